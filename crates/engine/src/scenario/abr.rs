@@ -1,23 +1,25 @@
-//! The available bit rate service: the end systems of a VC, and the feedback of a class queue.
+//! Parameters of the available bit rate (ABR) service: end systems of a VC, feedback of a class
+//! queue.
 
 use crate::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
 
-/// How the two end systems of a VC of the class ABR keep to the rate that the network allows, each in its direction.
+/// Parameters of the two ABR end systems of a VC. Each adapts its sending direction to the rate
+/// that the network allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AbrParams {
-    /// Peak cell rate; the rate of the link that the end system sends on when absent.
+    /// Peak cell rate. Absent: the rate of the link that the end system sends on.
     pub pcr: Option<BitRate>,
-    /// Minimum cell rate; 0 when absent.
+    /// Minimum cell rate. Absent: 0.
     pub mcr: Option<BitRate>,
-    /// Initial cell rate before TBE limits it; the PCR when absent.
+    /// Initial cell rate before TBE limits it. Absent: the PCR.
     pub icr: Option<BitRate>,
     /// Transient buffer exposure, cells.
     pub tbe: u64,
-    /// Fixed round-trip time; that of an empty network when absent.
+    /// Fixed round-trip time. Absent: the round-trip time of the empty network.
     pub frtt: Option<Span>,
-    /// Cells per forward RM cell, itself included; a power of 2.
+    /// Cells per forward RM cell, including the RM cell; a power of 2.
     pub nrm: u64,
     /// Longest time between forward RM cells of an active source.
     pub trm: Span,
@@ -29,35 +31,36 @@ pub struct AbrParams {
     pub adtf: Span,
     /// Cutoff decrease factor.
     pub cdf: Ratio,
-    /// Forward RM cells without a backward one before ACR is cut; TBE / Nrm, rounded up, when absent.
+    /// Number of forward RM cells without a backward one before ACR is cut. Absent: TBE / Nrm,
+    /// rounded up.
     pub crm: Option<u64>,
-    /// How rates stand in RM cells.
+    /// Encoding of rates in RM cells.
     pub rates: RmRates,
-    /// Cells that may wait before an end system; unlimited when absent.
+    /// Limit on the cells that wait before an end system. Absent: unlimited.
     pub queue: Option<u64>,
 }
 
-/// How rates stand in RM cells.
+/// Encoding of rates in RM cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RmRates {
-    /// As they are.
+    /// Exact values.
     Exact,
-    /// In the standard's 16 bits, rounded down.
+    /// The standard's 16-bit format, rounded down.
     Coded,
 }
 
-/// What a class queue tells the sources of the VCs that cross it. See `abr::feedback`.
+/// Feedback that a class queue gives to the sources of the VCs that cross it. See `abr::feedback`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Feedback {
-    /// `abr::feedback::erica`.
+    /// See `abr::feedback::erica`.
     Erica(EricaParams),
-    /// `abr::feedback::erica_plus`.
+    /// See `abr::feedback::erica_plus`.
     EricaPlus(EricaPlusParams),
-    /// `abr::feedback::erica_mcr`.
+    /// See `abr::feedback::erica_mcr`.
     EricaMcr(EricaParams),
-    /// `abr::feedback::relative_rate`.
+    /// See `abr::feedback::relative_rate`.
     RelativeRate {
         /// Averaging interval.
         interval: Span,
@@ -66,16 +69,16 @@ pub enum Feedback {
         /// Waiting cells above which rates must not rise.
         low: u64,
     },
-    /// `abr::feedback::efci`.
+    /// See `abr::feedback::efci`.
     Efci {
         /// Averaging interval.
         interval: Span,
         /// Waiting cells above which data cells are marked.
         threshold: u64,
     },
-    /// `abr::feedback::oracle_rate`.
+    /// See `abr::feedback::oracle_rate`.
     OracleRate {
-        /// Target utilisation, of the link's rate.
+        /// Target utilisation, as a fraction of the link's rate.
         target: Ratio,
     },
 }
@@ -84,17 +87,18 @@ pub enum Feedback {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EricaParams {
-    /// Target utilisation, of the link's rate.
+    /// Target utilisation, as a fraction of the link's rate.
     pub target: Ratio,
     /// Averaging interval.
     pub interval: Span,
-    /// delta, overload up to which the largest allocation of the interval before may be given again.
+    /// delta: the overload up to which the largest allocation of the previous interval may be given
+    /// again.
     pub delta: Ratio,
-    /// Whether it may be given at all.
+    /// Whether the largest allocation of the previous interval may be given again.
     pub max_alloc_previous: bool,
-    /// Weight of the older values in the average of the load factor; 0: no average.
+    /// Weight of older values in the average of the load factor. 0 turns averaging off.
     pub load_decay: Ratio,
-    /// What is left per interval of a silent VC in the number of active ones; 0: nothing.
+    /// Fraction that a silent VC keeps per interval in the count of active VCs. 0 drops it at once.
     pub active_decay: Ratio,
 }
 
@@ -102,28 +106,28 @@ pub struct EricaParams {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EricaPlusParams {
-    /// T0, the queueing delay aimed at.
+    /// T0: the target queueing delay.
     pub t0: Span,
-    /// a, curve of the target above it.
+    /// a: shape of the target curve above T0.
     pub a: Ratio,
-    /// b, curve of the target below it.
+    /// b: shape of the target curve below T0.
     pub b: Ratio,
-    /// QDLF, the least fraction of the capacity that is left for new cells.
+    /// QDLF: the least fraction of the capacity that is left for new cells.
     pub qdlf: Ratio,
     /// Averaging interval.
     pub interval: Span,
-    /// delta, as in ERICA.
+    /// delta, as in [`EricaParams`].
     pub delta: Ratio,
-    /// As in ERICA.
+    /// Whether the previous largest allocation may be given again, as in [`EricaParams`].
     pub max_alloc_previous: bool,
-    /// As in ERICA.
+    /// Weight of older load factors, as in [`EricaParams`].
     pub load_decay: Ratio,
-    /// As in ERICA.
+    /// Fraction that a silent VC keeps, as in [`EricaParams`].
     pub active_decay: Ratio,
 }
 
 impl EricaPlusParams {
-    /// What it shares with ERICA, the target being all that there is.
+    /// The parameters shared with ERICA. The target is the whole capacity.
     pub(crate) fn of_erica(&self) -> EricaParams {
         EricaParams {
             target: Ratio::new(1, 1),
@@ -137,7 +141,7 @@ impl EricaPlusParams {
 }
 
 impl Feedback {
-    /// Its averaging interval; `None` of one that measures nothing.
+    /// Averaging interval, or `None` when the algorithm measures nothing.
     pub fn interval(&self) -> Option<Span> {
         match self {
             Feedback::Erica(params) | Feedback::EricaMcr(params) => Some(params.interval),
@@ -149,7 +153,7 @@ impl Feedback {
         }
     }
 
-    /// The part of a link's rate that is aimed at.
+    /// Target fraction of a link's rate.
     pub(crate) fn target(&self) -> f64 {
         match self {
             Feedback::Erica(params) | Feedback::EricaMcr(params) => params.target.as_f64(),
@@ -158,7 +162,7 @@ impl Feedback {
         }
     }
 
-    /// Whether it marks data cells.
+    /// Whether the algorithm marks data cells.
     pub(crate) fn may_mark_data(&self) -> bool {
         match self {
             Feedback::Efci { .. } => true,

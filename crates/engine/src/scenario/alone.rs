@@ -1,5 +1,7 @@
-//! Members of groups that are set alone. The values of such a member are an element of its list, behind those that are written,
-//! which makes nothing itself: the member takes its values from there, and its name and place from its group.
+//! Group members with individually set values.
+//!
+//! The values of such a member are appended to its list as an element that makes nothing by itself.
+//! The member takes its values from there; name and place still come from its group.
 
 use super::members::Maker;
 use super::problem::{Place, Problem};
@@ -7,25 +9,25 @@ use super::record::{Record, entries};
 use super::tree::{Node, Value};
 use std::collections::{HashMap, HashSet};
 
-/// What a member has of its group: its name, its ends, and how many there are.
+/// Fields that a member shares with its group and that cannot be set individually.
 pub(super) const OF_GROUP: [&str; 5] = ["name", "count", "from", "to", "duplex"];
 
-/// A member of a group with values of its own.
+/// A group member with individual values.
 #[derive(Debug)]
 struct MemberValues {
     list: &'static str,
     maker: Maker,
-    /// What results called it when it was set.
+    /// Name of the member in results, at the time it was set.
     name: String,
     values: Node,
 }
 
-/// The members that overrides have set alone so far.
+/// Members that overrides have set individually so far.
 #[derive(Debug, Default)]
 pub(super) struct Alone(Vec<MemberValues>);
 
 impl Alone {
-    /// The values of the member of the list `list` of `root` that results call `name`.
+    /// The values of the member of the list `list` of `root` that is called `name` in results.
     pub(super) fn values(
         &mut self,
         root: &Node,
@@ -49,7 +51,8 @@ impl Alone {
         Some(&mut self.0[at].values)
     }
 
-    /// The values of the members that the elements at `positions`, which ascend, of a list make.
+    /// The values of the individually set members made by the elements at `positions` of a list.
+    /// Positions must ascend.
     pub(super) fn made_by<'a>(
         &'a mut self,
         list: &'a str,
@@ -67,7 +70,7 @@ impl Alone {
         self.0.retain(|m| m.list != list);
     }
 
-    /// Puts the values of all members behind the elements of their lists.
+    /// Appends the values of all members to their lists.
     pub(super) fn place(self, root: &mut Node) -> Placed {
         let mut placed = Placed::default();
         for member in self.0 {
@@ -102,36 +105,37 @@ pub(crate) struct AtPlace {
 }
 
 impl AtPlace {
-    /// How it is set.
+    /// Path by which an override sets the member.
     pub(crate) fn path(&self) -> String {
         format!("{}.{}", self.list, self.name)
     }
 }
 
-/// Where the values of members that are set alone stand.
+/// Positions of the values of individually set members.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
     pub members: Vec<AtPlace>,
-    /// How many elements of a list are written; all of one that is not named.
+    /// Number of written elements per list. A list without an entry has only written elements.
     written: HashMap<&'static str, usize>,
     position: HashMap<(&'static str, usize, u64), usize>,
 }
 
 impl Placed {
-    /// The elements of a list that make things.
+    /// The written elements of a list: those that make things.
     pub(crate) fn makers<'r>(&self, scenario: &'r Record, list: &str) -> Vec<Option<&'r Record>> {
         let mut found = entries(scenario, list);
         found.truncate(self.written.get(list).copied().unwrap_or(usize::MAX));
         found
     }
 
-    /// The members of the element at `entry` that are set alone.
+    /// The individually set members of the element at `entry`.
     pub(crate) fn of(&self, list: &str, entry: usize) -> impl Iterator<Item = &AtPlace> {
         let members = self.members.iter();
         members.filter(move |m| m.list == list && m.maker.at == entry)
     }
 
-    /// Where the values of a member stand: it has the number `number`, from 0, of those that the element at `entry` makes.
+    /// Position of a member's values. `number` counts from 0 among the things made by the element
+    /// at `entry`.
     pub(crate) fn position(&self, list: &'static str, entry: usize, number: usize) -> usize {
         if self.position.is_empty() {
             return entry;
@@ -140,8 +144,8 @@ impl Placed {
         self.position.get(&key).copied().unwrap_or(entry)
     }
 
-    /// `problems` with the names of members in place of positions that nobody has written. What is wrong with a member as it is with
-    /// its group is said of the group.
+    /// Replaces positions that nobody wrote by member names in `problems`. A problem that a member
+    /// shares with its group is reported for the group.
     pub(crate) fn told(&self, problems: Vec<Problem>) -> Vec<Problem> {
         if self.members.is_empty() {
             return problems;
@@ -166,7 +170,7 @@ impl Placed {
     }
 }
 
-/// Where what is set beside a scenario stands.
+/// Place of a value that is set outside the scenario text.
 pub(super) const BESIDE: Place = Place {
     line: 0,
     column: 0,

@@ -1,4 +1,5 @@
-//! Rules about ABR: end systems against the class, the source and the links of their VC; feedback against the VCs that it is for.
+//! Rules about ABR. End systems must fit the class, source and links of their VC; feedback needs
+//! VCs that use it.
 
 use super::expand::things::Things;
 use super::model::{ClassQueue, Scenario, Vc};
@@ -13,8 +14,8 @@ use crate::units::BitRate;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-/// Reports end systems that their VC cannot have, rates above the links of its hosts, and feedback that nobody listens to; each entry of the
-/// scenario once. MCRs that are together more than a link has are told with those of contracts.
+/// Reports misplaced end systems, rates above a host's link, and feedback without an audience. Each
+/// entry of the scenario is reported once. `contracts` reports MCRs whose sum exceeds a link.
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     let Network {
         scenario,
@@ -37,7 +38,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
 /// A field, what is wrong with it, and what is allowed.
 type Fault = (&'static str, String, String);
 
-/// End systems of a VC of another class, or of one without frames.
+/// Fault of end systems on a VC of another class, or on a VC without frames.
 fn misplaced(vc: &Vc) -> Option<Fault> {
     vc.abr?;
     let class = vc.class.name();
@@ -57,7 +58,7 @@ fn misplaced(vc: &Vc) -> Option<Fault> {
     Some(("abr", message, allowed.to_string()))
 }
 
-/// A rate above the link of the host at either end.
+/// Fault of a rate above the link of the host at either end.
 fn too_fast(scenario: &Scenario, topology: &Topology, vc: usize) -> Option<Fault> {
     let abr = scenario.vcs[vc].abr?;
     let ends = FlowKind::FRAMES.map(|kind| &topology.flows[topology.flow(vc, kind).index()]);
@@ -78,20 +79,21 @@ fn too_fast(scenario: &Scenario, topology: &Topology, vc: usize) -> Option<Fault
     })
 }
 
-/// Who crosses a class queue that gives feedback.
+/// VCs that cross a class queue with feedback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Audience {
     /// No VC of the class abr.
     #[default]
     Nobody,
-    /// VCs of the class abr, none with end systems; the first of them.
+    /// VCs of the class abr, none with end systems. Holds the first of them.
     Deaf(Reverse<usize>),
-    /// A VC with end systems.
+    /// At least one VC with end systems.
     Listens,
 }
 
-/// Feedback in queues of other classes, and in those that no VC with end systems crosses; each entry once. Where VCs of the class abr
-/// cross it without end systems, these are what is missing.
+/// Reports feedback in queues of other classes and in queues that no VC with end systems crosses.
+/// Each entry is reported once. If VCs of the class abr cross the queue, the message asks for their
+/// end systems.
 fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &mut Report) {
     let mut places = BTreeMap::new();
     let audience = |link: usize| {
@@ -154,10 +156,10 @@ fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &
     }
 }
 
-/// Who hears the feedback of a class at an entry of a list.
+/// Audience of the feedback of a class at an entry of a list.
 type Places = BTreeMap<(&'static str, usize, Class), Audience>;
 
-/// Takes down the feedback of these queues.
+/// Records the audience of every queue with feedback.
 fn note(places: &mut Places, at: (&'static str, usize), queues: &[ClassQueue], audience: Audience) {
     for queue in queues.iter().filter(|queue| queue.feedback.is_some()) {
         let heard = places.entry((at.0, at.1, queue.class)).or_default();

@@ -1,5 +1,6 @@
-//! From records without faults, and the things they stand for, to the model. One conversion serves all the things that an
-//! entry makes: their names are filled in afterwards.
+//! Builds the model from records without faults and from the things they describe.
+//!
+//! One conversion serves all things that an entry makes; names are filled in afterwards.
 
 use super::check::with_defaults;
 use super::expand::things::{NodeAt, Things};
@@ -11,7 +12,7 @@ use crate::registry::Family;
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::Value as Json;
 
-/// The scenario, when nothing is wrong with it.
+/// Builds the scenario if nothing is wrong with it.
 pub(crate) fn scenario(
     record: &Record,
     things: &Things,
@@ -38,7 +39,7 @@ pub(crate) fn scenario(
     }
 }
 
-/// What `make` makes of each entry of `list`.
+/// Applies `make` to each entry of `list`.
 fn made<T>(scenario: &Record, list: &str, make: impl Fn(&Record) -> T) -> Vec<T> {
     let records = entries(scenario, list).into_iter().flatten();
     records.map(make).collect()
@@ -85,7 +86,8 @@ fn queues(record: &Record) -> Vec<ClassQueue> {
     Class::ALL.into_iter().filter_map(of_class).collect()
 }
 
-/// Losses, scheduler and queues belong to the link there; the link back has its rate and delay alone.
+/// Builds the links. Losses, scheduler and queues apply to the forward link; the backward link
+/// shares only rate and delay.
 fn links(scenario: &Record, things: &Things) -> Vec<Link> {
     let made = made(scenario, "link", |record| {
         let there = Link {
@@ -117,7 +119,7 @@ fn links(scenario: &Record, things: &Things) -> Vec<Link> {
     links.collect()
 }
 
-/// What all VCs of an entry have alike.
+/// Values common to all VCs of an entry.
 #[derive(Clone, Copy)]
 struct VcValues {
     class: Class,
@@ -162,7 +164,7 @@ fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
 }
 
 impl Default for TcpParams {
-    /// A TCP of which nothing is given: the defaults of the registry.
+    /// TCP parameters with the defaults of the registry.
     fn default() -> TcpParams {
         let tcp = Family::Traffic.find("tcp");
         let defaults = with_defaults(tcp.expect("the registry has TCP"));

@@ -1,4 +1,5 @@
-//! Checks what is written against the registry and turns it into records, every default filled in.
+//! Checks written values against the registry and turns them into records with every default filled
+//! in.
 
 use super::expand::size::MOST_COMPONENTS;
 use super::problem::Place;
@@ -11,7 +12,8 @@ use crate::notation::words::{list, meant, shorten};
 use crate::registry::{Component, Default, Family, Kind, Parameter};
 use serde_json::{Value as Json, json};
 
-/// Checks `node` as a component of `family`. `None` when there is no telling which component it is.
+/// Checks `node` as a component of `family`. Returns `None` when the component cannot be
+/// identified.
 pub(crate) fn component(
     family: Family,
     node: &Node,
@@ -51,7 +53,7 @@ pub(crate) fn component(
     Some(record)
 }
 
-/// A component of which nothing but its name is given, and all that must be.
+/// A record of `component` with only its name and defaults. Required parameters are null.
 pub(crate) fn with_defaults(component: &Component) -> Record {
     let nothing = Node {
         value: Value::Table(Vec::new()),
@@ -66,7 +68,7 @@ pub(crate) fn with_defaults(component: &Component) -> Record {
     record
 }
 
-/// Which component of `family` the node is, and its fields.
+/// Identifies the component of `family` that the node describes, and returns its fields.
 fn identify<'n>(
     family: Family,
     node: &'n Node,
@@ -98,7 +100,8 @@ fn identify<'n>(
     }
 }
 
-/// What to say of fields without the `tag` that says whose they are: of the first that none has, and of what names a component.
+/// Message and suggestion for a table without its `tag`. Names the first field that no component of
+/// the family has.
 fn untagged(family: Family, tag: &str, fields: &[Field]) -> (String, Option<String>) {
     let known = |name: &str| {
         family
@@ -124,7 +127,7 @@ fn untagged(family: Family, tag: &str, fields: &[Field]) -> (String, Option<Stri
     (message, suggestion)
 }
 
-/// The component of `family` that the text of `name` names.
+/// The component of `family` that `name` names, or a problem in `report`.
 fn find(
     family: Family,
     name: &Node,
@@ -148,7 +151,8 @@ fn find(
     found
 }
 
-/// The path to a field of this name within a table of `component`, as `ubr.drop` of a switch: in the last one that has it.
+/// Path to a field `name` inside a table of `component`, such as `ubr.drop` of a switch. The last
+/// table that has the field wins.
 fn within(component: &Component, name: &str) -> Option<String> {
     let has = |family: Family| {
         let components = family.components();
@@ -184,7 +188,7 @@ fn unknown_field(component: &Component, field: &Field, path: &str, report: &mut 
     report.add_at(field.place, &path, shown, message, allowed, suggestion);
 }
 
-/// Options given although the choice made in another parameter leaves them without a meaning.
+/// Reports options that have no effect because of the choice made in another parameter.
 fn unused_options(
     component: &Component,
     fields: &[Field],
@@ -207,7 +211,7 @@ fn unused_options(
     }
 }
 
-/// Defaults that follow from other fields of the same component.
+/// Fills in defaults that follow from other fields of the same component.
 fn fill_in(component: &Component, record: &mut Record) {
     for parameter in component.parameters {
         if is_left_out(record, parameter.name)
@@ -231,7 +235,7 @@ fn following(parameter: &Parameter, record: &Record) -> Option<Json> {
     }
 }
 
-/// The default as if it were written at `place`; null when it follows from something else.
+/// The default as if written at `place`, or null when it follows from something else.
 fn default(parameter: &Parameter, place: Place, report: &mut Report) -> Json {
     if let Some(known) = report.defaults.get(&std::ptr::from_ref(parameter)) {
         return known.clone();
@@ -283,7 +287,8 @@ fn value(kind: &Kind, node: &Node, path: &str, report: &mut Report) -> Option<Js
     None
 }
 
-/// Whether a value that may have been meant would be taken: a quantity stands in quotes, and may be out of bounds whatever its unit is.
+/// Whether a suggested value would be accepted. Quantities, which are in quotes, may be out of
+/// range even with the right unit.
 fn is_allowed(kind: &Kind, suggestion: &str, instead_of: &Node) -> bool {
     let quantity = suggestion
         .strip_prefix('"')

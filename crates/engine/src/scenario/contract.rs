@@ -4,41 +4,41 @@ use super::model::Vc;
 use crate::units::{BitRate, Span};
 use serde::{Deserialize, Serialize};
 
-/// What is agreed on the data of a VC.
+/// Traffic contract for the data of a VC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// Peak cell rate; none when absent.
+    /// Peak cell rate. Absent: no limit.
     pub pcr: Option<BitRate>,
     /// Cell delay variation tolerance.
     pub cdvt: Span,
-    /// Sustainable cell rate; excludes `mcr`.
+    /// Sustainable cell rate. Excludes `mcr`.
     pub scr: Option<BitRate>,
-    /// Minimum cell rate; excludes `scr`.
+    /// Minimum cell rate. Excludes `scr`.
     pub mcr: Option<BitRate>,
-    /// Maximum burst size, cells; two of the largest frames of the source when absent.
+    /// Maximum burst size in cells. Absent: two of the source's largest frames.
     pub mbs: Option<u64>,
-    /// Maximum frame size, cells; the largest frame of the source when absent.
+    /// Maximum frame size in cells. Absent: the source's largest frame.
     pub mfs: Option<u64>,
 }
 
 /// A contract with every default filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// PCR.
+    /// Peak cell rate.
     pub pcr: Option<BitRate>,
-    /// CDVT.
+    /// Cell delay variation tolerance.
     pub cdvt: Span,
-    /// SCR or MCR.
+    /// Sustainable or minimum cell rate.
     pub sustained: Option<BitRate>,
-    /// MBS, cells.
+    /// Maximum burst size in cells.
     pub mbs: u64,
-    /// MFS, cells.
+    /// Maximum frame size in cells.
     pub mfs: u64,
 }
 
 impl Vc {
-    /// Its contract with every default filled in.
+    /// The VC's contract with every default filled in.
     pub(crate) fn terms(&self) -> Option<Terms> {
         let contract = self.contract?;
         let frame = self.frame_cells();
@@ -51,7 +51,7 @@ impl Vc {
         })
     }
 
-    /// Cells of its largest data frame.
+    /// Cells of the largest data frame that the VC sends.
     pub(crate) fn frame_cells(&self) -> u64 {
         self.traffic
             .frame()

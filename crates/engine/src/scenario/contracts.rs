@@ -1,4 +1,5 @@
-//! Rules about contracts and minimum rates: against the source of their VC, the links on its way, and what asks for them there.
+//! Rules about contracts and minimum rates: they must fit the VC's source and the links and queues
+//! on its route.
 
 use super::contract::Terms;
 use super::model::{ClassQueue, Police, Scenario, Vc};
@@ -11,8 +12,8 @@ use crate::units::BitRate;
 use rustc_hash::FxHashMap;
 use std::fmt::{self, Display, Formatter};
 
-/// Reports contracts that a full frame cannot keep, minimum rates that are more than a link has, and VCs without what a class queue on their
-/// way asks for; each entry of the scenario once.
+/// Reports contracts that a full frame cannot keep, minimum rates that exceed a link, and VCs
+/// without a contract that a class queue requires. Each entry of the scenario is reported once.
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     let &Network {
         scenario,
@@ -46,7 +47,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     }
 }
 
-/// A class queue in messages, by its class and port.
+/// A class queue as messages name it: by class and port.
 struct Place<'s>(Class, &'s str);
 
 impl Display for Place<'_> {
@@ -61,7 +62,7 @@ struct Fault {
     allowed: String,
 }
 
-/// A burst that does not hold one frame.
+/// Fault of a burst size that does not hold one frame.
 fn burst(vc: &Vc, terms: &Terms) -> Option<Fault> {
     let frame = vc.frame_cells();
     (terms.sustained.is_some() && terms.mbs < frame).then(|| Fault {
@@ -71,8 +72,8 @@ fn burst(vc: &Vc, terms: &Terms) -> Option<Fault> {
     })
 }
 
-/// The minimum rate of a flow and the field that gives it: for data the larger one of contract and end systems, which have theirs in both
-/// directions.
+/// The minimum rate of a flow and the field that sets it. For data, the larger of contract and end
+/// systems counts. End systems apply in both directions.
 fn minimum(vc: &Vc, kind: FlowKind) -> Option<(&'static str, BitRate)> {
     let contract = vc.contract.filter(|_| kind.is_data());
     let contract = contract.and_then(|contract| contract.mcr);
@@ -84,7 +85,7 @@ fn minimum(vc: &Vc, kind: FlowKind) -> Option<(&'static str, BitRate)> {
     given.max_by_key(|&(_, mcr)| mcr)
 }
 
-/// Minimum rates that are together more than a link has, told once at the VC that goes too far.
+/// Reports minimum rates whose sum exceeds a link, once, at the VC that crosses the limit.
 fn sum(
     scenario: &Scenario,
     link: usize,
@@ -106,7 +107,7 @@ fn sum(
     })
 }
 
-/// Frames that a policer of frames cuts because of their size.
+/// Fault of frames so large that a frame policer cuts them.
 fn size(queue: &ClassQueue, place: &Place<'_>, vc: &Vc, terms: Option<&Terms>) -> Option<Fault> {
     let frame = vc.frame_cells();
     let polices = matches!(queue.police, Some(Police::FGcra { .. }));
@@ -120,7 +121,7 @@ fn size(queue: &ClassQueue, place: &Place<'_>, vc: &Vc, terms: Option<&Terms>) -
     })
 }
 
-/// What `queue` asks for and is not there.
+/// Fault of a VC without the contract that `queue` requires.
 fn asked(queue: &ClassQueue, place: &Place<'_>, terms: Option<&Terms>) -> Option<Fault> {
     let has_minimum = terms.is_some_and(|t| t.sustained.is_some());
     let has_any = has_minimum || terms.is_some_and(|t| t.pcr.is_some());

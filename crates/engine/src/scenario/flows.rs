@@ -1,4 +1,4 @@
-//! Rules about what flows where: sources against the link of their host, guarantees against the links they cross.
+//! Rules about flows: sources must fit the link of their host, guarantees the links they cross.
 
 use super::expand::things::{LinkAt, Things, VcAt};
 use super::model::{DropPolicy, Scheduler, Traffic};
@@ -11,11 +11,11 @@ use crate::units::{BitRate, CELL_BITS, TICKS_PER_SECOND};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
 
-/// The scheduler that an entry gives, if any; `None` in place of one that is wrong.
+/// The scheduler that an entry gives, if any. The inner `None` stands for a faulty one.
 type Given = Option<Option<Scheduler>>;
 
-/// What the entries of a scenario say about flows, as the model has it, beside the things they make. `None` where
-/// something is wrong.
+/// What the entries of a scenario say about flows, in the types of the model, with the things they
+/// make. `None` marks a faulty entry.
 pub(crate) struct Flows<'a> {
     things: &'a Things,
     vcs: Vec<Option<&'a Record>>,
@@ -24,7 +24,8 @@ pub(crate) struct Flows<'a> {
     link_rates: Vec<Option<u64>>,
     link_schedulers: Vec<Given>,
     switch_schedulers: Vec<Given>,
-    /// Every traffic once; those of the VCs of an entry differ only if they follow the rates of their hosts' links.
+    /// Each distinct traffic, once. VCs of one entry differ only if their traffic depends on the
+    /// rate of their host's link.
     traffic: Vec<Option<Traffic>>,
     /// Per VC, the position of its traffic.
     of_vc: Vec<usize>,
@@ -52,7 +53,7 @@ impl<'a> Flows<'a> {
         flows
     }
 
-    /// Makes one traffic for all VCs of an entry whose hosts' links are alike.
+    /// Builds one traffic for all VCs of an entry whose host links have the same rate.
     fn read_traffic(&mut self) {
         let mut known: FxHashMap<(usize, Option<u64>), usize> = FxHashMap::default();
         let things = self.things;
@@ -67,18 +68,18 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Whether a VC has ABR end systems; `None` where that is not known.
+    /// Whether a VC has ABR end systems, or `None` if unknown.
     pub(crate) fn has_end_systems(&self, vc: usize) -> Option<bool> {
         let record = self.vcs[self.things.vcs[vc].entry]?;
         Some(!record.get("abr")?.is_null())
     }
 
-    /// What a VC sends.
+    /// The traffic of a VC.
     pub(crate) fn traffic(&self, vc: usize) -> Option<&Traffic> {
         self.traffic[self.of_vc[vc]].as_ref()
     }
 
-    /// The scheduler of the port that a link is.
+    /// The scheduler of the port that sends on `link`.
     pub(crate) fn scheduler(&self, link: &LinkAt) -> Option<&Scheduler> {
         let own = self.link_schedulers[link.entry].as_ref();
         let switch = (link.from >= self.things.hosts).then(|| self.things.nodes[link.from].entry);
@@ -86,7 +87,8 @@ impl<'a> Flows<'a> {
         port::scheduler(own.filter(|_| !link.back), of_switch)?.as_ref()
     }
 
-    /// Whether the drop policy of `class`, or of any, at the port that a link is keeps an average; `None` where that is not known.
+    /// Whether the drop policy at the port of `link` keeps an average queue, or `None` if unknown.
+    /// Without `class`, any class counts.
     pub(crate) fn keeps_average(&self, link: &LinkAt, class: Option<Class>) -> Option<bool> {
         let own = self.links[link.entry]?;
         let of_switch =
@@ -112,7 +114,7 @@ impl<'a> Flows<'a> {
         self.link_rates[self.things.links[link].entry]
     }
 
-    /// The link of its host that a VC's source sends on.
+    /// The link on which the VC's source host sends.
     fn first_link(&self, vc: &VcAt) -> Option<usize> {
         self.things
             .between
@@ -141,7 +143,7 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Reports sources whose bursts follow each other so soon that cells come faster than the rate.
+    /// Reports sources whose pauses are so short that consecutive bursts exceed the cell rate.
     pub(crate) fn check_bursts(&self, report: &mut Report) {
         let mut reported = FxHashSet::default();
         for (index, vc) in self.things.vcs.iter().enumerate() {
@@ -164,7 +166,7 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Reports guarantees that a per-vc scheduler on their way cannot keep together.
+    /// Reports guarantees whose sum exceeds what a per-VC scheduler can keep.
     pub(crate) fn check_guarantees(&self, report: &mut Report) {
         let mut sums: FxHashMap<usize, u64> = FxHashMap::default();
         let mut full = FxHashSet::default();
@@ -199,11 +201,12 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// A rate that follows an unknown one: a cell per tick, with which no pause is too short.
+/// Stand-in for a link rate that is unknown: one cell per tick, so fast that no pause is too short.
 const UNKNOWN_RATE: u64 = CELL_BITS * TICKS_PER_SECOND;
 
-/// Traffic as the model has it, for a host's link of rate `line`: where it may be given, `amplitude`, by default the
-/// whole, is a fraction of that rate instead of a rate.
+/// Converts traffic to the type of the model, for a host link of rate `line`.
+///
+/// `amplitude` gives the source's rate as a fraction of `line`; the default is all of it.
 fn traffic(record: &Json, line: Option<u64>) -> Option<Traffic> {
     let Some(amplitude) = record.get("amplitude") else {
         return complete(record);

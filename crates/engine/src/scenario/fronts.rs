@@ -1,9 +1,10 @@
-//! Drop policies that drop from the front of a queue need a queue that has one.
+//! Rule: a drop policy that drops from the front of a queue needs a single queue per class.
 
 use super::network::Network;
 use super::report::Report;
 
-/// Reports queues whose drop policy pushes out from the front while the port's scheduler serves their class VC by VC.
+/// Reports queues whose drop policy pushes out from the front while the port's scheduler serves
+/// their class per VC.
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     let &Network {
         scenario,

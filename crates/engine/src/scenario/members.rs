@@ -1,4 +1,4 @@
-//! Which element of a list makes the thing that results call by a name, told from what is written alone.
+//! Finds the list element that makes a named thing, from the written text alone.
 
 use super::tree::{Node, Value};
 use std::collections::HashMap;
@@ -6,15 +6,15 @@ use std::collections::HashMap;
 /// The element of a list that makes a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Maker {
-    /// Its position.
+    /// Position of the element in its list.
     pub at: usize,
-    /// How many things it makes.
+    /// Number of things that the element makes.
     pub makes: u64,
-    /// Which of these it is, from 0.
+    /// Position of the thing among those, from 0.
     pub number: u64,
 }
 
-/// The element of the list `field` that makes what results call `name`.
+/// The element of the list `field` that makes the thing called `name` in results.
 pub(super) fn maker(root: &Node, field: &str, name: &str) -> Option<Maker> {
     let items = root.get(field)?.items();
     let groups = Groups::of(root);
@@ -36,7 +36,7 @@ pub(super) fn maker(root: &Node, field: &str, name: &str) -> Option<Maker> {
     None
 }
 
-/// The names that results give to VCs that state none, as `vc1 to vc5`; nothing where `field` is another list.
+/// Names that results give to unnamed VCs, as in `vc1 to vc5`. Empty if `field` is not the VC list.
 pub(super) fn numbered_names(root: &Node, field: &str) -> Vec<String> {
     let items = root.get(field).filter(|_| field == "vc");
     let groups = Groups::of(root);
@@ -61,12 +61,12 @@ pub(super) fn numbered_names(root: &Node, field: &str) -> Vec<String> {
 /// The lists whose elements make things.
 const LISTS: [&str; 4] = ["host", "switch", "link", "vc"];
 
-/// The list `field` of them.
+/// The static name of the list `field`, if its elements make things.
 pub(super) fn list_of(field: &str) -> Option<&'static str> {
     LISTS.into_iter().find(|&list| list == field)
 }
 
-/// The list that has an element called `name`, or one that makes a thing called so.
+/// The list with an element called `name`, or with an element that makes a thing of that name.
 pub(super) fn list_with(root: &Node, name: &str) -> Option<&'static str> {
     LISTS.into_iter().find(|field| {
         let mut items = root.get(field).map_or(&[][..], Node::items).iter();
@@ -75,7 +75,7 @@ pub(super) fn list_with(root: &Node, name: &str) -> Option<&'static str> {
     })
 }
 
-/// How many the field `count` asks for.
+/// Value of the field `count`.
 fn count(item: &Node) -> Option<u64> {
     match item.get("count")?.value {
         Value::Integer(n) => u64::try_from(n).ok(),
@@ -83,7 +83,7 @@ fn count(item: &Node) -> Option<u64> {
     }
 }
 
-/// The nodes that are groups, with how many each has; the first of a name counts.
+/// Nodes with a `count`, and their number of members. The first of several with one name counts.
 struct Groups<'r>(HashMap<&'r str, Option<u64>>);
 
 impl<'r> Groups<'r> {
@@ -100,12 +100,13 @@ impl<'r> Groups<'r> {
         Groups(groups)
     }
 
-    /// How many the group `name` has; `None` if it is no group.
+    /// Number of members of the group `name`, or `None` if no such group exists.
     fn count(&self, name: &str) -> Option<u64> {
         self.0.get(name).copied().flatten()
     }
 
-    /// How many things an element of the list `field` makes; `None` where elements make none.
+    /// Number of things that an element of the list `field` makes, or `None` where elements make
+    /// none.
     fn made(&self, item: &Node, field: &str) -> Option<u64> {
         Some(match field {
             "host" | "switch" => count(item).unwrap_or(1),
@@ -115,7 +116,7 @@ impl<'r> Groups<'r> {
         })
     }
 
-    /// The larger of the groups at the ends of a link or VC.
+    /// Size of the larger group at the ends of a link or VC.
     fn size(&self, item: &Node) -> u64 {
         let ends = ["from", "to"]
             .into_iter()
@@ -123,7 +124,8 @@ impl<'r> Groups<'r> {
         ends.filter_map(|end| self.count(end)).max().unwrap_or(1)
     }
 
-    /// Which pair, from 0, of the nodes at the ends of a link without a name `name` is, as `a->b`.
+    /// Position, from 0, of the pair `name` (such as `a->b`) among the pairs that an unnamed link
+    /// joins.
     fn pair(&self, link: &Node, name: &str) -> Option<u64> {
         let at = |end: &str, node: &str| {
             let end = link.get(end).and_then(Node::text)?;
@@ -139,7 +141,8 @@ impl<'r> Groups<'r> {
     }
 }
 
-/// Which, from 0, of the numbers from `first` to `last` stands behind `group` in `name`.
+/// Position, from 0, of the number in `name` within `first` to `last`. `group` is the part of the
+/// name before the number.
 fn numbered(name: &str, group: &str, first: u64, last: u64) -> Option<u64> {
     let number = name.strip_prefix(group)?;
     let plain = !number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit());
@@ -147,7 +150,7 @@ fn numbered(name: &str, group: &str, first: u64, last: u64) -> Option<u64> {
     (first..=last).contains(&number).then(|| number - first)
 }
 
-/// What an element of a list goes by: its name, or the default name of a link.
+/// Name of a list element, or the default name of a link.
 pub(super) fn label(item: &Node, field: &str) -> Option<String> {
     let text = |name: &str| item.get(name).and_then(Node::text);
     match (text("name"), field) {

@@ -1,11 +1,17 @@
-//! Scenarios: plain data (`model`), how text or Python values become it (`read`), and how it is written (`write`).
+//! Scenarios as plain data (`model`): reading them (`read`) and writing them (`write`).
 //!
-//! Text becomes a tree of values with places (`syntax`, `tree`), overrides are set in it (`overrides`, `members`, `alone`), its fields are checked against
-//! the registry (`check`, `values`, `validate`) and become records (`record`), groups become single things (`expand`), what
-//! flows over them is checked (`flows`, `probes`), and the model is made of it all (`build`) and checked as a whole (`fronts`, `contracts`, `reach`).
-//! Names become indices and routes (`topology`).
-//! All problems (`problem`) are reported at once (`report`). What kinds of traffic and ports can do is asked of `traffic`,
-//! `contract` and `port`.
+//! Reading a scenario takes these steps:
+//!
+//! 1. `syntax` and `tree` parse text into a tree of values with places.
+//! 2. `overrides`, `members` and `alone` set overrides in the tree.
+//! 3. `check`, `values` and `validate` check fields against the registry; the results are records
+//!   (`record`).
+//! 4. `expand` turns groups into single things; `flows` and `probes` check what refers to them.
+//! 5. `build` makes the model; `fronts`, `available`, `contracts` and `reach` check it as a whole.
+//!
+//! `topology` turns names into indices and routes. `report` collects all problems (`problem`), so
+//! that they are reported together. `traffic`, `contract` and `port` define what kinds of traffic
+//! and ports can do.
 
 mod abr;
 mod alone;

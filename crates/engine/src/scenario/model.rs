@@ -1,6 +1,8 @@
-//! The scenario as plain data: what the reader (`scenario::read`) makes of a file or of Python
-//! components after checking it, with every default filled in. Times are ticks, rates bits per
-//! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
+//! The scenario as plain data, checked and with every default filled in.
+//!
+//! The reader (`scenario::read`) makes it from a file or from Python components. Times are ticks,
+//! rates are bits per second, sizes are cells or bytes. Names are unique, and things refer to each
+//! other by name, never by index.
 
 pub use super::abr::{AbrParams, EricaParams, EricaPlusParams, Feedback, RmRates};
 pub use super::contract::{Contract, Terms};
@@ -13,7 +15,8 @@ use crate::registry::FAIR_SHARES;
 use crate::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
 
-/// What a [`Scenario`] begins with; read from its data form, the rest is passed over.
+/// The first fields of a [`Scenario`]. Deserialising it from a scenario's data ignores all other
+/// fields.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Heading {
     /// Name for reports.
@@ -32,17 +35,18 @@ pub struct Scenario {
     pub seed: u64,
     /// Simulated time. Events at or after its end do not happen.
     pub duration: Span,
-    /// Who goes first when cells reach a port at one instant from several inputs.
+    /// Order of cells that reach a port at one instant from several inputs.
     pub tie_order: TieOrder,
     /// Offset of the rotating tie order.
     pub tie_offset: u64,
     /// Whether an arrival is handled before a departure at the same instant and port.
     pub arrival_first: bool,
-    /// Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says otherwise.
+    /// Instant of the first tick of every coarse TCP timer. Shared by all hosts unless `timers`
+    /// says otherwise.
     pub timer_phase: Span,
-    /// Whether they tick together.
+    /// Whether the coarse timers of all hosts tick together.
     pub timers: Timers,
-    /// What a replication draws.
+    /// Random variation between replications.
     pub ensemble: Ensemble,
     /// What is measured.
     pub measure: Measure,
@@ -64,9 +68,9 @@ pub struct Scenario {
 pub enum TieOrder {
     /// Inputs in scenario order.
     Fixed,
-    /// With n inputs, input (floor(t rate / 424) + offset + j) mod n is j-th.
+    /// Rotating order: with n inputs, input (floor(t rate / 424) + offset + j) mod n is j-th.
     Rotating,
-    /// A seeded random order, drawn anew for each instant and port.
+    /// Random order, drawn from the seed anew for each instant and port.
     Random,
 }
 
@@ -74,23 +78,24 @@ pub enum TieOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timers {
-    /// At `timer_phase` and every granularity from there on.
+    /// All tick at `timer_phase` and every granularity from then on.
     Common,
-    /// Those of each host later by a draw of its own, uniform over one tick.
+    /// Each host's timers are shifted by a random delay, uniform over one tick.
     Own,
 }
 
-/// What a replication draws; a run that is not a replication draws nothing of this.
+/// Random variation between replications. No effect on a run that is not a replication.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ensemble {
-    /// Each VC's source starts later by a uniform draw from [0, start_jitter).
+    /// Bound of the random delay of each VC's source, uniform in [0, start_jitter).
     pub start_jitter: Span,
-    /// Whether the common timer phase is drawn, uniform over one tick.
+    /// Whether the common timer phase is random, uniform over one tick.
     pub timer_phase: bool,
-    /// Whether the offset of the rotating tie order is drawn.
+    /// Whether the offset of the rotating tie order is random.
     pub tie_offset: bool,
-    /// Whether each VBR source, and each UDP with bursts, starts later by a draw, uniform over its period (on + off).
+    /// Whether each VBR source, and each UDP source with bursts, starts at a random phase. The
+    /// delay is uniform over its period (on + off).
     pub vbr_phase: bool,
 }
 
@@ -98,25 +103,25 @@ pub struct Ensemble {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// Deliveries before this are not counted in goodputs and delays.
+    /// Start of the measured time. Earlier deliveries do not count in goodputs and delays.
     pub warm_up: Span,
-    /// Length of the counted time after the warm-up; to the end of the run when absent.
+    /// Length of the measured time after the warm-up. Absent: until the end of the run.
     pub window: Option<Span>,
-    /// The largest possible sum of goodputs, for `efficiency`.
+    /// Largest possible sum of goodputs, for `efficiency`.
     pub max_goodput: Option<MaxGoodput>,
 }
 
-/// The largest possible sum of goodputs, to which efficiency is relative.
+/// Largest possible sum of goodputs, to which efficiency is relative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "RateOrWord", try_from = "RateOrWord")]
 pub enum MaxGoodput {
-    /// A rate that the scenario states.
+    /// A rate given in the scenario.
     Stated(BitRate),
-    /// What max-min fair shares of the links add up to.
+    /// The sum of the max-min fair shares of the links.
     FairShares,
 }
 
-/// How a largest goodput stands in a record: a rate, or [`FAIR_SHARES`].
+/// Serialised form of [`MaxGoodput`]: a rate, or [`FAIR_SHARES`].
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum RateOrWord {
@@ -151,11 +156,11 @@ impl TryFrom<RateOrWord> for MaxGoodput {
 pub struct Host {
     /// Unique name.
     pub name: String,
-    /// Delay of every frame sent and received, common to all VCs of the host.
+    /// Delay of every frame sent and received, shared by all VCs of the host.
     pub processing: Option<Processing>,
 }
 
-/// A delay that keeps the order of what passes it.
+/// A processing delay that preserves order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Processing {
@@ -165,21 +170,21 @@ pub struct Processing {
     pub per: ProcessingUnit,
     /// Mean time.
     pub mean: Span,
-    /// Each time is uniform in [mean - spread, mean + spread].
+    /// Half-width of the random time: each is uniform in [mean - spread, mean + spread].
     pub spread: Span,
 }
 
-/// How a processing delay treats what comes while it is busy.
+/// How a processing delay treats arrivals while it is busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessingKind {
-    /// One at a time: leaves at max(arrival, previous leaving) + time.
+    /// One at a time. Each leaves at max(arrival, previous leaving) + time.
     Server,
-    /// All at once, in order: leaves at max(arrival + time, previous leaving).
+    /// All at once, in order. Each leaves at max(arrival + time, previous leaving).
     Latency,
 }
 
-/// What a processing time is drawn for.
+/// Unit for which a processing time is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessingUnit {
@@ -197,9 +202,9 @@ pub struct Switch {
     pub name: String,
     /// Delay between an input and the output ports.
     pub processing: Option<Processing>,
-    /// Scheduler of every port that does not name its own.
+    /// Scheduler of every port that does not set its own.
     pub scheduler: Scheduler,
-    /// Class queues of every port that does not name its own; a class without an entry has an
+    /// Class queues of every port that does not set its own. A class without an entry has an
     /// unlimited tail-drop queue.
     pub queues: Vec<ClassQueue>,
 }
@@ -210,25 +215,26 @@ pub struct Switch {
 pub struct Link {
     /// Unique name.
     pub name: String,
-    /// Host or switch it leaves.
+    /// Host or switch that the link leaves.
     pub from: String,
-    /// Host or switch it reaches.
+    /// Host or switch that the link enters.
     pub to: String,
     /// Cell rate of the line.
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Span,
-    /// Data frames lost on the link, counted from 0 as they enter it, retransmissions included.
+    /// Indices of data frames lost on the link. Frames are counted from 0 as they enter it,
+    /// including retransmissions.
     pub lose_frames: Vec<u64>,
     /// Probability that a data frame is lost on the link.
     pub lose_probability: Ratio,
     /// Scheduler of this port, instead of the switch's.
     pub scheduler: Option<Scheduler>,
-    /// Class queues of this port, instead of the switch's of the same class.
+    /// Class queues of this port. They replace the switch's queues of the same class.
     pub queues: Vec<ClassQueue>,
 }
 
-/// A bidirectional connection on one route. Data flow from `from` to `to`, ACKs back.
+/// A bidirectional connection on one route. Data flow from `from` to `to`; ACKs flow back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vc {
@@ -238,33 +244,33 @@ pub struct Vc {
     pub from: String,
     /// Host that receives data.
     pub to: String,
-    /// Switches from `from` to `to`; ACKs take them backwards.
+    /// Switches from `from` to `to`. ACKs take them in reverse.
     pub route: Vec<String>,
     /// Service class of both directions.
     pub class: Class,
-    /// Share of this VC in a per-VC scheduler.
+    /// Weight of this VC in a per-VC scheduler.
     pub weight: u64,
     /// Rate that a per-VC scheduler guarantees this VC's data.
     pub guarantee: Option<BitRate>,
-    /// When its source starts.
+    /// Start of the source.
     pub start: Span,
-    /// From when on its source offers nothing new; never when absent.
+    /// Instant from which the source offers nothing new. Absent: never.
     pub stop: Option<Span>,
-    /// What is agreed on its data, for policers and for drop policies that guarantee rates.
+    /// Contract for the VC's data, used by policers and by drop policies that guarantee rates.
     pub contract: Option<Contract>,
-    /// How its end systems keep to the rate that the network allows; they ask nobody when absent.
+    /// ABR end systems. Absent: the VC ignores ABR feedback.
     pub abr: Option<AbrParams>,
-    /// What it sends.
+    /// Traffic that the VC sends.
     pub traffic: Traffic,
 }
 
-/// What a VC sends.
+/// Traffic that a VC sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
     /// A TCP connection.
     Tcp(Box<TcpParams>),
-    /// Single cells at equal distances.
+    /// Single cells at equal intervals.
     Cbr {
         /// Cell rate.
         rate: BitRate,
@@ -274,7 +280,7 @@ pub enum Traffic {
         /// Mean cell rate.
         rate: BitRate,
     },
-    /// Single cells at equal distances during `on`, none during `off`, in turn.
+    /// Single cells at equal intervals during `on`, none during `off`, alternating.
     Vbr {
         /// Cell rate while on.
         rate: BitRate,
@@ -283,7 +289,7 @@ pub enum Traffic {
         /// Length of a pause.
         off: Span,
     },
-    /// UDP datagrams of one size, offered whatever becomes of them.
+    /// UDP datagrams of one size, without congestion control.
     Udp(UdpParams),
 }
 
@@ -295,7 +301,7 @@ pub struct UdpParams {
     pub datagram_size: u64,
     /// Cell rate while on.
     pub rate: BitRate,
-    /// Length of a burst; without end when absent.
+    /// Length of a burst. Absent: one endless burst.
     pub on: Option<Span>,
     /// Length of a pause.
     pub off: Span,
@@ -309,11 +315,11 @@ pub struct TcpParams {
     pub recovery: Recovery,
     /// Largest segment, bytes of data.
     pub mss: u64,
-    /// Receiver window, bytes.
+    /// Receiver window in bytes.
     pub rwnd: u64,
-    /// Initial window, segments.
+    /// Initial window in segments.
     pub initial_window: u64,
-    /// Initial ssthresh, bytes; `rwnd` when absent.
+    /// Initial ssthresh in bytes. Absent: `rwnd`.
     pub initial_ssthresh: Option<u64>,
     /// Timer granularity.
     pub granularity: Span,
@@ -325,64 +331,64 @@ pub struct TcpParams {
     pub max_rto: Span,
     /// Round-trip estimator.
     pub estimator: Estimator,
-    /// Delay of ACKs; immediate when absent.
+    /// Delay of ACKs. Absent: immediate.
     pub delayed_ack: Option<Span>,
-    /// Where the ticks of delayed ACKs fall.
+    /// Phase of the delayed-ACK ticks.
     pub delayed_ack_phase: TickPhase,
-    /// Duplicate ACKs that start a fast retransmit.
+    /// Number of duplicate ACKs that start a fast retransmit.
     pub dupack_threshold: u32,
-    /// Bytes of a file; without end when absent.
+    /// Bytes of a file. Absent: endless data.
     pub file_size: Option<u64>,
-    /// Files to send, one after the other; as many as there is time for when absent.
+    /// Number of files to send one after the other. Absent: as many as time allows.
     pub files: Option<u64>,
-    /// From the end of a file to the beginning of the next.
+    /// Time from the end of a file to the beginning of the next.
     pub file_gap: Span,
-    /// How each file but the first begins.
+    /// How each file after the first begins.
     pub next_file: NextFile,
     /// Whether connections open with SYN, SYN-ACK and ACK.
     pub handshake: bool,
-    /// Whether the other end sends as well, on a connection of its own.
+    /// Whether the other end also sends data, on a second connection.
     pub both_ways: bool,
     /// Most SACK blocks in one ACK.
     pub sack_blocks: u32,
     /// How a SACK sender counts what is in flight.
     pub sack_pipe: SackPipe,
-    /// Whether the fast retransmit of Reno really resends the missing segment. `nothing` is for
-    /// reproducing one published study, never a default.
+    /// Whether Reno's fast retransmit resends the missing segment. `nothing` only reproduces one
+    /// published study; never make it a default.
     pub reno_fast_retransmit: RenoFastRetransmit,
-    /// The congestion window of Reno around a recovery.
+    /// Reno's congestion window around a recovery.
     pub reno_window: RenoWindow,
-    /// Delay of every segment sent and received by the transport of this VC.
+    /// Delay of every segment that the VC's transport sends or receives.
     pub processing: Option<Processing>,
 }
 
-/// How a file begins that follows another.
+/// State in which a TCP begins the next file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NextFile {
-    /// As the data of a connection that has just opened.
+    /// State of a newly opened connection.
     NewConnection,
-    /// With slow start; all else is kept.
+    /// Slow start; all other state is kept.
     SameConnection,
 }
 
-/// Where the ticks of a timer fall.
+/// Phase of a timer's ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TickPhase {
-    /// At multiples of the granularity.
+    /// Ticks fall on multiples of the granularity.
     Zero,
-    /// From the first tick of the coarse timers on.
+    /// Ticks begin with the first tick of the coarse timers.
     Timer,
 }
 
-/// The congestion window of Reno around a recovery.
+/// Reno's congestion window around a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RenoWindow {
-    /// As RFC 2001 says.
+    /// As in RFC 2001.
     Rfc2001,
-    /// As 4.4BSD-Lite2 has it.
+    /// As in 4.4BSD-Lite2.
     BsdLite2,
 }
 
@@ -390,20 +396,20 @@ pub enum RenoWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
-    /// Slow start and congestion avoidance; only the timer repairs.
+    /// Slow start and congestion avoidance. Only the timer repairs losses.
     Vanilla,
     /// Fast retransmit, then slow start.
     Tahoe,
     /// Fast retransmit and fast recovery (RFC 2001).
     Reno,
-    /// Fast recovery over partial ACKs (RFC 6582).
+    /// Fast recovery that continues over partial ACKs (RFC 6582).
     NewReno,
     /// Selective acknowledgements (RFC 2018).
     Sack,
 }
 
 impl Recovery {
-    /// Whether its sender makes use of SACK blocks, so that the receiver sends them.
+    /// Whether the sender uses SACK blocks, so that the receiver must send them.
     pub(crate) fn reads_blocks(self) -> bool {
         match self {
             Recovery::Vanilla | Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => false,
@@ -412,19 +418,19 @@ impl Recovery {
     }
 }
 
-/// How the retransmission timeout is estimated.
+/// Estimator of the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
-    /// BSD fixed point on whole ticks.
+    /// BSD fixed-point arithmetic on whole ticks.
     Bsd,
-    /// The same with what 4.4BSD-Lite2 does without samples.
+    /// `Bsd` with 4.4BSD-Lite2's behaviour before the first sample.
     BsdLite2,
-    /// RFC 6298, on measured times rounded up to the granularity.
+    /// RFC 6298 on measured times, rounded up to the granularity.
     Rfc6298,
 }
 
-/// How a SACK sender counts what is in flight during recovery.
+/// How a SACK sender counts data in flight during recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SackPipe {
@@ -440,7 +446,7 @@ pub enum SackPipe {
 pub enum RenoFastRetransmit {
     /// The missing segment, as RFC 2001 says.
     MissingSegment,
-    /// Nothing; only the timer repairs the hole.
+    /// Nothing. Only the timer repairs the hole.
     Nothing,
 }
 
@@ -450,28 +456,29 @@ pub enum RenoFastRetransmit {
 pub struct Probe {
     /// What is recorded.
     pub what: Observable,
-    /// The VC, port (link) or class it is recorded of.
+    /// Name of the VC, port (link), host or class to record.
     pub of: String,
-    /// Restrict a queue to one class.
+    /// Restricts a queue to one class.
     pub class: Option<Class>,
-    /// Restrict a queue to one VC.
+    /// Restricts a queue to one VC.
     pub vc: Option<String>,
-    /// Sampling interval; every change is recorded when none of this and the next two is given.
+    /// Sampling interval. Without it, `every` and `envelope`, every change is recorded.
     pub interval: Option<Span>,
-    /// Record at every n-th cell that reaches the port.
+    /// Records at every n-th cell that reaches the port.
     pub every: Option<u64>,
-    /// Record the least value, the mean over time and the greatest value in each interval of this length.
+    /// Records minimum, time average and maximum of each interval of this length.
     pub envelope: Option<Span>,
-    /// What a capture holds.
+    /// Content of a capture.
     pub layer: Option<Layer>,
-    /// Start of a capture; the start of the run when absent.
+    /// Start of a capture. Absent: the start of the run.
     pub from: Option<Span>,
-    /// End of a capture; the end of the run when absent.
+    /// End of a capture. Absent: the end of the run.
     pub to: Option<Span>,
 }
 
 impl Probe {
-    /// Records every change of `what`, of all classes and VCs, at the VC, port or host `of`.
+    /// Creates a probe that records every change of `what` at the VC, port or host `of`, for all
+    /// classes and VCs.
     pub fn new(what: Observable, of: impl Into<String>) -> Probe {
         Probe {
             what,
@@ -488,7 +495,7 @@ impl Probe {
     }
 }
 
-/// What a capture holds.
+/// Content of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
@@ -521,11 +528,11 @@ pub enum Observable {
     Cwnd,
     /// Slow-start threshold of a VC, bytes.
     Ssthresh,
-    /// First byte of each segment that a TCP sends, in bytes; a retransmission goes back.
+    /// First byte of each segment that a TCP sends, in bytes. Retransmissions step back.
     Sequence,
-    /// First byte that a TCP's sender has no ACK for.
+    /// First byte that the TCP sender has no ACK for.
     Acknowledged,
-    /// Bytes that a TCP has sent and has no ACK for.
+    /// Bytes sent by a TCP and not yet acknowledged.
     Flight,
     /// Each round-trip time that a TCP measures, seconds.
     Rtt,
@@ -537,7 +544,7 @@ pub enum Observable {
     Goodput,
     /// ACR of a VC's data, as Mb/s.
     Acr,
-    /// Cells that wait before the ABR end system that sends a VC's data.
+    /// Cells waiting before the ABR end system that sends a VC's data.
     HostQueue,
     /// Share of a link's cell slots used by each class, per interval.
     LinkShare,
@@ -547,14 +554,14 @@ pub enum Observable {
     Credit,
     /// Every dropped cell of a VC with the reason.
     Trace,
-    /// The average queue that drop policies at a port decide by.
+    /// Average queue that the drop policies at a port use.
     AverageQueue,
-    /// Cells, frames or segments, for a file that Wireshark opens.
+    /// Cells, frames or segments, in a file that Wireshark opens.
     Capture,
 }
 
 impl Observable {
-    /// Its name, and the unit of its values.
+    /// The observable's name and the unit of its values.
     pub fn quantity(self) -> (&'static str, &'static str) {
         match self {
             Observable::Queue => ("queue", "cells"),

@@ -1,9 +1,15 @@
-//! Values given beside a scenario file: `switch.west.ubr.buffer` = `2000 cells`.
+//! Overrides: values set outside a scenario file, such as `switch.west.ubr.buffer` = `2000 cells`.
 //!
-//! A path leads through fields and, in lists, through positions from 0, names (a group's name for its entry),
-//! `*` for all, the name that results give to a thing (`vc1`), which sets that one alone, or directly to a field of all elements
-//! (`vc.traffic.mss`). A value is TOML; what is not TOML is a text. The bare word `default` takes the field away, so that
-//! it has its default again.
+//! A path is a series of steps, each of which names a field. In a list, a step is one of:
+//!
+//! - a position, from 0;
+//! - a name, where a group's name means its entry;
+//! - `*` for all elements;
+//! - a name from results (`vc1`), which sets that one thing individually;
+//! - a field of all elements, without a step for the list (`vc.traffic.mss`).
+//!
+//! A value is TOML; anything else is a text. The bare word `default` removes the field, which then
+//! has its default again.
 
 use super::alone::{Alone, BESIDE, OF_GROUP};
 use super::members::{self, Maker, label};
@@ -14,11 +20,11 @@ use crate::class::Class;
 use crate::notation::words::{list, meant, shorten};
 use crate::registry::{Family, Kind};
 
-/// What a value is set to that shall not be set any more.
+/// Value that removes a field, so that its default applies.
 const DEFAULT: &str = "default";
 
-/// Sets the value at `path` of the scenario `root`, or takes it away when `text` is [`DEFAULT`].
-/// What it sets of one member of a group goes to `alone`.
+/// Sets the value at `path` of the scenario `root`, or removes it when `text` is [`DEFAULT`].
+/// Values of one group member go to `alone`.
 pub(super) fn apply(
     root: &mut Node,
     alone: &mut Alone,
@@ -94,21 +100,21 @@ pub(super) fn apply(
     })
 }
 
-/// What the names that results give to things mean in a path.
+/// Meaning of a path step that is a name from results.
 enum Named {
-    /// Nothing more than is written.
+    /// No name from results: the path applies as written.
     AsWritten,
-    /// The one thing that the element at this position makes.
+    /// The only thing that the element at this position makes.
     Sole(usize),
-    /// One of several that an element of this list makes.
+    /// One of several things that an element of this list makes.
     OneOf(&'static str, Maker),
-    /// The link back of what is called so.
+    /// The link back of the link with this name.
     Back(String),
-    /// An element of this list, which is not named.
+    /// An element of this list, which the path leaves out.
     In(&'static str),
 }
 
-/// The position of the link of which `name`, `b->a` or with `-back`, is the link back.
+/// Position of the link whose backward link is called `name`: `b->a`, or a name with `-back`.
 fn back_of(root: &Node, field: &str, name: &str) -> Option<usize> {
     let there = match (name.strip_suffix("-back"), name.split_once("->")) {
         (Some(there), _) => there.to_string(),
@@ -147,7 +153,8 @@ fn named(root: &Node, steps: &[&str]) -> Named {
     }
 }
 
-/// Says that a path leads to a member of a group as a whole, or to a field that it has of its group; and what sets that.
+/// Fault of a path that leads to a whole group member, or to a field that it shares with its group.
+/// Suggests what can be set instead.
 fn not_its_own(root: &Node, list: &str, maker: Maker, steps: &[&str]) -> (String, Option<String>) {
     let items = root.get(list).map_or(&[][..], Node::items);
     let group = items.get(maker.at).and_then(|item| label(item, list));
@@ -162,7 +169,8 @@ fn not_its_own(root: &Node, list: &str, maker: Maker, steps: &[&str]) -> (String
     }
 }
 
-/// Sets the value in what is written, and in the members that were set alone before, where it is theirs too.
+/// Sets the value in the written elements, and in members set individually before that belong to
+/// them.
 fn set_all(
     root: &mut Node,
     alone: &mut Alone,
@@ -182,12 +190,12 @@ fn set_all(
     members.try_for_each(|values| set(values, list, rest, value))
 }
 
-/// Where a path leads nowhere.
+/// A path that leads nowhere.
 struct Lost {
     step: String,
     message: String,
     candidates: Vec<String>,
-    /// What elements of a list have, where none of them was meant.
+    /// Fields of the elements of a list, where the step names none of them.
     fields: Vec<&'static str>,
 }
 
@@ -240,7 +248,8 @@ fn family(field: &str) -> Option<Family> {
     }
 }
 
-/// Sets the value at `steps` of `node`, which is the value of `field`; without a value the last step's field is removed.
+/// Sets the value at `steps` below `node`, the value of `field`. Without a value, removes the field
+/// of the last step.
 fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Result<(), Lost> {
     let Some((&step, rest)) = steps.split_first() else {
         let no_default = || Lost::new(field, "is an element of a list and has no default", vec![]);
@@ -262,7 +271,7 @@ fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Re
     }
 }
 
-/// A component given by its name alone becomes a table.
+/// Turns a component given only by its name into a table.
 fn name_to_table(node: &mut Node, field: &str) {
     let tag = family(field).and_then(Family::tag);
     if let (Value::Text(name), Some(tag)) = (&node.value, tag) {
@@ -278,8 +287,8 @@ fn name_to_table(node: &mut Node, field: &str) {
     }
 }
 
-/// The value of the field `step` of a table, which is made if it is missing; `None` when nothing is left to do, as it was
-/// taken away or has its default.
+/// The value of the field `step` of a table, created if missing. `None` when nothing is left to do:
+/// the field was removed or has its default.
 fn field_of<'f>(
     fields: &'f mut Vec<Field>,
     field: &str,
@@ -318,7 +327,7 @@ fn field_of<'f>(
     Ok(Some(&mut fields[at].node))
 }
 
-/// Sets the value in the elements that the first step means, or in all when it is one of their fields.
+/// Sets the value in the elements that the first step selects.
 fn set_in_list(
     items: &mut [Node],
     field: &str,
@@ -343,7 +352,8 @@ fn set_in_list(
     })
 }
 
-/// The elements that the first step means, or all when it is one of their fields, and the steps that lead on from there.
+/// The elements that the first step selects, and the remaining steps. If the step is a field of the
+/// elements, all are selected.
 fn reached<'s, 't>(
     items: &[Node],
     field: &str,
@@ -359,7 +369,7 @@ fn reached<'s, 't>(
     is_field.then(|| ((0..items.len()).collect(), steps))
 }
 
-/// A field without a value has its default already, if there is such a field.
+/// Accepts the removal of a field that has no value, provided that such a field exists.
 fn absent(field: &str, step: &str) -> Result<(), Lost> {
     let family = match field {
         "" => Some(Family::Scenario),
@@ -378,7 +388,7 @@ fn absent(field: &str, step: &str) -> Result<(), Lost> {
     Err(Lost::new(step, "is an unknown field", candidates))
 }
 
-/// How positions of a list of `n` are written.
+/// Text that lists the positions of a list of `n`.
 fn positions(n: usize) -> Option<String> {
     match n {
         0 => None,
@@ -387,14 +397,14 @@ fn positions(n: usize) -> Option<String> {
     }
 }
 
-/// Whether it is a list of the scenario.
+/// Whether `field` is a list of the scenario.
 fn is_list(field: &str) -> bool {
     let scenario = &Family::Scenario.components()[0];
     let parameter = scenario.parameter(field);
     parameter.is_some_and(|p| matches!(p.kind, Kind::List(_)))
 }
 
-/// The elements of a list that `step` means.
+/// Positions of the elements of a list that `step` selects.
 fn elements(items: &[Node], field: &str, step: &str) -> Vec<usize> {
     if step == "*" {
         return (0..items.len()).collect();

@@ -1,4 +1,4 @@
-//! Ports: what can be set at one and what that can do, and which settings hold.
+//! Settings of ports, what each can do, and which of link and switch applies.
 
 use super::abr::Feedback;
 use super::model::ProcessingUnit;
@@ -10,28 +10,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassQueue {
-    /// The class.
+    /// Service class.
     pub class: Class,
-    /// K, cells that may wait, without the cell in service; unlimited when absent.
+    /// K: number of cells that may wait, without the cell in service. Absent: unlimited.
     pub buffer: Option<u64>,
-    /// What becomes of cells that do not keep to their contract; nothing when absent.
+    /// Policer for cells that break their contract. Absent: none.
     pub police: Option<Police>,
-    /// What is refused before the buffer is full.
+    /// Policy that refuses cells before the buffer is full.
     pub drop: DropPolicy,
-    /// What the sources of the VCs that cross it are told; nothing when absent.
+    /// Feedback to the sources of the VCs that cross the queue. Absent: none.
     pub feedback: Option<Feedback>,
-    /// What happens to the rest of a frame that lost a cell.
+    /// Treatment of the rest of a frame that lost a cell.
     pub rest_of_frame: RestOfFrame,
 }
 
-/// What happens to the later cells of a frame that lost a cell in the middle. (All cells of a frame
-/// that was refused at its first cell are dropped, its EOM included.)
+/// Treatment of the later cells of a frame that lost a cell in the middle.
+///
+/// A frame refused at its first cell is dropped whole, including its EOM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RestOfFrame {
-    /// Taken while there is room.
+    /// Accepted while there is room.
     Accept,
-    /// Dropped, except for the EOM, which is taken while there is room.
+    /// Dropped, except for the EOM, which is accepted while there is room.
     DropButEom,
     /// Dropped, EOM included.
     Drop,
@@ -41,78 +42,79 @@ pub enum RestOfFrame {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DropPolicy {
-    /// `port::drop::tail_drop`.
+    /// See `port::drop::tail_drop`.
     TailDrop,
-    /// `port::drop::ppd`.
+    /// See `port::drop::ppd`.
     Ppd,
-    /// `port::drop::epd`.
+    /// See `port::drop::epd`.
     Epd {
-        /// Threshold; buffer - `reserve` when absent.
+        /// Threshold. Absent: buffer - `reserve`.
         threshold: Option<Threshold>,
-        /// Cells kept for the rest of frames already begun; 200, but at most half of the buffer, when absent.
+        /// Cells reserved for the rest of frames already begun. Absent: 200, but at most half of
+        /// the buffer.
         reserve: Option<u64>,
     },
-    /// `port::drop::selective_drop`.
+    /// See `port::drop::selective_drop`.
     SelectiveDrop {
-        /// R.
+        /// R: the threshold.
         r: Threshold,
-        /// Z.
+        /// Z: the load-ratio cutoff.
         z: Ratio,
     },
-    /// `port::drop::fba`.
+    /// See `port::drop::fba`.
     Fba {
-        /// R.
+        /// R: the threshold.
         r: Threshold,
-        /// Z.
+        /// Z: the load-ratio cutoff.
         z: Ratio,
-        /// K in the formula; the buffer when absent.
+        /// K in the formula. Absent: the buffer.
         k_fba: Option<u64>,
     },
-    /// `port::drop::drop_from_front`.
+    /// See `port::drop::drop_from_front`.
     DropFromFront,
-    /// `port::drop::gcra_epd`.
+    /// See `port::drop::gcra_epd`.
     GcraEpd {
-        /// Th.
+        /// Th: the threshold.
         threshold: Threshold,
-        /// Whether a tag goes on with the cell.
+        /// Whether a tag leaves with the cell.
         export_tag: bool,
     },
-    /// `port::drop::gcra_round_robin`.
+    /// See `port::drop::gcra_round_robin`.
     GcraRoundRobin {
-        /// Th.
+        /// Th: the threshold.
         threshold: Threshold,
-        /// Whether credit for an empty bucket is kept.
+        /// Whether credit that finds its bucket empty is kept.
         keep_credit: bool,
-        /// Whether a tag goes on with the cell.
+        /// Whether a tag leaves with the cell.
         export_tag: bool,
     },
-    /// `port::drop::gcra_two_thresholds`.
+    /// See `port::drop::gcra_two_thresholds`.
     GcraTwoThresholds {
-        /// L.
+        /// L: the lower threshold.
         low: Threshold,
-        /// Th.
+        /// Th: the upper threshold.
         threshold: Threshold,
-        /// Whether a tag goes on with the cell.
+        /// Whether a tag leaves with the cell.
         export_tag: bool,
     },
-    /// `port::drop::dfba`.
+    /// See `port::drop::dfba`.
     Dfba {
-        /// L.
+        /// L: the lower threshold.
         low: Threshold,
-        /// H.
+        /// H: the upper threshold.
         high: Threshold,
         /// Z.
         z: Ratio,
         /// alpha.
         alpha: Ratio,
     },
-    /// `port::drop::atm_red`.
+    /// See `port::drop::atm_red`.
     AtmRed(RedParams),
-    /// `port::drop::cell_red`.
+    /// See `port::drop::cell_red`.
     CellRed(RedParams),
-    /// `port::drop::packet_red`.
+    /// See `port::drop::packet_red`.
     PacketRed(RedParams),
-    /// `port::drop::frame_drop_from_front`.
+    /// See `port::drop::frame_drop_from_front`.
     FrameDropFromFront,
 }
 
@@ -120,25 +122,27 @@ pub enum DropPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedParams {
-    /// Weight of the newest queue length in the average, above 0, at most 1.
+    /// Weight of the newest queue length in the average, in (0, 1].
     pub w_q: Ratio,
-    /// Probability just below `max_th`, above 0, at most 1: of a frame, or of the cells of a segment together.
+    /// Drop probability just below `max_th`, in (0, 1]: of a frame, or of all cells of a segment
+    /// together.
     pub max_p: Ratio,
-    /// Average queue from which on cells are marked; below `max_th`.
+    /// Average queue at which marking begins; below `max_th`.
     pub min_th: Threshold,
-    /// Average queue from which on every one is.
+    /// Average queue from which every cell or frame is marked.
     pub max_th: Threshold,
-    /// Cells of a segment, by which `max_p` is divided; absent where frames are decided on.
+    /// Cells of a segment, by which `max_p` is divided. Absent where the policy decides on frames.
     pub segment_cells: Option<u64>,
-    /// When the average is brought up to date.
+    /// When the average is updated.
     pub average: RedAverage,
     /// Whether marks are spaced evenly.
     pub spacing: bool,
-    /// Whether a mark passes frames of one or two cells by; absent where no mark is kept for a later frame.
+    /// Whether a mark skips frames of one or two cells. Absent where no mark is kept for a later
+    /// frame.
     pub spare_short_frames: Option<bool>,
 }
 
-/// When the average queue of RED is brought up to date.
+/// When RED updates its average queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedAverage {
@@ -154,31 +158,31 @@ pub enum RedAverage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Police {
-    /// `port::police::cells`.
+    /// See `port::police::cells`.
     Gcra {
-        /// What becomes of a cell that does not conform.
+        /// Action on a cell that does not conform.
         action: PoliceAction,
-        /// How the test is made.
+        /// Form of the test.
         form: GcraForm,
     },
-    /// `port::police::frames`.
+    /// See `port::police::frames`.
     FGcra {
-        /// What becomes of a frame that is not eligible.
+        /// Action on a frame that is not eligible.
         action: PoliceAction,
     },
 }
 
-/// What a policer does with what is above the contract.
+/// Action of a policer on traffic above the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoliceAction {
-    /// It is dropped.
+    /// Drops it.
     Drop,
-    /// It is tagged: CLP := 1.
+    /// Tags it: CLP := 1.
     Tag,
 }
 
-/// The two forms of the GCRA, which decide alike.
+/// Form of the GCRA. Both forms decide alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GcraForm {
@@ -198,7 +202,7 @@ pub enum Threshold {
     Fraction(Ratio),
 }
 
-/// Which class queue a port serves next. See `port::sched`.
+/// Scheduler: which class queue a port serves next. See `port::sched`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scheduler {
@@ -206,7 +210,7 @@ pub enum Scheduler {
     Fifo,
     /// The most urgent class that has a cell.
     StrictPriority,
-    /// Strict priority, but one class gets at least a fraction of the cell slots.
+    /// Strict priority, except that one class gets at least a fraction of the cell slots.
     GuaranteedRate {
         /// The class with the guarantee.
         class: Class,
@@ -222,12 +226,13 @@ pub enum Scheduler {
     },
 }
 
-/// The scheduler of a port, in whatever form: the link's own, else that of the switch it leaves.
+/// The scheduler that applies at a port: the link's own, else the scheduler of the switch it
+/// leaves.
 pub(crate) fn scheduler<T>(own: Option<T>, of_switch: Option<T>) -> Option<T> {
     own.or(of_switch)
 }
 
-/// The queue of `class` at a port: the link's own, else that of the switch it leaves, else unlimited tail drop.
+/// The queue of `class` at a port: the link's own, else the switch's, else unlimited tail drop.
 pub(crate) fn queue(own: &[ClassQueue], of_switch: &[ClassQueue], class: Class) -> ClassQueue {
     let mut queues = own.iter().chain(of_switch);
     let found = queues.find(|q| q.class == class);
@@ -241,26 +246,26 @@ pub(crate) fn queue(own: &[ClassQueue], of_switch: &[ClassQueue], class: Class) 
     })
 }
 
-/// What a drop policy does beside deciding what its file says; all of it `false` or `None` for the plain ones.
+/// Properties of a drop policy besides its decisions. The plain policies have none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Abilities {
-    /// It drops from the front of its queue.
+    /// Whether the policy drops from the front of its queue.
     pub pushes_out: bool,
-    /// It decides by an average of the queue, which can be recorded.
+    /// Whether the policy decides by an average queue, which probes can record.
     pub keeps_average: bool,
-    /// Its name, if it asks for the minimum rates of VCs.
+    /// Name of the policy, if it needs the minimum rates of VCs.
     pub asks_for_rates: Option<&'static str>,
-    /// The threshold above which it lets in no more than the minimum rates of VCs; `None` if there is none such, and where credit that is
-    /// kept knows no end.
+    /// Threshold above which the policy admits only the minimum rates of VCs. `None` without such a
+    /// threshold, or when kept credit is unbounded.
     pub rates_above: Option<Threshold>,
-    /// What it does with cells that come with a tag, if it looks at tags.
+    /// What the policy does with tagged cells, if it looks at tags.
     pub reads_tags: Option<&'static str>,
-    /// Tags that it makes go on with the cells.
+    /// Whether tags that the policy makes leave with the cells.
     pub exports_tags: bool,
 }
 
 impl DropPolicy {
-    /// What it does beside deciding.
+    /// Properties of the policy besides its decisions.
     pub(crate) fn abilities(&self) -> Abilities {
         let plain = Abilities::default();
         let bucket = |name, rates_above, exports_tags| Abilities {
@@ -313,7 +318,7 @@ impl DropPolicy {
 }
 
 impl Scheduler {
-    /// The class that it treats unlike the others.
+    /// The class that the scheduler treats differently from the others.
     pub(crate) fn class(&self) -> Option<Class> {
         match self {
             Scheduler::Fifo | Scheduler::StrictPriority => None,
@@ -323,7 +328,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether it serves the VCs of `class` one by one, by weights and guarantees of their own.
+    /// Whether the scheduler serves the VCs of `class` one by one, by weights and guarantees.
     pub(crate) fn serves_vcs_of(&self, class: Class) -> bool {
         match self {
             Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate { .. } => false,
@@ -331,7 +336,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether it has a credit that can be recorded.
+    /// Whether the scheduler has a credit that probes can record.
     pub(crate) fn has_credit(&self) -> bool {
         match self {
             Scheduler::GuaranteedRate { .. } => true,

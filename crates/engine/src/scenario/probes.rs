@@ -1,4 +1,6 @@
-//! Rules about probes: what they name exists and has what they record. Those of groups become one for each member.
+//! Rules about probes: the things they name must exist and have what they record.
+//!
+//! A probe of a group becomes one probe per member.
 
 use super::expand::things::{LinkAt, Names, Things};
 use super::flows::Flows;
@@ -9,10 +11,11 @@ use crate::notation::show::show_duration;
 use crate::registry::{Family, Kind};
 use crate::units::Span;
 
-/// Most points that the probes of a run may record together: they are kept until its end.
+/// Limit on the points that the probes of a run record together, since they stay in memory until
+/// its end.
 pub(crate) const MOST_POINTS: u64 = 10_000_000;
 
-/// The probes of a scenario.
+/// Builds the probes of a scenario.
 pub(crate) fn probes(
     scenario: &Record,
     things: &Things,
@@ -44,18 +47,18 @@ pub(crate) fn probes(
     out
 }
 
-/// An entry that says what it records, and of what.
+/// A probe entry whose `what` and `of` are known.
 struct Entry<'r> {
     record: &'r Record,
     path: String,
     what: Observable,
-    /// The name of `what`.
+    /// Name of `what` as written.
     named: &'r str,
     of: &'r str,
     place: Place,
 }
 
-/// What a probe is of.
+/// Kind of thing that a probe records.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Vc,
@@ -64,7 +67,7 @@ enum Place {
 }
 
 impl Place {
-    /// Its kind, in messages.
+    /// Name of the kind, for messages.
     fn kind(self) -> &'static str {
         match self {
             Place::Vc => "VC",
@@ -97,7 +100,7 @@ impl<'r> Entry<'r> {
         })
     }
 
-    /// The VCs, hosts or links that it names.
+    /// The VCs, hosts or links that the entry names.
     fn members<'o>(&self, things: &'o Things, report: &mut Report) -> Option<&'o [usize]> {
         let names: &Names = match self.place {
             Place::Vc => &things.vc_names,
@@ -124,7 +127,7 @@ impl<'r> Entry<'r> {
         found
     }
 
-    /// Reports members without what it records.
+    /// Reports members that lack what the probe records.
     fn check_members(
         &self,
         members: &[usize],
@@ -174,7 +177,7 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// Reports a restriction to a VC that does not exist, or crosses none of the ports.
+    /// Reports a restriction to a VC that does not exist or crosses none of the ports.
     fn check_vc(&self, members: &[usize], things: &Things, flows: &Flows<'_>, report: &mut Report) {
         let Some(name) = text(self.record, "vc") else {
             return;
@@ -217,7 +220,7 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// Reports a window of a capture in which there is nothing.
+    /// Reports a capture window that is empty.
     fn check_window(&self, duration: Option<u64>, report: &mut Report) {
         let [from, to] = ["from", "to"].map(|name| number(self.record, name));
         let first = from.unwrap_or(0);
@@ -241,7 +244,7 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// The probe of one of its VCs, hosts or links.
+    /// The probe of one VC, host or link.
     fn of_member(&self, member: usize, things: &Things) -> Probe {
         let name = match self.place {
             Place::Vc => &things.vcs[member].name,
@@ -263,7 +266,7 @@ impl<'r> Entry<'r> {
     }
 }
 
-/// Points that probes record at intervals.
+/// Number of points that probes record at intervals.
 struct Points {
     duration: Option<u64>,
     so_far: u64,

@@ -1,4 +1,4 @@
-//! The latest instant that a run could compute, against what time can hold.
+//! Rule: the latest instant that a run could compute must be representable.
 
 use super::model::{Processing, ProcessingKind, ProcessingUnit, Scenario};
 use super::network::Network;
@@ -9,8 +9,10 @@ use crate::flow::FlowKind;
 use crate::scenario::topology::Topology;
 use crate::units::{CELL_BITS, Time};
 
-/// Reports VCs whose cells could be on their way longer than time can tell: a bound from all that can wait at once at each
-/// link and processing stage; each entry of the scenario once.
+/// Reports VCs whose cells could travel longer than simulated time can represent.
+///
+/// The bound counts everything that can wait at once at each link and processing stage. Each entry
+/// of the scenario is reported once.
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     let loads = Loads::new(network.scenario, network.topology);
     let most = Time::LATEST.as_seconds();
@@ -26,7 +28,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     }
 }
 
-/// The most that can be anywhere at once.
+/// Upper bounds on the load at each place.
 struct Loads<'s> {
     scenario: &'s Scenario,
     topology: &'s Topology,
@@ -82,7 +84,7 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// When the last cell of a VC could arrive, seconds.
+    /// Latest arrival of a VC's last cell, in seconds.
     fn latest(&self, vc: usize) -> f64 {
         let scenario = self.scenario;
         let mut latest = scenario.duration.as_seconds();
@@ -102,7 +104,7 @@ impl<'s> Loads<'s> {
     }
 }
 
-/// The longest time, in seconds, that something spends in a processing stage through which all of `load` passes.
+/// Longest time, in seconds, in a processing stage through which all of `load` passes.
 fn stage(processing: Option<Processing>, load: Load) -> f64 {
     processing.map_or(0.0, |p| {
         let time = p.mean.as_seconds() + p.spread.as_seconds();

@@ -1,4 +1,4 @@
-//! From text or Python values to a checked scenario.
+//! Reads text or Python values into a checked scenario.
 
 use super::alone::{Alone, Placed};
 use super::expand::expand;
@@ -13,11 +13,11 @@ use crate::fair_goodput;
 use crate::registry::Family;
 use crate::scenario::topology::Topology;
 
-/// Reads a scenario from TOML text, every default filled in and every group expanded.
+/// Reads a scenario from TOML text, fills in every default and expands every group.
 ///
-/// `file` names the text in messages. `overrides` are set first: a dotted path
-/// (`switch.west.ubr.buffer`, `vc.0.traffic.mss`, `vc.vc3.start`, `vc.*.start`, `link.rate`) and a TOML value or bare words
-/// (`2000 cells`).
+/// `file` names the text in messages. `overrides` are set first. Each is a dotted path with a TOML
+/// value or bare words (`2000 cells`). Paths look like `switch.west.ubr.buffer`,
+/// `vc.0.traffic.mss`, `vc.vc3.start`, `vc.*.start` or `link.rate`.
 ///
 /// # Errors
 /// All problems of the text, in its order; of more than 50 the first, and a last one that says how many more there are.
@@ -29,7 +29,8 @@ pub fn read_toml(
     read(syntax::from_toml(text, file)?, file, overrides)
 }
 
-/// Reads a scenario from values with the same fields as the TOML form; `overrides` as in [`read_toml`].
+/// Reads a scenario from values with the fields of the TOML form. `overrides` work as in
+/// [`read_toml`].
 ///
 /// # Errors
 /// All problems, as of [`read_toml`]; they have no lines.
@@ -91,7 +92,7 @@ fn resolve(
     Err(report.into_problems())
 }
 
-/// Reports an efficiency relative to fair shares that have no sum.
+/// Reports an efficiency relative to fair shares whose sum is unknown.
 fn max_goodput(scenario: &Scenario, report: &mut Report) {
     if scenario.measure.max_goodput == Some(MaxGoodput::FairShares)
         && let Some((message, allowed)) = fair_goodput::unknown(scenario)

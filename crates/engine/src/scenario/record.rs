@@ -1,5 +1,6 @@
-//! Records: the checked fields of a component, in the serde form of the types in `model`. A field that is wrong is
-//! missing from its record; one that was left out and has no default is null.
+//! Records: the checked fields of a component, in the serde form of the types in `model`.
+//!
+//! A faulty field is missing from its record. A field that was left out and has no default is null.
 
 use crate::units::Ratio;
 use serde::de::DeserializeOwned;
@@ -8,17 +9,17 @@ use serde_json::{Map, Value as Json};
 /// The checked fields of one component.
 pub(crate) type Record = Map<String, Json>;
 
-/// The text `name` of a record; `None` when it was wrong or left out.
+/// The text `name` of a record. `None` when it was faulty or left out.
 pub(crate) fn text<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
     record.get(name).and_then(Json::as_str)
 }
 
-/// The number `name` of a record; `None` when it was wrong or left out.
+/// The number `name` of a record. `None` when it was faulty or left out.
 pub(crate) fn number(record: &Record, name: &str) -> Option<u64> {
     record.get(name).and_then(Json::as_u64)
 }
 
-/// The component `name` of a record; `None` when it was wrong or left out.
+/// The component `name` of a record. `None` when it was faulty or left out.
 pub(crate) fn object<'r>(record: &'r Record, name: &str) -> Option<&'r Record> {
     record.get(name).and_then(Json::as_object)
 }
@@ -28,12 +29,12 @@ pub(crate) fn is_left_out(record: &Record, name: &str) -> bool {
     record.get(name).is_some_and(Json::is_null)
 }
 
-/// The fraction `value` of a record.
+/// The fraction in the value of a record.
 pub(crate) fn fraction(value: &Json) -> Option<Ratio> {
     Some(Ratio::new(value["num"].as_u64()?, value["den"].as_u64()?))
 }
 
-/// The entries of one list of the scenario; `None` for those that are no table at all.
+/// The entries of one list of the scenario. `None` stands for an entry that is not a table.
 pub(crate) fn entries<'r>(scenario: &'r Record, list: &str) -> Vec<Option<&'r Record>> {
     let items = scenario.get(list).and_then(Json::as_array);
     items.map_or(Vec::new(), |items| {
@@ -41,18 +42,18 @@ pub(crate) fn entries<'r>(scenario: &'r Record, list: &str) -> Vec<Option<&'r Re
     })
 }
 
-/// A value as a type of the model; `None` while something in it is wrong.
+/// Converts a value to a type of the model. `None` while something in it is faulty.
 pub(crate) fn complete<T: DeserializeOwned>(value: &Json) -> Option<T> {
     T::deserialize(value).ok()
 }
 
-/// The field `name` of a record without faults as a type of the model.
+/// Converts the field `name` of a record without faults to a type of the model.
 pub(crate) fn field<T: DeserializeOwned>(record: &Record, name: &str) -> T {
     let value = record.get(name).unwrap_or(&Json::Null);
     T::deserialize(value).expect("the registry has the fields of the model")
 }
 
-/// The path of `field` in what stands at `path`.
+/// The path of `field` below `path`.
 pub(crate) fn join(path: &str, field: &str) -> String {
     if path.is_empty() {
         field.to_string()

@@ -1,4 +1,4 @@
-//! Everything that is wrong with a scenario, as it is found.
+//! Collects the problems of a scenario as they are found.
 
 use super::problem::{Place, Problem};
 use super::tree::{Node, Value};
@@ -13,15 +13,15 @@ pub(crate) struct Report<'t> {
     file: String,
     root: &'t Node,
     problems: Vec<Problem>,
-    /// Problems found and not kept.
+    /// Number of problems found but not kept.
     more: usize,
-    /// Paths of those of which one is enough, and what was allowed.
+    /// Paths of problems that are reported only once, with what was allowed.
     once: HashSet<(String, String)>,
-    /// Defaults as they were read the first time: thousands of entries may leave out the same.
+    /// Defaults already read. Thousands of entries may leave out the same field.
     pub defaults: HashMap<*const Parameter, Json>,
 }
 
-/// What is wrong with an override that reaches several elements of a list is said once.
+/// Merges the problems of one override that reaches several elements of a list.
 fn once_per_override(found: Vec<Problem>) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::with_capacity(found.len());
     let mut seen = HashMap::new();
@@ -41,7 +41,7 @@ fn once_per_override(found: Vec<Problem>) -> Vec<Problem> {
     problems
 }
 
-/// A path with `[*]` for every position in a list.
+/// The path with `[*]` for every position in a list.
 fn any_position(path: &str) -> String {
     let mut steps = path.split('[');
     let first = steps.next().unwrap_or_default().to_string();
@@ -51,14 +51,14 @@ fn any_position(path: &str) -> String {
     })
 }
 
-/// What values given beside a scenario file are called in messages.
+/// Name of the source of values set outside a scenario file, for messages.
 const OVERRIDE: &str = "override";
 
-/// Problems that are told one by one, the first in the order of the text; also those up to which misspelt names are compared
-/// with all others.
+/// Number of problems reported one by one, in the order of the text. Suggestions for misspelt names
+/// stop at this number too, since each compares all names.
 const MOST_TOLD: usize = 50;
 
-/// Problems kept at a time. Of more, those that come later in the text are only counted.
+/// Number of problems kept at a time. Beyond it, those later in the text are only counted.
 const MOST_KEPT: usize = 1000;
 
 impl<'t> Report<'t> {
@@ -73,21 +73,22 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// As [`Report::add`] for what members of a group, or several places, may have in common: nothing, if the same was said to be allowed at
-    /// the same path before.
+    /// Adds a problem that group members or several places may share. Does nothing if the path
+    /// already has a problem with the same `allowed`.
     pub(crate) fn add_once(&mut self, path: &str, message: String, allowed: String) {
         if self.once.insert((path.to_string(), allowed.clone())) {
             self.add(path, message, allowed, None);
         }
     }
 
-    /// Whether the text has the field at `path`, or something beside it gives it.
+    /// Whether the text or an override gives the field at `path`.
     pub(crate) fn is_written(&self, path: &str) -> bool {
         let (_, exact) = self.root.nearest(path);
         exact
     }
 
-    /// Something wrong with the field at `path`. A field that is not written is placed at the nearest one around it.
+    /// Adds a problem of the field at `path`. A field that is not written is placed at the nearest
+    /// one around it.
     pub(crate) fn add(
         &mut self,
         path: &str,
@@ -96,7 +97,7 @@ impl<'t> Report<'t> {
         suggestion: Option<String>,
     ) {
         let (node, exact) = self.root.nearest(path);
-        // A table as a whole is told by its path.
+        // The path is enough to show a whole table.
         let shown = match node.value {
             Value::Table(_) => String::new(),
             _ if exact => node.show(),
@@ -106,7 +107,7 @@ impl<'t> Report<'t> {
         self.add_at(place, path, shown, message, allowed, suggestion);
     }
 
-    /// Something wrong with a field whose place and value are known.
+    /// Adds a problem of a field whose place and value are known.
     pub(crate) fn add_at(
         &mut self,
         place: Place,
@@ -135,7 +136,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// Keeps the first `most` problems in the order of the text, each once, and counts the rest.
+    /// Keeps the first `most` distinct problems in the order of the text and counts the rest.
     fn keep(&mut self, most: usize) {
         self.problems.sort_by_key(|p| (p.line, p.column));
         self.problems.dedup();
@@ -144,7 +145,7 @@ impl<'t> Report<'t> {
         self.problems.truncate(most);
     }
 
-    /// The candidate nearest to `name`, in backticks; none once there are very many problems.
+    /// The candidate nearest to `name`, in backticks. `None` once there are very many problems.
     pub(crate) fn suggest<'a>(
         &self,
         name: &str,
@@ -159,7 +160,7 @@ impl<'t> Report<'t> {
         self.problems.is_empty()
     }
 
-    /// The first problems in the order of the text, each once, and one that says how many more there are.
+    /// The first distinct problems in the order of the text. A last one counts the rest.
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
         self.keep(MOST_TOLD);
         if self.more > 0 {

@@ -1,15 +1,17 @@
-//! TOML text to a tree of values.
+//! Parses TOML text into a tree of values.
 
 use super::problem::{Place, Problem};
 use super::tree::{Field, Node, Value};
 use crate::notation::words::shorten;
 use toml::de::{DeTable, DeValue, Error};
 
-/// Bytes between two counts of [`Lines`].
+/// Number of bytes between two counts of [`Lines`].
 const STEP: usize = 256;
 
-/// Line starts of a text and how many characters are before each [`STEP`]th byte, to turn offsets into places: no place costs
-/// more than [`STEP`] bytes to find, however long its line is.
+/// Index that turns byte offsets into places. Holds the line starts of a text and the number of
+/// characters before each [`STEP`]th byte.
+///
+/// Each lookup reads at most [`STEP`] bytes, however long the line is.
 struct Lines<'a> {
     text: &'a [u8],
     starts: Vec<usize>,
@@ -31,12 +33,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Characters that begin before `offset`.
+    /// Number of characters that begin before `offset`.
     fn before(&self, offset: usize) -> usize {
         self.counts[offset / STEP] + characters(self.rest(offset))
     }
 
-    /// The bytes before `offset` that no count holds.
+    /// The bytes between the last count and `offset`.
     fn rest(&self, offset: usize) -> &'a [u8] {
         &self.text[offset / STEP * STEP..offset]
     }
@@ -53,22 +55,23 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Characters that begin in `bytes` of UTF-8.
+/// Number of characters that begin in `bytes` of UTF-8.
 fn characters(bytes: &[u8]) -> usize {
     let begins = |&&byte: &&u8| byte & 0b1100_0000 != 0b1000_0000;
     bytes.iter().filter(begins).count()
 }
 
-/// Syntax errors reported of one text; what follows the first ones is often their echo.
+/// Limit on the syntax errors reported for a text. Later ones often only follow from the first.
 const MOST_SYNTAX_ERRORS: usize = 5;
 
-/// Bytes behind the first syntax error that are searched for more of them.
+/// Number of bytes after the first syntax error that are searched for more.
 const SEARCHED: usize = 64 * 1024;
 
-/// Tables of a text, which take about 1 kB each while it is read.
+/// Limit on the tables in a text. Each takes about 1 kB while the text is read.
 const MOST_TABLES: usize = 500_000;
 
-/// Where the first table too many begins. Braces in texts and comments count as tables, which matters for no text that could be run.
+/// Offset of the first table beyond the limit. Braces in texts and comments count as tables; no
+/// scenario that can run has enough of them to matter.
 fn one_table_too_many(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let begins = |&(i, &byte): &(usize, &u8)| {
@@ -78,7 +81,8 @@ fn one_table_too_many(text: &str) -> Option<usize> {
     tables.nth(MOST_TABLES).map(|(i, _)| i)
 }
 
-/// Parses TOML text, which `file` names in problems: the first few errors of its syntax.
+/// Parses TOML text, which `file` names in problems. Returns the first few syntax errors if it
+/// fails.
 pub fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
     let lines = Lines::new(text);
     if let Some(offset) = one_table_too_many(text) {
@@ -103,15 +107,15 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
     }
 }
 
-/// The first errors of a text, of which `first` is one. The parser keeps all that it finds, so it is given no more of the
-/// text than is searched.
+/// The first errors of a text, including `first`. The parser keeps all errors it finds, so it gets
+/// only the part that is searched.
 fn syntax_errors(text: &str, file: &str, lines: &Lines<'_>, first: Error) -> Vec<Problem> {
     let searched = first.span().map_or(0, |s| s.start) + SEARCHED;
     let line = lines.starts.partition_point(|&s| s <= searched);
     let end = lines.starts.get(line).copied().unwrap_or(text.len());
     let mut errors = DeTable::parse_recoverable(&text[..end]).1;
     if end < text.len() {
-        // What stands open where the text was cut is no error.
+        // Drop errors about constructs left open where the text was cut.
         let last = lines.starts[line - 1];
         errors.retain(|e| e.span().is_some_and(|s| s.end < last));
     }
@@ -144,7 +148,7 @@ fn syntax_errors(text: &str, file: &str, lines: &Lines<'_>, first: Error) -> Vec
     problems
 }
 
-/// The key, if the error is that it was there before.
+/// The key that the text repeats, if that is the error.
 fn repeated(text: &str, error: &Error) -> String {
     let key = error.span().and_then(|span| text.get(span));
     match (error.message(), key) {
@@ -241,7 +245,7 @@ mod tests {
         let found = syntax_errors(&text, "", &lines, first);
         let at: Vec<usize> = found.iter().map(|p| p.line).collect();
         assert_eq!(at, [2, 3, 4, 5, 6]);
-        // What stands open where the search ends is no error.
+        // Constructs left open where the search ends are not errors.
         for [opens, goes_on, closes] in [["[\n", "1,\n", "]"], ["\"\"\"\n", "text\n", "\"\"\""]] {
             let text = format!("a = = 1\nb = {opens}{}{closes}\n", goes_on.repeat(100_000));
             let found = from_toml(&text, "").expect_err("it is not TOML");

@@ -1,22 +1,24 @@
-//! Names to indices: which links a flow takes, which links feed a port.
+//! Resolves names to indices: which links a flow takes, and which links feed a port.
 
 use crate::flow::{Flow, FlowId, FlowKind};
 use crate::scenario::model::{Class, ClassQueue, Link, Scenario, Scheduler, Terms};
 use crate::scenario::port;
 use rustc_hash::FxHashMap;
 
-/// The network of a checked scenario, by index: links, VCs and hosts are numbered as in the scenario.
+/// The network of a checked scenario, by index. Links, VCs and hosts are numbered as in the
+/// scenario.
 #[derive(Clone, Debug)]
 pub struct Topology {
     /// All flows, by their number.
     pub flows: Vec<Flow>,
-    /// Per VC, its flows in the order of [`FlowKind::of_vc`].
+    /// Per VC, the ids of its flows in the order of [`FlowKind::of_vc`].
     flows_of: Vec<Vec<FlowId>>,
-    /// Per link, the flows that take it, ascending.
+    /// Per link, the flows that take it, in ascending order.
     pub crossing: Vec<Vec<FlowId>>,
-    /// Per link that leaves a switch (a port), the links that feed it, in scenario order; empty for others.
+    /// Per port (a link that leaves a switch), the links that feed it, in scenario order. Empty for
+    /// other links.
     pub inputs: Vec<Vec<usize>>,
-    /// Per link, the classes of the VCs that cross it either way, most urgent first.
+    /// Per link, the classes of the VCs that cross it in either direction, most urgent first.
     pub classes: Vec<Vec<Class>>,
     /// Per link, the index of the switch it leaves, or `None` when it leaves a host.
     pub switch_of: Vec<Option<usize>>,
@@ -26,22 +28,22 @@ pub struct Topology {
     pub enters: Vec<Option<usize>>,
 }
 
-/// What sources of cells bring to the NIC of a link, and what that can send.
+/// Load that cell sources offer to the NIC of a link, and the capacity of that link.
 #[derive(Clone, Copy, Debug)]
 pub struct HostLoad {
-    /// Sum of their mean rates, bits per second.
+    /// Sum of the sources' mean rates, bits per second.
     pub offered_bps: f64,
     /// Rate of the link, bits per second.
     pub rate_bps: f64,
 }
 
 impl HostLoad {
-    /// The one over the other.
+    /// Offered load relative to the link's rate.
     pub fn ratio(self) -> f64 {
         self.offered_bps / self.rate_bps
     }
 
-    /// Whether they bring more than it can send, by more than the rounding of their sum.
+    /// Whether the offered load exceeds the link's rate by more than rounding errors of the sum.
     pub fn is_too_much(self) -> bool {
         self.ratio() > 1.0 + 1e-9
     }
@@ -91,7 +93,7 @@ impl Topology {
         })
     }
 
-    /// The flow of that kind of a VC.
+    /// The flow of kind `kind` of a VC.
     pub fn flow(&self, vc: usize, kind: FlowKind) -> FlowId {
         let ids = self.flows_of[vc].iter();
         let mut found = ids.filter(|id| self.flows[id.index()].kind == kind);
@@ -108,8 +110,8 @@ impl Topology {
         &self.flows[self.flow(vc, FlowKind::Data).index()].path
     }
 
-    /// Per link: what sources of cells hand to its NIC, whatever becomes of it; nothing for links that leave a switch. A source that
-    /// starts at the end of the run or later hands over nothing.
+    /// Per link, the load that cell sources offer to its NIC. Links that leave a switch have none,
+    /// nor do sources that start at the end of the run or later.
     pub fn host_loads(&self, scenario: &Scenario) -> Vec<HostLoad> {
         let load = |link: &Link| HostLoad {
             offered_bps: 0.0,
@@ -125,20 +127,23 @@ impl Topology {
         loads
     }
 
-    /// The scheduler of the port that `link` is, which must leave a switch: the link's own, else the switch's.
+    /// The scheduler of the port that sends on `link`: the link's own, else the switch's. `link`
+    /// must leave a switch.
     pub fn scheduler<'a>(&self, scenario: &'a Scenario, link: usize) -> &'a Scheduler {
         let switch = &scenario.switches[self.port_switch(link)];
         let own = scenario.links[link].scheduler.as_ref();
         port::scheduler(own, Some(&switch.scheduler)).expect("a switch has one")
     }
 
-    /// The class queue of `class` at the port that `link` is: the link's own, else the switch's, else unlimited tail drop.
+    /// The class queue of `class` at the port that sends on `link`: the link's own, else the
+    /// switch's, else unlimited tail drop.
     pub fn queue(&self, scenario: &Scenario, link: usize, class: Class) -> ClassQueue {
         let switch = &scenario.switches[self.port_switch(link)];
         port::queue(&scenario.links[link].queues, &switch.queues, class)
     }
 
-    /// The contracts of the flows that cross `link`, by their number there: those of the data of VCs of `class`.
+    /// The contracts of the flows that cross `link`, by their number there. Only data flows of VCs
+    /// of `class` have one.
     pub fn contracts(&self, scenario: &Scenario, link: usize, class: Class) -> Vec<Option<Terms>> {
         let contract = |id: &FlowId| {
             let flow = &self.flows[id.index()];
@@ -156,7 +161,7 @@ impl Topology {
 
 /// Hosts and switches by name, and the ends of each link.
 struct Nodes<'s> {
-    /// Hosts come first.
+    /// Number per name. Hosts come before switches.
     number: FxHashMap<&'s str, usize>,
     hosts: usize,
     /// Per link, the nodes that it leaves and enters.
@@ -177,17 +182,18 @@ impl<'s> Nodes<'s> {
         }
     }
 
-    /// The index of a node among hosts, if it is one.
+    /// The index of a node among the hosts, if it is a host.
     fn host(&self, node: usize) -> Option<usize> {
         (node < self.hosts).then_some(node)
     }
 
-    /// The index of a node among switches, if it is one.
+    /// The index of a node among the switches, if it is a switch.
     fn switch(&self, node: usize) -> Option<usize> {
         node.checked_sub(self.hosts)
     }
 
-    /// Per link, what `what` tells of the node at an end: 0 is the one that it leaves, 1 the one that it enters.
+    /// Applies `what` per link to the node at an end: 0 is the node that it leaves, 1 the node that
+    /// it enters.
     fn of_links(
         &self,
         end: usize,

@@ -1,4 +1,4 @@
-//! What the kinds of traffic can do. Whoever needs to know asks here, by ability and not by kind.
+//! Properties of the kinds of traffic. Other code asks for these properties, never for the kind.
 
 use super::model::{Observable, Processing, TcpParams, Traffic, UdpParams};
 use crate::aal5::{ACK_CELLS, cells_of_datagram, cells_of_segment};
@@ -25,20 +25,20 @@ pub struct FullFrame {
     pub cells: u32,
 }
 
-/// When a source of single cells emits them.
+/// How a source of single cells spaces them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emission {
-    /// At equal distances.
+    /// Equal intervals.
     Periodic {
         /// Cell rate.
         rate: BitRate,
     },
-    /// As a Poisson process.
+    /// A Poisson process.
     Poisson {
         /// Mean cell rate.
         rate: BitRate,
     },
-    /// At equal distances in bursts.
+    /// Equal intervals within bursts.
     Bursts {
         /// Cell rate within a burst.
         rate: BitRate,
@@ -49,7 +49,7 @@ pub(crate) enum Emission {
     },
 }
 
-/// Frames and cells.
+/// Numbers of frames and cells.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
     pub frames: f64,
@@ -68,7 +68,7 @@ impl Traffic {
         }
     }
 
-    /// Its full data frame; `None` for sources of single cells.
+    /// The largest data frame, or `None` for sources of single cells.
     pub fn frame(&self) -> Option<FullFrame> {
         match self {
             Traffic::Tcp(tcp) => Some(FullFrame {
@@ -91,7 +91,7 @@ impl Traffic {
         }
     }
 
-    /// When it emits single cells; `None` for sources of frames.
+    /// Spacing of the cells, or `None` for sources of frames.
     pub(crate) fn cells(&self) -> Option<Emission> {
         match *self {
             Traffic::Tcp(_) | Traffic::Udp(_) => None,
@@ -101,7 +101,7 @@ impl Traffic {
         }
     }
 
-    /// Its TCP; `None` when it is none.
+    /// The parameters of TCP, or `None` for other traffic.
     pub(crate) fn tcp(&self) -> Option<&TcpParams> {
         match self {
             Traffic::Tcp(tcp) => Some(tcp),
@@ -112,7 +112,7 @@ impl Traffic {
         }
     }
 
-    /// Bytes of the file that it sends; `None` of data without end, and of cells.
+    /// Bytes of the file that is sent, or `None` for endless data and for cells.
     pub fn file_size(&self) -> Option<u64> {
         self.tcp()?.file_size
     }
@@ -122,7 +122,7 @@ impl Traffic {
         self.tcp().is_some_and(|tcp| tcp.both_ways)
     }
 
-    /// Whether the receiving end answers, so that something flows back.
+    /// Whether the receiving end answers, so that a flow goes back.
     pub fn answers(&self) -> bool {
         match self {
             Traffic::Tcp(_) => true,
@@ -133,8 +133,8 @@ impl Traffic {
         }
     }
 
-    /// Highest rate, cells counted whole, at which it hands cells to its NIC whatever becomes of them; `None` when it takes
-    /// what the network leaves.
+    /// Highest rate at which the source hands cells to its NIC, counting whole cells. `None` for
+    /// sources that adapt to the network.
     pub(crate) fn peak_rate(&self) -> Option<BitRate> {
         match self {
             Traffic::Tcp(_) => None,
@@ -145,8 +145,8 @@ impl Traffic {
         }
     }
 
-    /// Mean rate in bits per second, cells counted whole, that it offers whatever becomes of it; `None` when it takes what the
-    /// network leaves.
+    /// Mean offered rate in bits per second, counting whole cells. `None` for sources that adapt to
+    /// the network.
     pub fn offered_rate(&self) -> Option<f64> {
         match self {
             Traffic::Tcp(_) => None,
@@ -164,8 +164,8 @@ impl Traffic {
         }
     }
 
-    /// The shortest pause, in whole nanoseconds, with which its bursts keep to the peak rate, if its own is too short: the
-    /// last cell of a burst still takes its time.
+    /// Shortest pause, in whole nanoseconds, that keeps bursts within the peak rate. `None` if the
+    /// configured pause is long enough. The last cell of a burst takes its full time.
     pub(crate) fn pause_needed(&self) -> Option<Span> {
         let (rate, cells, on, off) = match *self {
             Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => return None,
@@ -173,7 +173,8 @@ impl Traffic {
             Traffic::Udp(udp) => (udp.rate.0, udp.frame_cells(), udp.on?, udp.off),
         };
         let (on, off) = (u128::from(on.0), u128::from(off.0));
-        // A burst sends its first cell, or frame, at once, and one more whenever the time of one has passed before its end.
+        // A burst sends its first cell or frame at once. Another follows for each full cell or
+        // frame time that ends before the burst does.
         let one = u128::from(cells) * u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
         let of_burst = (on * u128::from(rate)).div_ceil(one);
         let needed = (of_burst * one).div_ceil(u128::from(rate));
@@ -184,13 +185,13 @@ impl Traffic {
         })
     }
 
-    /// The most that it can have under way at once in a run of so many seconds.
+    /// Upper bound on what is in flight at once in a run of `seconds`.
     pub(crate) fn most_under_way(&self, seconds: f64) -> Load {
         match self {
             Traffic::Tcp(tcp) => {
                 let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
                 let cells = frames * f64::from(cells_of_segment(tcp.mss));
-                // The other end's ACKs share the flow, one for each segment of its window.
+                // ACKs of the other end share the flow, one for each segment of its window.
                 let acks = if tcp.both_ways { frames } else { 0.0 };
                 Load {
                     frames: frames + acks,
@@ -215,7 +216,7 @@ impl Traffic {
         }
     }
 
-    /// Why a VC that sends this has no `what` to record, and of which VCs there is one; `None` if it has.
+    /// Why a VC with this traffic cannot record `what`, and which VCs can. `None` if it can.
     pub(crate) fn lacks(&self, what: Observable) -> Option<[&'static str; 2]> {
         let (has, why) = match what {
             Observable::Cwnd
@@ -248,7 +249,8 @@ impl Traffic {
         (!has).then_some(why)
     }
 
-    /// The period over which a replication may draw its start (`Ensemble::vbr_phase`); `None` when it has none.
+    /// The period over which a replication may draw the start (`Ensemble::vbr_phase`). `None` for
+    /// sources without one.
     pub fn start_phase(&self) -> Option<Span> {
         match self {
             Traffic::Vbr { on, off, .. } => Some(*on + *off),
@@ -257,7 +259,7 @@ impl Traffic {
         }
     }
 
-    /// Processing of every frame by the VC's own transport at each end.
+    /// Processing of every frame by the VC's transport at each end.
     pub fn processing(&self) -> Option<Processing> {
         match self {
             Traffic::Tcp(tcp) => tcp.processing,
@@ -270,7 +272,7 @@ impl Traffic {
 }
 
 impl UdpParams {
-    /// Cells of a frame with one datagram.
+    /// Cells of a frame that carries one datagram.
     pub fn frame_cells(&self) -> u32 {
         cells_of_datagram(self.datagram_size)
     }

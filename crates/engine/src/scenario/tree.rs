@@ -1,4 +1,4 @@
-//! A scenario as written: values with their places in the text.
+//! A scenario as written: a tree of values with their places in the text.
 
 use super::problem::Place;
 use crate::notation::words::shorten;
@@ -8,7 +8,7 @@ use crate::notation::words::shorten;
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Where it begins.
+    /// Position of its beginning in the text.
     pub place: Place,
 }
 
@@ -27,7 +27,7 @@ pub enum Value {
     List(Vec<Node>),
     /// A table, its keys in the order of the text.
     Table(Vec<Field>),
-    /// Anything a scenario has no use for: dates, null.
+    /// Anything that a scenario cannot use: dates, null.
     Other(String),
 }
 
@@ -38,12 +38,12 @@ pub struct Field {
     pub name: String,
     /// Where the key begins.
     pub place: Place,
-    /// Its value.
+    /// The value of the key.
     pub node: Node,
 }
 
 impl Node {
-    /// The value as it would be written, shortened to some 60 characters.
+    /// The value as TOML would write it, shortened to about 60 characters.
     pub(crate) fn show(&self) -> String {
         let mut text = String::new();
         self.show_into(&mut text);
@@ -51,7 +51,7 @@ impl Node {
     }
 
     fn show_into(&self, out: &mut String) {
-        // Enough for a shortened value, however long or deep the whole is.
+        // Enough for the shortened text. This bounds the work for long or deep values.
         if out.len() > 400 {
             return;
         }
@@ -80,7 +80,7 @@ impl Node {
         }
     }
 
-    /// What kind of value it is, for messages.
+    /// Name of the kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "a text",
@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    /// The same, to be changed.
+    /// The field `name` of a table, for changes.
     pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Node> {
         match &mut self.value {
             Value::Table(fields) => {
@@ -112,7 +112,7 @@ impl Node {
         }
     }
 
-    /// The elements of a list; none of anything else.
+    /// The elements of a list; empty for any other value.
     pub(crate) fn items(&self) -> &[Node] {
         match &self.value {
             Value::List(items) => items,
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// The text, if it is one.
+    /// The text, if the value is one.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(t) => Some(t),
@@ -128,8 +128,8 @@ impl Node {
         }
     }
 
-    /// The node at `path` (`switch[0].ubr.buffer`), or the innermost one around it that exists, and whether it is
-    /// the very one.
+    /// The node at `path` (`switch[0].ubr.buffer`), or the innermost existing one around it. The
+    /// flag says whether the path was found in full.
     pub(crate) fn nearest(&self, path: &str) -> (&Node, bool) {
         let mut node = self;
         for step in path.split(['.', '[']).filter(|s| !s.is_empty()) {
@@ -146,7 +146,7 @@ impl Node {
     }
 }
 
-/// Takes over JSON values; nulls in tables count as left out.
+/// Converts JSON values. Nulls in tables count as left out.
 pub(crate) fn from_json(json: &serde_json::Value) -> Node {
     use serde_json::Value as Json;
     let place = Place::default();

@@ -1,5 +1,7 @@
-//! Rules between the fields of one component, each for whatever component of its family has these fields. What concerns
-//! several components is in `expand`, `flows` and `probes`.
+//! Rules between the fields of one component.
+//!
+//! Each rule applies to every component of its family that has the fields. `expand`, `flows` and
+//! `probes` hold the rules between components.
 
 use super::record::{Record, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
@@ -8,7 +10,7 @@ use crate::registry::{Component, Family, Kind};
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::Value;
 
-/// Checks the rules of `component` for what `record` has of its fields.
+/// Checks the rules of `component` that apply to the fields in `record`.
 pub(crate) fn component(component: &Component, record: &Record, path: &str, report: &mut Report) {
     match component.family {
         Family::Scenario => measured_time(record, report),
@@ -74,7 +76,7 @@ fn measured_time(record: &Record, report: &mut Report) {
     }
 }
 
-/// Hosts and transports work on frames.
+/// Processing of hosts and transports is per frame.
 fn frames_only(record: &Record, path: &str, report: &mut Report) {
     let processing = object(record, "processing");
     if processing.and_then(|p| text(p, "per")) == Some("cell") {
@@ -113,7 +115,7 @@ fn stop(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Rates of a contract that fit together, and a burst of one of them.
+/// Rates of a contract must be consistent, and a burst size needs one of them.
 fn contract(record: &Record, path: &str, report: &mut Report) {
     if excludes(record, path, "mcr", "scr", report) {
         return;
@@ -150,7 +152,7 @@ fn contract(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Rates of ABR end systems in order, and a whole number of RM cells.
+/// Rates of ABR end systems must be in order, and Nrm a power of 2.
 fn end_systems(record: &Record, path: &str, report: &mut Report) {
     let rate = |name| number(record, name).map(BitRate);
     let (pcr, mcr, icr) = (rate("pcr"), rate("mcr"), rate("icr"));
@@ -187,7 +189,7 @@ fn end_systems(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Parameters of feedback that would make it meaningless at their bounds, which the registry includes.
+/// Rejects bounds at which feedback would be meaningless, although the registry includes them.
 fn feedback(record: &Record, path: &str, report: &mut Report) {
     let mut bound = |name: &str, is_out: fn(Ratio) -> bool, message: &str, allowed: &str| {
         if record.get(name).and_then(fraction).is_some_and(is_out) {
@@ -229,7 +231,7 @@ fn feedback(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Whether `field` is given although `other` is, which it excludes.
+/// Whether `field` and `other`, which exclude each other, are both given.
 fn excludes(record: &Record, path: &str, field: &str, other: &str, report: &mut Report) -> bool {
     let given = |name| record.get(name).is_some_and(|value| !value.is_null());
     let both = given(field) && given(other);
@@ -284,7 +286,7 @@ fn timeouts(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// What is said of files is of some.
+/// Options about files need a file size.
 fn files(record: &Record, path: &str, report: &mut Report) {
     if !is_left_out(record, "file_size") {
         return;
@@ -318,7 +320,7 @@ fn amplitude(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// A pause follows a burst that ends.
+/// A pause needs a burst that ends.
 fn pause(record: &Record, path: &str, report: &mut Report) {
     if is_left_out(record, "on")
         && let Some(off) = number(record, "off").filter(|&off| off > 0)
@@ -332,7 +334,7 @@ fn pause(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Thresholds lie within the buffer.
+/// Thresholds must lie within the buffer.
 fn thresholds(record: &Record, path: &str, report: &mut Report) {
     let (Some(drop), Some(buffer)) = (object(record, "drop"), number(record, "buffer")) else {
         return;
@@ -361,7 +363,7 @@ fn thresholds(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// What is kept back of the buffer leaves a threshold.
+/// The reserve must leave a threshold within the buffer.
 fn reserve(record: &Record, path: &str, report: &mut Report) {
     let (Some(drop), Some(buffer)) = (object(record, "drop"), number(record, "buffer")) else {
         return;
@@ -383,7 +385,7 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Weights and probabilities of RED that do something.
+/// Weights and probabilities of RED must have an effect.
 fn weights(record: &Record, path: &str, report: &mut Report) {
     for (name, message) in [
         ("w_q", "is 0, so the average would never move"),
@@ -396,7 +398,7 @@ fn weights(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// The thresholds of an average leave a part of the curve between them.
+/// The thresholds of RED must leave a part of the curve between them.
 fn averaged(record: &Record, path: &str, report: &mut Report) {
     let Some(drop) = object(record, "drop") else {
         return;
@@ -404,7 +406,7 @@ fn averaged(record: &Record, path: &str, report: &mut Report) {
     let (Some(min), Some(max)) = (drop.get("min_th"), drop.get("max_th")) else {
         return;
     };
-    // In units in which both are known: cells, or parts of the buffer.
+    // Compare in a unit in which both are known: cells, or fractions of the buffer.
     let cells = |threshold: &Value| {
         let part = || {
             let part = fraction(&threshold["fraction"])?;
@@ -437,7 +439,7 @@ fn averaged(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// A threshold as it is written.
+/// A threshold as a scenario writes it.
 fn show_threshold(threshold: &Value) -> String {
     match threshold["cells"].as_u64() {
         Some(cells) => show_cells(cells),
@@ -446,7 +448,7 @@ fn show_threshold(threshold: &Value) -> String {
     }
 }
 
-/// A lower threshold is not above the upper one.
+/// A lower threshold must not exceed the upper one.
 fn lower(record: &Record, path: &str, report: &mut Report) {
     let Some(drop) = object(record, "drop") else {
         return;
@@ -470,7 +472,7 @@ fn lower(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// The K of a formula with K - R is not below R.
+/// K must be at least R, since the formula contains K - R.
 fn scale(record: &Record, path: &str, report: &mut Report) {
     let Some(drop) = object(record, "drop") else {
         return;

@@ -9,7 +9,7 @@ use crate::registry::{Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS};
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::{Value as Json, json};
 
-/// The value of `node` in the unit of the model; it must be of a kind without parts.
+/// The value of `node` in the unit of the model. `kind` must be one without parts.
 pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
     match (kind, &node.value) {
         (Kind::Text, Value::Text(text)) => any_text(text),
@@ -111,7 +111,8 @@ fn name(text: &str) -> Result<Json, Fault> {
     }
 }
 
-/// The name of what is elsewhere; a pattern, which paths of overrides may have, is answered with what stands for several here.
+/// Checks the name of another component. Patterns are allowed only in override paths; the message
+/// says what selects several things here.
 fn reference(families: &[Family], text: &str) -> Result<Json, Fault> {
     if !text.contains('*') {
         return name(text);
@@ -166,7 +167,8 @@ fn threshold(node: &Node) -> Result<Json, Fault> {
     Ok(json!({ "fraction": fraction }))
 }
 
-/// The text of a quantity; a bare number is taken as one without unit, so that the message says so.
+/// Parses a quantity. A bare number is read as a quantity without a unit, so that the message asks
+/// for the unit.
 fn quantity(node: &Node, units: &[Unit], part: Part) -> Result<u64, Fault> {
     match &node.value {
         Value::Text(text) => parse::quantity(text, units, part),

@@ -1,4 +1,5 @@
-//! A scenario as TOML with nothing left to defaults or groups; reads back as the same scenario.
+//! Writes a scenario as TOML without relying on defaults or groups. Reading it gives an equal
+//! scenario.
 
 use super::model::{Class, ClassQueue, Host, Link, Scenario, Traffic, Vc};
 use super::record::{Record, fraction};
@@ -34,7 +35,7 @@ pub fn write_toml(scenario: &Scenario) -> String {
     out
 }
 
-/// The scenario without what it lists, which is written entry by entry.
+/// The scenario without its lists, which are written entry by entry.
 fn alone(scenario: &Scenario) -> Scenario {
     Scenario {
         name: scenario.name.clone(),
@@ -55,17 +56,17 @@ fn alone(scenario: &Scenario) -> Scenario {
     }
 }
 
-/// Fields as TOML.
+/// Fields with their values as TOML.
 type Written = Vec<(&'static str, String)>;
 
-/// Something of which there may be thousands that differ in few texts.
+/// Things of which there may be thousands that differ in few texts.
 trait Alike {
     const FAMILY: Family;
 
-    /// Whether all but the [`Alike::own`] fields is the same.
+    /// Whether all fields but the [`Alike::own`] ones are equal.
     fn is_like(&self, other: &Self) -> bool;
 
-    /// A text that each may have for itself, and always has.
+    /// The text of a field in which similar things may differ. The field is never left out.
     fn own(&self, field: &str) -> Option<&str>;
 }
 
@@ -146,7 +147,7 @@ impl Alike for Vc {
     }
 }
 
-/// Entries, of which several in a row that are alike are made by `written` once.
+/// Writes entries. `written` runs once for several similar entries in a row.
 fn alike<'s, T: Alike>(all: &'s [T], mut written: impl FnMut(&'s T) -> Written, out: &mut String) {
     let mut last: Option<(&T, Written)> = None;
     for one in all {
@@ -173,7 +174,8 @@ fn written_link(link: &Link) -> Written {
     written(&Family::Link.components()[0], &value, None)
 }
 
-/// The last traffic that was written. It is most of a VC, and often that of many whose starts differ.
+/// The traffic written last. Traffic is most of a VC's text, and many VCs differ only in their
+/// start.
 #[derive(Default)]
 struct LastTraffic<'s>(Option<(&'s Traffic, String)>);
 
@@ -185,7 +187,7 @@ fn written_vc<'s>(vc: &'s Vc, last: &mut LastTraffic<'s>) -> Written {
         let text = parameter.and_then(|p| toml(&p.kind, &json!(vc.traffic)));
         last.0 = text.map(|text| (&vc.traffic, text));
     }
-    // Its own text is there already: anything small will do in its place.
+    // Placeholder: the text of the real traffic is already there.
     let traffic = Traffic::Cbr { rate: BitRate(1) };
     let rest = Vc {
         traffic,
@@ -212,7 +214,7 @@ fn with_queues(mut record: Record, queues: &[ClassQueue]) -> Record {
     record
 }
 
-/// A field whose text is there already.
+/// A field whose text is already made.
 type Ready<'a> = Option<(&'static str, &'a str)>;
 
 fn entry(family: Family, record: &Record, out: &mut String) {
@@ -228,7 +230,7 @@ fn line(field: &str, text: &str, out: &mut String) {
     out.extend([field, " = ", text, "\n"]);
 }
 
-/// Which component of `family` the record is.
+/// The component of `family` that the record describes.
 fn component(family: Family, record: &Record) -> &'static Component {
     let named = family
         .tag()
@@ -236,7 +238,7 @@ fn component(family: Family, record: &Record) -> &'static Component {
     named.unwrap_or(&family.components()[0])
 }
 
-/// One line per field.
+/// Appends the fields, one per line.
 fn fields(component: &Component, record: &Record, out: &mut String) {
     for (name, value) in written(component, record, None) {
         line(name, &value, out);
@@ -264,12 +266,12 @@ fn written(component: &Component, record: &Record, ready: Ready<'_>) -> Written 
     tag.into_iter().chain(given).collect()
 }
 
-/// A text as TOML, of which JSON's escapes are some; names and texts have no control characters.
+/// Quotes a text as TOML. JSON's escapes suffice, since names and texts have no control characters.
 fn quoted(text: &str) -> String {
     json!(text).to_string()
 }
 
-/// `value` as TOML; `None` when it is left out.
+/// `value` as TOML, or `None` when it is left out.
 fn toml(kind: &Kind, value: &Json) -> Option<String> {
     let plain = |text: String| format!("\"{text}\"");
     Some(match kind {

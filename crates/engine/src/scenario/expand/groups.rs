@@ -1,4 +1,4 @@
-//! Groups: numbered names, the nodes that an entry's ends name, and the pairs of two groups.
+//! Groups: numbered names, the nodes at an entry's ends, and the pairs of two groups.
 
 use super::things::{Names, Things};
 use crate::notation::words::{list, shorten};
@@ -9,10 +9,11 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Names of the things of a group, each made of the same text and a number. There may be very many.
+/// Generates the names of a group's things: a common text and a number. The buffer is reused
+/// because there may be very many.
 pub(super) struct Numbered {
     name: String,
-    /// Length of what they have alike.
+    /// Length of the common text.
     stem: usize,
 }
 
@@ -24,7 +25,7 @@ impl Numbered {
         }
     }
 
-    /// The name of the thing with that number.
+    /// The name of the thing with the given number.
     pub(super) fn name(&mut self, number: usize) -> Arc<str> {
         self.name.truncate(self.stem);
         write!(self.name, "{number}").expect("a text takes everything");
@@ -41,7 +42,7 @@ pub(super) fn duplicate(path: &str, what: &str, report: &mut Report) {
     );
 }
 
-/// Reports that an entry made a thing with a name longer than names may be, so that nobody could write it.
+/// Reports that an entry made a name above the length limit, which nobody could write.
 pub(super) fn check_length(path: &str, names: &mut Names, report: &mut Report) {
     if let Some(made) = names.take_too_long() {
         report.add(
@@ -56,10 +57,10 @@ pub(super) fn check_length(path: &str, names: &mut Names, report: &mut Report) {
     }
 }
 
-/// So many hosts, or groups of them, are told by name at most.
+/// Limit on the hosts, or groups of hosts, that a message lists by name.
 const FEW_NAMES: usize = 8;
 
-/// Names are not looked through where there are more hosts.
+/// Number of hosts above which names are not compared.
 const FEW_HOSTS: usize = 64;
 
 /// An entry of links or VCs with its path, `link[3]`.
@@ -67,11 +68,11 @@ const FEW_HOSTS: usize = 64;
 pub(super) struct Entry<'r> {
     pub record: &'r Record,
     pub path: &'r str,
-    /// Whether all nodes are right, so that names can be looked for.
+    /// Whether all nodes are correct, so that names can be looked up.
     pub nodes_right: bool,
 }
 
-/// What an end that is a host may be: the hosts by name where they are few, a group for its members.
+/// Allowed values of an end that must be a host. Hosts are listed by name if they are few.
 fn allowed_hosts(things: &Things) -> String {
     let any = "a host: a name or group from [[host]]".to_string();
     if things.hosts > FEW_HOSTS {
@@ -149,13 +150,16 @@ impl Entry<'_> {
         None
     }
 
-    /// Whether one of its ends is a group.
+    /// Whether an end of the entry is a group.
     pub fn is_grouped(&self, things: &Things) -> bool {
         let group = |end| text(self.record, end).is_some_and(|n| things.node_names.is_group(n));
         group("from") || group("to")
     }
 
-    /// The pairs of two groups: pairwise, or each with the only one of the other side; never one with itself, but with `another`.
+    /// The pairs of two groups.
+    ///
+    /// Groups of equal size pair off; a single node pairs with every member of the other side. No
+    /// host pairs with itself; `another` tells what is allowed instead.
     pub fn pairs(
         &self,
         from: &[usize],

@@ -1,4 +1,4 @@
-//! Links, one way each.
+//! Makes one-way links.
 
 use super::groups::{Entry, check_length, duplicate};
 use super::things::{LinkAt, Things};
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Makes the links; false when a node or link is wrong, so that no routes can be looked for.
+/// Makes the links. Returns false when a node or link is wrong, so that routes cannot be found.
 pub(super) fn links(
     scenario: &Record,
     placed: &Placed,
@@ -65,18 +65,18 @@ pub(super) fn links(
     right
 }
 
-/// The nodes that the links of an entry join.
+/// The pairs of nodes that the links of an entry join.
 fn pairs(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<(usize, usize)>> {
     let from = entry.end("from", things, report);
     let to = entry.end("to", things, report);
     entry.pairs(from?, to?, "another host or switch", report)
 }
 
-/// How it went with the links of an entry.
+/// Outcome for the links of an entry.
 struct Made {
-    /// Whether all their names were new.
+    /// Whether all names were new.
     unique: bool,
-    /// Whether one joins two nodes that were joined already.
+    /// Whether a link joins two nodes that were already joined.
     second: bool,
 }
 
@@ -143,7 +143,7 @@ fn make(
     made
 }
 
-/// The name of all links of an entry that lead there, or back.
+/// Group name of all links of an entry in one direction.
 fn group_name(entry: &Record, back: bool) -> String {
     let [from, to] = ["from", "to"].map(|end| text(entry, end).unwrap_or_default());
     match (text(entry, "name"), back) {
@@ -154,7 +154,7 @@ fn group_name(entry: &Record, back: bool) -> String {
     }
 }
 
-/// Scheduler and class queues are for links that leave a switch.
+/// Reports scheduler and class queues of links that do not leave a switch.
 fn port_settings(entry: Entry<'_>, things: &Things, report: &mut Report) {
     let Some(last) = things.links.last() else {
         return;

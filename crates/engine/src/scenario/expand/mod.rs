@@ -1,5 +1,7 @@
-//! From entries to things: groups made by `count` become hosts, switches, links and VCs with names, and names
-//! become positions. Refuses a scenario that would be too large before it takes the memory.
+//! Expands entries to things.
+//!
+//! Groups made by `count` become hosts, switches, links and VCs with names, and names become
+//! positions. Too large a scenario is refused before it takes the memory.
 
 mod groups;
 mod links;
@@ -14,7 +16,7 @@ use super::record::Record;
 use super::report::Report;
 use things::Things;
 
-/// Expands a scenario. `None` when it is too large.
+/// Expands a scenario. Returns `None` when it is too large.
 pub(crate) fn expand(scenario: &Record, placed: &Placed, report: &mut Report) -> Option<Things> {
     if !size::fits(scenario, placed, report) {
         return None;
@@ -30,7 +32,8 @@ pub(crate) fn expand(scenario: &Record, placed: &Placed, report: &mut Report) ->
     Some(things)
 }
 
-/// Reports members set alone that are not there, or have another name, once everything is set.
+/// Reports individually set members that do not exist or have another name once all overrides are
+/// set.
 fn members(placed: &Placed, things: &Things, report: &mut Report) {
     for member in &placed.members {
         let has_values = |entry: usize, name: &str| entry == member.at && name == member.name;

@@ -1,4 +1,4 @@
-//! Hosts and switches.
+//! Makes hosts and switches.
 
 use super::groups::{Numbered, check_length, duplicate};
 use super::things::{NodeAt, Things};
@@ -7,7 +7,7 @@ use crate::scenario::record::{Record, number, text};
 use crate::scenario::report::Report;
 use std::sync::Arc;
 
-/// Makes the hosts, then the switches; false when one has no name or one that is taken.
+/// Makes the hosts, then the switches. Returns false when one has no name or a name that is taken.
 pub(super) fn nodes(
     scenario: &Record,
     placed: &Placed,

@@ -1,29 +1,30 @@
-//! Routes: given ones are followed link by link, others are the shortest, the first in scenario order.
+//! Routes. Given routes are followed link by link. Others are shortest paths, the first in scenario
+//! order.
 
 use super::things::Things;
 use rustc_hash::FxHashMap;
 
-/// Nodes that the breadth-first trees kept for further VCs may have together.
+/// Limit on the total nodes of the breadth-first trees that are kept for further VCs.
 const MOST_KEPT: usize = 1_000_000;
 
 /// Finds the nodes between hosts.
 pub(crate) struct Router {
-    /// Per node, the nodes to which links lead both ways, in scenario order.
+    /// Per node, the nodes joined to it by links in both directions, in scenario order.
     neighbours: Vec<Vec<u32>>,
-    /// By start.
+    /// Trees by start node.
     trees: FxHashMap<usize, Tree>,
-    /// Nodes in all trees.
+    /// Number of nodes in all trees.
     kept: usize,
 }
 
-/// Shortest paths from a start, as far as anybody has asked. Paths lead through switches only, so hosts are not in it but for
-/// the start.
+/// Shortest paths from a start, searched only as far as needed. Paths lead through switches, so the
+/// start is the only host in the tree.
 struct Tree {
-    /// The nodes in the order in which they were found, each with the position of its parent.
+    /// The nodes in the order found, each with the position of its parent.
     found: Vec<(u32, u32)>,
-    /// Per node in `found`: its position.
+    /// Position of each node in `found`.
     position: FxHashMap<u32, u32>,
-    /// The next of them whose neighbours are looked at.
+    /// Position of the next node whose neighbours are searched.
     next: usize,
 }
 
@@ -36,7 +37,7 @@ impl Tree {
         }
     }
 
-    /// The path to `to`, backwards and without it; `None` when there is none.
+    /// The path to `to`, in reverse and without `to`. `None` when there is none.
     fn path(&mut self, to: usize, things: &Things, neighbours: &[Vec<u32>]) -> Option<Vec<usize>> {
         let before = &neighbours[to];
         let known = before
@@ -58,7 +59,7 @@ impl Tree {
         }
     }
 
-    /// Goes on until a neighbour of `to` is found; its position.
+    /// Searches on until a neighbour of `to` is found and returns its position.
     fn search(&mut self, to: usize, things: &Things, neighbours: &[Vec<u32>]) -> Option<u32> {
         while let Some(&(node, _)) = self.found.get(self.next) {
             let mut met = None;
@@ -97,7 +98,7 @@ impl Router {
         }
     }
 
-    /// The nodes from host `from` to host `to`, both included, over `switches` if given.
+    /// The nodes from host `from` to host `to`, including both, over `switches` if given.
     pub(crate) fn nodes(
         &mut self,
         things: &Things,
@@ -117,7 +118,7 @@ impl Router {
             }
             return Ok(nodes);
         }
-        // Hosts with one link share the tree of the node it leads to.
+        // Hosts with a single link share the tree of its other end.
         let start = match self.neighbours[from][..] {
             [only] if (only as usize) >= things.hosts => only as usize,
             _ => from,
@@ -183,7 +184,7 @@ mod tests {
         things
     }
 
-    /// The shortest path that does not lead through hosts, the first in scenario order, by looking everywhere.
+    /// Reference: the shortest path by plain search that avoids hosts, the first in scenario order.
     fn plain(things: &Things, from: usize, to: usize) -> Option<Vec<usize>> {
         let mut parent = vec![None; things.nodes.len()];
         parent[from] = Some(from);
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_route_costs_what_lies_between_not_the_network() {
-        // Pairs of hosts with a link of their own, and rows of switches with a host at each.
+        // Pairs of hosts with a direct link, and rows of switches with a host at each.
         for n in [100, 1000] {
             let pairs: Vec<_> = (0..n).map(|i| (i, n + i)).collect();
             let things = network(2 * n, 2 * n, &pairs);

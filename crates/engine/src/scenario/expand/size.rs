@@ -1,4 +1,4 @@
-//! How large a scenario is, from its counts alone.
+//! Size of a scenario, from its counts alone.
 
 use crate::notation::show::show_memory;
 use crate::scenario::alone::Placed;
@@ -9,17 +9,17 @@ use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 use std::mem::size_of;
 
-/// Most hosts, switches, links and VCs of a scenario together.
+/// Limit on hosts, switches, links and VCs together.
 pub(crate) const MOST_COMPONENTS: u64 = 1_000_000;
 
-/// How many things the entries make.
+/// Number of things that the entries make.
 #[derive(Default)]
 struct Sizes<'r> {
     hosts: u64,
     switches: u64,
     links: u64,
     vcs: u64,
-    /// Members of each name of a node.
+    /// Number of members per node name.
     members: FxHashMap<&'r str, u64>,
     /// The largest count and its path.
     largest: (u64, String),
@@ -63,7 +63,7 @@ impl<'r> Sizes<'r> {
         }
     }
 
-    /// The larger of the two groups that an entry joins.
+    /// Size of the larger group that an entry joins.
     fn between(&self, entry: &Record) -> u64 {
         let size = |end| text(entry, end).and_then(|name| self.members.get(name));
         let [from, to] = ["from", "to"].map(|end| size(end).copied().unwrap_or(1));
@@ -75,7 +75,7 @@ impl<'r> Sizes<'r> {
         counts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Bytes of the plain data alone; names are short.
+    /// Estimated bytes of the plain data. Assumes short names.
     fn bytes(&self) -> f64 {
         let name = 16;
         let each = [

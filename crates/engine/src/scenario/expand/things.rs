@@ -1,4 +1,4 @@
-//! The things of a scenario: what its entries stand for, names resolved to positions.
+//! The things that the entries of a scenario describe, with names resolved to positions.
 
 use crate::scenario::values::LONGEST_NAME;
 use rustc_hash::FxHashMap;
@@ -9,7 +9,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct NodeAt {
     pub name: Arc<str>,
-    /// Position of the element that has its values: of its entry in the file, or of its own.
+    /// Position of the element with the node's values: an entry of the file, or the node's
+    /// individual values.
     pub entry: usize,
 }
 
@@ -20,7 +21,7 @@ pub(crate) struct LinkAt {
     pub from: usize,
     pub to: usize,
     pub entry: usize,
-    /// Whether it is the link back of a duplex entry.
+    /// Whether this is the backward link of a duplex entry.
     pub back: bool,
 }
 
@@ -32,14 +33,14 @@ pub(crate) struct VcAt {
     pub entry: usize,
 }
 
-/// What a name stands for.
+/// The things that a name stands for.
 #[derive(Debug)]
 enum Members {
     One(usize),
     Group(Vec<usize>),
 }
 
-/// Things by name: a thing alone, or the members of a group.
+/// Things by name: single things, and groups with their members.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     members: FxHashMap<Arc<str>, Members>,
@@ -48,22 +49,22 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// The first name longer than names may be that was defined since the last call, if there is one.
+    /// Takes the first name above the length limit defined since the last call.
     pub(super) fn take_too_long(&mut self) -> Option<String> {
         self.too_long.take()
     }
 
-    /// Makes room for so many more.
+    /// Reserves room for more names.
     pub(super) fn reserve(&mut self, names: usize) {
         self.members.reserve(names);
     }
 
-    /// The name of a thing alone. False when it is taken.
+    /// Defines the name of a single thing. Returns false when it is taken.
     pub(super) fn define(&mut self, name: &Arc<str>, thing: usize) -> bool {
         self.insert(Arc::clone(name), Members::One(thing))
     }
 
-    /// The name of a group. False when it is taken.
+    /// Defines the name of a group. Returns false when it is taken.
     pub(super) fn define_group(&mut self, name: &str, members: Vec<usize>) -> bool {
         self.insert(name.into(), Members::Group(members))
     }
@@ -100,7 +101,7 @@ impl Names {
 #[derive(Debug, Default)]
 pub(crate) struct Things {
     pub nodes: Vec<NodeAt>,
-    /// How many of the nodes are hosts.
+    /// Number of nodes that are hosts. They come first.
     pub hosts: usize,
     pub links: Vec<LinkAt>,
     pub vcs: Vec<VcAt>,
@@ -112,12 +113,12 @@ pub(crate) struct Things {
 }
 
 impl Things {
-    /// Whether links lead both ways between two nodes.
+    /// Whether two nodes are linked in both directions.
     pub(crate) fn joined(&self, a: usize, b: usize) -> bool {
         self.between.contains_key(&(a, b)) && self.between.contains_key(&(b, a))
     }
 
-    /// The links that the data of a VC take; `None` where its route was wrong.
+    /// The links that a VC's data take, or `None` where its route was wrong.
     pub(crate) fn path(&self, vc: &VcAt) -> Option<Vec<usize>> {
         let hops = vc.nodes.windows(2);
         hops.map(|w| self.between.get(&(w[0], w[1])).copied())

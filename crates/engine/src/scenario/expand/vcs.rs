@@ -1,4 +1,4 @@
-//! VCs with their routes.
+//! Makes VCs with their routes.
 
 use super::groups::{Entry, Numbered, check_length, duplicate};
 use super::route::Router;
@@ -10,10 +10,10 @@ use crate::scenario::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Most links on the routes of all VCs together.
+/// Limit on the total links on the routes of all VCs.
 const MOST_HOPS: usize = 1_000_000;
 
-/// Makes the VCs. Routes are looked for only while nodes and links are right.
+/// Makes the VCs. Routes are searched only while nodes and links are correct.
 pub(super) fn vcs(
     scenario: &Record,
     placed: &Placed,
@@ -60,24 +60,24 @@ pub(super) fn vcs(
     }
 }
 
-/// What an entry makes.
+/// The VCs that an entry makes.
 struct VcGroup<'r> {
     name: Option<&'r str>,
     numbered: bool,
     /// The hosts of each VC.
     pairs: Vec<(usize, usize)>,
-    /// The switches that it gives; `None` when it gives none or a wrong one.
+    /// The given switches. `None` when none or wrong ones are given.
     route: Option<Vec<usize>>,
-    /// The members that are set alone, by number.
+    /// The individually set members, by number.
     alone: FxHashMap<usize, Own<'r>>,
 }
 
-/// A member that is set alone.
+/// A member with individual values.
 struct Own<'r> {
-    /// Position of its values.
+    /// Position of the values.
     at: usize,
     record: &'r Record,
-    /// The switches that it gives, as of an entry.
+    /// The given switches. `None` when none or wrong ones are given.
     route: Option<Vec<usize>>,
 }
 
@@ -113,7 +113,7 @@ fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Vc
     })
 }
 
-/// The members of the entry at position `at` that are set alone.
+/// The individually set members of the entry at position `at`.
 fn alone<'r>(
     entry: Entry<'r>,
     at: usize,
@@ -144,7 +144,7 @@ fn alone<'r>(
     found
 }
 
-/// The switches of a route that the entry gives; `None` when it gives none or a wrong one.
+/// The switches of a given route. `None` when none or wrong ones are given.
 fn route(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<usize>> {
     let given = entry.record.get("route")?.as_array()?;
     let mut switches: Vec<usize> = Vec::new();
@@ -180,7 +180,8 @@ struct Routes {
     hops: usize,
 }
 
-/// Makes the VCs of the entry at position `at`; whether all their names were new, or `None` when the routes got too long.
+/// Makes the VCs of the entry at position `at`. Returns whether all names were new, or `None` when
+/// the routes got too long.
 fn make(
     entry: Entry<'_>,
     at: usize,
@@ -212,7 +213,7 @@ fn make(
             match routes.router.nodes(things, from, to, route) {
                 Ok(found) => nodes = Some(found),
                 Err(message) => {
-                    // The first of a group speaks for all.
+                    // One report, for the first of a group, is enough.
                     reachable = false;
                     let field = if route.is_some() { ".route" } else { "" };
                     let allowed = "links in both directions along the whole route";
