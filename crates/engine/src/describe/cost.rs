@@ -1,14 +1,21 @@
-//! What a run takes, foreseen: cells and frames from what the sources would send if links were shared in proportion to what is
-//! asked of them, and seconds from what the engine was seen to need for each.
+//! Predicts the cost of a run: cells, frames and CPU time.
 //!
-//! A TCP asks for its window per round trip, after a slow start that doubles each round trip, and for no more than its file; other
-//! sources for their rate. Losses, timeouts and the shares of schedulers are not foreseen, so a count may be off by a factor, but
-//! not by orders of magnitude.
+//! Counts follow from what the sources would send if demand shared the links in proportion. A TCP
+//! demands one window per round trip, after a slow start that doubles each round trip, and at most
+//! its file. Other sources demand their rate.
 //!
-//! The seconds are those of one core that others were using, over the examples and rows of all studies. Where cells are taken together, what
-//! counts is frames. It is cells where each is looked at: by a gate that judges it or has a limit near, by a scheduler that serves VCs one by
-//! one, by a probe, in turns with cells of other VCs, or at an ABR end system. Most runs take between half and twice what is told; those
-//! whose TCPs mostly wait for their timers take less.
+//! Losses, timeouts and scheduler shares are ignored. A count may be off by a factor, but not by
+//! orders of magnitude.
+//!
+//! CPU time is a sum of measured costs per cell and frame. They were measured on one core of a busy
+//! machine, over the examples and the rows of all studies.
+//!
+//! Frames count where cells are handled together. Cells count where each is handled alone: at a
+//! gate that judges each or has a limit near, under a per-VC scheduler, for a probe, in turns with
+//! other VCs, or at an ABR end system.
+//!
+//! Most runs take between half and twice the prediction. Runs whose TCPs mostly wait for timers
+//! take less.
 
 use crate::aal5::ACK_CELLS;
 use crate::class::Class;
@@ -25,74 +32,78 @@ use crate::units::CELL_BITS;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// What a run is expected to take.
+/// Predicted cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Expected {
     /// Cell transmissions over all links.
     pub cells: f64,
-    /// Of those, the ones by ports that can queue, and others that are looked at one by one.
+    /// Cell transmissions by ports that can queue, and others handled one by one.
     pub station_cells: f64,
-    /// Frames handed to NICs, ACKs too; single cells of sources without frames.
+    /// Frames handed to NICs, including ACKs, plus single cells of sources without frames.
     pub frames: f64,
     /// CPU time, seconds.
     pub cpu_s: f64,
 }
 
-/// CPU seconds of a run, beside what it does: reading its options, an empty event loop.
+/// CPU seconds of a run with no traffic: reading options and an empty event loop.
 const EACH_RUN: f64 = 0.3e-3;
-/// For each hop of a flow: to build it and to tell its results.
+/// CPU seconds per hop of a flow, to build it and report its results.
 const EACH_HOP: f64 = 1.6e-6;
-/// For each link, host and VC.
+/// CPU seconds per link, host and VC.
 const EACH_COMPONENT: f64 = 2.0e-6;
-/// For each frame: sender, receiver and event list.
+/// CPU seconds per frame: sender, receiver and event list.
 const EACH_FRAME: f64 = 0.08e-6;
-/// For each cell of a source without frames: alone, or in bursts, which are runs.
+/// CPU seconds per cell of a source without frames: single cells, and cells in bursts, which are
+/// handled as runs.
 const EACH_SINGLE_CELL: f64 = 0.13e-6;
 const EACH_CELL_OF_A_BURST: f64 = 25e-9;
 
-/// For each cell of a station.
+/// CPU seconds per cell of a station.
 const EACH_STATION_CELL: f64 = 3e-9;
-/// Beside that, for each that comes in turns of one with others: from a slower link to a port with several inputs, or from a station before.
+/// Additional CPU seconds per cell that alternates with others: from a slower link to a port with
+/// several inputs, or from an earlier station.
 const EACH_CELL_IN_TURNS: f64 = 40e-9;
-/// For each in a class with a queue for each VC.
+/// Additional CPU seconds per cell in a class with per-VC queues.
 const EACH_CELL_BY_VC: f64 = 80e-9;
-/// For each of a port where a probe sees each cell.
+/// Additional CPU seconds per cell at a port where a probe records each cell.
 const EACH_WATCHED_CELL: f64 = 75e-9;
-/// For each of a port whose share is recorded.
+/// Additional CPU seconds per cell at a port whose link share is recorded.
 const EACH_SHARED_CELL: f64 = 25e-9;
-/// For each point that a probe records at regular times.
+/// CPU seconds per point that a probe records at regular intervals.
 const EACH_POINT: f64 = 35e-9;
 
-/// For each cell that a policer or a drop policy is asked about, lost ones too.
+/// CPU seconds per cell, including lost ones, that a policer or drop policy judges.
 const EACH_JUDGED_CELL: f64 = 20e-9;
-/// For each cell, lost ones too, that comes to a queue which sources that do not yield keep full.
+/// CPU seconds per cell, including lost ones, at a queue that sources which do not yield keep full.
 const EACH_CELL_OF_TOO_MANY: f64 = 50e-9;
-/// For each cell, lost ones too, of a queue whose policy may refuse frames while less than half of the buffer is taken: no limit is ever far.
+/// CPU seconds per cell, including lost ones, where the policy may refuse frames with the buffer
+/// less than half full. A limit is always near there.
 const EACH_ASKED_CELL: f64 = 10e-9;
 
-/// For each cell that leaves an ABR end system: its turn there and at ports, RM cells with what they meet, and the root of the number of
-/// ABR VCs among whose cells it comes.
+/// CPU seconds per cell that leaves an ABR end system: its handling there and at ports, including
+/// RM cells. The second cost is multiplied by the square root of the number of ABR VCs on the link.
 const EACH_PACED_CELL: f64 = 60e-9;
 const EACH_PACED_CELL_BY_ROOT: f64 = 18e-9;
 
-/// For each RM cell beyond those among many cells of data: it comes alone, and with events of its own.
+/// CPU seconds per RM cell beyond the usual one in many data cells. Each comes alone and has its
+/// own events.
 const EACH_RM_CELL: f64 = 300e-9;
 
-/// What a VC asks for.
+/// Demand of a VC.
 #[derive(Clone, Copy, Default)]
 struct Demand {
-    /// Frames that it would send, and those that it hands to its NIC in any case.
+    /// Frames that the source would send, and those that it hands to its NIC in any case.
     frames: f64,
     at_once: f64,
-    /// Cells of each.
+    /// Cells per frame.
     cells: f64,
-    /// ACKs for each, if they are answered.
+    /// ACKs per frame; 0 without answers.
     acks: f64,
-    /// Whether it takes what others leave.
+    /// Whether the source takes only what others leave.
     yields: bool,
 }
 
-/// What a run of the scenario of `net` is expected to take.
+/// Predicts the cost of a run of the scenario of `net`.
 pub fn expected(net: &Resolved<'_>) -> Expected {
     let (scenario, topology) = (net.scenario, &net.topology);
     let seconds = scenario.duration.as_seconds();
@@ -163,7 +174,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
                     found.station_cells += cells;
                     let from_slower = slowest < rate && topology.inputs[link].len() > 1;
                     let mut each = EACH_STATION_CELL;
-                    // What an ABR end system sends comes in turns everywhere, which is told above.
+                    // Cells of ABR end systems alternate everywhere; their cost above includes it.
                     if vc.abr.is_none() && (from_slower || stations > 0) {
                         each += EACH_CELL_IN_TURNS;
                     }
@@ -187,12 +198,15 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
     found
 }
 
-/// Least in-rate cells between two forward RM cells that go by time (model section 12, rule 3a), the RM cell itself included.
+/// Least number of in-rate cells, including the RM cell, between two forward RM cells that Trm
+/// triggers (model section 12, rule 3a).
 const LEAST_BY_TIME: f64 = 3.0;
 
-/// RM cells of a VC in each direction, besides one among `Nrm` cells of data: the cells that answer RM cells are themselves among those
-/// after which the next forward RM cell is due. Each RM cell brings 2 / Nrm others, so that with Nrm = 2 they never end: then as many go
-/// round as cells of data have brought, each pair once per round trip, as fast as PCR and the links allow.
+/// RM cells of a VC in each direction beyond one per `Nrm` data cells.
+///
+/// Backward RM cells count among the cells after which the next forward RM cell is due. So each RM
+/// cell brings 2 / Nrm others. With Nrm = 2 they never end: as many circulate as data cells have
+/// started. Each pair then takes one round trip, as fast as PCR and the links allow.
 fn rm_cells_each_way(
     scenario: &Scenario,
     topology: &Topology,
@@ -222,7 +236,7 @@ fn rm_cells_each_way(
     most.min(data_cells / (cells - 2.0).max(1.0))
 }
 
-/// Seconds that `probe` takes for each cell of the port that it is of, if it is of one.
+/// CPU seconds that `probe` takes for each cell of its port, if it records a port.
 fn each_cell_seen(probe: &Probe) -> f64 {
     match (probe.what, probe.interval) {
         (Observable::LinkShare, _) => EACH_SHARED_CELL,
@@ -231,7 +245,7 @@ fn each_cell_seen(probe: &Probe) -> f64 {
     }
 }
 
-/// Seconds for each frame of a source, or cell of one without frames.
+/// CPU seconds per frame of a source, or per cell of a source without frames.
 fn each_frame(traffic: &Traffic) -> f64 {
     match traffic {
         Traffic::Tcp(_) | Traffic::Udp(_) => EACH_FRAME,
@@ -240,7 +254,7 @@ fn each_frame(traffic: &Traffic) -> f64 {
     }
 }
 
-/// Per link, how many ABR VCs take it.
+/// Number of ABR VCs per link.
 fn abr_vcs(scenario: &Scenario, topology: &Topology) -> Vec<u32> {
     let mut found = vec![0; scenario.links.len()];
     for (index, _) in scenario
@@ -256,8 +270,8 @@ fn abr_vcs(scenario: &Scenario, topology: &Topology) -> Vec<u32> {
     found
 }
 
-/// Seconds that the gate of `queue` takes for each cell that comes; `too_many` come from sources that do not yield, so that a queue with a
-/// limit is always full.
+/// CPU seconds that the gate of `queue` takes per arriving cell. `too_many` means that sources
+/// which do not yield keep a queue with a limit full.
 fn at_gate(queue: &ClassQueue, too_many: bool) -> f64 {
     if judges_each(queue) {
         EACH_JUDGED_CELL
@@ -275,25 +289,26 @@ fn has_queue_per_vc(port: &ResolvedPort<'_>, class: Class) -> bool {
     matches!(port.scheduler, Scheduler::PerVc { class: own, .. } if *own == class)
 }
 
-/// Whether cells are looked at one by one when they leave `link`: it loses some, or a switch delays each by its own time.
+/// Whether cells are handled one by one when they leave `link`: the link loses some, or a switch
+/// delays each by its own time.
 fn looks_at_each(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     let switch = topology.enters[link].map(|s| &scenario.switches[s]);
     let delay = switch.and_then(|s| s.processing);
     crate::loss::is_lossy(&scenario.links[link]) || delay.is_some_and(|p| !is_constant(&p))
 }
 
-/// What is asked of a link.
+/// Demand on a link.
 #[derive(Clone, Copy)]
 struct Asked {
-    /// Cells of sources that do not yield, and of those that do.
+    /// Cells of sources that do not yield, then cells of sources that do.
     cells: [f64; 2],
-    /// From the first start to the last stop, seconds.
+    /// Time from the first start to the last stop, in seconds.
     from: f64,
     to: f64,
 }
 
-/// Per link, the share of what is asked of it that it can carry: of sources that do not yield, and of those that take what
-/// these leave.
+/// Per link, the fraction of the demand that it can carry: first for sources that do not yield,
+/// then for those that take what is left.
 fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[f64; 2]> {
     let nothing = Asked {
         cells: [0.0; 2],
@@ -314,7 +329,7 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[
         let seconds = (asked.to - asked.from).max(0.0);
         let most = seconds * link.rate.0 as f64 / CELL_BITS as f64;
         let [firm, yielding] = asked.cells;
-        // Whoever yields gets something between others' bursts.
+        // Yielding sources get something between the bursts of others.
         let left = (most - firm).max(0.1 * most);
         [(firm, most), (yielding, left)]
             .map(|(asked, most)| most.min(asked) / asked.max(f64::MIN_POSITIVE))
@@ -322,7 +337,7 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[
     asked.iter().zip(&scenario.links).map(share).collect()
 }
 
-/// When a VC's source starts and stops, seconds.
+/// Start and stop of a VC's source, in seconds.
 fn active(scenario: &Scenario, vc: &Vc) -> (f64, f64) {
     let end = vc
         .stop
@@ -330,7 +345,7 @@ fn active(scenario: &Scenario, vc: &Vc) -> (f64, f64) {
     (vc.start.as_seconds(), end.as_seconds())
 }
 
-/// What a VC asks for in the time that it is active.
+/// Demand of a VC during its active time.
 fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     let vc = &scenario.vcs[index];
     let (from, to) = active(scenario, vc);
@@ -357,7 +372,7 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
         .file_size
         .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
     let files = tcp.files.map_or(f64::INFINITY, |files| files as f64);
-    // The slowest link lets no more pass.
+    // The slowest link bounds the number of frames.
     let most = (file * files).min(active * slowest / (CELL_BITS as f64 * cells) + 1.0);
     let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
     Demand {
@@ -369,12 +384,12 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     }
 }
 
-/// ACKs for each segment of a TCP that has the next one under way.
+/// ACKs per segment of a TCP that always has another segment in flight.
 pub(super) fn acks_per_segment(tcp: &TcpParams) -> f64 {
     if tcp.delayed_ack.is_some() { 0.5 } else { 1.0 }
 }
 
-/// Frames that a TCP may send in so many round trips: a window each, after windows that double.
+/// Frames that a TCP may send in `rounds` round trips: windows that double, then full windows.
 fn in_rounds(tcp: &TcpParams, window: f64, rounds: f64) -> f64 {
     let first = (tcp.initial_window as f64).min(window);
     let doubling = (window / first).log2();
@@ -382,7 +397,7 @@ fn in_rounds(tcp: &TcpParams, window: f64, rounds: f64) -> f64 {
     started + first + window * (rounds - doubling).max(0.0)
 }
 
-/// From a frame to its ACK where nothing waits, seconds.
+/// Time from a frame to its ACK without queueing, in seconds.
 pub(super) fn round_trip(
     scenario: &Scenario,
     topology: &Topology,

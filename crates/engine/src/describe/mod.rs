@@ -1,4 +1,5 @@
-//! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
+//! Describes a scenario before it runs: its ports, where cells can queue, and how many cells there
+//! can be.
 
 pub(crate) mod cost;
 mod notes;
@@ -16,7 +17,7 @@ use crate::scenario::{ClassQueue, Scenario, Scheduler};
 use crate::units::CELL_BITS;
 use serde::Serialize;
 
-/// What a scenario amounts to, for the ports that carry anything.
+/// Description of a scenario. Lists only ports that carry anything.
 #[derive(Clone, Debug, Serialize)]
 pub struct Description<'s> {
     /// Number of hosts.
@@ -29,18 +30,19 @@ pub struct Description<'s> {
     pub vcs: usize,
     /// Simulated time.
     pub duration_s: f64,
-    /// An upper bound: the data cells that links and sources of cells can bring to the ports that can queue.
+    /// Upper bound on the data cells that links and cell sources can bring to ports that can queue.
     pub max_bottleneck_cells: u64,
-    /// What a run is expected to take.
+    /// Predicted cost of a run.
     pub expected: Expected,
-    /// The most memory that a run can need.
+    /// Upper bound on the memory that a run needs, in bytes.
     pub memory_bytes: u64,
-    /// Sum of the goodputs of the VCs that carry frames, bits per second, if each had its max-min fair share of the links; none without such VCs, and
-    /// for more than 2000 VCs.
+    /// Sum of the goodputs of the VCs that carry frames, at max-min fair shares of the links, in
+    /// bits per second. `None` without such VCs, and for more than 2000 VCs.
     pub fair_goodput_bps: Option<u64>,
     /// Ports in the order of the links.
     pub ports: Vec<PortDescription<'s>>,
-    /// Sentences about what is allowed and hardly meant, most of it settings without effect.
+    /// Warnings about settings that are valid, but probably a mistake. Most are about settings
+    /// without effect.
     pub notes: Vec<String>,
 }
 
@@ -49,32 +51,33 @@ pub struct Description<'s> {
 pub struct PortDescription<'s> {
     /// Name of its link.
     pub name: &'s str,
-    /// Its switch.
+    /// Name of its switch.
     pub switch: &'s str,
-    /// Links that feed it.
+    /// Names of the links that feed it.
     pub inputs: Vec<&'s str>,
-    /// Whether cells can wait there.
+    /// Whether cells can wait at the port.
     pub can_queue: bool,
-    /// VCs whose data cross it.
+    /// Number of VCs whose data cross the port.
     pub data_vcs: usize,
-    /// VCs whose ACKs cross it.
+    /// Number of VCs whose ACKs cross the port.
     pub ack_vcs: usize,
-    /// An upper bound of the data cells that come.
+    /// Upper bound on the arriving data cells.
     pub max_data_cells: u64,
-    /// The scheduler that holds there, the link's own or the switch's.
+    /// The scheduler that applies: the link's own or the switch's.
     pub scheduler: &'s Scheduler,
-    /// Likewise the queue of each class that crosses it, most urgent first.
+    /// The queue of each class that crosses the port, most urgent first: the link's own or the
+    /// switch's.
     pub queues: Vec<ClassQueue>,
-    /// The kernel that serves it, where cells can wait.
+    /// The kernel that serves the port, if cells can wait there.
     pub kernel: Option<PortKernel>,
 }
 
-/// The kernel that serves a port unless another one is forced.
+/// The kernel that serves a port unless another is forced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PortKernel {
     /// `arithmetic` or `slotted`.
     pub name: &'static str,
-    /// Why it is not the arithmetic one, if so.
+    /// Reason against the arithmetic kernel, if another is used.
     pub because: Option<String>,
 }
 
@@ -92,7 +95,7 @@ impl PortKernel {
     }
 }
 
-/// What `scenario` amounts to.
+/// Describes `scenario`.
 ///
 /// # Errors
 /// As [`crate::run`], for a scenario that the reader has not checked.
@@ -148,7 +151,7 @@ fn described<'s>(net: &Resolved<'s>) -> Description<'s> {
     }
 }
 
-/// The `notes` of [`describe`] alone.
+/// The `notes` of [`describe`], without the rest.
 ///
 /// # Errors
 /// As [`describe`].
@@ -158,7 +161,7 @@ pub fn notes(scenario: &Scenario) -> Result<Vec<String>, RunError> {
     Ok(notes::notes(&net, &fair))
 }
 
-/// The most that the data of a VC can bring in the long run, bits per second.
+/// The highest long-term rate of a VC's data, in bits per second.
 fn offered(net: &Resolved<'_>, vc: usize) -> f64 {
     let scenario = net.scenario;
     let source = scenario.vcs[vc].traffic.offered_rate();

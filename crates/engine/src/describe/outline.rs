@@ -1,5 +1,6 @@
-//! A scenario at a glance: what it amounts to in all, and its VCs by the ways they take. Its size does not grow with the number of VCs
-//! that are alike.
+//! Summary of a scenario: totals, and VCs grouped by the paths they take.
+//!
+//! The size of the summary does not grow with the number of similar VCs.
 
 use super::{Expected, PortDescription, PortKernel, described};
 use crate::fair_goodput;
@@ -12,75 +13,75 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::mem::{Discriminant, discriminant};
 
-/// Frames lost on purpose that are told one by one.
+/// Limit on the intentionally lost frames that are listed.
 const TOLD_FRAMES: usize = 8;
 
-/// What `scenario` amounts to, without what is told of each port.
+/// Summary of a scenario, without a description of each port.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outline<'s> {
     /// Number of links.
     pub links: usize,
     /// Number of VCs.
     pub vcs: usize,
-    /// Ports that carry anything.
+    /// Number of ports that carry anything.
     pub ports: usize,
-    /// Those where cells can wait.
+    /// Number of ports where cells can wait.
     pub queueing_ports: usize,
     /// Simulated time.
     pub duration_s: f64,
-    /// As of [`super::Description`].
+    /// Upper bound on data cells at ports that can queue, as in [`super::Description`].
     pub max_bottleneck_cells: u64,
-    /// What a run is expected to take.
+    /// Predicted cost of a run.
     pub expected: Expected,
-    /// The most memory that a run can need.
+    /// Upper bound on the memory that a run needs, in bytes.
     pub memory_bytes: u64,
-    /// As of [`super::Description`].
+    /// Sum of fair goodputs, as in [`super::Description`].
     pub fair_goodput_bps: Option<u64>,
     /// The largest possible goodput of [`fair_goodput::max_goodput`], bits per second.
     pub max_goodput_bps: Option<u64>,
-    /// Ways of VCs, in the order of the first of each.
+    /// Paths of VCs, in the order of the first VC of each.
     pub ways: Vec<Way<'s>>,
-    /// As of [`super::Description`].
+    /// Warnings, as in [`super::Description`].
     pub notes: Vec<String>,
 }
 
-/// VCs of one class and kind of traffic through the same switches, over links that are alike.
+/// VCs of one class and kind of traffic through the same switches, over links with equal settings.
 #[derive(Clone, Debug, Serialize)]
 pub struct Way<'s> {
-    /// Where they begin.
+    /// Source hosts of the VCs.
     pub from: Names<'s>,
-    /// Where they end.
+    /// Destination hosts of the VCs.
     pub to: Names<'s>,
-    /// Their names.
+    /// Names of the VCs.
     pub vcs: Names<'s>,
-    /// Kind of their traffic.
+    /// Kind of traffic of the VCs.
     pub traffic: &'static str,
-    /// Their class.
+    /// Service class of the VCs.
     pub class: Class,
-    /// The switches between.
+    /// The switches on the path.
     pub route: &'s [String],
-    /// The links of the first of them.
+    /// The links of the first VC on the path.
     pub hops: Vec<WayHop<'s>>,
 }
 
-/// A link on a way.
+/// A link on a path.
 #[derive(Clone, Debug, Serialize)]
 pub struct WayHop<'s> {
-    /// Its rate.
+    /// Rate of the link.
     pub rate_bps: u64,
-    /// Its propagation delay.
+    /// Propagation delay of the link.
     pub delay_s: f64,
-    /// The first numbers of the frames that it loses on purpose.
+    /// Numbers of the first frames that the link loses intentionally.
     pub lose_frames: &'s [u64],
-    /// Whether it loses more of them.
+    /// Whether the link loses further frames intentionally.
     pub loses_more: bool,
-    /// The share of frames that it loses.
+    /// Probability that the link loses a frame.
     pub lose_probability: Ratio,
-    /// What holds there for the class of the way, where cells can wait.
+    /// Settings of the port for the class of the path, where cells can wait.
     pub port: Option<WayPort<'s>>,
 }
 
-/// What holds at a port for one class.
+/// Settings of a port for one class.
 #[derive(Clone, Debug, Serialize)]
 pub struct WayPort<'s> {
     /// The scheduler.
@@ -91,16 +92,16 @@ pub struct WayPort<'s> {
     pub kernel: PortKernel,
 }
 
-/// Different names.
+/// Number of distinct names, with the first and last of them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Names<'s> {
-    /// How many.
+    /// Number of names.
     pub count: usize,
-    /// The first and the last.
+    /// The first and the last name.
     pub ends: [&'s str; 2],
 }
 
-/// What `scenario` amounts to at a glance.
+/// Summarises `scenario`.
 ///
 /// # Errors
 /// As [`super::describe`].
@@ -127,7 +128,8 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
     })
 }
 
-/// What VCs of one way have in common: switches, class, kind of traffic; rate, delay and whether cells can wait of each link.
+/// What the VCs of one path share: switches, class and kind of traffic; and for each link, rate,
+/// delay and whether cells can wait.
 type Common<'s> = (
     &'s [String],
     Class,

@@ -1,5 +1,5 @@
-//! How values are written, exactly: quantities with units ("155.52 Mbps", "5 us", "1000 cells", "64 KiB"), decimals and
-//! fractions (0.9, "1/3"), and names.
+//! Exact notation of values: quantities with units ("155.52 Mbps", "5 us", "1000 cells", "64 KiB"),
+//! decimals and fractions (0.9, "1/3"), and names.
 
 pub(crate) mod parse;
 pub(crate) mod show;

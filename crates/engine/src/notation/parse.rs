@@ -1,14 +1,14 @@
-//! From text to quantities, exactly.
+//! Parses text into exact quantities.
 
 use super::units::{BYTES, CELLS, Unit, meant};
 use super::words::shorten;
 use crate::units::Ratio;
 
-/// Why a text is not the quantity asked for.
+/// Why a text is not a valid quantity.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fault {
     pub message: String,
-    /// What was probably meant.
+    /// Correction that the user probably meant.
     pub suggestion: Option<String>,
 }
 
@@ -29,7 +29,7 @@ struct Decimal {
     decimals: u32,
 }
 
-/// Most digits of a number: its product with any unit stays below 2^128.
+/// Limit on the digits of a number. Its product with any unit then stays below 2^128.
 const MAX_DIGITS: usize = 22;
 
 fn decimal(text: &str) -> Result<Decimal, Fault> {
@@ -74,16 +74,17 @@ fn decimal(text: &str) -> Result<Decimal, Fault> {
     })
 }
 
-/// What to do with a part of the base unit.
+/// Treatment of a fraction of the base unit.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Part {
-    /// It is an error.
+    /// Reports an error.
     Refuse,
-    /// To the nearest whole.
+    /// Rounds to the nearest whole.
     Round,
 }
 
-/// What has a comma between `number` and `behind`, with a decimal point instead: nothing where it may part thousands.
+/// The quantity with a decimal point in place of the comma between `number` and `behind`. `None`
+/// where the comma may separate thousands.
 fn with_point(number: &str, behind: &str, units: &[Unit]) -> Option<String> {
     let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
     let meant = format!("{number}.{behind}");
@@ -92,7 +93,7 @@ fn with_point(number: &str, behind: &str, units: &[Unit]) -> Option<String> {
     is_right.then_some(meant)
 }
 
-/// `text` in the base unit of `units`, at most `u64::MAX`.
+/// Parses `text` in the base unit of `units`, up to `u64::MAX`.
 pub(crate) fn quantity(text: &str, units: &[Unit], part: Part) -> Result<u64, Fault> {
     let text = text.trim();
     let number_end = text
@@ -142,7 +143,8 @@ pub(crate) fn quantity(text: &str, units: &[Unit], part: Part) -> Result<u64, Fa
     u64::try_from((product + scale / 2) / scale).map_err(|_| Fault::new("is too large"))
 }
 
-/// A plain decimal, or a fraction "n/d", with at most `decimals` decimals (d at most 10^decimals).
+/// Parses a plain decimal with at most `decimals` decimals, or a fraction "n/d" with d at most
+/// 10^decimals.
 pub(crate) fn ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
     let text = text.trim();
     let most = 10u64.pow(decimals);
@@ -169,10 +171,13 @@ pub(crate) fn ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
     Ok(Ratio::new(num, 10u64.pow(value.decimals)))
 }
 
-/// A decimal that may have been computed: rounded to `decimals` decimals where it has more, as 0.1 + 0.2 does. What is not 0 does not
-/// become 0 so, unless it is as little as computing leaves of 0, less than a thousandth of the last decimal.
+/// Parses a decimal that may have been computed, such as 0.1 + 0.2, and rounds it to `decimals`
+/// decimals.
+///
+/// A nonzero value never rounds to 0, unless it is rounding noise: less than a thousandth of the
+/// last decimal.
 pub(crate) fn rounded_ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
-    /// Larger numbers have no decimals to round that matter beside their size.
+    /// Above this, decimals to be rounded are negligible relative to the number.
     const LARGE: f64 = 1e9;
     let exact = ratio(text, decimals);
     let number = text.trim().replace('_', "").parse::<f64>();
@@ -189,7 +194,7 @@ pub(crate) fn rounded_ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
     }
 }
 
-/// A whole number written as a decimal, as 3.0 and 1e3 are.
+/// Parses a whole number written as a decimal, such as 3.0 or 1e3.
 pub(crate) fn whole(text: &str) -> Result<i128, Fault> {
     let value = decimal(&text.trim().replace('_', ""))?;
     let digits = i128::try_from(value.digits).map_err(|_| Fault::new("is too large"))?;

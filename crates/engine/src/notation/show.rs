@@ -1,8 +1,8 @@
-//! Quantities as they are written in a scenario.
+//! Formats quantities as a scenario writes them.
 
 use crate::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
 
-/// `value / scale` as a decimal; `scale` is a power of ten.
+/// Formats `value / scale` as a decimal. `scale` is a power of ten.
 fn show_decimal(value: u64, scale: u64) -> String {
     let part = value % scale;
     if part == 0 {
@@ -13,7 +13,7 @@ fn show_decimal(value: u64, scale: u64) -> String {
     text.trim_end_matches('0').to_string()
 }
 
-/// A rate.
+/// Formats a rate.
 pub(crate) fn show_rate(rate: BitRate) -> String {
     match rate.0 {
         r if r < 1_000 => format!("{r} bps"),
@@ -24,7 +24,7 @@ pub(crate) fn show_rate(rate: BitRate) -> String {
     }
 }
 
-/// A length of time: in ticks unless it is a whole number of nanoseconds.
+/// Formats a length of time, in ticks unless it is a whole number of nanoseconds.
 pub(crate) fn show_duration(span: Span) -> String {
     if !span.0.is_multiple_of(TICKS_PER_NANOSECOND) {
         return format!("{} ticks", span.0);
@@ -38,17 +38,17 @@ pub(crate) fn show_duration(span: Span) -> String {
     }
 }
 
-/// A number of cells.
+/// Formats a number of cells.
 pub(crate) fn show_cells(cells: u64) -> String {
     format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
 }
 
-/// A number of bytes.
+/// Formats a number of bytes.
 pub(crate) fn show_bytes(bytes: u64) -> String {
     format!("{bytes} {}", if bytes == 1 { "byte" } else { "bytes" })
 }
 
-/// So much memory, which is only known roughly.
+/// Formats an amount of memory, which is only known roughly.
 pub(crate) fn show_memory(bytes: u64) -> String {
     let (unit, name) = match bytes {
         1_000_000_000.. => (1e9, "GB"),
@@ -58,8 +58,8 @@ pub(crate) fn show_memory(bytes: u64) -> String {
     format!("{:.1} {name}", bytes as f64 / unit)
 }
 
-/// An exact decimal: a decimal when it reads back as the same fraction,
-/// otherwise the fraction as text.
+/// Formats a ratio: as a decimal if that reads back as the same fraction, otherwise as the
+/// fraction.
 pub(crate) fn show_ratio(ratio: Ratio) -> String {
     let power_of_ten = 10u64.pow(ratio.den.ilog10()) == ratio.den;
     if power_of_ten && (ratio.den == 1 || !ratio.num.is_multiple_of(10)) {

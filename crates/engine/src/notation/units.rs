@@ -6,17 +6,17 @@ use crate::units::{CELL_BITS, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
 /// A unit and its size in the base unit of its quantity.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unit {
-    /// How Cellyard writes it.
+    /// Spelling that Cellyard writes.
     pub name: &'static str,
-    /// Other spellings that are read.
+    /// Other accepted spellings.
     pub also: &'static [&'static str],
-    /// Spellings in lower case that are not read, but show what was meant.
+    /// Lower-case spellings that are not accepted, but show what was meant.
     meant: &'static [&'static str],
     pub size: u64,
 }
 
 impl Unit {
-    /// Every spelling that is read.
+    /// Every accepted spelling.
     pub(crate) fn spellings(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.also.iter().copied())
     }
@@ -36,7 +36,7 @@ const fn unit(
     }
 }
 
-/// Units of a rate; base: bit/s.
+/// Units of rate; the base unit is bit/s.
 pub(crate) const RATE: &[Unit] = &[
     unit("bps", &["bit/s", "b/s"], &["bits/s", "bits"], 1),
     unit(
@@ -66,7 +66,7 @@ pub(crate) const RATE: &[Unit] = &[
     unit("cells/s", &[], &["cell/s", "cps"], CELL_BITS),
 ];
 
-/// Units of a length of time; base: ticks.
+/// Units of time; the base unit is the tick.
 pub(crate) const DURATION: &[Unit] = &[
     unit(
         "s",
@@ -80,7 +80,7 @@ pub(crate) const DURATION: &[Unit] = &[
         &["msec", "msecs", "millisecond", "milliseconds"],
         TICKS_PER_SECOND / 1_000,
     ),
-    // The micro sign and the Greek letter, which look alike.
+    // Accept both the micro sign and the Greek letter, which look alike.
     unit(
         "us",
         &["\u{b5}s", "\u{3bc}s"],
@@ -96,10 +96,10 @@ pub(crate) const DURATION: &[Unit] = &[
     unit("ticks", &[], &["tick"], 1),
 ];
 
-/// Units of a number of cells.
+/// Units of cell counts.
 pub(crate) const CELLS: &[Unit] = &[unit("cells", &[], &[], 1), unit("cell", &[], &[], 1)];
 
-/// Units of a number of bytes.
+/// Units of byte counts.
 pub(crate) const BYTES: &[Unit] = &[
     unit("bytes", &["B"], &["octets", "octet"], 1),
     unit("byte", &[], &[], 1),
@@ -119,8 +119,10 @@ pub(crate) const QUANTITIES: [(&str, &[Unit]); 4] = [
     ("bytes", BYTES),
 ];
 
-/// What was probably meant by a unit that there is not: upper and lower case alike, a known other spelling, or a misspelling
-/// of a longer name. The first letter counts: it holds the power of ten.
+/// The unit probably meant by an unknown one.
+///
+/// Candidates match except for case, match a known other spelling, or misspell a longer name. The
+/// first letter must match, since it holds the power of ten.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     let lower = word.to_lowercase();
     let is =

@@ -1,24 +1,24 @@
-//! Names and values in sentences: listed, shortened, and what was probably meant.
+//! Formats names and values for sentences: lists, shortened values, and suggestions.
 
 use strsim::osa_distance;
 
-/// Names with commas between.
+/// Joins names with commas.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// Most names that are suggested for one word.
+/// Limit on the names suggested for one word.
 const MOST_NEAR: usize = 5;
 
 /// Longest value or name in a message, in characters.
 const LONGEST: usize = 60;
 
-/// A character as messages have it: on one line.
+/// Replaces control characters, so that messages stay on one line.
 fn clean(c: char) -> char {
     if c.is_control() { ' ' } else { c }
 }
 
-/// `text` on one line and cut to some 60 characters, the middle left out.
+/// Puts `text` on one line and shortens it to about 60 characters by leaving out the middle.
 pub(crate) fn shorten(text: &str) -> String {
     let head: String = text.chars().take(LONGEST + 1).map(clean).collect();
     if head.chars().count() <= LONGEST {
@@ -29,9 +29,11 @@ pub(crate) fn shorten(text: &str) -> String {
     format!("{head}...{}", tail.iter().rev().collect::<String>())
 }
 
-/// The candidates that `word` probably stands for, upper and lower case alike: those of which it is a whole part between dashes (`red` of
-/// `atm-red`), the nearest misspelt one, or the one with which it shares most of its beginning (`comparison`, `compare`). None when
-/// no candidate is near.
+/// Candidates that `word` probably means, ignoring case.
+///
+/// In order of preference: candidates with `word` as a whole part between dashes (`red` in
+/// `atm-red`), the nearest misspelling, or the candidate with the longest common beginning
+/// (`comparison`, `compare`). Empty when no candidate is near.
 pub fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let length = word.chars().count();
     if length > 64 {
@@ -65,7 +67,7 @@ pub fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Ve
     most.map(|(_, c)| c).into_iter().collect()
 }
 
-/// The first of those that [`near`] finds.
+/// The first candidate that [`near`] finds.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -73,7 +75,8 @@ pub(crate) fn nearest<'a>(
     near(word, candidates).first().copied()
 }
 
-/// What [`near`] finds, in backticks and on one line: an override can have made a field of any name.
+/// The candidates that [`near`] finds, in backticks and on one line. An override can create fields
+/// with arbitrary names.
 pub(crate) fn meant<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,

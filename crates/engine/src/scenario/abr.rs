@@ -54,13 +54,13 @@ pub enum RmRates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Feedback {
-    /// See `abr::feedback::erica`.
+    /// ERICA (`abr::feedback::erica`).
     Erica(EricaParams),
-    /// See `abr::feedback::erica_plus`.
+    /// ERICA+ (`abr::feedback::erica_plus`).
     EricaPlus(EricaPlusParams),
-    /// See `abr::feedback::erica_mcr`.
+    /// ERICA with minimum cell rates (`abr::feedback::erica_mcr`).
     EricaMcr(EricaParams),
-    /// See `abr::feedback::relative_rate`.
+    /// Relative rate marking (`abr::feedback::relative_rate`).
     RelativeRate {
         /// Averaging interval.
         interval: Span,
@@ -69,14 +69,14 @@ pub enum Feedback {
         /// Waiting cells above which rates must not rise.
         low: u64,
     },
-    /// See `abr::feedback::efci`.
+    /// EFCI marking (`abr::feedback::efci`).
     Efci {
         /// Averaging interval.
         interval: Span,
         /// Waiting cells above which data cells are marked.
         threshold: u64,
     },
-    /// See `abr::feedback::oracle_rate`.
+    /// Explicit rates known beforehand (`abr::feedback::oracle_rate`).
     OracleRate {
         /// Target utilisation, as a fraction of the link's rate.
         target: Ratio,

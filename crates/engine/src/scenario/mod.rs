@@ -5,7 +5,7 @@
 //! 1. `syntax` and `tree` parse text into a tree of values with places.
 //! 2. `overrides`, `members` and `alone` set overrides in the tree.
 //! 3. `check`, `values` and `validate` check fields against the registry; the results are records
-//!   (`record`).
+//!    (`record`).
 //! 4. `expand` turns groups into single things; `flows` and `probes` check what refers to them.
 //! 5. `build` makes the model; `fronts`, `available`, `contracts` and `reach` check it as a whole.
 //!

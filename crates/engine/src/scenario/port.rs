@@ -42,11 +42,11 @@ pub enum RestOfFrame {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DropPolicy {
-    /// See `port::drop::tail_drop`.
+    /// Tail drop (`port::drop::tail_drop`).
     TailDrop,
-    /// See `port::drop::ppd`.
+    /// Partial packet discard (`port::drop::ppd`).
     Ppd,
-    /// See `port::drop::epd`.
+    /// Early packet discard (`port::drop::epd`).
     Epd {
         /// Threshold. Absent: buffer - `reserve`.
         threshold: Option<Threshold>,
@@ -54,14 +54,14 @@ pub enum DropPolicy {
         /// the buffer.
         reserve: Option<u64>,
     },
-    /// See `port::drop::selective_drop`.
+    /// Selective drop (`port::drop::selective_drop`).
     SelectiveDrop {
         /// R: the threshold.
         r: Threshold,
         /// Z: the load-ratio cutoff.
         z: Ratio,
     },
-    /// See `port::drop::fba`.
+    /// Fair buffer allocation (`port::drop::fba`).
     Fba {
         /// R: the threshold.
         r: Threshold,
@@ -70,16 +70,16 @@ pub enum DropPolicy {
         /// K in the formula. Absent: the buffer.
         k_fba: Option<u64>,
     },
-    /// See `port::drop::drop_from_front`.
+    /// Drop from front (`port::drop::drop_from_front`).
     DropFromFront,
-    /// See `port::drop::gcra_epd`.
+    /// Leaky buckets with EPD (`port::drop::gcra_epd`).
     GcraEpd {
         /// Th: the threshold.
         threshold: Threshold,
         /// Whether a tag leaves with the cell.
         export_tag: bool,
     },
-    /// See `port::drop::gcra_round_robin`.
+    /// Leaky buckets that share credit round robin (`port::drop::gcra_round_robin`).
     GcraRoundRobin {
         /// Th: the threshold.
         threshold: Threshold,
@@ -88,7 +88,7 @@ pub enum DropPolicy {
         /// Whether a tag leaves with the cell.
         export_tag: bool,
     },
-    /// See `port::drop::gcra_two_thresholds`.
+    /// Leaky buckets with two thresholds (`port::drop::gcra_two_thresholds`).
     GcraTwoThresholds {
         /// L: the lower threshold.
         low: Threshold,
@@ -97,7 +97,7 @@ pub enum DropPolicy {
         /// Whether a tag leaves with the cell.
         export_tag: bool,
     },
-    /// See `port::drop::dfba`.
+    /// Differential fair buffer allocation (`port::drop::dfba`).
     Dfba {
         /// L: the lower threshold.
         low: Threshold,
@@ -108,13 +108,13 @@ pub enum DropPolicy {
         /// alpha.
         alpha: Ratio,
     },
-    /// See `port::drop::atm_red`.
+    /// ATM-RED (`port::drop::atm_red`).
     AtmRed(RedParams),
-    /// See `port::drop::cell_red`.
+    /// Cell-RED (`port::drop::cell_red`).
     CellRed(RedParams),
-    /// See `port::drop::packet_red`.
+    /// Packet-RED (`port::drop::packet_red`).
     PacketRed(RedParams),
-    /// See `port::drop::frame_drop_from_front`.
+    /// Drop from front by whole frames (`port::drop::frame_drop_from_front`).
     FrameDropFromFront,
 }
 
@@ -158,14 +158,14 @@ pub enum RedAverage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Police {
-    /// See `port::police::cells`.
+    /// Policer of cells (`port::police::cells`).
     Gcra {
         /// Action on a cell that does not conform.
         action: PoliceAction,
         /// Form of the test.
         form: GcraForm,
     },
-    /// See `port::police::frames`.
+    /// Policer of frames (`port::police::frames`).
     FGcra {
         /// Action on a frame that is not eligible.
         action: PoliceAction,

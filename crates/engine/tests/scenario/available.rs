@@ -1,4 +1,4 @@
-//! ABR end systems and feedback, at random.
+//! Random ABR end systems and feedback.
 
 use crate::components::fraction;
 use cellyard_engine::scenario::*;
@@ -20,7 +20,7 @@ fn erica() -> impl Strategy<Value = EricaParams> {
     )
 }
 
-/// What a class queue tells.
+/// Random feedback of a class queue.
 pub fn feedback() -> BoxedStrategy<Feedback> {
     prop_oneof![
         erica().prop_map(Feedback::Erica),
@@ -56,7 +56,7 @@ pub fn feedback() -> BoxedStrategy<Feedback> {
     .boxed()
 }
 
-/// End systems that any link has room for.
+/// Random end systems with rates that any link can carry.
 pub fn end_systems() -> BoxedStrategy<AbrParams> {
     let rates = (
         option::of(100_000u64..1_000_000),

@@ -1,4 +1,4 @@
-//! Random components of scenarios: what `round_trip.rs` makes networks of.
+//! Random components of scenarios, from which `round_trip.rs` makes networks.
 
 use crate::available::feedback;
 use crate::red;
@@ -83,7 +83,7 @@ pub fn police() -> impl Strategy<Value = Police> {
     ]
 }
 
-/// A contract that any queue may ask for.
+/// A contract that satisfies any queue.
 pub fn contract() -> impl Strategy<Value = Contract> {
     let rates = (option::of(1_000u64..1_000_000), 1u64..=1_000, any::<bool>());
     let cells = option::of(2_000u64..100_000);
@@ -170,7 +170,7 @@ pub fn processing(
     ))
 }
 
-/// The times that a TCP keeps, in parameters that are else the defaults.
+/// TCP parameters with random times; the rest are defaults.
 pub fn timers() -> impl Strategy<Value = TcpParams> {
     let timer = || span(1_000).prop_map(|t| Span(t.0.max(Span::from_microseconds(1).0)));
     let estimator = prop::sample::select(vec![
@@ -180,7 +180,7 @@ pub fn timers() -> impl Strategy<Value = TcpParams> {
     ]);
     (timer(), timer(), timer(), option::of(timer()), estimator).prop_map(
         |(granularity, min_rto, initial_rto, delayed_ack, estimator)| TcpParams {
-            // The smallest RTO is a tick at least.
+            // The smallest RTO must be at least one tick.
             granularity: Span(granularity.0.min(min_rto.0)),
             min_rto,
             initial_rto,
@@ -191,7 +191,7 @@ pub fn timers() -> impl Strategy<Value = TcpParams> {
     )
 }
 
-/// A recovery with its options, in parameters that are else the defaults.
+/// TCP parameters with random recovery options; the rest are defaults.
 pub fn recovery() -> impl Strategy<Value = TcpParams> {
     let recovery = prop::sample::select(vec![
         Recovery::Vanilla,
@@ -275,7 +275,7 @@ pub fn udp() -> impl Strategy<Value = Traffic> {
             off: Span::ZERO,
         };
         if let Some((on, pause)) = bursts {
-            // Room for the last frame of a burst.
+            // Leave room for the last frame of a burst.
             let frame =
                 u128::from(udp.frame_cells() as u64 * CELL_BITS) * u128::from(TICKS_PER_SECOND);
             let frames = (u128::from(on.0) * u128::from(rate)).div_ceil(frame);
@@ -293,7 +293,7 @@ pub fn traffic() -> impl Strategy<Value = Traffic> {
         1 => rate().prop_map(|rate| Traffic::Cbr { rate }),
         1 => rate().prop_map(|rate| Traffic::Poisson { rate }),
         1 => (rate(), span(500), span(500)).prop_map(|(rate, on, pause)| {
-            // Room for the last cell of a burst.
+            // Leave room for the last cell of a burst.
             let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
             let cells = (u128::from(on.0) * u128::from(rate.0)).div_ceil(cell);
             let needed = (cells * cell).div_ceil(u128::from(rate.0)) as u64;
@@ -304,7 +304,7 @@ pub fn traffic() -> impl Strategy<Value = Traffic> {
     ]
 }
 
-/// One-way link between two nodes, with what it may have at a port.
+/// A one-way link between two nodes, with port settings if `port`.
 pub fn link(from: String, to: String, port: bool) -> impl Strategy<Value = Link> {
     let losses = (prop::collection::vec(0u64..1_000, 0..4), fraction());
     let settings = (option::of(scheduler()), queues());

@@ -1,4 +1,4 @@
-//! The ready scenarios: each reads, says what it shows, and survives writing.
+//! Tests of the examples: each reads, describes itself, and survives writing.
 
 use cellyard_engine::scenario::{read_toml, write_toml};
 use std::path::Path;

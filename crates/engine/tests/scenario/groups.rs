@@ -1,4 +1,4 @@
-//! Groups, names, defaults and routes.
+//! Tests of groups, names, defaults and routes.
 
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};

@@ -1,4 +1,4 @@
-//! Scenario files: what is read, refused and written.
+//! Tests of scenario files: what is read, refused and written.
 
 mod available;
 #[path = "../runs/common/red.rs"]

@@ -1,11 +1,11 @@
-//! Members of groups that are set alone, by the names that results give them.
+//! Tests of group members that are set individually, by their names in results.
 
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Span};
 use cellyard_engine::{Options, run};
 use std::sync::atomic::AtomicBool;
 
-/// Groups of every kind, with names and without, and a second way between the switches.
+/// Groups of every kind, named and unnamed, and a second path between the switches.
 const NETWORK: &str = r#"
 duration = "100 ms"
 host = [{ name = "a", count = 3 }, { name = "b", count = 3 }, { name = "c" }]
@@ -48,7 +48,7 @@ fn wrong(overrides: &[(&str, &str)]) -> String {
 fn a_member_set_to_what_it_has_changes_nothing() {
     let plain = right(&[]);
     let result = |scenario: &Scenario| {
-        // A replication, so that streams named after members are drawn from.
+        // A replication draws from the streams named after members.
         let done = run(
             scenario,
             Some(3),
@@ -84,7 +84,7 @@ fn a_member_is_set_alone_and_reads_back() {
         assert_eq!(read_toml(&write_toml(&found), "again", &[]), Ok(found));
     };
     let late = Span::from_milliseconds(7);
-    // x1, x2, vc3, vc4, vc5, vc6: the first that has no name of its own is the third of all.
+    // The VCs are x1, x2, vc3, vc4, vc5, vc6. The first unnamed one is the third of all.
     for (name, at) in [("x1", 0), ("x2", 1), ("vc3", 2), ("vc4", 3), ("vc5", 4)] {
         assert_eq!(plain.vcs[at].name, name);
         let path = format!("vc.{name}.start");
@@ -102,7 +102,7 @@ fn a_member_is_set_alone_and_reads_back() {
     altered("switch.s2.scheduler", "fifo", &|s| {
         s.switches[1].scheduler = Scheduler::Fifo
     });
-    // A link has its rate and delay for both ways, the rest for the way there.
+    // Rate and delay of a link apply in both directions, the rest only forwards.
     altered("link.a2->s1.rate", "5 Mbps", &|s| {
         assert_eq!(s.links[2].name, "a2->s1");
         s.links[2].rate = BitRate(5_000_000);
@@ -156,7 +156,7 @@ fn what_is_set_last_counts() {
     assert_eq!(starts(&[own, group]), [0.0, 0.0, 3.0, 3.0, 3.0, 0.0]);
     assert_eq!(starts(&[own, ("vc.x.start", "3 ms")])[3], 1.0);
     assert_eq!(starts(&[group, own, ("vc.vc4.start", "default")])[3], 0.0);
-    // What another sets beside it stays.
+    // Values that another override sets are kept.
     let both = right(&[own, ("vc.1.weight", "5"), ("vc.vc4.stop", "50 ms")]);
     let vc = &both.vcs[3];
     assert_eq!(
@@ -167,7 +167,7 @@ fn what_is_set_last_counts() {
             5
         )
     );
-    // A list that is replaced has nothing of what was set in it.
+    // Replacing a list discards what was set in it.
     let list = "[{ from = \"a\", to = \"b\", traffic = \"tcp\" }]";
     assert_eq!(
         starts(&[own, ("probe", "[]"), ("vc", list), ("vc.vc2.start", "9 ms")]),
@@ -202,7 +202,7 @@ fn what_is_wrong_with_a_member_is_told_by_its_name() {
             &[("link.a2->s1.scheduler", "fifo")],
             "override: link.a2->s1.scheduler = \"fifo\": belongs to a port, but the link leaves a host",
         ),
-        // What is wrong with all is said of all.
+        // A problem of all members is reported for the group.
         (
             &[("vc.vc4.start", "1 ms"), ("vc.1.traffic.mss", "1 parsec")],
             "override: vc[*].traffic.mss = \"1 parsec\"",
@@ -260,7 +260,7 @@ fn a_member_that_is_gone_once_everything_is_set_is_an_error() {
             format!("override: {member}: is set alone, but what else is set makes no such member");
         assert!(told.starts_with(&message), "{told}");
     }
-    // Set after them, a name means what it is then: vc5 is the VC by itself.
+    // A later override uses the new meaning of a name: vc5 is then the single VC.
     let told = wrong(&[&fewer[..], &[("vc.vc6.start", "1 ms")]].concat());
     assert!(told.contains("no vc is called `vc6`"), "{told}");
     let late = right(&[&fewer[..], &[("vc.vc5.start", "1 ms")]].concat());

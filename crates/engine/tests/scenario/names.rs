@@ -1,9 +1,9 @@
-//! Names that entries make: what is accepted is written as something that is accepted.
+//! Tests of generated names: every accepted name is written as an accepted name.
 
 use cellyard_engine::scenario::{read_toml, write_toml};
 use proptest::prelude::*;
 
-/// A network whose entries have names of these lengths; 0 for a link without one.
+/// A network whose entries have names of these lengths. Length 0 means a link without a name.
 fn text(lengths: [usize; 4], duplex: bool, count: u64) -> String {
     let [host, switch, link, vc] = lengths;
     let name = |letter: &str, n: usize| letter.repeat(n);
@@ -49,7 +49,8 @@ proptest! {
         duplex: bool,
         count in prop_oneof![Just(1u64), Just(9), Just(10), Just(100)],
     ) {
-        // Links of both ends' names, `-back`, and as many digits as the last member has.
+        // Link names consist of both ends' names, `-back`, and as many digits as the last member
+        // has.
         let digits = count.to_string().len();
         let back = if duplex { 5 } else { 0 };
         let first = if link > 0 { link + digits + back } else { host + digits + switch + 2 };

@@ -1,4 +1,4 @@
-//! The registry: complete, consistent, and usable as it says.
+//! Tests of the registry: complete, consistent, and usable as documented.
 
 use cellyard_engine::registry::{
     Component, Default, Family, Kind, Parameter, as_json, json_schema,
@@ -20,7 +20,7 @@ fn around(family: Family, component: &str) -> Result<Scenario, Vec<Problem>> {
     };
     let mut queue = vec!["buffer = \"1000 cells\"".to_string()];
     queue.extend([field("police", Family::Police), field("drop", Family::Drop)]);
-    // So can an average queue.
+    // Average-queue probes need a policy that keeps an average.
     queue.extend((family == Family::Probe).then(|| "drop = \"atm-red\"".to_string()));
     queue.retain(|field| !field.is_empty());
     let text = format!(
@@ -59,7 +59,7 @@ traffic = {traffic}
         },
         processing = field("processing", Family::Processing),
         scheduler = match family {
-            // A credit can be watched where there is one.
+            // Credit probes need a scheduler with credit.
             Family::Probe => "scheduler = { kind = \"guaranteed-rate\", gr = 0.5 }".into(),
             _ => field("scheduler", Family::Scheduler),
         },
@@ -70,7 +70,7 @@ traffic = {traffic}
         },
         abr = match family {
             Family::Abr => format!("class = \"abr\"\nabr = {component}"),
-            // Feedback is for VCs of this class that listen, and some probes are.
+            // Feedback and some probes need VCs of the class abr with end systems.
             Family::Feedback | Family::Probe => "class = \"abr\"\nabr = {}".into(),
             _ => String::new(),
         },
@@ -78,7 +78,7 @@ traffic = {traffic}
     read_toml(&text, "around.toml", &[])
 }
 
-/// A value for a parameter that must be given.
+/// A value for a required parameter.
 fn sample(parameter: &Parameter) -> String {
     let text = match parameter.kind {
         Kind::Rate { .. } => "\"1 Mbps\"",
@@ -138,8 +138,8 @@ fn every_component_reads_with_its_defaults() {
     }
 }
 
-/// What a probe is called is what its series is, but for traces, which are no series.
-/// A mechanism states where it comes from and what it cannot do, in a sentence.
+/// A probe's name is its series' name, except for traces, which have no series. The documentation
+/// of each mechanism states its source and limits in a sentence.
 #[test]
 fn every_mechanism_has_a_source_and_limits() {
     let is_sentence = |text: &str| text.ends_with('.') && text.len() > 20;

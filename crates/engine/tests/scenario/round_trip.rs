@@ -1,4 +1,4 @@
-//! What the reader makes of a scenario is written and read back as the same scenario, by TOML and by serde.
+//! Tests that writing and reading preserves a scenario, in TOML and through serde.
 
 use crate::available::end_systems;
 use crate::components::*;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Name of the host number `i` of a side.
+/// Name of host `i` on a side.
 fn node(side: &str, i: usize) -> String {
     format!("{side}{i}")
 }
@@ -49,7 +49,7 @@ fn switch(name: &'static str) -> impl Strategy<Value = Switch> {
     })
 }
 
-/// The VC between the hosts number `i`.
+/// The VC between the hosts with number `i`.
 fn vc(i: usize) -> impl Strategy<Value = Vc> {
     let own = (
         class(),
@@ -76,7 +76,7 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
     )
 }
 
-/// What holds for a whole scenario, without a network.
+/// Settings of a whole scenario, without a network.
 fn general() -> impl Strategy<Value = Scenario> {
     let tie = prop::sample::select(vec![TieOrder::Fixed, TieOrder::Rotating, TieOrder::Random]);
     let own = (
@@ -87,7 +87,7 @@ fn general() -> impl Strategy<Value = Scenario> {
         any::<[bool; 4]>(),
     );
     let times = (span(100), span(100), span(1_000), option::of(span(1_000)));
-    // A scenario of nothing has no fair shares, which the reader refuses.
+    // Without VCs there are no fair shares, and the reader refuses them.
     let stated = (1u64..1_000_000_000).prop_map(|rate| MaxGoodput::Stated(BitRate(rate)));
     (own, times, option::of(stated)).prop_map(|(own, times, max_goodput)| {
         let (name, seed, tie_order, tie_offset, flags) = own;
@@ -122,7 +122,7 @@ fn general() -> impl Strategy<Value = Scenario> {
     })
 }
 
-/// No class is served VC by VC and dropped from its front: the reader refuses that.
+/// Removes drops from the front where a class is served per VC, which the reader refuses.
 fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     let of_switches = switches.iter().map(|s| &s.scheduler);
     let schedulers = of_switches.chain(links.iter().filter_map(|l| l.scheduler.as_ref()));
@@ -139,7 +139,7 @@ fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     }
 }
 
-/// Feedback only where a VC with end systems crosses: the reader refuses the rest.
+/// Keeps feedback only where a VC with end systems crosses, since the reader refuses the rest.
 fn with_listeners(vcs: &[Vc], switches: &mut [Switch], links: &mut [Link]) {
     let has_abr = |queues: &[ClassQueue]| queues.iter().any(|q| q.class == Class::Abr);
     let silence = |queues: &mut Vec<ClassQueue>| {
@@ -166,7 +166,8 @@ fn with_listeners(vcs: &[Vc], switches: &mut [Switch], links: &mut [Link]) {
     }
 }
 
-/// Whether the VC, or the port of the switch, has what a probe records: the reader refuses the others.
+/// Whether the VC, or the port of the switch, has what a probe records. The reader refuses other
+/// probes.
 fn is_there(probe: &Probe, vc: &Vc, port: &Link, switch: &Switch) -> bool {
     match probe.what {
         Observable::Cwnd
@@ -201,7 +202,7 @@ fn is_there(probe: &Probe, vc: &Vc, port: &Link, switch: &Switch) -> bool {
     }
 }
 
-/// `n` hosts at each of two switches, VCs between them.
+/// `n` hosts at each of two switches, with VCs between them.
 fn scenario() -> impl Strategy<Value = Scenario> {
     (1usize..4).prop_flat_map(|n| {
         let hosts: Vec<_> = (0..n)

@@ -1,4 +1,5 @@
-//! Notes on ABR: VCs without feedback, ports that feedback lets too much reach, rates that minimum rates or a target go beyond.
+//! Warnings about ABR: VCs without feedback, ports that feedback overloads, and rates above what
+//! minimum rates or targets leave.
 
 use super::named;
 use crate::abr::{Sites, higher_rate};
@@ -11,7 +12,7 @@ use crate::scenario::{Class, Feedback, Link, Scenario, Vc};
 use crate::units::{BitRate, CELL_BITS, Ratio};
 use std::collections::BTreeMap;
 
-/// All notes on ABR.
+/// All warnings about ABR.
 pub(super) fn notes(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut notes = without_feedback(net);
@@ -26,7 +27,7 @@ pub(super) fn notes(net: &Resolved<'_>) -> Vec<String> {
     notes
 }
 
-/// VCs of the class abr whose sources ask nobody, or are told nothing.
+/// Warns about VCs of the class abr that have no end systems or get no feedback.
 fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let (mut plain, mut untold) = (Vec::new(), Vec::new());
@@ -59,12 +60,13 @@ fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Ports at which ERICA tells equal shares that, with the minimum rates above them, are more than the link has.
+/// Warns about ports where ERICA's equal shares and the minimum rates above them exceed the link's
+/// rate.
 fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let sentence = |(index, link): (usize, &Link)| {
         let feedback = net.queue(index, Class::Abr)?.feedback.as_ref()?;
-        // The least target: ERICA+ has less of one the longer the queue is.
+        // Use the lowest target: ERICA+ lowers it as the queue grows.
         let (kind, target) = match feedback {
             Feedback::Erica(erica) => ("erica", erica.target),
             Feedback::EricaPlus(erica) => ("erica-plus", erica.qdlf),
@@ -109,8 +111,9 @@ fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Ports at which ERICA may let several VCs send more than the link can, for ever: MaxAllocPrevious gives the largest rate again while the
-/// load is at most 1 + delta times the target.
+/// Warns about ports where ERICA may let several VCs exceed the link's rate for ever.
+///
+/// MaxAllocPrevious repeats the largest rate while the load is at most 1 + delta times the target.
 fn targets_above_the_rate(net: &Resolved<'_>) -> Option<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut ports = Vec::new();
@@ -150,7 +153,8 @@ fn exceeds_the_rate(target: Ratio, delta: Ratio) -> bool {
     target_num * (den + num) > target_den * den
 }
 
-/// VCs with ABR end systems and feedback on their way, each with the rate that it would get of greedy sources, bits per second.
+/// VCs with ABR end systems and feedback on their path, each with its fair rate among greedy
+/// sources, in bits per second.
 fn shares(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
     if scenario.vcs.len() > MOST_VCS {
         return Vec::new();
@@ -171,7 +175,8 @@ fn shares(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// Ports without feedback that can carry less than feedback elsewhere lets their VCs send; told is the one that has the least of it.
+/// Warns about ports without feedback that carry less than feedback elsewhere lets their VCs send.
+/// Names the port with the smallest fraction.
 fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut loads: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
@@ -212,10 +217,10 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
     ))
 }
 
-/// A wait after the stop that is at most so much of the time before it is not told.
+/// Queueing after the stop that is at most this fraction of the active time is not reported.
 const SHORT: f64 = 0.05;
 
-/// Sources that stop while so much waits before their ABR end systems that it goes on to be sent for long.
+/// Warns about sources that stop while a long queue still waits before their ABR end systems.
 fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
     let mut names = Vec::new();
     let mut longest: Option<(f64, f64, f64)> = None;
@@ -269,18 +274,19 @@ mod tests {
                 "#
             ))
         };
-        // Half of 9 Mb/s for the second, and 5.6 for the first, are more than 10.
+        // The second VC gets half of 9 Mb/s and the first 5.6 Mb/s, together more than 10 Mb/s.
         let note = "erica tells all at s->b a share of 4.5 Mbps at least, and the mcr of one is more: together 10.1 Mbps, \
             where the link has 10 Mbps; erica-mcr shares what minimum rates leave";
         assert_eq!(notes("\"erica\"", "5.6 Mbps"), [note]);
         assert!(notes("\"erica\"", "5.5 Mbps").is_empty());
         assert!(notes("\"erica-mcr\"", "5.6 Mbps").is_empty());
-        // The share of ERICA+ falls to half of the link's.
+        // ERICA+ lowers its target to half of the link's rate.
         assert!(notes("\"erica-plus\"", "7.5 Mbps").is_empty());
         assert_eq!(notes("\"erica-plus\"", "7.6 Mbps").len(), 1);
     }
 
-    /// Two VCs over a link with feedback and links of their own without, which have `last`.
+    /// Two VCs over a link with feedback, each with a last link without feedback. `last` holds the
+    /// settings of that link.
     fn slow_ends(last: &str, feedback: &str, vc: &str) -> Vec<String> {
         notes_of(&format!(
             r#"
@@ -300,7 +306,7 @@ mod tests {
     #[test]
     fn a_port_without_feedback_that_is_slower_than_feedback_allows_is_noted() {
         let tcp = r#"abr = {}, traffic = "tcp""#;
-        // 0.9 of 8 Mb/s, half for each.
+        // Each VC gets half of 0.9 times 8 Mb/s.
         let note = "feedback lets v1 send 3.600 Mb/s through t->b1 (and too much through 1 more), which has 2 Mbps and gives none, so that \
                     cells gather there; `abr.feedback` there too, or a lower `pcr`, keeps its queue short";
         assert_eq!(slow_ends("2 Mbps", "", tcp), [note]);
@@ -332,7 +338,7 @@ mod tests {
         assert_eq!(notes("0.95", "0.1", 2), [note]);
         assert!(notes("0.9", "0.1", 2).is_empty());
         assert!(notes("1", "0", 2).is_empty());
-        // Alone it gets back what it sent.
+        // A single VC gets back the rate that it sent.
         assert!(notes("1", "0.1", 1).is_empty());
     }
 

@@ -1,4 +1,5 @@
-//! Notes on what VCs are promised: shares that no scheduler looks at, contracts that a link cannot keep, tags that are read further on.
+//! Warnings about promises to VCs: shares that no scheduler uses, contracts beyond a link's rate,
+//! and tags that a later port reads.
 
 use super::named;
 use crate::notation::show::show_rate;
@@ -8,7 +9,7 @@ use crate::scenario::{Class, ClassQueue, Link, Police, Scenario};
 use crate::units::BitRate;
 use std::collections::BTreeMap;
 
-/// Guarantees and weights of VCs that no port serves one by one, each class told once.
+/// Warns about guarantees and weights of VCs that no port serves per VC, once per class.
 pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
     let mut unused: BTreeMap<(&str, Class), Vec<&str>> = BTreeMap::new();
     for (index, vc) in net.scenario.vcs.iter().enumerate() {
@@ -34,7 +35,8 @@ pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
     unused.iter().map(sentence).collect()
 }
 
-/// Links that have less than the contracts of the VCs on them sustain together; minimum rates alone are refused then.
+/// Warns about links slower than the sum of the sustained rates on them. Minimum rates alone never
+/// get here: the reader refuses such sums.
 pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut sums: BTreeMap<usize, (u64, Vec<&str>)> = BTreeMap::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
@@ -63,7 +65,7 @@ pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<S
     sums.into_iter().filter_map(sentence).collect()
 }
 
-/// Tags that a drop policy exports and that a port further on the way looks at.
+/// Warns about tags that a drop policy exports and a later port on the path reads.
 pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut read: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
@@ -91,7 +93,8 @@ pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
     read.into_iter().map(sentence).collect()
 }
 
-/// What a class queue does with the tags of cells that come with one; none of them begins a frame.
+/// What a class queue does with the tags of arriving cells, if it reads them. A tagged cell never
+/// begins a frame.
 fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
     match queue.police {
         Some(Police::FGcra { .. }) => {
@@ -111,7 +114,8 @@ fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
 mod tests {
     use super::super::testing::notes_of;
 
-    /// Notes on a VC with `contract` from the host `a` over the switches s, t and u to b, `first` being the GFR queue of s and `second` that of u.
+    /// Warnings for a VC with `contract` from host `a` over the switches s, t and u to b. `first`
+    /// is the GFR queue of s, `second` that of u.
     fn contract_notes(contract: &str, first: &str, second: &str) -> Vec<String> {
         let text = format!(
             r#"

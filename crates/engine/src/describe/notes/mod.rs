@@ -1,4 +1,4 @@
-//! Notes: what is valid, but probably a mistake. One file for each family.
+//! Warnings about scenarios that are valid, but probably mistaken. One file for each family.
 
 mod abr;
 mod contracts;
@@ -8,7 +8,8 @@ mod windows;
 
 use crate::resolved::Resolved;
 
-/// All notes on the scenario of `net`. `fair` are the [fair goodputs](crate::fair_goodput) of VCs.
+/// All warnings about the scenario of `net`. `fair` holds the [fair goodputs](crate::fair_goodput)
+/// of VCs.
 pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut notes = Vec::from_iter(sources::nothing_to_send(scenario));
@@ -27,7 +28,7 @@ pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
     notes
 }
 
-/// The first of several names, and how many more there are.
+/// The first of several names, and the number of others.
 fn named(names: &[&str]) -> String {
     match names {
         [only] => (*only).to_string(),
@@ -41,7 +42,7 @@ mod testing {
     use crate::describe::describe;
     use crate::scenario::read_toml;
 
-    /// The notes on the scenario `text` with overrides.
+    /// Warnings about the scenario `text` with overrides.
     pub(super) fn notes_with(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
         let own: Vec<_> = overrides
             .iter()
@@ -51,12 +52,12 @@ mod testing {
         describe(&scenario).expect("it can be built").notes
     }
 
-    /// The notes on the scenario `text`.
+    /// Warnings about the scenario `text`.
     pub(super) fn notes_of(text: &str) -> Vec<String> {
         notes_with(text, &[])
     }
 
-    /// The notes on the example `lan-5` with overrides: five TCPs that share a link.
+    /// Warnings about the example `lan-5` (five TCPs that share a link) with overrides.
     pub(super) fn notes_of_lan(overrides: &[(&str, &str)]) -> Vec<String> {
         notes_with(
             include_str!("../../../../../examples/lan-5.toml"),

@@ -1,5 +1,8 @@
-//! Notes on queues and schedulers: frames that never fit, buffers in which nothing can wait, policies that never refuse, or refuse most
-//! of the time, shares that a common buffer undoes, schedulers for classes that nobody uses.
+//! Warnings about queues and schedulers.
+//!
+//! They cover frames that never fit, buffers without effect, and policies that never refuse or
+//! nearly always do. They also cover shares that a common buffer undoes, and schedulers for classes
+//! that no VC uses.
 
 use super::named;
 use crate::notation::show::show_cells;
@@ -10,7 +13,7 @@ use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Frames that are longer than a buffer on their way.
+/// Warns about frames longer than a buffer on their path.
 pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut cut: BTreeMap<(&str, u64, u64), Vec<&str>> = BTreeMap::new();
@@ -21,7 +24,7 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
         let cells = u64::from(frame.cells);
         for &link in topology.data_path(index) {
             let buffer = net.queue(link, vc.class).and_then(|queue| queue.buffer);
-            // One cell is in service.
+            // One more cell fits, since it is in service.
             if let Some(buffer) = buffer.filter(|&k| k + 1 < cells) {
                 let name = scenario.links[link].name.as_str();
                 cut.entry((name, cells, buffer)).or_default().push(&vc.name);
@@ -37,7 +40,7 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
     cut.into_iter().map(sentence).collect()
 }
 
-/// What is said of the settings of each switch and each port.
+/// Warnings about the settings of each switch and each port.
 pub(super) fn of_settings(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = Vec::new();
     for settings in settings(scenario, topology) {
@@ -53,7 +56,7 @@ pub(super) fn of_settings(scenario: &Scenario, topology: &Topology) -> Vec<Strin
     notes
 }
 
-/// Buffers with a limit in a network where no cell can wait at any port.
+/// Warns about buffers with a limit in a network where no cell can wait at any port.
 pub(super) fn nothing_to_hold(net: &Resolved<'_>) -> Option<String> {
     let has_limit = |settings: &Settings| {
         let mut queues = settings.queues.iter();
@@ -69,7 +72,7 @@ pub(super) fn nothing_to_hold(net: &Resolved<'_>) -> Option<String> {
     })
 }
 
-/// Settings made for all ports of a switch, or for one port.
+/// Settings of all ports of a switch, or of one port.
 struct Settings<'s> {
     name: &'s str,
     scheduler: Option<&'s Scheduler>,
@@ -107,7 +110,7 @@ fn settings<'s>(scenario: &'s Scenario, topology: &Topology) -> impl Iterator<It
 }
 
 impl Settings<'_> {
-    /// A scheduler for a class that no VC has there.
+    /// Warns about a scheduler for a class that no VC uses there.
     fn unused_scheduler(&self) -> Option<String> {
         let class = self.scheduler?.class()?;
         (!self.used.contains(&class)).then(|| {
@@ -119,7 +122,7 @@ impl Settings<'_> {
         })
     }
 
-    /// A buffer shared by VCs that are served one by one.
+    /// Warns about a buffer shared by VCs that are served one by one.
     fn common_buffer(&self, queue: &ClassQueue) -> Option<String> {
         let class = queue.class;
         let one_by_one = self.scheduler?.serves_vcs_of(class);
@@ -133,7 +136,7 @@ impl Settings<'_> {
         })
     }
 
-    /// A policy that would refuse if the buffer had a limit.
+    /// Warns about a policy that would refuse only if the buffer had a limit.
     fn idle_policy(&self, queue: &ClassQueue) -> Option<String> {
         (queue.buffer.is_none() && facts(queue).needs_limit).then(|| {
             format!(
@@ -144,7 +147,8 @@ impl Settings<'_> {
         })
     }
 
-    /// A threshold of EPD that is low for what is kept back of a small buffer, as by the default.
+    /// Warns about an EPD threshold that is low because the reserve is large for a small buffer, as
+    /// the default can be.
     fn low_threshold(&self, queue: &ClassQueue) -> Option<String> {
         let DropPolicy::Epd {
             threshold: None,
@@ -165,10 +169,10 @@ impl Settings<'_> {
     }
 }
 
-/// What the drop policy of a queue looks at, and when it speaks.
+/// What the drop policy of a queue counts, and when it acts.
 struct PolicyFacts {
     counts_by_vc: bool,
-    /// Whether it refuses frames of a buffer with a limit, but none of one without.
+    /// Whether the policy refuses frames only in a buffer with a limit.
     needs_limit: bool,
 }
 

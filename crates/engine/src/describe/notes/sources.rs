@@ -1,17 +1,18 @@
-//! Notes on sources: nothing to send, starts that come too late, hosts with more cells than their link can take.
+//! Warnings about sources: nothing to send, starts that come too late, and hosts that exceed their
+//! link.
 
 use super::named;
 use crate::scenario::topology::{HostLoad, Topology};
 use crate::scenario::{Link, Scenario};
 use crate::units::Span;
 
-/// A scenario without VCs.
+/// Warns about a scenario without VCs.
 pub(super) fn nothing_to_send(scenario: &Scenario) -> Option<String> {
     let is_idle = scenario.vcs.is_empty();
     is_idle.then(|| "the scenario has no VC, so nothing is sent".into())
 }
 
-/// Sources that start after the end.
+/// Warns about sources that start after the end of the run.
 pub(super) fn late_sources(scenario: &Scenario) -> Option<String> {
     let vcs = scenario.vcs.iter();
     let late = vcs.filter(|vc| vc.start >= scenario.duration);
@@ -25,7 +26,7 @@ pub(super) fn late_sources(scenario: &Scenario) -> Option<String> {
     (!late.is_empty()).then(|| sentence(&late))
 }
 
-/// Sources whose start a replication may draw at their stop or later.
+/// Warns about sources whose random start in a replication may fall at their stop or later.
 pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
     let drawn = &scenario.ensemble;
     let short = scenario.vcs.iter().filter(|vc| {
@@ -43,7 +44,7 @@ pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
     (!short.is_empty()).then(|| sentence(&short))
 }
 
-/// Links of hosts whose sources of cells bring more than they can send.
+/// Warns about host links whose cell sources exceed the link's rate.
 pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let loads = topology.host_loads(scenario);
     let links = scenario.links.iter().zip(loads);
@@ -65,7 +66,7 @@ pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<
 mod tests {
     use super::super::testing::{notes_of, notes_of_lan};
 
-    /// Two sources of cells and a TCP at the host `a`, whose link has 1 Mb/s.
+    /// Warnings for two cell sources and a TCP at the host `a`, whose link has 1 Mb/s.
     fn host_notes(first: &str, second: &str) -> Vec<String> {
         let text = format!(
             r#"
@@ -97,7 +98,7 @@ mod tests {
         assert!(note.starts_with(begins), "{note}");
         assert!(host_notes(&cbr("100 kbps"), tcp).is_empty());
         assert_eq!(host_notes(&cbr("100 kbps"), &cbr("1 bps")).len(), 1);
-        // Half of the time 200 kb/s, and one that starts too late.
+        // One source sends 200 kb/s half of the time; another starts too late.
         let vbr = r#"traffic = { kind = "vbr", rate = "200 kbps", on = "50 ms", off = "50 ms" }"#;
         assert!(host_notes(vbr, tcp).is_empty());
         let late = format!(r#"start = "1 s", {}"#, cbr("800 kbps"));

@@ -1,4 +1,4 @@
-//! Notes on TCP windows, and on links for ACKs, that hold TCPs below a fair share of the links.
+//! Warnings about TCP windows, and links for ACKs, that hold TCPs below a fair share of the links.
 
 use super::named;
 use crate::aal5::ACK_CELLS;
@@ -10,7 +10,7 @@ use crate::scenario::{Link, Scenario, TcpParams};
 use crate::units::CELL_BITS;
 use std::collections::BTreeMap;
 
-/// TCPs whose window is less than their fair share of the links in a round trip.
+/// Warns about TCPs whose window is less than their fair share of the links in a round trip.
 pub(super) fn small_windows(
     scenario: &Scenario,
     topology: &Topology,
@@ -42,16 +42,16 @@ pub(super) fn small_windows(
     ))
 }
 
-/// Whether a TCP sends files that go at once.
+/// Whether a TCP sends files that fit into one window.
 fn fits_window(tcp: &TcpParams) -> bool {
     tcp.file_size.is_some_and(|bytes| bytes <= tcp.rwnd)
 }
 
-/// A window, or a link for ACKs, that is so much of what a share takes is not told of.
+/// A window or ACK link with at least this fraction of what the fair share needs is not reported.
 const ENOUGH: f64 = 0.9;
 
-/// Links that could not carry the ACKs of TCPs, were these to get their fair shares of the links there; told is the one that has the least
-/// of what it would take.
+/// Warns about links that could not carry the ACKs of TCPs at their fair shares. Names the link
+/// with the smallest fraction.
 pub(super) fn slow_ways_back(
     scenario: &Scenario,
     topology: &Topology,
@@ -99,7 +99,8 @@ pub(super) fn slow_ways_back(
 mod tests {
     use super::super::testing::{notes_of, notes_of_lan};
 
-    // 8 Mb/s of cells are 6.44 of data in segments of 512 bytes: 1572 a second, whose ACKs are 848 bits each.
+    // 8 Mb/s of cells carry 6.44 Mb/s of data in segments of 512 bytes: 1572 per second. Each needs
+    // an ACK of 848 bits.
     #[test]
     fn ways_back_that_are_too_slow_for_the_acks_are_noted() {
         let notes = |back: &str, traffic: &str| {
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn windows_below_a_fair_share_are_noted() {
-        // 1 s there and back, and the transmission of a frame and its ACK: 125 Mb/s for five take 3.13 MB each in a round trip.
+        // The round trip is 1 s plus the transmission of a frame and its ACK. Five TCPs on 125 Mb/s
+        // need 3.13 MB each per round trip.
         let delay = ("link.west->east.delay", "500 ms");
         let small = "the window of vc1 and 4 more, 65535 bytes, lets 0.524 Mb/s pass in its round trip of 1000.069 ms, less than a fair share of \
                      the links, 25.040 Mb/s: that takes `rwnd` of 3130179 bytes or more";

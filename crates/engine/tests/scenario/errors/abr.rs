@@ -1,17 +1,17 @@
-//! ABR: end systems and feedback.
+//! Errors of ABR end systems and feedback.
 
 use super::spoil::{GOOD, only, says};
 use cellyard_engine::scenario::read_toml;
 
 const TRAFFIC: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }\n";
 
-/// `GOOD`, its VCs of the class abr with these end systems.
+/// `GOOD` with VCs of the class abr that have these end systems.
 fn ends(fields: &str) -> String {
     let vc = format!("class = \"abr\"\nabr = {{ {fields} }}\n{TRAFFIC}");
     GOOD.replace(TRAFFIC, &vc)
 }
 
-/// The same, with this line in the switch west.
+/// Adds `line` to the switch west of `text`.
 fn with_queue(text: &str, line: &str) -> String {
     text.replacen(
         "name = \"west\"\n",

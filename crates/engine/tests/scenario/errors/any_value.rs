@@ -1,9 +1,9 @@
-//! Any value in any place.
+//! Tests that any value in any place is refused without a panic.
 
 use super::spoil::GOOD;
 use cellyard_engine::scenario::read_toml;
 
-/// Other values, few of them right anywhere.
+/// Other values. Few of them are valid anywhere.
 const OTHERS: &[&str] = &[
     "0",
     "-1",
@@ -75,7 +75,7 @@ processing = {{ kind = "server", per = "frame", mean = "1 us", spread = "1 us" }
     ) + "[[host]]\nname = \"source\"\ncount = 3\n[[host]]\nname = \"sink\"\ncount = 3\n"
 }
 
-/// `text` with other values in place of each text, number or truth value.
+/// Variants of `text` with another value in place of each text, number or truth value.
 fn with_other_values(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for (at, _) in text.match_indices(" = ") {
@@ -91,8 +91,8 @@ fn with_other_values(text: &str) -> Vec<String> {
     out
 }
 
-/// Every value of a scenario with many kinds of fields, one at a time, becomes something else: no panic, and every
-/// message is one line.
+/// Replaces every value of a scenario with many kinds of fields, one at a time. Nothing may panic,
+/// and every message must be one line.
 #[test]
 fn any_value_in_any_place_is_accepted_or_reported() {
     let text = many_fields();

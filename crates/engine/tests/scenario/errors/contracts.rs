@@ -1,4 +1,4 @@
-//! Contracts, policers and what asks for minimum rates; UDP.
+//! Errors of contracts, policers, policies that need minimum rates, and UDP.
 
 use super::spoil::{GOOD, only, says};
 use cellyard_engine::scenario::read_toml;
@@ -6,7 +6,8 @@ use cellyard_engine::scenario::read_toml;
 const TRAFFIC: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }\n";
 const DROP: &str = "{ policy = \"epd\", threshold = \"800 cells\" }";
 
-/// `GOOD`, its VCs with `contract`, its switch west with `queue` added to the UBR queue and `drop` as its policy.
+/// `GOOD` with `contract` for its VCs. Adds `queue` to the UBR queue of switch west and makes
+/// `drop` its policy.
 fn text(contract: &str, queue: &str, drop: &str) -> String {
     let contract = match contract {
         "" => TRAFFIC.to_string(),

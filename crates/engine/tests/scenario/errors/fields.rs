@@ -1,4 +1,4 @@
-//! Fields, values and the rules between them.
+//! Errors of fields, values and the rules between them.
 
 use super::spoil::{GOOD, only, problems, says, spoilt, with};
 use cellyard_engine::scenario::{Problem, read_json, read_toml};
@@ -199,7 +199,7 @@ fn missing_fields_are_named() {
         &spoilt("kind = \"tcp\", recovery = \"reno\"", "recovery = \"reno\""),
         &["vc[0].traffic.kind: is missing (allowed: "],
     );
-    // Another's word for what says which component it is.
+    // A tag name that belongs to another family.
     says(
         &spoilt("kind = \"tcp\", recovery", "what = \"tcp\", recovery"),
         &[
@@ -333,7 +333,7 @@ fn only_guaranteed_rate_has_credit() {
     let scheduler = "name = \"west\"\nscheduler = { kind = \"guaranteed-rate\", gr = 0.5 }\n";
     let text = format!("{probe}{GOOD}").replace("name = \"west\"\n", scheduler);
     read_toml(&text, "", &[]).expect("the port has a credit");
-    // A port's own scheduler that is wrong is not taken for the switch's.
+    // A faulty scheduler of a port does not fall back to the switch's.
     let own = "to = \"east\"\nscheduler = { kind = \"guaranteed-rate\" }\n";
     let text = format!("{probe}{GOOD}").replace("to = \"east\"\n", own);
     says(&only(&text), &["link[1].scheduler.gr: is missing"]);
@@ -397,7 +397,7 @@ fn sources_fit_the_link_of_their_host() {
         &["amplitude = 1.1: must be at most 1"],
     );
     says(&vbr("amplitude = 0"), &["must be above 0"]);
-    // A cell takes 424 us at 1 Mb/s: bursts of one cell each 4 us would be 106 Mb/s.
+    // A cell takes 424 us at 1 Mb/s. Bursts of one cell every 4 us would need 106 Mb/s.
     let bursts = |on: &str, off: &str| {
         traffic(&format!(
             "{{ kind = \"vbr\", rate = \"1 Mbps\", on = \"{on}\", off = \"{off}\" }}"
@@ -413,7 +413,8 @@ fn sources_fit_the_link_of_their_host() {
     );
 }
 
-/// A cell takes 424 us at 1 Mb/s; a burst of 425 us sends its second cell at 424 us, which then lasts until 848 us.
+/// A cell takes 424 us at 1 Mb/s. A burst of 425 us sends its second cell at 424 us, which lasts
+/// until 848 us.
 #[test]
 fn pauses_between_bursts_are_long_enough_to_the_tick() {
     let bursts = |on: &str, off: &str| {
@@ -449,7 +450,7 @@ fn a_source_stops_after_its_start() {
         &only(&times("stop = \"5\"")),
         &["vc[0].stop = \"5\": has no unit"],
     );
-    // Beyond the run of 1 s, and for traffic of every kind.
+    // Instants beyond the run of 1 s are refused for traffic of every kind.
     for traffic in [
         "kind = \"tcp\"",
         "kind = \"cbr\", rate = \"1 Mbps\"",
@@ -478,7 +479,7 @@ fn instants_stay_within_64_bits() {
             "at most 350000 s",
         ],
     );
-    // 943 396 cells that take 0.424 s each would wait beyond 2^63 ticks.
+    // 943 396 cells of 0.424 s each would wait beyond 2^63 ticks.
     let slow = GOOD.replace("rate = \"10 Mbps\"", "rate = \"1 kbps\"");
     let burst = "kind = \"vbr\", rate = \"100 Mbps\", on = \"4 s\", off = \"4 s\"";
     let text = slow
@@ -506,7 +507,7 @@ fn all_problems_come_at_once_in_the_order_of_the_text() {
 fn of_very_many_problems_the_first_are_told_and_the_rest_counted() {
     let text = |n: usize| format!("{GOOD}{}", "[[link]]\nname = 1\nrate = 2\n".repeat(n));
     for (n, more) in [(12, None), (13, Some(2)), (20_000, Some(79_950))] {
-        // Of each table `name`, `from`, `to` and `rate`.
+        // Each table lacks `name`, `from`, `to` and `rate`.
         let found = problems(&text(n));
         assert_eq!(found.len(), (4 * n).min(50) + usize::from(more.is_some()));
         let lines = found.iter().take(50).map(|p| p.line);

@@ -1,4 +1,4 @@
-//! Files of a TCP, and its timers.
+//! Errors of TCP files and timers.
 
 use super::spoil::{GOOD, says, spoilt};
 use cellyard_engine::scenario::read_toml;

@@ -1,4 +1,5 @@
-//! Every kind of bad scenario: the place, the message, and what else is said about it.
+//! Tests of every kind of faulty scenario: the place, the message, and the other parts of the
+//! problem.
 
 mod abr;
 mod any_value;

@@ -1,4 +1,4 @@
-//! Networks that do not fit together: names, references, routes, groups.
+//! Errors of networks: names, references, routes, groups.
 
 use super::spoil::{only, says, spoilt, with};
 

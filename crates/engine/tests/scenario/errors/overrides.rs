@@ -1,4 +1,4 @@
-//! Values given beside a scenario, right and wrong.
+//! Tests of valid and invalid overrides.
 
 use super::spoil::{GOOD, says};
 use cellyard_engine::scenario::read_toml;
@@ -29,7 +29,7 @@ fn overrides_reach_every_field() {
     assert!(set("switch.*.scheduler", "fifo").is_ok());
     assert!(set("vc.0.traffic.mss", "1460 bytes").is_ok());
     assert!(set("link.1.lose_frames", "[14, 28]").unwrap().links[6].lose_frames == [14, 28]);
-    // A component given by its name becomes a table; one that is not there is made.
+    // A component given only by its name becomes a table. A missing component is created.
     assert!(set("vc.traffic", "tcp").is_ok());
     let text = GOOD.replace("{ kind = \"tcp\", recovery = \"reno\" }", "\"tcp\"");
     assert!(read_toml(&text, "", &[("vc.traffic.mss".into(), "1 kB".into())]).is_ok());
@@ -90,7 +90,8 @@ fn an_override_can_take_a_field_away() {
     };
     let seed = |value| read(&[("seed", value)]).unwrap().seed;
     assert_eq!((seed("7"), seed("default")), (7, seed("1")));
-    // Whether the field or what is around it was given or not; for all elements of a list at once.
+    // `default` works whether or not the field or its parents were given, and for all elements of a
+    // list at once.
     let queues = |overrides: &[(&str, &str)]| read(overrides).unwrap().switches[0].queues.clone();
     assert!(queues(&[("switch.west.ubr", "default")]).is_empty());
     assert_eq!(queues(&[("switch.*.gfr.buffer", "default")]), queues(&[]));
@@ -104,7 +105,7 @@ fn an_override_can_take_a_field_away() {
         ]),
         queues(&[("switch.west.ubr.drop", "epd")])
     );
-    // In quotes it is a text like any other.
+    // In quotes, `default` is an ordinary text.
     assert_eq!(read(&[("name", "\"default\"")]).unwrap().name, "default");
     says(
         &read(&[("switch.west.ubr.bufer", "default")]).unwrap_err(),
@@ -123,7 +124,7 @@ fn an_override_can_take_a_field_away() {
     );
 }
 
-/// Two groups, one VC by itself, and links with and without names.
+/// Two groups, a single VC, and links with and without names.
 const GROUPS: &str = r#"
 name = "groups"
 duration = "1 s"
@@ -157,7 +158,7 @@ fn things_can_be_named_as_results_name_them() {
         let late = vcs.iter().filter(|vc| vc.start.as_seconds() == 1.0);
         late.map(|vc| vc.name.clone()).collect()
     };
-    // What one entry makes alone, or with others.
+    // Names of things that one entry makes, alone or with others.
     for name in ["vc4", "vc7", "vc2", "x2"] {
         assert_eq!(starts(&format!("vc.{name}.start")), [name]);
     }

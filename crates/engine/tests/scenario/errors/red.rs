@@ -1,17 +1,17 @@
-//! Drop policies of the RED family.
+//! Errors of drop policies of the RED family.
 
 use super::spoil::{only, says, spoilt};
 use cellyard_engine::scenario::read_toml;
 
 const DROP: &str = "{ policy = \"epd\", threshold = \"800 cells\" }";
 
-/// What is said about a policy with these fields, whatever its kind.
+/// The problem of a policy with these fields. Must be the same for every kind.
 fn told(fields: &str) -> String {
     let mut found = ["atm-red", "cell-red", "packet-red"].map(|policy| {
         let told = spoilt(DROP, &format!("{{ policy = \"{policy}\", {fields} }}"));
         told.replace(policy, "RED")
     });
-    // Columns differ.
+    // Compare without columns, which differ.
     let place = |told: &str| told[told.find("switch").expect("its path")..].to_string();
     found = found.map(|told| place(&told));
     assert_eq!(found[0], found[1]);
@@ -40,7 +40,7 @@ fn the_lower_threshold_is_below_the_upper_one() {
             "is 0.5 of the buffer, not below max_th = 0.4 of the buffer",
         ],
     );
-    // Of 1000 cells, and the default of max_th, 0.75 of them.
+    // The buffer has 1000 cells, and max_th is 0.75 of it by default.
     says(
         &told("min_th = 0.5, max_th = \"500 cells\""),
         &["is 0.5 of the buffer, not below max_th = 500 cells"],
@@ -135,7 +135,7 @@ fn only_red_has_an_average_to_record() {
     }
     let other = probe(", class = \"abr\"");
     says(&only(&format!("{other}{red}")), &["has no average"]);
-    // A port's own queue takes the place of the switch's.
+    // A port's own queue replaces the switch's.
     let own = red.replace(
         "delay = \"5 us\"",
         "delay = \"5 us\"\nubr = { drop = \"ppd\" }",

@@ -1,8 +1,8 @@
-//! A small scenario that is right, of which tests spoil one thing, and what is said about it.
+//! A small valid scenario, and helpers that spoil one part of it and return the problem.
 
 use cellyard_engine::scenario::{Problem, read_toml};
 
-/// A small network that is right; the tests spoil one thing of it.
+/// A small valid network. Tests spoil one part of it.
 pub const GOOD: &str = r#"name = "good"
 duration = "1 s"
 host = [{ name = "source", count = 3 }, { name = "sink", count = 3 }]
@@ -34,7 +34,7 @@ pub fn problems(text: &str) -> Vec<Problem> {
     read_toml(text, "test.toml", &[]).expect_err("the scenario is wrong")
 }
 
-/// `GOOD` with `from` replaced by `to`: exactly one problem, as printed.
+/// The only problem of `GOOD` with `from` replaced by `to`, as printed.
 pub fn spoilt(from: &str, to: &str) -> String {
     assert_eq!(GOOD.matches(from).count(), 1, "{from} is unique");
     only(&GOOD.replace(from, to))
@@ -53,7 +53,7 @@ pub fn only(text: &str) -> String {
     shown[0].clone()
 }
 
-/// The only problem of `GOOD` with something after it.
+/// The only problem of `GOOD` with `rest` appended.
 pub fn with(rest: &str) -> String {
     only(&format!("{GOOD}{rest}"))
 }
