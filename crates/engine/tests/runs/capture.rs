@@ -1,4 +1,4 @@
-//! Captures of whole runs, read back octet by octet: what they hold is what the results count.
+//! Tests that captures of whole runs, read back octet by octet, agree with the results.
 
 use crate::common::draws::Draws;
 use crate::common::hostile::hostile;
@@ -21,7 +21,7 @@ const ABOUT: About<'static> = About {
 
 const UNLIMITED: u64 = u64::MAX;
 
-/// The result of a run and the files of its captures, which are written in so many parts.
+/// The result of a run and the files of its captures, written in `parts` parts.
 fn captured(
     net: &Scenario,
     kernel: Kernel,
@@ -50,12 +50,12 @@ fn captured(
     Ok((session.finish(), files))
 }
 
-/// A result as text: of what is not a number equals do not compare equal.
+/// The result as text, so that results with NaN compare equal.
 fn json(result: &RunResult) -> String {
     serde_json::to_string(result).expect("a result is data")
 }
 
-/// A packet that was read back.
+/// A packet read back from a capture.
 #[derive(Debug)]
 struct Packet {
     interface: u32,
@@ -73,7 +73,7 @@ fn short(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes(octets[at..at + 2].try_into().unwrap())
 }
 
-/// The packets of a file. Its blocks must be whole.
+/// The packets of a capture file. Panics unless its blocks are complete.
 fn packets(file: &[u8]) -> Vec<Packet> {
     let (mut rest, mut found) = (file, Vec::new());
     assert_eq!(word(rest, 0), 0x0A0D_0D0A);
@@ -109,7 +109,7 @@ fn comment(mut options: &[u8]) -> String {
     String::new()
 }
 
-/// The file of the capture of this layer at `of`.
+/// The file of the capture of `layer` at `of`.
 fn file<'f>(net: &Scenario, files: &'f [Vec<u8>], layer: Layer, of: &str) -> &'f [u8] {
     let captures = net.probes.iter().filter(|p| p.what == Observable::Capture);
     let mut captures = captures.zip(files);
@@ -117,7 +117,7 @@ fn file<'f>(net: &Scenario, files: &'f [Vec<u8>], layer: Layer, of: &str) -> &'f
     found.expect("it is captured").1
 }
 
-/// The first study's network with five TCPs, of which buffers lose cells.
+/// The network of the first study with five TCPs and buffers that lose cells.
 fn lan(change: impl Fn(&mut Scenario)) -> Scenario {
     let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
     let policy = DropPolicy::Epd {
@@ -159,7 +159,7 @@ fn every_cell_that_a_link_carries_and_every_dropped_one_is_in_the_file() {
     let drops: Vec<&Packet> = cells.iter().filter(|cell| cell.interface == 1).collect();
     assert!(drops.len() > 100);
     assert_eq!(here.clone().count(), drops.len());
-    // Of one instant they stand in another order.
+    // Packets of one instant may differ in order.
     let mut told: Vec<(u64, String)> = here
         .map(|drop| {
             let mut text = format!(
@@ -189,7 +189,8 @@ fn every_cell_that_a_link_carries_and_every_dropped_one_is_in_the_file() {
     }
 }
 
-/// AAL5 as a receiver has it: cells until the AAU bit, which the frames of the same link then agree with.
+/// Reassembles AAL5 as a receiver does: cells up to the AAU bit. The frames captured on the link
+/// must agree.
 #[test]
 fn frames_are_what_the_cells_of_the_link_reassemble_to() {
     let net = lan(|_| ());
@@ -213,7 +214,7 @@ fn frames_are_what_the_cells_of_the_link_reassemble_to() {
     assert!(whole.len() > 1000);
     let mut ends = ends.into_iter();
     for frame in whole {
-        // Between them are those that have lost cells.
+        // Frames that have lost cells appear in between.
         let vci = (u32::from_be_bytes(frame.octets[16..20].try_into().unwrap()) >> 4) as u16;
         let cells = (frame.octets.len() - 20) / 48;
         let here = |end: &(u64, u16, usize)| end.0 == frame.nanoseconds;
@@ -226,7 +227,7 @@ fn frames_are_what_the_cells_of_the_link_reassemble_to() {
     }
 }
 
-/// The numbers of a TCP segment that was read back: source port, sequence number, its bytes of data, flags.
+/// Fields of a TCP segment: source port, sequence number, bytes of data, flags.
 fn tcp(octets: &[u8]) -> (u16, u32, usize, u8) {
     let header = usize::from(octets[32] >> 4) * 4;
     let sequence = u32::from_be_bytes(octets[24..28].try_into().unwrap());
@@ -249,7 +250,7 @@ fn a_host_has_every_segment_of_its_tcp() {
         .partition(|&(_, _, bytes, _)| bytes > 0);
     let vc = &result.vcs[0];
     assert_eq!(data.len() as u64, vc.segments);
-    // What was sent before is sent again.
+    // Data below the highest byte sent are retransmissions.
     let mut highest = 0;
     let again = data.iter().filter(|&&(_, sequence, bytes, _)| {
         let end = sequence + bytes as u32;
@@ -259,7 +260,7 @@ fn a_host_has_every_segment_of_its_tcp() {
     });
     assert_eq!(again.count() as u64, vc.retransmitted_segments);
     assert!(vc.retransmitted_segments > 0 && acks.len() > 100);
-    // The handshake that the model does not have.
+    // The handshake that the capture adds, since the model has none.
     let made_up: Vec<_> = all
         .iter()
         .filter(|packet| !packet.comment.is_empty())
@@ -274,7 +275,7 @@ fn a_host_has_every_segment_of_its_tcp() {
     assert_eq!(tcp(&made_up[0].octets).1 + 1, data[0].1);
 }
 
-/// Three files, each on a connection that opens with SYN, SYN-ACK and ACK.
+/// Captures three files, each on a connection that opens with SYN, SYN-ACK and ACK.
 #[test]
 fn connections_of_the_model_open_as_it_says_and_have_ports_of_their_own() {
     let net = lan(|net| {
@@ -304,7 +305,7 @@ fn connections_of_the_model_open_as_it_says_and_have_ports_of_their_own() {
     for port in ports {
         let of_port = || found.iter().filter(|found| found.0 == port);
         let numbers: Vec<u32> = of_port().map(|found| found.1).collect();
-        // The SYN, the ACK that answers its answer, and the data.
+        // The SYN, the ACK of the SYN-ACK, and the data.
         assert_eq!(numbers[..3], [0, 1, 1]);
         let bytes: usize = of_port().map(|found| found.2).sum();
         assert_eq!(bytes, 5000);
@@ -369,7 +370,7 @@ fn a_file_ends_with_the_packet_that_reaches_its_limit_and_says_so() {
     }
 }
 
-/// The rates of RM cells that leave on a link: forward ones, and backward ones.
+/// The rates of RM cells that leave on a link: forward, then backward.
 fn rates(file: &[u8]) -> [Vec<(u16, String)>; 2] {
     let mut found = [Vec::new(), Vec::new()];
     for cell in packets(file) {
@@ -403,7 +404,8 @@ fn rm_cells_say_what_they_are_told_on_their_way() {
         .collect();
     let [first, last] = [&hops[0][1], &hops[hops.len() - 1][1]];
     assert!(first.len() > 50, "{}", first.len());
-    // Where they turn round they say what the source has asked for; at the end what the switches allow.
+    // At the turning point, cells carry what the source requested; on their way back, what the
+    // switches allow.
     let asked = |rates: &[(u16, String)]| rates.iter().map(|rate| rate.0).max();
     assert_eq!(asked(first), first.iter().map(|rate| rate.0).min());
     assert!(last.iter().any(|rate| Some(rate.0) < asked(first)));
@@ -435,7 +437,8 @@ fn cells_of_a_link_that_loses_frames_leave_and_are_lost() {
 proptest! {
     #![proptest_config(common::config(40))]
 
-    /// Whichever kernel moves the cells, and in however many parts the files are written, they are the same, and so is the result.
+    /// Files and results must not depend on the kernel, nor on the number of parts in which files
+    /// are written.
     #[test]
     fn captures_depend_on_the_scenario_alone(case in random::networks(1_000, 4, 4), parts in 2u64..40) {
         let mut net = case.scenario;
@@ -462,7 +465,8 @@ proptest! {
         }
     }
 
-    /// Frames of 64 kB, rates of 1 Tb/s, links that hold a thousand seconds: every file is whole, and the result is that of the bare run.
+    /// With extreme settings every file is complete and the result equals that of a run without
+    /// captures. Frames have 64 kB, rates reach 1 Tb/s, and links hold a thousand seconds.
     #[test]
     fn hostile_networks_are_captured(case in random::cases(300), seed in any::<u64>()) {
         let case = hostile(case, &mut Draws(seed));

@@ -1,10 +1,10 @@
-//! What a run is expected to take, beside what runs do.
+//! Tests the predicted cost of a run against what runs do.
 
 use cellyard_engine::scenario::{Scenario, read_toml};
 use cellyard_engine::testing::run_tally;
 use cellyard_engine::{Kernel, describe};
 
-/// A foreseen count is right within this factor.
+/// Tolerated factor between prediction and count.
 const FACTOR: f64 = 3.0;
 
 fn read(text: &str, set: &[(&str, &str)]) -> Scenario {
@@ -15,7 +15,7 @@ fn read(text: &str, set: &[(&str, &str)]) -> Scenario {
     read_toml(text, "", &set).unwrap_or_else(|problems| panic!("{}", problems[0]))
 }
 
-/// Counts of cells and frames, foreseen and made, are alike.
+/// Checks that predicted counts of cells and frames match those of a run.
 fn check(name: &str, scenario: &Scenario) {
     let expected = describe(scenario).expect("it can be built").expected;
     let tally = run_tally(scenario, None, Kernel::Auto, false).expect("it runs");

@@ -1,5 +1,8 @@
-//! Whole runs: engine against twin on random networks, what must hold of any run, theory, TCP end to end, and the fuzzer. They are one
-//! binary, as most of what they cost to build is the random networks that they share: `cargo test --test runs oracle` runs some of them.
+//! Tests of whole runs: engine against twin on random networks, invariants of any run, theory, TCP
+//! end to end, and the fuzzer.
+//!
+//! They form one binary because they share the random networks, which dominate the build time.
+//! `cargo test --test runs oracle` runs some of them.
 
 mod capture;
 mod common;

@@ -1,4 +1,5 @@
-//! Engine against twin on random scenarios: every kernel that applies, with the digest and without.
+//! Compares engine and twin on random scenarios, under every kernel that applies, with and without
+//! the digest.
 
 use crate::common;
 use crate::common::build;
@@ -33,7 +34,8 @@ proptest! {
 proptest! {
     #![proptest_config(common::config(400))]
 
-    /// Senders alike, in step or some cell times apart, as in the studies: the arithmetic kernel takes most of their cells many at once.
+    /// Equal senders, in step or a few cell times apart, as in the studies. The arithmetic kernel
+    /// handles most of their cells many at a time.
     #[test]
     fn engine_agrees_with_the_twin_on_senders_in_step(
         sources in 2usize..8,
@@ -63,11 +65,15 @@ proptest! {
     }
 }
 
-/// A sender of a chain: its way, and whether it sends bursts of cells at the rate of its link instead of a TCP's frames.
+/// A sender in a chain: its path, and whether it sends bursts of cells at its link's rate instead
+/// of TCP frames.
 type Sender = (usize, bool);
 
-/// TCPs and bursts over the chain s, t, u: over both links between switches, over the first or over the second, or to these from a switch before, on a
-/// link twice as fast, each sending `apart` later than the one before; and bursts of a higher class on one of the first ways.
+/// TCPs and bursts over the chain s, t, u.
+///
+/// Paths take both links between switches, the first or the second, or begin at an earlier switch
+/// over a link twice as fast. Each sender starts `apart` after the one before. Bursts of a higher
+/// class take one of the first paths.
 fn chain(
     senders: &[Sender],
     [apart, delay]: [Span; 2],
@@ -132,12 +138,13 @@ fn chain(
 proptest! {
     #![proptest_config(common::config(300))]
 
-    /// Several inputs that bring a cell per cell time each, together or at phases of their own, before hosts and before another port.
+    /// Several inputs bring one cell per cell time each, in phase or not, before hosts and before
+    /// another port.
     #[test]
     fn engine_agrees_with_the_twin_on_cells_in_rounds(
         senders in proptest::collection::vec((0usize..5, prop::bool::weighted(0.2)), 2..7),
         apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..40u64).prop_map(|n| n * 34_450_000)],
-        // The one brings cells of near and far together at the second switch.
+        // With this delay, cells of near and far hosts reach the second switch together.
         delay in prop_oneof![Just(Span(2 * 68_900_000)), Just(Span::from_microseconds(5))],
         mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
         above in prop::option::of((0usize..3, (50u64..2_000).prop_map(Span::from_microseconds))),
@@ -168,7 +175,8 @@ proptest! {
     }
 }
 
-/// Processing after which a frame may begin sooner than a cell time after the one before, by twice the spread.
+/// Processing that can let a frame begin earlier than one cell time after the previous one, by up
+/// to twice the spread.
 fn frames_close_up(spread_ns: u64) -> Processing {
     Processing {
         kind: ProcessingKind::Latency,
@@ -178,7 +186,8 @@ fn frames_close_up(spread_ns: u64) -> Processing {
     }
 }
 
-/// In the last round of two inputs the next frame of the one whose cells come first may come before the cell of the other.
+/// In the last round of two inputs, the next frame of the input whose cells come first may precede
+/// the other's cell.
 #[test]
 fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
     for mss in [512, 1460] {
@@ -199,8 +208,9 @@ fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
     }
 }
 
-/// Cells of a class above, bound for a host behind the next switch, take turns with frames that have a guarantee and go on to another port: these leave in
-/// one go, each cell by itself.
+/// Cells of a higher class, bound for a host behind the next switch, alternate with frames that
+/// have a guarantee and go on to another port. The port sends both in one step, each cell by
+/// itself.
 #[test]
 fn frames_with_a_guarantee_take_turns_with_cells_and_go_on_to_another_port() {
     for (tenths, delay) in [(1, 2 * 68_900_000), (3, 0), (5, 126_360_000)] {
@@ -226,7 +236,7 @@ fn frames_with_a_guarantee_take_turns_with_cells_and_go_on_to_another_port() {
     }
 }
 
-/// Forcing the arithmetic kernel is worth its time only where it applies.
+/// Random cases must often let the arithmetic kernel apply, or forcing it tests nothing.
 #[test]
 fn the_arithmetic_kernel_applies_to_many_random_scenarios() {
     let mut runner = TestRunner::deterministic();
@@ -241,7 +251,7 @@ fn the_arithmetic_kernel_applies_to_many_random_scenarios() {
     assert!(applies >= 20, "{applies} of 200");
 }
 
-/// What waits at hosts is compared with the twin where much does.
+/// Random cases must often queue at hosts, or the comparison of host queues tests nothing.
 #[test]
 fn much_waits_at_hosts_in_many_random_scenarios() {
     let mut runner = TestRunner::deterministic();
@@ -284,8 +294,9 @@ fn a_cell_source_overtakes_a_frame_that_is_still_in_processing() {
     both_orders_agree(net);
 }
 
-/// A port slightly faster than its only input cannot queue; every cell takes it the longest cell time, but where cells come
-/// exactly that far apart the busy period goes on and some take a tick less.
+/// A port slightly faster than its only input cannot queue. Each cell takes the longest cell time.
+/// But where cells come exactly that far apart, the busy period continues and some take a tick
+/// less.
 #[test]
 fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
     for (input, output) in [(10_000_000, 10_000_003), (155_520_000, 155_520_001)] {
@@ -307,8 +318,8 @@ fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
     }
 }
 
-/// The link between the switches is faster than the last port: behind a frame, whose cells come a cell time of that port
-/// apart, another cell follows sooner, before the last decision on that frame.
+/// The link between the switches is faster than the last port. Cells of a frame come one cell time
+/// of that port apart. Another cell follows sooner, before the last decision on that frame.
 #[test]
 fn a_faster_link_brings_the_next_run_early() {
     let delay = Span::from_microseconds(200);
@@ -324,7 +335,8 @@ fn a_faster_link_brings_the_next_run_early() {
     both_orders_agree(net);
 }
 
-/// Cells of one run that come closer together, or farther apart, than the port sends them, up to its limits and until it is idle.
+/// Cells of one run come closer together, or farther apart, than the port sends them, up to its
+/// limits and until it is idle.
 #[test]
 fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
     let burst = Traffic::Vbr {
@@ -361,7 +373,7 @@ fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
     }
 }
 
-/// So many VCs that the cells of several are taken off their queues before the first of them goes.
+/// So many VCs that cells of several leave their queues before the first is sent.
 #[test]
 fn many_vcs_take_turns_as_the_model_says() {
     for (buffer, unit) in [
@@ -407,7 +419,7 @@ fn many_vcs_take_turns_as_the_model_says() {
     }
 }
 
-/// A retransmission by v1 and a delayed ACK of v0 are due at one tick and leave by the same NIC.
+/// A retransmission by v1 and a delayed ACK of v0 are due at one tick and leave by one NIC.
 #[test]
 fn timers_of_one_instant_go_retransmission_first() {
     let mut net = build::network(Span::from_milliseconds(1_100));
@@ -430,7 +442,7 @@ fn timers_of_one_instant_go_retransmission_first() {
     net.vcs[0].start = Span::from_milliseconds(950);
     let tally = run_twin(&net, None);
     assert_eq!(tally.vcs[1].sender.timeouts, 1);
-    // The ACK of two cells waits for the twelve of the segment.
+    // The ACK of two cells waits for the segment's twelve.
     net.duration = Span::from_milliseconds(1_000) + net.links[0].rate.cell_time() * 13;
     let acks = run_twin(&net, None).flows[1].clone();
     assert_eq!((acks.frames_sent, acks.cells_sent), (1, 0));

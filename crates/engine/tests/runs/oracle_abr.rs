@@ -1,4 +1,5 @@
-//! Engine against twin on ABR end systems: over several trunks, whose delays differ, to the last instant of runs that end at any tick.
+//! Compares engine and twin on ABR end systems, over several trunks with different delays. Runs end
+//! at any tick and are compared up to their last instant.
 
 use crate::common::build;
 use crate::common::engines::{agrees, both_orders_agree, tally};
@@ -22,7 +23,7 @@ proptest! {
     }
 }
 
-/// The test above says something only where end systems get answers and their rates change.
+/// The random cases must include end systems that get answers and change their rates.
 #[test]
 fn abr_senders_over_trunks_are_answered_and_rise_and_fall() {
     let mut runner = TestRunner::deterministic();
@@ -41,8 +42,9 @@ fn abr_senders_over_trunks_are_answered_and_rise_and_fall() {
     assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
 }
 
-/// Three VCs over one trunk that reach their hosts after delays of 90 us to 790 us: what the last backward RM cells are given raises what others get in the
-/// next interval, whether they reach their source before the end or not.
+/// Three VCs share one trunk and reach their hosts after 90 us to 790 us. The rates in the last
+/// backward RM cells raise those of others in the next interval, whether or not they reach their
+/// source before the end.
 #[test]
 fn rm_cells_that_are_on_their_way_at_the_end_have_been_given_a_rate() {
     let mut net = build::network(Span::ZERO);
@@ -90,7 +92,8 @@ fn rm_cells_that_are_on_their_way_at_the_end_have_been_given_a_rate() {
     }
 }
 
-/// A cell that was sent ahead, to go just before nothing more is known, still waits when a frame joins at that instant.
+/// A cell sent ahead, scheduled just before the horizon, still waits when a frame joins at that
+/// instant.
 #[test]
 fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
     let mut net = build::network(Span(13_780_000_000));
@@ -126,7 +129,8 @@ fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
     both_orders_agree(net);
 }
 
-/// Frames that answer others are sent ahead of their time, but not past an RM cell that may come before.
+/// Frames that answer others are sent ahead of their time, but never past an RM cell that may come
+/// before.
 #[test]
 fn frames_sent_ahead_of_their_time_leave_room_for_rm_cells() {
     for (delay, nrm, trm) in [

@@ -1,4 +1,5 @@
-//! Engine against twin where several classes share a link between hosts that are near: decisions of the scheduler are taken ahead of their time.
+//! Compares engine and twin where several classes share a link between nearby hosts. The scheduler
+//! then decides ahead of time.
 
 use crate::common;
 use crate::common::build;
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Cells, or frames, of a class above: what sends them, and the sender whose link they share, if any.
+/// Cells or frames of a higher class: their source, and the sender whose link they share, if any.
 #[derive(Clone, Debug)]
 struct Above {
     class: Class,
@@ -75,7 +76,7 @@ fn policy() -> impl Strategy<Value = (Option<u64>, DropPolicy)> {
     })
 }
 
-/// TCPs, or sources of datagrams, over two switches beside cells of other classes.
+/// TCPs or datagram sources over two switches, beside cells of other classes.
 fn cases() -> impl Strategy<Value = Case> {
     let senders = proptest::collection::vec(prop::option::weighted(0.2, 5u64..120), 1..6);
     let frames = (
@@ -160,7 +161,7 @@ proptest! {
     }
 }
 
-/// They are worth their time only where cells of several classes wait at once, and some are lost.
+/// The random cases must include ports where several classes wait at once and some cells are lost.
 #[test]
 fn cells_of_several_classes_wait_at_once() {
     let mut runner = TestRunner::deterministic();

@@ -1,4 +1,5 @@
-//! Engine against twin where the gate judges each cell: policers, leaky buckets, averages, and cells that are pushed out.
+//! Compares engine and twin where the gate judges each cell: policers, leaky buckets, averages, and
+//! cells that are pushed out.
 
 use crate::common;
 use crate::common::engines::{agrees, tally};
@@ -12,22 +13,23 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// What a source sends, and its minimum rate, how far its peak rate lies above that, if it has one, both in units of 100 kb/s, and the cells of a burst.
+/// A source: its traffic, minimum rate, the excess of its peak rate over that, and the cells of a
+/// burst. Rates are in units of 100 kb/s; the peak rate may be absent.
 #[derive(Clone, Debug)]
 struct Source {
     traffic: Traffic,
-    /// Whether its link is half as fast.
+    /// Whether the source's link is half as fast.
     slow: bool,
-    /// Whether it sends from the host of the one before.
+    /// Whether the source shares the host of the previous one.
     beside: bool,
-    /// Whether it passes another switch on the way to the first.
+    /// Whether the source passes another switch before the first.
     beyond: bool,
     mcr: u64,
     peak: Option<u64>,
     mbs: u64,
 }
 
-/// In Mb/s, or that of the links.
+/// A rate in Mb/s, or the rate of the links.
 fn rate() -> impl Strategy<Value = BitRate> {
     prop_oneof![5 => (5u64..120).prop_map(|mbps| BitRate(mbps * 1_000_000)), 1 => Just(build::OC3)]
 }
@@ -59,7 +61,7 @@ fn source() -> impl Strategy<Value = Source> {
         prop::bool::weighted(0.3),
         prop::bool::weighted(0.4),
     );
-    // Now and then one that no link exceeds.
+    // Occasionally a peak rate above every link.
     let peak = prop_oneof![3 => 0u64..600, 1 => 1_600u64..2_000];
     let contract = (1u64..300, prop::option::weighted(0.4, peak), 1u64..200);
     (traffic, place, contract).prop_map(|(traffic, (slow, beside, beyond), (mcr, peak, mbs))| {
@@ -75,7 +77,7 @@ fn source() -> impl Strategy<Value = Source> {
     })
 }
 
-/// Puts the switch p before the first.
+/// Inserts the switch p before the first.
 fn put_switch_before(net: &mut Scenario) {
     let first = build::switch("p", None, DropPolicy::TailDrop);
     net.switches.push(first);
@@ -89,7 +91,7 @@ fn slow_down(links: &mut [Link], host: &str) {
     link.expect("it has one").rate.0 /= 2;
 }
 
-/// Lets `vc` pass the switch p before the first.
+/// Routes `vc` through the switch p before the first.
 fn move_beyond(links: &mut [Link], vc: &mut Vc) {
     vc.route.insert(0, "p".into());
     for link in links {
@@ -103,7 +105,7 @@ fn move_beyond(links: &mut [Link], vc: &mut Vc) {
     }
 }
 
-/// As many sources alike, which bring their cells in rounds.
+/// `n` equal sources, which bring their cells in rounds.
 fn in_step(n: usize, source: &Source) -> Vec<Source> {
     let one = Source {
         slow: false,
@@ -114,12 +116,13 @@ fn in_step(n: usize, source: &Source) -> Vec<Source> {
     vec![one; n]
 }
 
-/// A policer at the switch p, which may tag what others judge, and one at the others.
+/// A policer at the switch p, which may tag cells that others judge, and a policer at the other
+/// switches.
 fn police() -> impl Strategy<Value = [Option<Police>; 2]> {
     [0.3, 0.2].map(|part| prop::option::weighted(part, ports::police()))
 }
 
-/// Some sources of one class before one link, each of which begins two cell times after the one before.
+/// Several sources of one class before one link. Each begins two cell times after the previous one.
 fn cases() -> impl Strategy<Value = Case> {
     let queue =
         prop_oneof![1 => Just(None), 4 => (5u64..200).prop_map(Some)].prop_flat_map(|buffer| {
@@ -209,8 +212,9 @@ proptest! {
     }
 }
 
-/// Behind a switch, frames of a slow source come cell by cell farther apart than those of a fast one before them, within one look ahead, while the queue that
-/// a third one has made lasts.
+/// Frames of a slow source follow those of a fast one behind a switch, within one look ahead.
+///
+/// Cells of the slow source come farther apart. The queue made by a third source lasts meanwhile.
 #[test]
 fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
     let red = DropPolicy::AtmRed(RedParams {
@@ -246,8 +250,10 @@ fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
     .unwrap();
 }
 
-/// Two sources at half the rate of the link take turns, out of step, and each other cell of a third, at a third of that rate, comes at the very instant of
-/// one of the first.
+/// Two sources at half the link's rate alternate, out of step.
+///
+/// Every other cell of a third source, at a third of the rate, coincides with a cell of the first
+/// two.
 #[test]
 fn a_cell_that_comes_with_one_of_those_in_turns_is_no_sooner_than_that() {
     let red = DropPolicy::AtmRed(RedParams {
@@ -283,7 +289,7 @@ fn a_cell_that_comes_with_one_of_those_in_turns_is_no_sooner_than_that() {
     .unwrap();
 }
 
-/// These are worth their time only where much is tagged and refused.
+/// The random cases must include many tagged and refused cells.
 #[test]
 fn cells_are_tagged_and_refused_in_many_of_these() {
     let mut runner = TestRunner::deterministic();

@@ -1,4 +1,6 @@
-//! Engine against twin where shortcuts end: many cells are taken at once as long as nothing is near that could part them, and here something is.
+//! Compares engine and twin at the limits of shortcuts.
+//!
+//! The engine handles many cells at once while nothing near can separate them. Here something does.
 
 use crate::common;
 use crate::common::build;
@@ -18,8 +20,8 @@ fn tcp(mss: u64) -> Traffic {
     }))
 }
 
-/// The sender of a VC that is served one by one: its weight, its guarantee in units of 100 kb/s, how much slower its link is, and whether it sends from the
-/// host of the one before.
+/// A sender whose VC is served individually: weight, guarantee in units of 100 kb/s, slowdown of
+/// its link, and whether it shares the previous sender's host.
 #[derive(Clone, Debug)]
 struct OneByOne {
     weight: u64,
@@ -48,13 +50,15 @@ fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
     ])
 }
 
-/// A sender whose link is so many times slower than the others, and the part of the usual rate at which it sends cells, if it is not TCP.
+/// A slow sender: slowdown of its link, and the divisor of the usual rate at which it sends cells.
+/// `None` stands for a TCP.
 type Slow = (u64, Option<u64>);
 
 proptest! {
     #![proptest_config(common::config(200))]
 
-    /// Cells that come farther apart than one per cell time, or closer together, from many inputs before a queue near its limit.
+    /// Cells come more or less than one cell time apart, from many inputs, before a queue near its
+    /// limit.
     #[test]
     fn engine_agrees_with_the_twin_on_cells_in_turns_of_one(
         senders in proptest::collection::vec((1u64..5, prop::option::of(1u64..7)), 2..9),
@@ -98,8 +102,8 @@ proptest! {
 proptest! {
     #![proptest_config(common::config(200))]
 
-    /// VCs of one class that are served one by one, so many that most of them wait, some from links that are slower; and cells of a class above and one
-    /// below.
+    /// Many VCs of one class are served per VC, most of them wait, and some have slower links.
+    /// Cells of a higher and a lower class join.
     #[test]
     fn engine_agrees_with_the_twin_on_vcs_served_one_by_one(
         senders in proptest::collection::vec(one_by_one(), 2..12),
@@ -150,7 +154,7 @@ proptest! {
     }
 }
 
-/// Frames of so many bytes, so fast that they follow each other at once.
+/// Datagrams of the given size at a rate so high that they follow each other at once.
 fn datagrams(datagram_size: u64) -> Traffic {
     Traffic::Udp(UdpParams {
         datagram_size,
@@ -160,20 +164,22 @@ fn datagrams(datagram_size: u64) -> Traffic {
     })
 }
 
-/// A VC of the network of `build::fast_between`, to d.
+/// A VC to d in the network of `build::fast_between`.
 fn to_d(name: &str, from: &str, class: Class, traffic: Traffic) -> Vc {
     let route: &[&str] = if from == "c" { &["t"] } else { &["s", "t"] };
     build::vc(name, from, "d", route, class, traffic)
 }
 
-/// The next run of a faster link comes just when the last cell of the one before is decided on: with arrivals first it finds that cell there.
+/// The next run of a faster link comes exactly when the last cell of the previous one is decided.
+/// With arrivals first, it finds that cell waiting.
 #[test]
 fn a_run_that_comes_with_the_last_decision_finds_the_last_cell() {
     let mut net = build::fast_between(C * 50, C * 50, Span::from_milliseconds(2));
     let cells = Traffic::Cbr {
         rate: BitRate(1_000_000),
     };
-    // Half a cell time lies between the last cell of v0 and that of v1, and between that of v2 and the first one of v0.
+    // Half a cell time separates the last cells of v0 and v1, and the last cell of v2 from the
+    // first of v0.
     let half = Span(C.0 / 2);
     let vcs = [
         ("v0", "a", Class::Ubr, datagrams(512), C * 100),
@@ -191,7 +197,8 @@ fn a_run_that_comes_with_the_last_decision_finds_the_last_cell() {
     both_orders_agree(net);
 }
 
-/// Of two inputs in rounds the next frame of the one, from another source on a link twice as fast, comes just with a cell of the other.
+/// With two inputs in rounds, one input's next frame comes exactly with a cell of the other. The
+/// frame is of another source, on a link twice as fast.
 #[test]
 fn a_frame_that_comes_with_the_last_cell_of_a_round_takes_its_turn() {
     let mut net = build::fast_between(Span::ZERO, C * 100, Span::from_milliseconds(2));
@@ -220,7 +227,8 @@ fn a_frame_that_comes_with_the_last_cell_of_a_round_takes_its_turn() {
     }
 }
 
-/// Frames of two sources begin together: at each threshold either is the first to be refused.
+/// Frames of two sources begin together. At each threshold, either can be the first that is
+/// refused.
 #[test]
 fn of_two_frames_that_begin_together_the_second_finds_one_cell_more() {
     for threshold in 1..30 {
@@ -237,7 +245,8 @@ fn of_two_frames_that_begin_together_the_second_finds_one_cell_more() {
     }
 }
 
-/// Cells come closer together than the port sends them, the first of them sooner after the beginning than one cell time of the port.
+/// Cells come closer together than the port sends them. The first comes less than one cell time of
+/// the port after the beginning.
 #[test]
 fn a_series_begins_in_the_first_cell_time_of_all() {
     let mut net = build::network(Span::from_milliseconds(5));

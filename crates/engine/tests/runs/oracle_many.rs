@@ -1,5 +1,7 @@
-//! Engine against twin in networks larger than the usual random ones. Where very many sources share a link, arrivals that are not soon stand in buckets, and
-//! cells of many VCs are chosen together.
+//! Compares engine and twin in networks larger than the usual random ones.
+//!
+//! Where very many sources share a link, distant arrivals are kept in buckets, and cells of many
+//! VCs are chosen together.
 
 use crate::common;
 use crate::common::engines::{agrees, both_orders_agree};
@@ -12,13 +14,13 @@ use proptest::prelude::*;
 /// A cell time at 155.52 Mb/s.
 const C: Span = Span(68_900_000);
 
-/// What one of many sends, and when it begins.
+/// One of many senders: its traffic, and when it begins.
 #[derive(Clone, Debug)]
 struct Sender {
     kind: Kind,
-    /// Its rate, in thousandths of an equal part of the link.
+    /// Rate in thousandths of an equal share of the link.
     part: u64,
-    /// How much slower its own link is, and the cells of a burst.
+    /// Slowdown of the sender's own link, and the cells of a burst.
     slower: u64,
     burst: u64,
     start: Span,
@@ -80,7 +82,7 @@ impl Sender {
     }
 }
 
-/// Some of them send at one rate, a cell time apart or together: so many in a hundred.
+/// Senders of which a percentage share one rate, a cell time apart or in phase.
 fn senders() -> impl Strategy<Value = Vec<Sender>> {
     let alike = prop_oneof![2 => Just(0u64), 1 => 20..100u64];
     (prop::collection::vec(sender(), 66..200), alike, 1u64..8).prop_map(
@@ -201,14 +203,16 @@ proptest! {
 proptest! {
     #![proptest_config(common::config(100))]
 
-    /// More ports than a scan looks at, more of them before one than are asked how far they have come, and longer ways.
+    /// More ports than one scan covers, more feeding ports than are asked for progress, and longer
+    /// paths.
     #[test]
     fn engine_agrees_with_the_twin_on_larger_networks(case in random::networks(2_000, 8, 14)) {
         agrees(&case)?;
     }
 }
 
-/// Cells that are hours old: as many as the port could take in one go have ages whose sum 64 bits do not hold.
+/// Cells that wait for hours. The ages of the cells that the port could send in one step have a sum
+/// beyond 64 bits.
 #[test]
 fn sums_of_ages_do_not_overflow() {
     let delay = Span::from_milliseconds(3_000_000);

@@ -1,4 +1,5 @@
-//! Engine against twin where every queue of a random network has a policy of the RED family, or drops frames from the front.
+//! Compares engine and twin where every queue has a policy of the RED family, or drops frames from
+//! the front.
 
 use crate::common;
 use crate::common::build;
@@ -15,7 +16,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::AtomicBool;
 
-/// A random network with `policy` at all its queues, first come first served within each class.
+/// A random network with `policy` at all queues, and first come, first served within each class.
 fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value = Case> {
     (random::cases(4_000), policy).prop_map(|(mut case, policy)| {
         let net = &mut case.scenario;
@@ -23,7 +24,7 @@ fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value 
         for queues in of_switches.chain(net.links.iter_mut().map(|l| &mut l.queues)) {
             for queue in queues {
                 queue.drop = policy.clone();
-                // What is dropped from the front has a limit.
+                // Dropping from the front needs a limit.
                 queue.buffer = queue.buffer.or(Some(9));
             }
         }
@@ -78,7 +79,7 @@ proptest! {
     }
 }
 
-/// What a run with `probes` records.
+/// The result of a run with `probes`.
 fn watch(net: &Scenario, replication: Option<u64>, probes: Vec<Probe>) -> RunResult {
     let net = Scenario {
         probes,
@@ -104,7 +105,8 @@ proptest! {
     }
 }
 
-/// With w_q = 1 the average is the X that the latest cell found: one less than what waits behind it.
+/// With w_q = 1 the average equals the X that the latest cell found: one less than the cells behind
+/// it.
 #[test]
 fn the_average_queue_is_recorded() {
     let red = RedParams {
@@ -141,7 +143,8 @@ fn the_average_queue_is_recorded() {
     }
 }
 
-/// With w_q = 1 the average is the X that the cell found, and the curve rises by 1/16 per cell from X = 2 to 10.
+/// With w_q = 1 the average equals the X that the cell found. The curve rises by 1/16 per cell from
+/// X = 2 to 10.
 #[test]
 fn a_traced_drop_has_the_average_and_the_probability_of_its_curve() {
     let red = |policy: fn(RedParams) -> DropPolicy| {
@@ -180,7 +183,7 @@ fn a_traced_drop_has_the_average_and_the_probability_of_its_curve() {
     }
 }
 
-/// In how many of 60 such networks cells are dropped for `reason`.
+/// Number of networks, out of 60, that drop cells for `reason`.
 fn bites(policy: impl Strategy<Value = DropPolicy>, reason: DropReason) -> usize {
     let mut runner = TestRunner::deterministic();
     let cases = everywhere(policy);

@@ -1,4 +1,5 @@
-//! What waits longer than time is told (model section 2) ends the run, under every kernel, and never makes a result.
+//! Tests that waits beyond representable time (model section 2) end the run under every kernel and
+//! never give a result.
 
 use cellyard_engine::scenario::read_toml;
 use cellyard_engine::{Kernel, Options, RunError, run};
@@ -6,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// The places that every kernel says cannot go on.
+/// The places named by each kernel's error.
 fn overdue(text: &str) -> Vec<String> {
     let net = read_toml(text, "", &[]).expect("it reads");
     let of_kernel = |kernel| {
@@ -26,7 +27,7 @@ fn overdue(text: &str) -> Vec<String> {
     places
 }
 
-/// A TCP that sends its largest frame again every millisecond.
+/// A TCP that retransmits its largest frame every millisecond.
 const HASTY: &str = r#"{ kind = "tcp", mss = "65487 bytes", rwnd = "65487 bytes", granularity = "1 ms", min_rto = "1 ms", initial_rto = "1 ms", max_rto = "1 ms""#;
 
 #[test]
@@ -58,7 +59,7 @@ vc = [{ from = "a", to = "b", traffic = { kind = "tcp", recovery = "vanilla", ms
     assert_eq!(overdue(net), ["link a->w, the NIC"]);
 }
 
-/// A cell source behind frames that wait in the same NIC.
+/// A cell source behind frames that wait in one NIC.
 #[test]
 fn cells_behind_a_pile_of_frames_are_overdue_too() {
     let net = format!(
@@ -89,7 +90,7 @@ link = [
 vc = [{{ from = "a", to = "b", traffic = {HASTY} }} }}]
 "#
     );
-    // The arithmetic kernel; the others know each of the half a million cells that wait, and look at all of them.
+    // Arithmetic kernel only: the others handle half a million waiting cells one by one.
     let net = read_toml(&net, "", &[]).expect("it reads");
     let place = "link w->b, the queue of the port".to_string();
     let done = run(&net, None, &Options::default(), &NEVER);
@@ -125,7 +126,7 @@ vc = [{{ name = "v", from = "a", to = "b", traffic = {HASTY}{tcp} }} }}]
     assert_eq!(overdue(&net("", &server("cell", "2 s"), "")), behind);
 }
 
-/// The same NIC with a file that it is rid of: it is no error to be slow.
+/// A slow NIC that does finish its file: being slow is not an error.
 #[test]
 fn what_can_leave_in_time_is_no_error() {
     let net = r#"

@@ -1,4 +1,5 @@
-//! A run is the beginning of a longer one, to its last instant: the end of a run changes nothing that happens before it.
+//! Tests that a run equals the beginning of a longer one up to its last instant. The end of a run
+//! must not affect what happens before.
 
 use crate::common::probes::probes;
 use crate::common::random::{self, Case};
@@ -12,13 +13,14 @@ use cellyard_engine::{self as simulation, Kernel, Options};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
-/// The points of a series before `end_s`; a step function also has a point at the end of its run.
+/// The points of a series before `end_s`. A step function also has a point at the end of its run.
 fn before(series: &Series, end_s: f64) -> (Vec<f64>, Vec<f64>) {
     let points = series.time_s.iter().zip(&series.value);
     points.filter(|&(&time, _)| time < end_s).unzip()
 }
 
-/// Runs `case` for its duration and for twice that, and compares all that happened before the end of the first.
+/// Runs `case` for its duration and for twice that, and compares everything before the end of the
+/// first.
 fn is_the_beginning_of_a_longer_run(mut case: Case) -> Result<(), TestCaseError> {
     let net = &mut case.scenario;
     net.probes = probes(net);

@@ -1,4 +1,5 @@
-//! What must not matter: the order in which hosts and switches are listed, what else exists, and who watches.
+//! Tests that irrelevant changes change nothing: the order of hosts and switches, unconnected
+//! networks, and probes.
 
 use crate::common;
 use crate::common::build::{self, probe};
@@ -15,7 +16,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use std::sync::atomic::AtomicBool;
 
-/// A network of its own, with traffic of every kind.
+/// A separate network with traffic of every kind.
 fn island(base: Scenario) -> Scenario {
     let mut net = base;
     let rate = BitRate(20_000_000);
@@ -43,7 +44,7 @@ fn island(base: Scenario) -> Scenario {
     net
 }
 
-/// The part of `tally` that `links` links and `vcs` at the front of the scenario count.
+/// The part of `tally` that covers the first `links` links and `vcs` of the scenario.
 fn front(mut tally: Tally, links: usize, vcs: &[Vc]) -> Tally {
     tally.link_cells.truncate(links);
     tally.link_data_cells.truncate(links);
@@ -53,12 +54,12 @@ fn front(mut tally: Tally, links: usize, vcs: &[Vc]) -> Tally {
     tally.nics.truncate(links);
     tally.vcs.truncate(vcs.len());
     tally.flows.truncate(common::flows_of(vcs));
-    // This one sums over everything.
+    // The digest sums over everything.
     tally.digest = None;
     tally
 }
 
-/// Time average of what stays the same from one point to the next, from the first to the last.
+/// Time average of a step function, from its first to its last point.
 fn mean_of_steps(series: &Series) -> f64 {
     let areas = series.time_s.windows(2).zip(&series.value);
     let area: f64 = areas.map(|(t, value)| (t[1] - t[0]) * value).sum();
@@ -182,12 +183,12 @@ proptest! {
         }
     }
 
-    /// Of three measuring times, one after the other, the counts of ports add up to those of the whole run.
+    /// Port counts of three consecutive measuring times add up to those of the whole run.
     #[test]
     fn what_ports_measure_adds_up(case in random::cases(1_500), cuts in [1u64..100, 1u64..100], cells in any::<bool>()) {
         let net = &case.scenario;
         let cell_time = net.links[0].rate.cell_time().0;
-        // At whole cell times cells come and go just at the bounds.
+        // At whole cell times, cells come and go exactly at the bounds.
         let at = |part: u64| {
             let time = net.duration.0 / 100 * part;
             if cells { (time / cell_time).max(1) * cell_time } else { time + 1 }
@@ -218,7 +219,8 @@ proptest! {
         }
     }
 
-    /// What has arrived by the end at a port that cannot queue has left a cell time later, and nothing else has.
+    /// At a port that cannot queue, every cell that has arrived leaves one cell time later, and
+    /// nothing else does.
     #[test]
     fn ports_that_cannot_queue_hold_what_they_send_next(case in random::cases(1_500)) {
         for (name, engine) in engines::ALL {
@@ -258,13 +260,13 @@ proptest! {
     #[test]
     fn envelopes_are_those_of_the_twin_under_each_kernel(case in random::cases(1_500), part in 1u64..100, cells in 0u64..40) {
         let net = &case.scenario;
-        // Of whole cell times: then cells come and go just where intervals end.
+        // With whole cell times, cells come and go exactly at the ends of intervals.
         let interval = match cells {
             0 => Span(net.duration.0 / part + 1),
             _ => Span(net.links[0].rate.cell_time().0 * cells),
         };
         let probes = envelopes(net, Some(interval));
-        // Arithmetic serves no port whose credit is recorded.
+        // The arithmetic kernel serves no port whose credit is recorded.
         for with_credit in [true, false] {
             let wanted = |p: &&Probe| with_credit || p.what != Observable::Credit;
             let watched = Scenario { probes: probes.iter().filter(wanted).cloned().collect(), ..net.clone() };
@@ -288,7 +290,7 @@ proptest! {
     fn samples_at_regular_times_do_not_hang_on_whether_each_cell_is_seen(case in random::cases(1_500), part in 1u64..100, cells in 0u64..40) {
         let case = case.readable();
         let net = &case.scenario;
-        // Of whole cell times: then cells come and go just at the samples.
+        // With whole cell times, cells come and go exactly at the samples.
         let interval = |link: &Link| Some(match cells {
             0 => Span(net.duration.0 / part + 1),
             _ => Span(link.rate.cell_time().0 * cells),
@@ -303,7 +305,7 @@ proptest! {
                 whats.map(of).into_iter().chain(of_vcs)
             })
             .collect();
-        // Arithmetic serves no port whose credit is recorded.
+        // The arithmetic kernel serves no port whose credit is recorded.
         for with_credit in [true, false] {
             let wanted = |p: &&Probe| with_credit || p.what != Observable::Credit;
             let probes: Vec<Probe> = regular.iter().filter(wanted).cloned().collect();

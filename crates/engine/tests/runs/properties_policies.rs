@@ -1,7 +1,12 @@
-//! Switching a policy on changes the outcome as its paper claims: TCPs on the LAN of the first study with 5 and 15 sources
-//! and buffers of 1000, 2000 and 3000 cells, in ensembles (start jitter of 100 us, drawn timer phase and rotation), by the
-//! fast engine. A single run is one draw of a chaotic system; what is compared are means over all configurations. Policies with leaky buckets
-//! promise something to each VC, whatever the others do: that is tried with random ones.
+//! Tests that each policy changes the outcome as its paper claims.
+//!
+//! TCPs run on the LAN of the first study with 5 and 15 sources and buffers of 1000, 2000 and 3000
+//! cells, by the fast engine. Ensembles use a start jitter of 100 us and a random timer phase and
+//! rotation. A single run is one sample of a chaotic system, so tests compare means over all
+//! configurations.
+//!
+//! Policies with leaky buckets promise each VC something whatever the others do. Random VCs test
+//! that.
 
 use crate::common;
 use crate::common::build::{self, OC3};
@@ -14,7 +19,7 @@ use proptest::prelude::*;
 const SECONDS: u64 = 10;
 const REPLICATIONS: u64 = 3;
 
-/// Efficiency and Jain's fairness index of one run.
+/// Efficiency and Jain's fairness index of a run.
 fn outcome(sources: usize, buffer: u64, drop: &DropPolicy, replication: u64) -> [f64; 2] {
     let mut net = build::dumbbell(
         sources,
@@ -75,8 +80,11 @@ fn each_policy_improves_what_its_paper_says() {
     assert!(fba[fairness] > epd[fairness] + 0.02);
 }
 
-/// Two sources bring two cells per cell time to a port with room for K. Half of the cells are lost either way. Under tail drop those that
-/// get through have waited for K cell times; under drop from front for K arrivals, half as long: the queue holds the youngest.
+/// Two sources bring two cells per cell time to a port with room for K, so half of the cells are
+/// lost.
+///
+/// Under tail drop, surviving cells wait for K cell times. Under drop from front they wait for K
+/// arrivals, half as long, since the queue holds the youngest cells.
 #[test]
 fn drop_from_front_keeps_the_youngest_cells() {
     const K: u64 = 100;
@@ -97,12 +105,13 @@ fn drop_from_front_keeps_the_youngest_cells() {
     assert_eq!(dropped.total(), dropped[DropReason::Full]);
     assert_eq!(pushed_out.total(), pushed_out[DropReason::Front]);
     assert_eq!(dropped.total(), pushed_out.total());
-    // One more to pass each port.
+    // Each port adds one cell time.
     assert!(longest.abs_diff(K + 2) <= 1, "{longest} cell times");
     assert!(shorter.abs_diff(K / 2 + 2) <= 1, "{shorter} cell times");
 }
 
-/// RED with the weight and probability of `cell-discard` for the LAN, for segments of 12 cells and a buffer of 2000.
+/// RED with the weight and probability that `cell-discard` uses for the LAN, with segments of 12
+/// cells and a buffer of 2000.
 fn red() -> RedParams {
     RedParams {
         w_q: Ratio::new(2, 1000),
@@ -116,8 +125,9 @@ fn red() -> RedParams {
     }
 }
 
-/// "The average buffer size stays minimal with RED, while it remains very high with other methods" (`cell-discard`, section 4.1): ten TCPs, room for
-/// 2000 cells. Cell-RED cuts frames that others would lose whole.
+/// "The average buffer size stays minimal with RED, while it remains very high with other methods"
+/// (`cell-discard`, section 4.1). Ten TCPs share room for 2000 cells. Cell-RED cuts frames that
+/// other policies lose whole.
 #[test]
 fn red_keeps_the_queue_short_and_atm_red_loses_frames_whole() {
     let outcome = |drop| {
@@ -169,7 +179,8 @@ fn red_keeps_the_queue_short_and_atm_red_loses_frames_whole() {
     }
 }
 
-/// Two sources bring two frames of 23 cells in the time of one, room for ten. Whoever drops frames from the front delivers fewer that are cut.
+/// Two sources bring two frames of 23 cells in the time of one, with room for ten. Dropping whole
+/// frames from the front delivers fewer damaged frames.
 #[test]
 fn frames_dropped_from_the_front_leave_more_whole_ones() {
     let outcome = |drop, rest| {
@@ -194,7 +205,7 @@ fn frames_dropped_from_the_front_leave_more_whole_ones() {
     let by_cell = outcome(DropPolicy::DropFromFront, RestOfFrame::Accept);
     let by_frame = outcome(DropPolicy::FrameDropFromFront, RestOfFrame::DropButEom);
     println!("whole frames: {by_cell} by cells, {by_frame} by frames");
-    // The link carries 50 000 / 23.
+    // The link carries 50 000 / 23 frames.
     assert!(by_frame > 1_500 && by_frame > 2 * by_cell);
 }
 
@@ -202,9 +213,9 @@ fn frames_dropped_from_the_front_leave_more_whole_ones() {
 #[derive(Clone, Copy, Debug)]
 struct Sender {
     datagram: u64,
-    /// Hundredths of the link's rate.
+    /// Minimum rate in hundredths of the link's rate.
     mcr: u64,
-    /// Whether it sends at the link's rate, and not at the minimum rate that it is guaranteed.
+    /// Whether the source sends at the link's rate instead of its guaranteed minimum rate.
     is_greedy: bool,
 }
 
@@ -228,8 +239,8 @@ impl Sender {
     }
 }
 
-/// A run of 20 000 cell times, each VC with its MCR and an MBS of two frames, and the data flows' numbers. `drop` is the policy of s-t, where more
-/// may wait above `threshold` than all bursts and frames under way together bring.
+/// The counters of a run of 20 000 cell times. Each VC has its MCR and an MBS of two frames. `drop`
+/// is the policy of s-t, with room above `threshold` for all bursts and frames in flight together.
 fn guaranteed(senders: &[Sender], threshold: u64, drop: &DropPolicy) -> Tally {
     let cell = OC3.cell_time();
     let buffer = threshold + senders.iter().map(|sender| 4 * sender.cells()).sum::<u64>();
@@ -260,7 +271,7 @@ fn guaranteed(senders: &[Sender], threshold: u64, drop: &DropPolicy) -> Tally {
     engines::engine(&net, None)
 }
 
-/// The policies with leaky buckets, which export their tags.
+/// The policies with leaky buckets, with exported tags.
 fn buckets(threshold: u64) -> [DropPolicy; 4] {
     let (export_tag, threshold) = (true, Threshold::Cells(threshold));
     let round_robin = |keep_credit| DropPolicy::GcraRoundRobin {
@@ -283,7 +294,8 @@ fn buckets(threshold: u64) -> [DropPolicy; 4] {
     ]
 }
 
-/// Up to five senders that together are guaranteed 90 % of the link at most, the first within its rate.
+/// Up to five senders whose guarantees add up to at most 90 % of the link. The first keeps to its
+/// rate.
 fn senders() -> impl Strategy<Value = Vec<Sender>> {
     let sender = (5u64..=2_000, 1u64..=18, any::<bool>());
     let sender = sender.prop_map(|(datagram, mcr, is_greedy)| Sender {
@@ -300,7 +312,8 @@ fn senders() -> impl Strategy<Value = Vec<Sender>> {
 proptest! {
     #![proptest_config(common::config(100))]
 
-    /// Above the threshold nobody gets in but within the minimum rates, which the link has: there is always room for them.
+    /// Above the threshold only minimum rates are admitted, and the link can carry them all. So
+    /// there is always room for them.
     #[test]
     fn who_keeps_to_the_minimum_rate_loses_nothing_and_has_no_tags(senders in senders(), threshold in 0u64..60) {
         for drop in buckets(threshold) {
@@ -316,8 +329,8 @@ proptest! {
         }
     }
 
-    /// A tag is made in the middle of a frame that began within the minimum rate and goes beyond it. Under one of the policies there may be none: what comes
-    /// below the threshold is not charged.
+    /// A tag arises in the middle of a frame that began within the minimum rate and exceeds it. One
+    /// of the policies may make none, since cells below the threshold are not charged.
     #[test]
     fn who_sends_more_than_all_together_loses_frames_whole(senders in senders(), threshold in 0u64..60) {
         let mut senders = senders;
@@ -329,7 +342,7 @@ proptest! {
             prop_assert!(greedy.frames_lost > 0, "{:?}", drop);
             prop_assert_eq!(greedy.frames_damaged, 0, "{:?}", drop);
             tagged += greedy.cells_tagged;
-            // What it is guaranteed, but for a frame.
+            // The guarantee, with a tolerance of one frame.
             let least = senders[1].mcr * 20_000 / 100 - 2 * senders[1].cells();
             prop_assert!(greedy.cells_delivered >= least, "{:?}: {} of {least}", drop, greedy.cells_delivered);
         }
@@ -337,7 +350,8 @@ proptest! {
     }
 }
 
-/// Two UDPs bring twice what the link sends. Under tail drop both get the same; DFBA gives more to the one with three times the minimum rate.
+/// Two UDP sources bring twice the link's rate. Tail drop gives both the same; DFBA gives more to
+/// the one with three times the minimum rate.
 #[test]
 fn dfba_shares_the_link_by_minimum_rates() {
     let sender = |mcr| Sender {

@@ -1,4 +1,5 @@
-//! What a source offers until it stops, and what becomes of it: the same as in a run that ends there, and a TCP completes it.
+//! Tests of `stop`: the source offers what it would offer in a run that ends then, and a TCP
+//! completes its data.
 
 use crate::common;
 use crate::common::{build, engines, random};
@@ -8,7 +9,8 @@ use cellyard_engine::testing::{Tally, run_tally};
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::prelude::*;
 
-/// What the source of VC number `vc` has offered: single cells handed to the NIC, or segments that had not been sent before.
+/// What the source of VC number `vc` has offered: single cells handed to the NIC, or segments sent
+/// for the first time.
 fn offered(tally: &Tally, vc: usize, vcs: &[Vc]) -> u64 {
     let traffic = &vcs[vc].traffic;
     let sender = &tally.vcs[vc].sender;
@@ -21,7 +23,8 @@ fn offered(tally: &Tally, vc: usize, vcs: &[Vc]) -> u64 {
 proptest! {
     #![proptest_config(common::config(300))]
 
-    /// No cell, and no byte that was not sent before, at or after the stop; and everything until then.
+    /// Up to the stop everything is offered. From then on there is no cell, and no byte that was
+    /// not sent before.
     #[test]
     fn what_a_source_offers_until_it_stops_is_what_it_offers_in_a_run_that_ends_there(
         case in random::cases(1_500), which in any::<prop::sample::Index>(), percent in 1u64..=110,
@@ -42,7 +45,7 @@ proptest! {
     }
 }
 
-/// A TCP on a link of 10 Mb/s and 5 ms that loses frames.
+/// A TCP on a lossy link of 10 Mb/s and 5 ms.
 fn lossy(tcp: TcpParams, percent: u64, stop: Span) -> Scenario {
     let mut net = build::network(Span::from_milliseconds(30_000));
     net.hosts = ["a", "b"].map(build::host).into();
@@ -89,14 +92,15 @@ proptest! {
             prop_assert!(sent > 0);
             prop_assert_eq!(tally.delivered_bytes, sent, "{}", name);
             prop_assert_eq!(tally.sender.completed.is_some(), file_size == Some(sent), "{}", name);
-            // The timer would expire at least each 200 ms: all is acknowledged.
+            // The timer expires at least every 200 ms, so everything is acknowledged by now.
             let later = &engine(&longer, None).vcs[0];
             prop_assert_eq!(later, tally, "{}", name);
         }
     }
 }
 
-/// Cells sent by sources whose cells come one cell time of the line apart, in bursts of `on` and without end.
+/// Number of cells sent by two sources whose cells are one cell time of the line apart: in bursts
+/// of `on`, and endless.
 fn sent(kernel: Kernel, shared: bool, stop: Span) -> Option<[u64; 2]> {
     let cell = build::OC3.cell_time();
     let mut net = build::network(cell * 5_000);
@@ -129,7 +133,7 @@ fn sent(kernel: Kernel, shared: bool, stop: Span) -> Option<[u64; 2]> {
 #[test]
 fn a_burst_is_cut_at_the_tick_of_the_stop() {
     let cell = build::OC3.cell_time();
-    // A cell each two cell times: number k at 2 k, and in the second burst at 2000 + 2 k.
+    // One cell every two cell times: cell k is at 2 k, or at 2000 + 2 k in the second burst.
     for (stop, bursts, steady) in [
         (cell * 600, 300, 300),
         (cell * 600 + Span(1), 301, 301),
@@ -185,7 +189,7 @@ fn a_source_that_is_drawn_to_start_after_its_stop_sends_nothing() {
                 assert_eq!(began.is_some(), vc == 0 && sent > 0, "{name}");
             }
         }
-        // Half of them each: at least 7 of 40 but with a probability of 1e-5.
+        // Each has probability one half. At least 7 of 40 occur except with probability 1e-5.
         assert!(silent.iter().all(|&n| (7..=33).contains(&n)), "{silent:?}");
     }
 }

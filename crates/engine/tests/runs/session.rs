@@ -1,4 +1,4 @@
-//! Runs from outside: pausing, draining, cancelling and ending them.
+//! Tests of sessions: pausing, draining, cancelling and ending runs from outside.
 
 use crate::common::build::{self, OC3};
 use cellyard_engine::scenario::*;
@@ -14,7 +14,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_milliseconds(ms)
 }
 
-/// Two congested ports in a row, watched in every way.
+/// Two congested ports in a row, recorded by every kind of probe.
 const WATCHED: &str = r#"
 duration = "300 ms"
 host = [{ name = "a", count = 6 }, { name = "c", count = 6 }, { name = "sink" }]
@@ -131,7 +131,7 @@ fn runs_can_be_cancelled_under_every_kernel() {
     }
 }
 
-/// Nothing that happens at hosts ends a step of a network of cells only for as long as a burst lasts.
+/// No host event ends a step in a network of single cells while a burst lasts.
 #[test]
 fn a_long_burst_can_be_paused_soon() {
     let vbr = |rate| Traffic::Vbr {
@@ -149,7 +149,7 @@ fn a_long_burst_can_be_paused_soon() {
     assert!(reached < at(50), "{reached:?}");
 }
 
-/// A step is bounded in cells, not in time: at 1 Tb/s two milliseconds bring a million.
+/// Steps are bounded in cells, not in time: at 1 Tb/s, two milliseconds bring a million cells.
 #[test]
 fn a_burst_at_a_fast_link_can_be_paused_as_soon() {
     let text = r#"
@@ -166,14 +166,14 @@ probe = [{ what = "trace", of = "vc" }]
     assert!(reached < Time::ZERO + Span::from_microseconds(10));
     let (_, dropped) = session.drain();
     assert!(dropped.len() < 20_000, "{}", dropped.len());
-    // Every look comes within so few cells that the limit of points is kept.
+    // Checks must be only a bounded number of cells apart, so that the limit of points holds.
     let cancelled = session.advance_until(at(1), &AtomicBool::new(true));
     assert_eq!(cancelled.err(), Some(RunError::Cancelled));
     let (_, dropped) = session.drain();
     assert!(dropped.len() < 20_000, "{}", dropped.len());
 }
 
-/// Where each cell is looked at by itself, as on a link that loses some, a burst does not go there in one step.
+/// A burst takes more than one step where each cell is handled individually, as on a lossy link.
 #[test]
 fn a_burst_over_a_lossy_link_goes_bit_by_bit() {
     let text = r#"
@@ -222,7 +222,8 @@ fn two_long_bursts_at_one_port_are_the_same_under_each_kernel() {
     }
 }
 
-/// Both lose their first cell when its transmission ends, 50 us after the start; it comes to the slower one first.
+/// Both lose their first cell when its transmission ends, 50 us after the start. The slower one
+/// gets there first.
 const LOST_AT_ONCE: &str = r#"
 duration = "1 ms"
 host = [{ name = "a" }, { name = "b" }, { name = "x" }, { name = "y" }]
@@ -257,7 +258,8 @@ fn what_is_lost_at_one_time_is_told_in_the_order_of_links() {
     }
 }
 
-/// A run that is drained may record more than its memory holds at once, and no more than all that a run may.
+/// A drained run may record more than its memory holds at once, but never more than a run may
+/// record in total.
 #[test]
 fn what_is_drained_does_not_count_as_memory_and_counts_as_recorded() {
     let text = |duration: &str| {
@@ -304,7 +306,7 @@ probe = [{{ what = "queue", of = "w->b", every = 1 }}, {{ what = "trace", of = "
     assert!(probe.contains("the probe"), "{probe}");
 }
 
-/// A burst of a thousand million cells is no single step, whoever asks for its end.
+/// A burst of a thousand million cells takes more than one step, whoever asks for its end.
 #[test]
 fn a_long_burst_is_cancelled_from_another_thread() {
     let vbr = Traffic::Vbr {
@@ -341,7 +343,7 @@ fn a_long_burst_is_cancelled_from_another_thread() {
     }
 }
 
-/// What grows with a run ends it where the prediction knows nothing of it, and the error names what grew.
+/// Memory that grows unexpectedly ends the run, and the error names what grew.
 #[test]
 fn what_a_run_gathers_keeps_the_limit_of_memory() {
     let net = |duration: &str, rest: &str| {
@@ -358,7 +360,7 @@ link = [{{ from = "a", to = "w", rate = "155.52 Mbps" }}, {{ from = "w", to = "b
     };
     let cells = r#"vc = [{ from = "a", to = "b", class = "ubr", traffic = { kind = "cbr", rate = "155.52 Mbps" } }]"#;
     let watch = |what: &str| format!("{cells}\nprobe = [{{ what = {what} }}]");
-    // A frame takes more than half a second on the link and is sent again each millisecond.
+    // A frame takes more than half a second on the link and is sent again every millisecond.
     let again = r#"vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "65487 bytes", rwnd = "65487 bytes", granularity = "1 ms",
   min_rto = "1 ms", initial_rto = "1 ms", max_rto = "1 ms" } }]"#;
     let slow = |text: Scenario| {
@@ -394,14 +396,14 @@ link = [{{ from = "a", to = "w", rate = "155.52 Mbps" }}, {{ from = "w", to = "b
             panic!("{named}: {found:?}");
         };
         assert!(cause.contains(named), "{cause}");
-        // It was noticed soon.
+        // The excess must be noticed early.
         assert!(limit < need && need < 2 * limit, "{need} of {limit} bytes");
     }
     let watched = net("1 s", &watch(r#""trace", of = "vc""#));
     assert!(run(&watched, None, &Options::default(), &NEVER).is_ok());
 }
 
-/// One ABR VC whose RM cells answer each other for ever: Nrm = 2.
+/// One ABR VC whose RM cells answer each other for ever (Nrm = 2).
 const ANSWERING: &str = r#"
 duration = "DURATION"
 host = [{ name = "a" }, { name = "b" }]

@@ -1,11 +1,17 @@
-//! Whole TCP connections over one link that loses chosen segments: the patterns of Fall and Floyd, "Simulation-based
-//! comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, section 6, and two bursts.
+//! Tests whole TCP connections over one link that loses chosen segments.
 //!
-//! One link of 100 ms; window of 28 segments of 1000 bytes, initial window 2, minimum RTO 1 s, ticks of 10 ms, every
-//! segment acknowledged. In the paper the link is of 800 kb/s and sends a segment in 10 ms. To keep that, 800 kb/s is
-//! the rate of the data here: 22 cells of 53 bytes in 10 ms are 932.8 kb/s of cells. The losses fall into a window of
-//! 16 (13 for the burst from 11 on). What is asserted are sequences and counts, seen from outside: the sender's
-//! counters, its cwnd, and when which byte was delivered in order. Both engines must agree on every cell.
+//! The loss patterns are those of Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and
+//! SACK TCP", CCR 26(3), 1996, section 6, and two bursts.
+//!
+//! The link has 100 ms. The window is 28 segments of 1000 bytes, the initial window 2, the minimum
+//! RTO 1 s, and ticks are 10 ms. Every segment is acknowledged.
+//!
+//! The paper's link has 800 kb/s and sends a segment in 10 ms. Here 800 kb/s is the rate of the
+//! data: 22 cells of 53 bytes in 10 ms are 932.8 kb/s of cells. Losses fall into a window of 16 (13
+//! for the burst from 11 on).
+//!
+//! The tests assert sequences and counts that are visible from outside: the sender's counters, its
+//! cwnd, and when each byte was delivered in order. Both engines must agree on every cell.
 
 use crate::common::random::Case;
 use crate::common::{build, engines};
@@ -19,7 +25,7 @@ use std::sync::atomic::AtomicBool;
 const MSS: u64 = 1000;
 const SEGMENTS: u64 = 100;
 const CELL_RATE: BitRate = BitRate(932_800);
-/// Segment 10 ms, ACK of two cells 0.9 ms, 100 ms each way; milliseconds.
+/// Round trip in milliseconds: segment 10 ms, ACK of two cells 0.9 ms, 100 ms each way.
 const ROUND_TRIP: u64 = 211;
 
 const ONE: &[u64] = &[14];
@@ -58,12 +64,12 @@ fn scenario(tcp: TcpParams, lost: &[u64], seconds: u64) -> Scenario {
     net
 }
 
-/// What one file of 100 segments went through.
+/// History of one file of 100 segments.
 struct Transfer {
     counters: SenderCounters,
     /// Segments delivered in order by the end of each millisecond.
     delivered: Vec<u64>,
-    /// Every value of the congestion window, segments rounded down.
+    /// Every value of the congestion window, in segments rounded down.
     cwnd: Vec<u64>,
 }
 
@@ -78,7 +84,7 @@ impl Transfer {
         self.delivered_at(SEGMENTS - 1)
     }
 
-    /// Milliseconds from each repair of a lost segment to the next.
+    /// Milliseconds between repairs of consecutive lost segments.
     fn between_repairs(&self, lost: &[u64]) -> Vec<u64> {
         let at = |&segment: &u64| self.delivered_at(segment);
         lost.windows(2).map(|w| at(&w[1]) - at(&w[0])).collect()
@@ -97,7 +103,7 @@ fn result(net: &Scenario) -> RunResult {
     run.expect("a run without errors")
 }
 
-/// What both engines count.
+/// The counters on which both engines agree.
 fn agreed(net: &Scenario) -> Tally {
     let case = Case {
         scenario: net.clone(),
@@ -107,7 +113,7 @@ fn agreed(net: &Scenario) -> Tally {
     engines::engine(net, None)
 }
 
-/// Sends a file of 100 segments; both engines must agree, and the file must arrive whole.
+/// Sends a file of 100 segments. Both engines must agree, and the file must arrive complete.
 fn transfer(tcp: TcpParams, lost: &[u64]) -> Transfer {
     let mut tcp = tcp;
     tcp.file_size = Some(SEGMENTS * MSS);
@@ -120,7 +126,8 @@ fn transfer(tcp: TcpParams, lost: &[u64]) -> Transfer {
         probe(Observable::Cwnd, None),
     ];
     let series = result(&net).series;
-    // After each whole millisecond: a sample leaves out what happens at its instant, and the first is at 0.
+    // Values after each whole millisecond. The first sample is at 0, and samples exclude events of
+    // their instant.
     let samples = series[0].value.iter().skip(1);
     let delivered = samples.map(|bytes| *bytes as u64 / MSS);
     Transfer {
@@ -142,21 +149,22 @@ fn sack(sack_pipe: SackPipe, lost: &[u64]) -> Transfer {
     transfer(tcp, lost)
 }
 
-/// Retransmitted segments, timeouts, fast retransmits.
+/// Numbers of retransmitted segments, timeouts, and fast retransmits.
 fn repairs(run: &Transfer) -> (u64, u64, u64) {
     let c = &run.counters;
     (c.retransmitted_segments, c.timeouts, c.fast_retransmits)
 }
 
-/// The classic figures' scale: 10 ms per segment, and nobody differs before the first loss.
+/// As in the classic figures, each segment takes 10 ms, and all recoveries agree before the first
+/// loss.
 #[test]
 fn without_loss_all_are_alike() {
     for recovery in ALL {
         let run = run(recovery, &[]);
         assert_eq!(repairs(&run), (0, 0, 0));
-        // The first window; the second after a round trip.
+        // The first window, then the second after a round trip.
         assert_eq!([0, 1, 2].map(|n| run.delivered_at(n)), [110, 120, 320]);
-        // From the time the window exceeds the 21 segments of the path, one every 10 ms.
+        // One segment every 10 ms, once the window exceeds the path's 21 segments.
         let last = [90, 95, 99].map(|n| run.delivered_at(n));
         assert_eq!([last[1] - last[0], last[2] - last[1]], [50, 40]);
     }
@@ -171,13 +179,13 @@ fn vanilla_needs_the_timer_for_any_loss() {
     }
 }
 
-/// Go-back-N from the first hole, but what the receiver kept is not sent again once it is acknowledged.
+/// Go-back-N from the first hole skips what the receiver kept, once it is acknowledged.
 #[test]
 fn tahoe_slow_starts_and_resends_without_a_timeout() {
     for (lost, resent) in [(ONE, 1), (TWO, 3), (THREE, 5), (FOUR, 7), (BURST, 13)] {
         let run = run(Recovery::Tahoe, lost);
         assert_eq!(repairs(&run), (resent, 0, 1), "{lost:?}");
-        // Half of 16 (of 13) is ssthresh: one more segment per ACK up to it.
+        // ssthresh is half of 16 (of 13). Up to it, each ACK adds one segment.
         let fall = run.cwnd.windows(2).position(|w| w[1] < w[0]).unwrap() + 1;
         let slow_start: Vec<u64> = (1..=6).collect();
         assert_eq!(run.cwnd[fall..fall + 6], slow_start, "{lost:?}");
@@ -188,7 +196,8 @@ fn tahoe_slow_starts_and_resends_without_a_timeout() {
 fn reno_repairs_one_loss_and_halves_its_window() {
     let run = run(Recovery::Reno, ONE);
     assert_eq!(repairs(&run), (1, 0, 1));
-    // 16 when the loss is found, 8 + 3 when it is resent, 8 when the repair is acknowledged.
+    // The window is 16 when the loss is found, 8 + 3 at the retransmission, and 8 when the repair
+    // is acknowledged.
     let before = run.cwnd.iter().position(|&w| w == 16).unwrap();
     assert_eq!(run.cwnd[before + 1], 11);
     let after = run
@@ -198,8 +207,8 @@ fn reno_repairs_one_loss_and_halves_its_window() {
     assert!(after.is_some(), "{:?}", run.cwnd);
 }
 
-/// With a second hole Reno leaves recovery at the partial ACK and needs three more duplicates. A window of 16
-/// yields them, even for neighbours, and is halved twice.
+/// With a second hole, Reno leaves recovery at the partial ACK and needs three more duplicates. A
+/// window of 16 yields them, even for neighbours, and is halved twice.
 #[test]
 fn reno_repairs_two_losses_of_a_large_window_by_two_fast_retransmits() {
     for lost in [TWO, &[14, 15], &[14, 20]] {
@@ -207,7 +216,7 @@ fn reno_repairs_two_losses_of_a_large_window_by_two_fast_retransmits() {
     }
 }
 
-/// In a window of 7 two losses are too many; in one of 16, three.
+/// Reno fails at two losses in a window of 7, and at three in a window of 16.
 #[test]
 fn reno_needs_a_timeout_for_two_losses_of_a_small_window_and_for_more_of_a_large_one() {
     for lost in [&[5, 7], THREE, FOUR, BURST] {
@@ -231,7 +240,8 @@ fn newreno_repairs_one_hole_per_round_trip_without_a_timeout() {
     }
 }
 
-/// Two losses ten apart of a window of 28 that rwnd bounds: no ACK of recovery opens it by ten segments.
+/// Two losses ten apart in a window of 28, which rwnd bounds. No ACK in recovery opens the window
+/// by ten segments.
 #[test]
 fn newreno_sends_no_burst_at_a_partial_ack() {
     let mut tcp = params(Recovery::NewReno);
@@ -254,7 +264,7 @@ fn sack_repairs_up_to_four_holes_within_about_a_round_trip() {
         let from_first_to_last =
             |run: &Transfer| run.between_repairs(lost).into_iter().sum::<u64>();
         assert!(from_first_to_last(&counter) < ROUND_TRIP, "{lost:?}");
-        // New data go before holes that are not yet known to be lost.
+        // New data precede holes that are not yet known to be lost.
         assert!(
             2 * from_first_to_last(&rfc6675) < 3 * ROUND_TRIP,
             "{lost:?}"
@@ -262,9 +272,9 @@ fn sack_repairs_up_to_four_holes_within_about_a_round_trip() {
     }
 }
 
-/// The counter of 1996 takes lost segments for data in flight. Each duplicate takes one out of it, the first partial ACK
-/// two: of thirteen it repairs seven lost ones, one more than half; with eight it never falls below cwnd. RFC 6675 leaves
-/// them out.
+/// The counter of 1996 counts lost segments as in flight. Each duplicate subtracts one, the first
+/// partial ACK two. With thirteen it repairs seven lost segments, one more than half. With eight it
+/// never falls below cwnd. RFC 6675 excludes lost segments.
 #[test]
 fn only_rfc6675_repairs_a_burst_of_most_of_the_window_without_a_timeout() {
     let seven = sack(SackPipe::Counter, &BURST[..7]);
@@ -274,8 +284,8 @@ fn only_rfc6675_repairs_a_burst_of_most_of_the_window_without_a_timeout() {
     assert_eq!(repairs(&run), (BURST.len() as u64, 0, 1));
 }
 
-/// The window is full when the loss is found: only the lost segment goes again, not the last one sent, which nothing
-/// shows to be lost (RFC 6675 section 5 step 4.3).
+/// The window is full when the loss is found. Only the lost segment is retransmitted. The last one
+/// sent is not, since nothing shows that it is lost (RFC 6675 section 5 step 4.3).
 #[test]
 fn rfc6675_resends_no_more_than_the_lost_segment_of_a_full_window() {
     for lost in [&[60], &[70], &[SEGMENTS - 10]] {
@@ -285,7 +295,7 @@ fn rfc6675_resends_no_more_than_the_lost_segment_of_a_full_window() {
     }
 }
 
-/// Fall and Floyd section 6, four losses: Reno, waiting for its timer, is worse than Tahoe.
+/// Fall and Floyd section 6, four losses: Reno waits for its timer and does worse than Tahoe.
 #[test]
 fn four_losses_order_the_recoveries() {
     let done = |recovery| run(recovery, FOUR).done();
@@ -293,9 +303,11 @@ fn four_losses_order_the_recoveries() {
     assert!(sack < newreno && newreno < tahoe && tahoe < vanilla && vanilla < reno);
 }
 
-/// Mean segments delivered in 5 s when `losses` random segments of the window of 16 are lost, over the same 60 draws
-/// for all. The receiver window is too large to matter: where it stops a sender from filling the link during recovery,
-/// NewReno comes out with two segments of window and Reno with a burst (RFC 6582 section 3.2 step 3).
+/// Mean number of segments delivered in 5 s when `losses` random segments of the window of 16 are
+/// lost, with common random numbers over 60 cases.
+///
+/// The receiver window is too large to matter. If it limited the sender in recovery, NewReno would
+/// leave with two segments of window and Reno with a burst (RFC 6582 section 3.2 step 3).
 fn mean_delivered(recovery: Recovery, losses: usize) -> f64 {
     let draws = 60;
     let tcp = TcpParams {
@@ -314,9 +326,11 @@ fn mean_delivered(recovery: Recovery, losses: usize) -> f64 {
     (0..draws).map(delivered).sum::<u64>() as f64 / draws as f64
 }
 
-/// Fall and Floyd 1996: one loss tells only who needs the timer and who slow-starts; of several, SACK makes
-/// least, then NewReno; Tahoe loses what it sends again, and Reno, which mostly waits for its timer with a window
-/// halved twice, comes behind it, and from three losses on even behind Vanilla.
+/// Ranking after Fall and Floyd 1996.
+///
+/// One loss separates only those that need the timer or slow start. With several, SACK loses least,
+/// then NewReno. Tahoe retransmits too much. Reno mostly waits for its timer with a window halved
+/// twice and comes last but Vanilla, or last from three losses on.
 #[test]
 fn losses_in_a_window_order_the_recoveries() {
     let [vanilla, tahoe, reno, newreno, sack] = ALL.map(|r| mean_delivered(r, 1));
@@ -338,7 +352,8 @@ fn losses_in_a_window_order_the_recoveries() {
     }
 }
 
-/// Both ends send files over one VC: a frame of each flow for each segment of the one connection and for each ACK of the other.
+/// Both ends send files over one VC. Each flow carries a frame per segment of one connection and
+/// per ACK of the other.
 #[test]
 fn both_ways_share_the_vc_and_keep_their_own_books() {
     let own = TcpParams {
@@ -358,12 +373,12 @@ fn both_ways_share_the_vc_and_keep_their_own_books() {
         (vc.sender.acknowledged, back.sender.acknowledged),
         (bytes, bytes)
     );
-    // A segment and an ACK of each way: as many frames in each flow.
+    // A segment and an ACK in each direction give equal frame counts.
     let frames = [0, 1].map(|flow| tally.flows[flow].frames_sent);
     assert_eq!(frames, [vc.sender.segments + back.sender.segments; 2]);
 }
 
-/// What probes tell of the sender is what its segments and the rules say: Vanilla, one loss, one timeout.
+/// Sender probes must follow from the segments and the rules: Vanilla, one loss, one timeout.
 #[test]
 fn probes_of_the_sender_agree_with_each_other_and_with_the_rules() {
     let tcp = TcpParams {
@@ -387,7 +402,7 @@ fn probes_of_the_sender_agree_with_each_other_and_with_the_rules() {
 
     assert!(acknowledged.value.is_sorted());
     assert_eq!(acknowledged.value.last(), Some(&((SEGMENTS * MSS) as f64)));
-    // FlightSize is what was sent and is not acknowledged, be it sent again or not.
+    // FlightSize is sent but unacknowledged data, whether retransmitted or not.
     for (&now, &bytes) in flight.time_s.iter().zip(&flight.value) {
         let sent = sequence.time_s.partition_point(|&t| t <= now);
         let sent = sequence.value[..sent].iter().copied().reduce(f64::max);
@@ -401,7 +416,8 @@ fn probes_of_the_sender_agree_with_each_other_and_with_the_rules() {
         Some(16_000.0)
     );
 
-    // A segment of 22 cells and an ACK of 2 on the empty path; then each waits behind the others of its window.
+    // A segment of 22 cells and an ACK of 2 on the empty path. Later ones wait behind others of
+    // their window.
     let empty = 24.0 * 424.0 / 932_800.0 + 0.2;
     assert!((rtt.value[0] - empty).abs() < 1e-9, "{}", rtt.value[0]);
     assert_eq!(rtt.time_s[0], rtt.value[0]);
@@ -410,7 +426,7 @@ fn probes_of_the_sender_agree_with_each_other_and_with_the_rules() {
             .iter()
             .all(|&s| s >= rtt.value[0] && s < empty + 0.16)
     );
-    // One segment is timed at a time.
+    // Only one segment is timed at a time.
     let apart = rtt.time_s.windows(2).zip(&rtt.value[1..]);
     assert!(apart.into_iter().all(|(t, &s)| t[1] - t[0] >= s - 1e-9));
 

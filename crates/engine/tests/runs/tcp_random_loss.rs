@@ -1,16 +1,22 @@
-//! Throughput under independent random losses against the published laws: whole runs over one link.
+//! Tests throughput under independent random losses against published laws: whole runs over one
+//! link.
 //!
-//! * The square-root law: B = (1 / RTT) sqrt(3 / (2 p)) segments per second, every segment acknowledged (M. Mathis,
-//!   J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm", CCR 27(3),
-//!   1997). Its constant 1.22 is that of periodic losses; for independent ones the paper gives 1.31.
-//! * Its extension by timeouts: B = 1 / (RTT sqrt(2 p / 3) + T0 min(1, 3 sqrt(3 p / 8)) p (1 + 32 p^2)) (J. Padhye,
-//!   V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP throughput", SIGCOMM 1998, the approximate form with b = 1).
+//! * The square-root law: B = (1 / RTT) sqrt(3 / (2 p)) segments per second, every segment
+//!   acknowledged. Its constant 1.22 holds for periodic losses; for independent ones the paper gives
+//!   1.31. Source: M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP
+//!   congestion avoidance algorithm", CCR 27(3), 1997.
+//! * The extension by timeouts: B = 1 / (RTT sqrt(2 p / 3) + T0 min(1, 3 sqrt(3 p / 8)) p (1 + 32
+//!   p^2)). Source: J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP throughput", SIGCOMM
+//!   1998, the approximate form with b = 1.
 //!
-//! Both speak of a sender that halves its window per loss: Reno, NewReno and SACK are judged, not Tahoe and
-//! Vanilla. RTT = 100 ms, no queueing (a window takes microseconds), rwnd never reached, ticks of 1 ms; T0, the
-//! minimum RTO, is 200 ms unless said otherwise. Ten replications each; the verdict holds for the mean with four
-//! standard errors to both sides (Student's t with 9 degrees of freedom: beyond with probability 0.3 %). The draws
-//! are seeded.
+//! Both describe a sender that halves its window per loss. So the tests cover Reno, NewReno and
+//! SACK, but neither Tahoe nor Vanilla.
+//!
+//! RTT is 100 ms without queueing (a window takes microseconds). rwnd is never reached, and ticks
+//! are 1 ms. T0, the minimum RTO, is 200 ms unless stated otherwise.
+//!
+//! Each mean is over ten replications with fixed seeds. The verdict must hold four standard errors
+//! to both sides (Student's t with 9 degrees of freedom: exceeded with probability 0.3 %).
 
 use crate::common::build;
 use cellyard_engine::Kernel;
@@ -21,7 +27,7 @@ use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_SECOND};
 const MSS: u64 = 1000;
 const RTT: f64 = 0.1;
 const REPLICATIONS: u64 = 10;
-/// Within which the laws must hold.
+/// Tolerated relative error of the laws.
 const TOLERANCE: f64 = 0.15;
 const HALVING: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 
@@ -34,12 +40,12 @@ fn padhye(p: f64, t0: f64) -> f64 {
     1.0 / (RTT * (2.0 * p / 3.0).sqrt() + t0 * timeout_share * p * (1.0 + 32.0 * p * p))
 }
 
-/// The same with the timeouts counted that there were.
+/// The extended law with the observed number of timeouts in place of its own estimate.
 fn counted(p: f64, t0: f64, rates: &Rates) -> f64 {
     1.0 / (RTT * (2.0 * p / 3.0).sqrt() + t0 * rates.timeouts / rates.sent)
 }
 
-/// Per second of one replication.
+/// Rates per second of one replication.
 struct Rates {
     /// Segments delivered in order, once.
     delivered: f64,
@@ -49,7 +55,7 @@ struct Rates {
     timeouts: f64,
 }
 
-/// Ten runs with `per_mille` thousandths of the frames lost, together about `losses` of them.
+/// Ten runs that lose `per_mille` thousandths of the frames, about `losses` of them in total.
 fn replications(recovery: Recovery, per_mille: u64, min_rto: Span, losses: u64) -> Vec<Rates> {
     let p = per_mille as f64 / 1000.0;
     let segments = losses as f64 / p / REPLICATIONS as f64;
@@ -63,7 +69,7 @@ fn replications(recovery: Recovery, per_mille: u64, min_rto: Span, losses: u64) 
         recovery,
         mss: MSS,
         rwnd: 10_000 * MSS,
-        // Slow start ends where the law sees the mean window.
+        // End slow start at the mean window of the law.
         initial_ssthresh: Some((square_root_law(p) * RTT) as u64 * MSS),
         granularity: Span::from_milliseconds(1),
         min_rto,
@@ -84,7 +90,7 @@ fn replications(recovery: Recovery, per_mille: u64, min_rto: Span, losses: u64) 
     (0..REPLICATIONS).map(rates).collect()
 }
 
-/// Mean and its standard error.
+/// Mean and standard error.
 fn estimate(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let values: Vec<f64> = values.collect();
     let n = values.len() as f64;
@@ -101,9 +107,12 @@ fn assert_near_one(what: &str, ratios: impl Iterator<Item = f64>) {
     );
 }
 
-/// The square-root law up to 1 %, above which timeouts show, Padhye's formula up to 3 %. The law counts what arrives,
-/// the formula what is sent. The formula tells how often Reno needs its timer; SACK, which in windows of seven to nine segments
-/// repairs more without it, sends more than that from 2 % on: there with its own timeouts counted.
+/// The square-root law must hold up to 1 %, where timeouts begin to matter, and Padhye's formula up
+/// to 3 %.
+///
+/// The law counts delivered segments, the formula sent ones. The formula estimates how often Reno
+/// needs its timer. In windows of seven to nine segments SACK needs it less and sends more from 2 %
+/// on. There the test uses the observed timeouts.
 #[test]
 fn throughput_follows_the_square_root_law_and_padhyes_formula() {
     for per_mille in [1, 2, 5, 10, 20, 30] {
@@ -129,10 +138,13 @@ fn throughput_follows_the_square_root_law_and_padhyes_formula() {
     }
 }
 
-/// With T0 = 1 s, ten round trips, timeouts decide and the square-root law is wrong, at 3 % by more than a twentieth. Padhye's
-/// formula says what one costs, but not how many there are: it assumes that a loss takes the rest of its round with it, and of
-/// independent losses more are repaired without the timer. With the timeouts counted instead, the time per segment is
-/// RTT sqrt(2 p / 3) + T0 x timeouts per segment.
+/// With T0 = 1 s, ten round trips, timeouts dominate, and the square-root law is off by more than a
+/// twentieth at 3 %.
+///
+/// Padhye's formula has the cost of a timeout right, but not the number. It assumes that a loss
+/// takes the rest of its round with it, but independent losses are repaired without the timer more
+/// often. With observed timeouts, the time per segment is RTT sqrt(2 p / 3) + T0 x timeouts per
+/// segment.
 #[test]
 fn a_second_of_minimum_rto_costs_a_second_per_timeout() {
     for per_mille in [10, 20, 30] {
@@ -153,7 +165,7 @@ fn a_second_of_minimum_rto_costs_a_second_per_timeout() {
     }
 }
 
-/// Each recovery repairs something that the one before it leaves to the timer or to slow start.
+/// Each recovery repairs something that the previous one leaves to the timer or to slow start.
 #[test]
 fn random_losses_order_the_recoveries() {
     let order = [
@@ -169,8 +181,8 @@ fn random_losses_order_the_recoveries() {
     });
     for pair in goodputs.windows(2) {
         let ((less, error), (more, other)) = (pair[0], pair[1]);
-        // Equals differ by two standard errors in this direction in 3 % of all cases, and all five are in this order
-        // in one of 120.
+        // Equal means differ by two standard errors in this direction in 3 % of all cases. All five
+        // are in this order in one of 120.
         let chance = 2.0 * (error * error + other * other).sqrt();
         assert!(more - less > chance, "{goodputs:?}");
     }

@@ -1,4 +1,4 @@
-//! What theory says exactly, or within a stated error, about whole runs, for every engine.
+//! Tests every engine against theory that holds for whole runs exactly, or within a stated error.
 
 use crate::common;
 use crate::common::build::{self, OC3};
@@ -14,13 +14,14 @@ fn tcp() -> Traffic {
     Traffic::Tcp(Box::new(build::tcp()))
 }
 
-/// 512 bytes of data take 12 cells of 53 bytes: a link that is never idle delivers 512/636 of its rate. It is idle at
-/// most during the first loop, and one frame per source is under way at the end.
+/// 512 bytes of data take 12 cells of 53 bytes, so a link that is never idle delivers 512/636 of
+/// its rate. It is idle only during the first loop. At the end, each source has one frame in
+/// flight.
 #[test]
 fn loss_free_lan_delivers_512_of_every_636_bytes() {
     let delay = Span::from_microseconds(5);
     let cell = OC3.cell_time().0;
-    // Six links, and 12 + 2 cells sent and forwarded once per hop.
+    // Six links; 12 + 2 cells are sent, then forwarded once per hop.
     let first_loop = 6 * delay.0 + (12 + 2 + 2 + 2) * cell;
     for (name, engine) in engines::ALL {
         for sources in [3, 5, 8] {
@@ -47,7 +48,7 @@ fn loss_free_lan_delivers_512_of_every_636_bytes() {
     }
 }
 
-/// Windows of W bytes each, never closed by loss, put at most the sum of the windows into the port.
+/// Windows of W bytes each, never reduced by loss, put at most their sum into the port.
 #[test]
 fn loss_free_queue_stays_below_the_sum_of_the_windows() {
     let frames_per_window = 65_535 / 512;
@@ -65,7 +66,7 @@ fn loss_free_queue_stays_below_the_sum_of_the_windows() {
             let max = engine(&net, None).ports[port].as_ref().unwrap().max_queue;
             let windows = sources as u64 * frames_per_window * 12;
             assert!(max <= windows, "{name}: {max} > {windows}");
-            // The path itself holds no more than a few frames per source.
+            // The path holds only a few frames per source.
             assert!(
                 max + sources as u64 * 60 >= windows,
                 "{name}: {max} of {windows}"
@@ -74,7 +75,7 @@ fn loss_free_queue_stays_below_the_sum_of_the_windows() {
     }
 }
 
-/// `n` hosts with one cell source each over links of rate `access` into one port of rate OC3.
+/// `n` hosts, each with one cell source, over links of rate `access` into one port of rate OC3.
 fn multiplexer(n: usize, access: BitRate, duration: Span, traffic: Traffic) -> Scenario {
     let mut net = build::network(duration);
     net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
@@ -96,8 +97,8 @@ fn multiplexer(n: usize, access: BitRate, duration: Span, traffic: Traffic) -> S
     net
 }
 
-/// Largest X just after an acceptance and cells x ticks of waiting, by brute force: every cell starts when it
-/// has come and all before it have left.
+/// Largest X just after an acceptance, and cells x ticks of waiting, by brute force. Every cell
+/// starts when it has arrived and all before it have left.
 fn periodic_queue(
     starts: &[u64],
     period: u64,
@@ -114,7 +115,7 @@ fn periodic_queue(
         })
         .collect();
     arrivals.sort_unstable();
-    // When those that did not find the port idle begin service.
+    // Start of service for cells that found the port busy.
     let mut waiting: Vec<u64> = Vec::new();
     let mut free: Option<u64> = None;
     let (mut max, mut waited) = (0, 0u128);
@@ -134,7 +135,7 @@ fn periodic_queue(
 proptest! {
     #![proptest_config(common::config(40))]
 
-    /// N D/D/1: the queue of N periodic sources depends on their phases only.
+    /// N D/D/1: the queue of N periodic sources depends only on their phases.
     #[test]
     fn periodic_sources_queue_as_brute_force_says(
         phases in proptest::collection::vec((0u64..12, 0u64..3), 1..=10),
@@ -164,8 +165,10 @@ proptest! {
     }
 }
 
-/// Mean wait in M/D/1 with load rho: rho / (2 (1 - rho)) service times. One Poisson source over a link a thousand times
-/// faster than the port, so that the source's own link takes away less than 0.1 % of it.
+/// Mean wait in M/D/1 with load rho: rho / (2 (1 - rho)) service times.
+///
+/// One Poisson source feeds the port over a link a thousand times faster, which changes the wait by
+/// less than 0.1 %.
 #[test]
 fn poisson_cells_wait_as_in_m_d_1() {
     let service = BitRate(155_520).cell_time();
@@ -190,7 +193,7 @@ fn poisson_cells_wait_as_in_m_d_1() {
             let error = (variance / runs as f64).sqrt();
             let load = percent as f64 / 100.0;
             let expected = load / (2.0 * (1.0 - load));
-            // Student's t with 19 degrees of freedom: beyond 5 with probability 8e-5.
+            // Student's t with 19 degrees of freedom exceeds 5 with probability 8e-5.
             assert!(
                 (mean - expected).abs() < 5.0 * error + 0.001 * expected,
                 "{name}, load {load}: {mean} +- {error}, expected {expected}"
@@ -203,7 +206,7 @@ fn poisson_cells_wait_as_in_m_d_1() {
     }
 }
 
-/// Every lost frame is lost whole and shows up in the books.
+/// Every lost frame is lost whole and appears in the counters.
 #[test]
 fn losses_on_purpose_follow_their_list_and_their_stream() {
     let count = |tally: &Tally| tally.flows[0].clone();
@@ -225,13 +228,16 @@ fn losses_on_purpose_follow_their_list_and_their_stream() {
             .filter(|&n| draws.unit(n) < 0.1)
             .count() as u64;
         assert_eq!(data.cells_dropped, lost, "{name}");
-        // Binomial (4001, 0.1): 5 sigma are 95; beyond with probability 6e-7.
+        // Binomial (4001, 0.1): 5 sigma are 95, exceeded with probability 6e-7.
         assert!(lost.abs_diff(400) < 95, "{name}: {lost}");
     }
 }
 
-/// A burst of 20 000 s at 155.52 Mb/s has 7.3 x 10^9 cells, more than 32 bits can count, and frame numbers wrap on the way. None is
-/// lost from the books, on a direct link or through a port under either kernel, and the goodput is 48/53 of the line.
+/// A burst of 20 000 s at 155.52 Mb/s has 7.3 x 10^9 cells. That exceeds 32 bits, and frame numbers
+/// wrap.
+///
+/// The counters miss none, on a direct link or through a port under either kernel. The goodput is
+/// 48/53 of the line.
 #[test]
 fn bursts_of_more_cells_than_32_bits_count_are_whole() {
     let on = Span::from_milliseconds(20_000_000);
@@ -249,7 +255,7 @@ fn bursts_of_more_cells_than_32_bits_count_are_whole() {
     let mut through = build::dumbbell(2, Span::ZERO, on, None, DropPolicy::TailDrop, |_| {
         vbr.clone()
     });
-    // The other input never brings anything, and yet it makes the port one that can queue.
+    // The other input never brings anything, but makes the port one that can queue.
     through.vcs[1].start = on;
     for (net, kernel) in [
         (&direct, Kernel::Auto),
@@ -259,7 +265,7 @@ fn bursts_of_more_cells_than_32_bits_count_are_whole() {
         let tally = run_tally(net, None, kernel, false).expect("it runs");
         let data = &tally.flows[0];
         assert_eq!(data.frames_sent, cells, "{kernel:?}");
-        // The last cells are still on their way.
+        // The last cells are still in flight.
         assert!(cells - data.cells_delivered <= 4, "{kernel:?}: {data:?}");
         let mbps = tally.vcs[0].measured_bytes as f64 * 8e-6 / on.as_seconds();
         assert!(

@@ -1,4 +1,5 @@
-//! ABR in whole runs: explicit rates bring greedy sources to the max-min fair rates, known beforehand or found by ERICA.
+//! Tests that ABR brings greedy sources to the max-min fair rates, with explicit rates known
+//! beforehand or found by ERICA.
 
 use crate::common;
 use crate::common::draws::Draws;
@@ -8,7 +9,7 @@ use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{Tally, run_tally};
 use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span};
 
-/// Where the links of hosts are fast enough for all.
+/// Rate of host links that are fast enough for all.
 const FAST: u64 = 155_520_000;
 
 fn cells_per_second(rate: BitRate) -> f64 {
@@ -19,7 +20,7 @@ fn mbps(rate: f64) -> BitRate {
     BitRate((rate * 1e6).round() as u64)
 }
 
-/// Data without end: as fast as the line in large datagrams, or a TCP whose window is never closed.
+/// Endless data: large datagrams at line rate, or a TCP whose window is never reduced.
 fn greedy(tcp: bool) -> Traffic {
     if tcp {
         return Traffic::Tcp(Box::new(TcpParams {
@@ -38,17 +39,18 @@ fn greedy(tcp: bool) -> Traffic {
     })
 }
 
-/// A VC that wants all it can get; rates in cells per second.
+/// A VC that takes all it can get. Rates are in cells per second.
 #[derive(Clone, Debug)]
 struct Wants {
     mcr: f64,
     pcr: f64,
     weight: f64,
-    /// Links that bound it.
+    /// Links that limit the VC.
     links: Vec<usize>,
 }
 
-/// Max-min fair rates above MCR, by weight: all grow alike until a link is full or a PCR reached.
+/// Max-min fair rates above MCR, by weight. All grow together until a link is full or a PCR is
+/// reached.
 fn water_filling(vcs: &[Wants], links: &[f64]) -> Vec<f64> {
     let mut rates: Vec<f64> = vcs.iter().map(|vc| vc.mcr).collect();
     let mut grows = vec![true; vcs.len()];
@@ -87,10 +89,11 @@ fn water_filling(vcs: &[Wants], links: &[f64]) -> Vec<f64> {
     rates
 }
 
-/// A random network: a tree of switches, each VC between hosts of its own; at most 20 links, each with its way back.
+/// A random network: a tree of switches, with each VC between two hosts of its own. At most 20
+/// links, each with its backward link.
 struct Random {
     net: Scenario,
-    /// By VC: its links out of switches on the way of its data, and back.
+    /// Per VC, the links out of switches on its data's path, then on the path back.
     ways: Vec<[Vec<usize>; 2]>,
 }
 
@@ -114,14 +117,15 @@ fn way(parents: &[usize], from: usize, to: usize) -> Vec<usize> {
     a
 }
 
-/// What is drawn.
+/// What varies in a random network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Of {
     /// MCRs and weights.
     Shares,
-    /// Neither.
+    /// Neither MCRs nor weights.
     Equal,
-    /// Neither, and all data go away from one switch: no link carries what comes back beside data.
+    /// Neither, and all data flow away from one switch. No link carries returning cells beside
+    /// data.
     OneWay,
 }
 
@@ -184,7 +188,8 @@ impl Random {
                 1
             };
             vc.abr = Some(AbrParams {
-                // Of 5 Mb/s and more, eight of a tenth at most are less than nine tenths.
+                // Eight times at most a tenth of the lowest rate, 5 Mb/s or more, stays below nine
+                // tenths.
                 mcr: (least > 0).then_some(BitRate(least * 100_000)),
                 icr: Some(BitRate(500_000)),
                 pcr: draws
@@ -215,7 +220,8 @@ impl Random {
         Random { net, ways }
     }
 
-    /// VCs whose receivers are allowed more than twice what they send, on a link that `vc` crosses, or on one that shares a VC with such a link.
+    /// VCs whose receivers may send more than twice what they send, on a link that `vc` crosses or
+    /// that shares a VC with such a link.
     fn unused_allocations(&self, tally: &Tally, vc: usize) -> Vec<usize> {
         let seconds = self.net.duration.as_seconds();
         let unused = |&other: &usize| {
@@ -229,7 +235,7 @@ impl Random {
         (0..self.ways.len()).filter(unused).collect()
     }
 
-    /// Links that the data of a VC cross, and those that the data of others cross that share one with it.
+    /// Links that a VC's data cross, and links of the data of other VCs that share a link with it.
     fn beside(&self, vc: usize) -> Vec<usize> {
         let own = &self.ways[vc][0];
         let shares = |ways: &&[Vec<usize>; 2]| ways[0].iter().any(|link| own.contains(link));
@@ -257,14 +263,16 @@ fn run(net: &Scenario) -> Tally {
     run_tally(net, None, Kernel::Auto, false).expect("a run without errors")
 }
 
-/// Cells per second of data that arrived in the measuring time, with the forward RM cells before them.
+/// Rate of arriving data in the measuring time, in cells per second, including the forward RM cells
+/// before them.
 fn rate(net: &Scenario, tally: &Tally, vc: usize) -> f64 {
     let seconds = (net.duration - net.measure.warm_up).as_seconds();
     let nrm = net.vcs[vc].abr.expect("it has end systems").nrm as f64;
     tally.vcs[vc].delay.count as f64 / seconds * nrm / (nrm - 1.0)
 }
 
-/// Forward RM cells take 1/32 of a source's cells; those of the other direction that it turns round, less than 1/32 of that: 0.1 %.
+/// Forward RM cells take 1/32 of a source's cells. Turned-round RM cells of the other direction
+/// take less than 1/32 of that: 0.1 %.
 #[test]
 fn with_rates_known_beforehand_greedy_sources_get_the_max_min_fair_ones() {
     let (duration, warm_up) = (Span::from_milliseconds(330), Span::from_milliseconds(180));
@@ -284,7 +292,7 @@ fn with_rates_known_beforehand_greedy_sources_get_the_max_min_fair_ones() {
         for (vc, fair) in fair.into_iter().enumerate() {
             let found = rate(&random.net, &tally, vc);
             let acr = tally.vcs[vc].abr[0].acr;
-            // A cell more or less in the measuring time.
+            // Tolerance of one cell in the measuring time.
             let cell = 1.0 / (duration - warm_up).as_seconds();
             let off = ((found - fair).abs() - cell).max(0.0) / fair;
             worst = worst.max(off);
@@ -297,7 +305,8 @@ fn with_rates_known_beforehand_greedy_sources_get_the_max_min_fair_ones() {
     println!("at most {:.2} % off", 100.0 * worst);
 }
 
-/// What ABR leaves of each link for its own RM cells on the way back: forward and backward ones, for what is sent at `rates`.
+/// Max-min fair rates at the target utilisation, when returning RM cells take their part of each
+/// link on the way back. Iterates, since that part depends on the rates.
 fn rates_at_target(random: &Random, target: f64) -> Vec<f64> {
     let wants = random.wants();
     let full = |link: usize| target * cells_per_second(random.net.links[link].rate);
@@ -314,8 +323,8 @@ fn rates_at_target(random: &Random, target: f64) -> Vec<f64> {
     rates
 }
 
-/// ERICA over random networks: how many VCs there were, those that are more than 5 % off, by network and VC, and those of them for which no
-/// cause is known. All are printed with their causes.
+/// ERICA over random networks. Returns the number of VCs; those more than 5 % off, by network and
+/// VC; and those of them without a known cause. Prints all with their causes.
 fn off_with_erica(seed: u64, kind: Of) -> (usize, Vec<(u64, usize)>, Vec<String>) {
     let (duration, warm_up) = (Span::from_milliseconds(1_000), Span::from_milliseconds(600));
     let (mut all, mut off, mut without_cause) = (0, Vec::new(), Vec::new());
@@ -350,9 +359,12 @@ fn off_with_erica(seed: u64, kind: Of) -> (usize, Vec<(u64, usize)>, Vec<String>
     (all, off, without_cause)
 }
 
-/// A link that carries data one way only brings all to their rates. What comes back for a VC is sent by an end system that uses little of what it is
-/// allowed; where it crosses the data of others, its allocation counts as the largest of the interval before, and lifts theirs: the load is then above the
-/// target, and who is bound there has too much, or too little of another link.
+/// On links that carry data in one direction only, all VCs reach their rates.
+///
+/// Returning cells come from end systems that use little of their allocation. On links shared with
+/// data, that allocation still counts as the largest of the previous interval and raises the
+/// others. Then the load exceeds the target. VCs limited there get too much, or too little of
+/// another link.
 #[test]
 fn erica_brings_greedy_sources_to_the_max_min_fair_rates_of_its_target() {
     let (all, off, _) = off_with_erica(33, Of::OneWay);
@@ -362,7 +374,8 @@ fn erica_brings_greedy_sources_to_the_max_min_fair_rates_of_its_target() {
     assert!(without_cause.is_empty(), "{without_cause:?}");
 }
 
-/// Senders a0, a1, ... over one link between s and t, each to its own host over a link of its rate, Mb/s.
+/// Senders a0, a1, ... over one link between s and t, each to its own host over a link of rate
+/// `last` in Mb/s.
 fn star(trunk: f64, last: &[f64], feedback: Feedback, tcp: bool) -> Scenario {
     let mut net = build::network(Span::from_milliseconds(1_500));
     net.measure.warm_up = Span::from_milliseconds(900);
@@ -392,7 +405,8 @@ fn star(trunk: f64, last: &[f64], feedback: Feedback, tcp: bool) -> Scenario {
     net
 }
 
-/// Each VC gets this, Mb/s of cells, RM cells included, within this part.
+/// Checks that each VC gets the `wanted` rate in Mb/s of cells, including RM cells, within the
+/// relative error.
 fn gets(net: &Scenario, wanted: &[f64], within: f64) {
     let tally = run(net);
     for (vc, wanted) in wanted.iter().enumerate() {
@@ -432,7 +446,7 @@ fn two_sources_on_one_link_converge_to_equal_shares_of_the_target() {
     }
 }
 
-/// The last link of VC 2 has 10 Mb/s, of which 9 are the target.
+/// The last link of VC 2 has 10 Mb/s, so the target is 9 Mb/s.
 #[test]
 fn a_source_held_elsewhere_leaves_its_share_to_the_others() {
     for tcp in [false, true] {
@@ -446,7 +460,8 @@ fn a_source_held_elsewhere_leaves_its_share_to_the_others() {
     }
 }
 
-/// Of 149.76 Mb/s 134.784 are the target. VC 1 is held at 40 Mb/s: beside the MCRs of the others 34.784 are left.
+/// The target is 134.784 of 149.76 Mb/s. VC 1 is limited to 40 Mb/s, and 34.784 remain above the
+/// MCRs of the others.
 #[test]
 fn above_their_mcrs_the_others_share_equally_what_one_that_is_held_elsewhere_leaves() {
     let feedback = Feedback::EricaMcr(erica_to_the_target());

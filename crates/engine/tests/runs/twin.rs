@@ -1,5 +1,8 @@
-//! The twin by itself: runs computed by hand from the model page, and the books on random scenarios (the twin
-//! checks conservation at every cell event of every port and, per VC direction, at the end).
+//! Tests the twin alone: runs computed by hand from the model page, and counters on random
+//! scenarios.
+//!
+//! The twin checks conservation at every cell event of every port and, per VC direction, at the
+//! end.
 
 use crate::common;
 use crate::common::build::{self, OC3};
@@ -25,7 +28,8 @@ fn digest_of(transmissions: &[(usize, u64, u32, u32, u32)]) -> u64 {
         .fold(0, u64::wrapping_add)
 }
 
-/// One cell source per start, each on its own host, into one port; the gap between cells is 1000 cell times.
+/// One cell source per start, each on its own host, into one port. Cells of a source are 1000 cell
+/// times apart.
 fn single_cells(starts: &[u64], buffer: u64, duration: u64) -> Scenario {
     let mut net = build::network(Span(duration));
     net.switches = vec![build::switch("s", Some(buffer), DropPolicy::TailDrop)];
@@ -92,7 +96,7 @@ fn one_segment_and_its_ack_leave_every_link_at_the_computed_ticks() {
 #[test]
 fn cells_of_one_instant_go_in_tie_order() {
     let c = cell();
-    // Three cells reach the port at c; they leave at 2c, 3c, 4c.
+    // Three cells reach the port at c and leave at 2c, 3c, 4c.
     let order = |net: &Scenario| {
         let tally = run_twin(net, None);
         let orders = [
@@ -132,7 +136,7 @@ fn cells_of_one_instant_go_in_tie_order() {
 #[test]
 fn coincident_departure_makes_room_only_when_it_goes_first() {
     let c = cell();
-    // At c one cell starts and one waits; the third comes at 2c, when the first leaves.
+    // At c one cell starts and one waits. The third comes at 2c, when the first leaves.
     let mut net = single_cells(&[0, 0, c], 1, 10 * c);
     for (arrival_first, dropped) in [(true, 1), (false, 0)] {
         net.arrival_first = arrival_first;
@@ -231,8 +235,8 @@ fn a_cell_time_is_rounded_up_to_a_whole_number_of_ticks() {
 #[test]
 fn a_refused_frame_stays_refused_when_the_port_has_become_idle() {
     let c = cell();
-    // EPD with threshold 0. The cell of v0 is in service at c, that of v1 waits; v2's frame begins at 2c, finds
-    // X = 1 > 0, and is still refused at its last cell, long after the port is idle.
+    // EPD with threshold 0. At c the cell of v0 is in service and that of v1 waits. The frame of v2
+    // begins at 2c and finds X = 1 > 0. Even its last cell is refused, long after the port is idle.
     let mut net = single_cells(&[0, 0], 10, 100 * c);
     let epd = DropPolicy::Epd {
         threshold: Some(Threshold::Cells(0)),
@@ -263,8 +267,10 @@ proptest! {
     }
 }
 
-/// The random scenarios are worth their time only if they drop for every reason, time out, retransmit, damage frames, lose some of
-/// which no last cell arrives, end while frames are on their way, and queue in several classes.
+/// The random scenarios must cover everything worth testing.
+///
+/// They must drop for every reason, time out, retransmit, damage frames, and lose last cells of
+/// frames. They must also end with frames in flight and queue in several classes.
 #[test]
 fn random_scenarios_make_everything_happen() {
     let mut runner = TestRunner::deterministic();
@@ -292,7 +298,7 @@ fn random_scenarios_make_everything_happen() {
             tcps().any(|v| v.sender.segments > 50),
             ports().any(|p| p.max_queue > 20),
             ports().any(|p| p.classes.iter().filter(|c| c.max_queue > 0).count() > 1),
-            // Every second flow carries what comes back.
+            // Every second flow carries the returning frames.
             tally
                 .flows
                 .iter()
@@ -315,7 +321,7 @@ fn random_scenarios_make_everything_happen() {
     }
 }
 
-/// What no random scenario has is compared nowhere.
+/// Nothing compares what no random scenario contains.
 #[test]
 fn random_scenarios_have_every_component_and_choice() {
     let mut runner = TestRunner::deterministic();

@@ -1,4 +1,5 @@
-//! ABR end systems and feedback: the usual ones, and random ones, their times chosen around the cell time of the base rate.
+//! ABR end systems and feedback: the usual ones, and random ones with times near the cell time of
+//! the base rate.
 
 use super::random::span;
 use cellyard_engine::scenario::*;
@@ -39,7 +40,7 @@ pub fn erica() -> EricaParams {
     }
 }
 
-/// Gives every switch of `net` this feedback.
+/// Gives every switch of `net` the feedback.
 pub fn tell(net: &mut Scenario, feedback: Feedback) {
     let queues = net.switches.iter_mut().flat_map(|s| &mut s.queues);
     for queue in queues.filter(|queue| queue.class == Class::Abr) {
@@ -47,7 +48,7 @@ pub fn tell(net: &mut Scenario, feedback: Feedback) {
     }
 }
 
-/// Takes feedback from queues where no VC with end systems listens.
+/// Removes feedback from queues that no VC with end systems crosses.
 pub fn heard(net: &mut Scenario) {
     let topology = Topology::new(net).expect("the shape is right");
     let is_abr = |queue: &ClassQueue| queue.class == Class::Abr;
@@ -73,7 +74,8 @@ fn tenths(most: u64) -> impl Strategy<Value = Ratio> {
     (0..=most).prop_map(|n| Ratio::new(n, 10))
 }
 
-/// Rates below a third of the base rate, which no link is slower than, PCR, ICR and MCR in order; any of them may be missing.
+/// Random end systems with PCR, ICR and MCR in order, each optional. Rates stay below a third of
+/// the base rate, the lowest rate of a link.
 pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
     let part = move |n: u64| BitRate((base / 60 * n).max(1));
     let rates = (

@@ -1,9 +1,9 @@
-//! Scenarios built by hand, with the defaults of the model.
+//! Builders of scenarios with the defaults of the model.
 
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 
-/// Ticks of one cell at 155.52 Mb/s.
+/// Rate of OC-3, 155.52 Mb/s.
 pub const OC3: BitRate = BitRate(155_520_000);
 
 /// An empty network.
@@ -102,7 +102,7 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
     }
 }
 
-/// Records `what` of the port or VC `of`, of all classes and VCs there.
+/// Records `what` of the port or VC `of`, for all classes and VCs there.
 pub fn probe(what: Observable, of: &str, interval: Option<Span>) -> Probe {
     Probe {
         interval,
@@ -110,7 +110,7 @@ pub fn probe(what: Observable, of: &str, interval: Option<Span>) -> Probe {
     }
 }
 
-/// A TCP of the first study's LAN: MSS 512, 64K window, 100 ms timer.
+/// A TCP of the first study's LAN: MSS 512 bytes, 64K window, 100 ms timer.
 pub fn tcp() -> TcpParams {
     TcpParams {
         recovery: Recovery::Vanilla,
@@ -118,8 +118,8 @@ pub fn tcp() -> TcpParams {
     }
 }
 
-/// `sources` hosts a0, a1, ... to as many hosts b0, b1, ... over switches s and t, all links alike: the configuration
-/// of the first study.
+/// The first study's network: `sources` hosts a0, a1, ... send to as many hosts b0, b1, ... over
+/// the switches s and t. All links are equal.
 pub fn dumbbell(
     sources: usize,
     delay: Span,
@@ -145,8 +145,10 @@ pub fn dumbbell(
     net
 }
 
-/// Hosts a and b at switch s, c and d at t: the link between the switches is twice as fast as all others, so that what a and b send comes to t
-/// sooner than it goes on to d. The links of a and b have the delay `near`, all others `far`.
+/// A network whose middle link is twice as fast as all others.
+///
+/// Hosts a and b are at switch s, c and d at t. Cells of a and b reach t faster than t can send
+/// them to d. The links of a and b have the delay `near`, all others `far`.
 pub fn fast_between(near: Span, far: Span, duration: Span) -> Scenario {
     let mut net = network(duration);
     net.hosts = ["a", "b", "c", "d"].map(host).into();

@@ -1,11 +1,11 @@
-//! Draws for inputs that follow from one number: the same number, the same input.
+//! Random numbers for inputs that follow from a single number.
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
 pub struct Draws(pub u64);
 
 impl Draws {
-    /// Draws of case number `case` of a campaign.
+    /// Random numbers for case number `case` of a campaign.
     pub fn of_case(seed: u64, case: u64) -> Draws {
         let mut first = Draws(seed);
         let key = first.next();
@@ -20,7 +20,7 @@ impl Draws {
         z ^ (z >> 31)
     }
 
-    /// From 0 to `n` - 1; 0 of nothing.
+    /// A number from 0 to `n` - 1; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         self.next().checked_rem(n as u64).unwrap_or(0) as usize
     }
@@ -34,7 +34,8 @@ impl Draws {
         choices[self.below(choices.len())]
     }
 
-    /// From `least` to `most`, each order of magnitude alike; now and then one of the two.
+    /// A number from `least` to `most`, uniform over orders of magnitude. Sometimes exactly one of
+    /// the bounds.
     pub fn magnitude(&mut self, least: u64, most: u64) -> u64 {
         if self.chance(8) {
             return self.one_of(&[least, most]);

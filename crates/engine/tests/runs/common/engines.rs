@@ -1,4 +1,4 @@
-//! The engines a test can be given.
+//! The engines that a test can use.
 
 use super::random::Case;
 use cellyard_engine::scenario::Scenario;
@@ -16,17 +16,18 @@ pub const ALL: [(&str, Engine); 3] = [
     ("engine, cell by cell", by_cells),
 ];
 
-/// The fast engine as it runs for everybody, with the kernels it chooses, without a digest.
+/// The fast engine as users get it: with the kernels it chooses, without a digest.
 pub fn engine(scenario: &Scenario, replication: Option<u64>) -> Tally {
     run_tally(scenario, replication, Kernel::Auto, false).expect("a run without errors")
 }
 
-/// The same with a digest, for which each cell that leaves is looked at by itself: most shortcuts do not apply.
+/// The fast engine with a digest. The digest handles each departing cell individually, so most
+/// shortcuts do not apply.
 pub fn by_cells(scenario: &Scenario, replication: Option<u64>) -> Tally {
     run_tally(scenario, replication, Kernel::Auto, true).expect("a run without errors")
 }
 
-/// What `kernel` counts; `None` where it is forced and does not apply.
+/// The counters under `kernel`, or `None` where it is forced and does not apply.
 pub fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
     match run_tally(&case.scenario, case.replication, kernel, digest) {
         Ok(tally) => Some(tally),
@@ -35,7 +36,7 @@ pub fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
     }
 }
 
-/// Every kernel that applies counts what the twin counts, with the digest and without.
+/// Checks that every kernel that applies has the twin's counters, with and without the digest.
 pub fn agrees(case: &Case) -> Result<(), TestCaseError> {
     let mut expected = run_twin(&case.scenario, case.replication);
     for digest in [true, false] {
@@ -55,7 +56,8 @@ pub fn agrees(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same of `net`, not replicated, under both orders of coincident arrivals and departures.
+/// Checks that all engines agree on `net`, not replicated, under both orders of coincident arrivals
+/// and departures.
 pub fn both_orders_agree(mut net: Scenario) {
     for arrival_first in [true, false] {
         net.arrival_first = arrival_first;

@@ -1,5 +1,8 @@
-//! Random scenarios at the edges of what the reader accepts: the shapes of `random`, with rates from 1 kb/s to 1 Tb/s, segments of 1 to
-//! 65 487 bytes, windows to 1 GiB, delays to 1000 s and timers from 1 us. A run is as long as its cost allows.
+//! Random scenarios at the edges of what the reader accepts.
+//!
+//! They have the shapes of `random`, with rates from 1 kb/s to 1 Tb/s and segments of 1 to 65 487
+//! bytes. Windows reach 1 GiB, delays 1000 s, and timers begin at 1 us. A run lasts as long as its
+//! cost allows.
 
 use super::draws::Draws;
 use super::random::Case;
@@ -16,12 +19,12 @@ const MOST_MSS: u64 = 65_487;
 const MOST_TBE: u64 = 16_777_215;
 const MOST_FRTT: u64 = 16_700 * (SECOND / 1_000);
 
-/// Most cell transmissions of a run, by a bound that most runs stay far below.
+/// Bound on the cell transmissions of a run. Most runs stay far below it.
 const MOST_CELLS: f64 = 60_000.0;
-/// Most cells that initial windows and timeouts can put into the queue of a host's link.
+/// Bound on the cells that initial windows and timeouts can put into the queue of a host's link.
 const MOST_AT_ONCE: f64 = 20_000.0;
 
-/// `case` with other values everywhere; names, routes, policies and schedulers stay.
+/// Changes values everywhere in `case`, but keeps names, routes, policies and schedulers.
 pub fn hostile(case: Case, draws: &mut Draws) -> Case {
     let mut net = case.scenario;
     let base = draws.magnitude(1_000, MOST_RATE);
@@ -69,7 +72,7 @@ pub fn hostile(case: Case, draws: &mut Draws) -> Case {
     .readable()
 }
 
-/// In `percent` of 100 cases up to `little`, else up to `most`.
+/// A time up to `little` in `percent` of 100 cases, otherwise up to `most`.
 fn rarely(percent: u64, draws: &mut Draws, little: u64, most: u64) -> Span {
     let most = if draws.chance(percent) { little } else { most };
     Span(draws.magnitude(1, most) - 1)
@@ -99,7 +102,7 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
             DropPolicy::SelectiveDrop { r, .. } => within(r),
             DropPolicy::Fba { r, k_fba, .. } => {
                 within(r);
-                // At least R.
+                // Keep K at least R.
                 *k_fba = k_fba.map(|_| most);
             }
             DropPolicy::Epd { threshold, reserve } => {
@@ -133,7 +136,7 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
     }
 }
 
-/// End systems of any kind, PCR at most `line`, MCR at most `share`, in bits per second.
+/// Random end systems with PCR at most `line` and MCR at most `share`, in bits per second.
 fn end_systems(abr: &mut AbrParams, line: u64, share: u64, draws: &mut Draws) {
     let pcr = draws.magnitude(1, line);
     let mcr = draws.magnitude(1, pcr.min(share).max(1));
@@ -221,7 +224,7 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
             let mut timer = || draws.magnitude(MICROSECOND, 100 * SECOND);
             let mut rtos = [timer(), timer(), timer()];
             rtos.sort_unstable();
-            // A tick is no longer than the shortest of them.
+            // A tick must not exceed the shortest RTO.
             tcp.granularity = Span(timer().min(rtos[0]));
             tcp.min_rto = Span(rtos[0]);
             tcp.initial_rto = Span(rtos[1]);
@@ -232,7 +235,7 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
     }
 }
 
-/// Rates up to `share` that are promised, any other one above them.
+/// Random contract: guaranteed rates up to `share`, all other rates above them.
 fn contract(contract: &mut Option<Contract>, share: u64, draws: &mut Draws) {
     let Some(terms) = contract else { return };
     let mut promised = |rate: &mut Option<BitRate>| {
@@ -254,7 +257,7 @@ fn cells(tcp: &TcpParams) -> u64 {
     frame.map_or(1, |frame| u64::from(frame.cells))
 }
 
-/// Rate of the link that the data of a VC leave its host by, bits per second.
+/// Rate of the first link of a VC's data, bits per second.
 fn first_link(net: &Scenario, vc: usize) -> u64 {
     let vc = &net.vcs[vc];
     let next = vc.route.first().unwrap_or(&vc.to);
@@ -265,7 +268,7 @@ fn first_link(net: &Scenario, vc: usize) -> u64 {
     link.map_or(1_000, |link| link.rate.0)
 }
 
-/// `wish`, or as much of it as is cheap enough.
+/// The duration `wish`, reduced until the run is affordable.
 fn affordable(net: &Scenario, wish: Span) -> Span {
     let topology = Topology::new(net).expect("the shape is right");
     let mut duration = wish;
@@ -306,14 +309,15 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
             }
         };
         transmissions += match &vc.abr {
-            // With Nrm = 2 RM cells answer each other for ever, as fast as both end systems may send.
+            // With Nrm = 2, RM cells answer each other for ever, as fast as both end systems may
+            // send.
             Some(abr) if abr.nrm == 2 => {
                 let pcr = abr
                     .pcr
                     .map_or(line, |pcr| pcr.0 as f64 * seconds / CELL_BITS as f64);
                 (2.0 * pcr.min(line) + 20.0 * seconds) * hops
             }
-            // RM cells: at most as many again in each direction, and those out of rate.
+            // RM cells at most double the cells in each direction, plus the out-of-rate ones.
             Some(_) => (3.0 * offered + 20.0 * seconds) * hops,
             None => offered * hops,
         };
@@ -326,7 +330,7 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
     transmissions <= MOST_CELLS && at_once <= 4.0 * MOST_AT_ONCE
 }
 
-/// Starts, stops, phases and measuring times somewhere in the run, or beyond it.
+/// Random starts, stops, phases and measuring times, in the run or beyond it.
 fn times(net: &mut Scenario, draws: &mut Draws) {
     let duration = net.duration.0;
     let mut within = |percent| match draws.chance(percent) {

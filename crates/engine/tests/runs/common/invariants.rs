@@ -1,4 +1,4 @@
-//! What must hold of the result of any run, whatever was simulated.
+//! Invariants of the result of any run.
 
 use cellyard_engine::results::{PortResult, RunResult, VcResult};
 use cellyard_engine::scenario::{AbrParams, Carries, Scenario};
@@ -6,20 +6,20 @@ use cellyard_engine::testing::{AbrTally, FlowKind, Tally, Topology};
 use cellyard_engine::units::{CELL_BITS, CELL_PAYLOAD_BYTES, Span};
 use serde_json::Value;
 
-/// For rounding of sums of floating-point numbers.
+/// Tolerance for rounding in sums of floating-point numbers.
 const NEARLY: f64 = 1e-9;
 
 fn must(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(what()) }
 }
 
-/// The most cells whose last bit can leave by a link of this rate before the end.
+/// Upper bound on the cells whose last bit can leave by the link before the end.
 fn most_cells(scenario: &Scenario, link: usize) -> u64 {
     let cell_time = scenario.links[link].rate.cell_time();
     scenario.duration.0 / cell_time.0
 }
 
-/// Every promise about one result and the counters that it was made of.
+/// Checks every invariant of a result and the counters behind it.
 pub fn check(scenario: &Scenario, result: &RunResult, tally: &Tally) -> Result<(), String> {
     let topology = Topology::new(scenario)?;
     finite(result)?;
@@ -42,7 +42,7 @@ pub fn check(scenario: &Scenario, result: &RunResult, tally: &Tally) -> Result<(
     classes(result)
 }
 
-/// Nothing is infinite, not a number, or negative.
+/// No number is infinite, NaN, or negative.
 fn finite(result: &RunResult) -> Result<(), String> {
     let shown = format!("{result:?}");
     let none = |odd: &str| must(!shown.contains(odd), || format!("{odd} in {shown}"));
@@ -94,8 +94,10 @@ fn totals(result: &RunResult) -> Result<(), String> {
     })
 }
 
-/// The books of a port balance: arrived = accepted + dropped on arrival, accepted = sent + held + pushed out. Its queues keep to
-/// their buffers, its link to its rate.
+/// The counters of a port balance: arrived = accepted + dropped on arrival, accepted = sent + held
+/// + pushed out.
+///
+/// Queues keep to their buffers, and the link to its rate.
 pub fn port(port: &PortResult) -> Result<(), String> {
     let dropped = serde_json::to_value(&port.dropped_cells).map_err(|error| error.to_string())?;
     let sum = |reasons: &[&str]| {
@@ -135,7 +137,7 @@ pub fn port(port: &PortResult) -> Result<(), String> {
     must(within, || format!("a queue above its buffer: {port:?}"))
 }
 
-/// What a port counts in the measuring time is no more than in the whole run, and adds up.
+/// Counts of a port in the measuring time add up and do not exceed those of the whole run.
 fn measured(port: &PortResult) -> Result<(), String> {
     let loss = |ratio: f64| (0.0..=1.0).contains(&ratio);
     must(loss(port.cell_loss_ratio), || format!("loss: {port:?}"))?;
@@ -167,7 +169,7 @@ fn measured(port: &PortResult) -> Result<(), String> {
     must(keeps, || format!("measured: {port:?}"))
 }
 
-/// What a VC got is no more than what it sent.
+/// A VC receives no more than it sends.
 fn vc(vc: &VcResult) -> Result<(), String> {
     let arrived = vc.cells_delivered + vc.cells_dropped;
     must(vc.cells_sent >= arrived, || {
@@ -177,7 +179,7 @@ fn vc(vc: &VcResult) -> Result<(), String> {
         vc.frames_sent >= vc.frames_delivered + vc.frames_damaged,
         || format!("frames: {vc:?}"),
     )?;
-    // A frame whose last cell arrived in vain is lost; others are so too.
+    // A frame whose last cell arrived in vain counts as lost; there may be other lost frames.
     let under_way = vc
         .frames_sent
         .checked_sub(vc.frames_delivered + vc.frames_lost);
@@ -216,7 +218,8 @@ fn vc(vc: &VcResult) -> Result<(), String> {
     })
 }
 
-/// No cell is faster than its way: propagation on each link, and a cell time of each link behind the first.
+/// No cell is faster than its path: propagation on each link, and one cell time of each link after
+/// the first.
 fn delays(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Result<(), String> {
     for (i, counts) in tally.vcs.iter().enumerate() {
         let path = &topology.flows[topology.flow(i, FlowKind::Data).index()].path;
@@ -236,7 +239,8 @@ fn delays(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Result<(),
     Ok(())
 }
 
-/// The end systems of a VC keep to the bounds of ACR, turn round what arrives, and one cell of Nrm in rate is a forward RM cell.
+/// The end systems of a VC keep ACR within bounds and turn round what arrives. One in-rate cell of
+/// Nrm is a forward RM cell.
 fn end_systems(
     scenario: &Scenario,
     topology: &Topology,
@@ -281,7 +285,8 @@ fn end_systems(
             .iter()
             .any(|id| topology.flows[id.index()].vc != vc);
         let others = data.cells_sent + end.backward_sent;
-        // Where out-of-rate cells are more than the link can send, those in rate wait behind them, and only the forward ones are counted then.
+        // Where out-of-rate cells exceed the link's rate, in-rate cells wait behind them, and only
+        // the forward ones are counted.
         let held = rm.cells_not_sent > 1;
         let holds = one_of_nrm(scenario, abr, end, others, data.cells_sent + rm.cells_sent);
         must(shared || held || holds, || {
@@ -291,8 +296,10 @@ fn end_systems(
     Ok(())
 }
 
-/// Rule 3a: of `sent` cells, `others` no forward RM cells, one of Nrm in rate is one, but for those that Trm brings, behind Mrm = 2 cells each. One
-/// may just be due, and another on its way through the NIC.
+/// Rule 3a: of `sent` cells, `others` are not forward RM cells.
+///
+/// One in-rate cell of Nrm is a forward RM cell, except for those triggered by Trm, after Mrm = 2
+/// cells each. One may be due, and another may be in the NIC.
 fn one_of_nrm(
     scenario: &Scenario,
     abr: &AbrParams,
@@ -307,7 +314,7 @@ fn one_of_nrm(
     least <= end.forward_sent && in_rate <= most
 }
 
-/// A class is the sum of its VCs.
+/// Values of a class are sums over its VCs.
 fn classes(result: &RunResult) -> Result<(), String> {
     for class in &result.classes {
         let of_class = || result.vcs.iter().filter(|vc| vc.class == class.class);
@@ -322,7 +329,7 @@ fn classes(result: &RunResult) -> Result<(), String> {
     frame_loss(result.totals.frame_loss_ratio, result.vcs.iter())
 }
 
-/// A frame loss ratio is that of all frames of its VCs that carry frames.
+/// A frame loss ratio covers all frames of those VCs that carry frames.
 fn frame_loss<'a>(
     ratio: Option<f64>,
     vcs: impl Iterator<Item = &'a VcResult> + Clone,

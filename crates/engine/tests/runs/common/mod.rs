@@ -1,5 +1,7 @@
-//! What the tests of whole runs share: small networks by hand (`build`), random ones (`random`, `ports`), random ones at the edges of what
-//! the reader accepts (`hostile`), what must hold of any result (`invariants`), and how to tell what two tallies differ in.
+//! Shared helpers of the tests of whole runs.
+//!
+//! `build` makes small networks, `random` and `ports` random ones, and `hostile` random ones at the
+//! edges of what the reader accepts. `invariants` checks any result. This module compares tallies.
 
 pub mod abr;
 pub mod build;
@@ -16,20 +18,20 @@ pub mod trunks;
 use cellyard_engine::testing::{FlowKind, Tally};
 use std::fmt::Write;
 
-/// Number of random cases: the environment variable `CELLYARD_CASES`, or `default`.
+/// Number of random cases: the environment variable `CELLYARD_CASES`, or else the default.
 pub fn cases(default: u32) -> u32 {
     std::env::var("CELLYARD_CASES").map_or(default, |text| {
         text.parse().expect("CELLYARD_CASES is a number of cases")
     })
 }
 
-/// How many flows these VCs have.
+/// Number of flows of these VCs.
 pub fn flows_of(vcs: &[cellyard_engine::scenario::Vc]) -> usize {
     let flows = vcs.iter().map(|vc| FlowKind::of_vc(vc.abr.is_some()).len());
     flows.sum()
 }
 
-/// The settings of every property here.
+/// Proptest settings of every property here.
 pub fn config(default_cases: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config {
         max_shrink_iters: 100_000,
@@ -38,7 +40,7 @@ pub fn config(default_cases: u32) -> proptest::test_runner::Config {
     }
 }
 
-/// Every counter in which `left` and `right` differ, one line each; empty when they are equal.
+/// Lists every counter in which `left` and `right` differ, one per line. Empty when they are equal.
 pub fn differences(left: &Tally, right: &Tally) -> String {
     let mut text = String::new();
     let mut compare = |what: String, l: &dyn std::fmt::Debug, r: &dyn std::fmt::Debug| {

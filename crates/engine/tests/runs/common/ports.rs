@@ -1,4 +1,5 @@
-//! What random ports have: class queues with their drop policies, policers and feedback, and a scheduler.
+//! Random settings of ports: class queues with drop policies, policers and feedback, and a
+//! scheduler.
 
 use super::random::unit;
 use super::{abr, red};
@@ -7,7 +8,7 @@ use cellyard_engine::units::Ratio;
 use proptest::option;
 use proptest::prelude::*;
 
-/// UBR more often than not.
+/// A random class, more often than not UBR.
 pub fn class() -> impl Strategy<Value = Class> {
     prop_oneof![6 => Just(Class::Ubr), 4 => proptest::sample::select(Class::ALL.to_vec())]
 }
@@ -16,7 +17,7 @@ fn decimal() -> impl Strategy<Value = Ratio> {
     (0u64..30).prop_map(|tenths| Ratio::new(tenths, 10))
 }
 
-/// Up to the buffer, in cells or as a fraction of it.
+/// A random threshold up to the buffer, in cells or as a fraction.
 fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
     prop_oneof![
         (0..=buffer.unwrap_or(40)).prop_map(Threshold::Cells),
@@ -24,7 +25,7 @@ fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
     ]
 }
 
-/// Policies that ask for minimum rates.
+/// Random policies that need minimum rates.
 pub fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     let both = (threshold(buffer), threshold(buffer));
     let parts = (both, any::<bool>(), any::<bool>(), 0u64..=10, 0u64..=10);
@@ -34,7 +35,7 @@ pub fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
                 Threshold::Cells(cells) => cells,
                 Threshold::Fraction(f) => f.floor_of(buffer.unwrap_or(40)),
             };
-            // The lower one below the other.
+            // Keep the lower threshold below the other.
             let (low, high) = match cells(low) <= cells(threshold) {
                 true => (low, threshold),
                 false => (threshold, low),
@@ -65,7 +66,7 @@ pub fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     )
 }
 
-/// Either policer, tagging or dropping.
+/// A random policer of either kind, tagging or dropping.
 pub fn police() -> impl Strategy<Value = Police> {
     let action = prop_oneof![Just(PoliceAction::Tag), Just(PoliceAction::Drop)];
     let form = prop_oneof![
@@ -114,7 +115,7 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
     })
 }
 
-/// Queues of UBR and of some other classes.
+/// Random queues of UBR and some other classes.
 pub fn queues(base: u64) -> impl Strategy<Value = Vec<ClassQueue>> {
     let others = proptest::sample::subsequence(Class::ALL[..4].to_vec(), 0..=4);
     others.prop_flat_map(move |mut classes| {

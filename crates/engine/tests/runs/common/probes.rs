@@ -1,10 +1,10 @@
-//! Probes of all that can be watched in a network.
+//! Probes of everything that can be recorded in a network.
 
 use super::build::probe;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::Span;
 
-/// Everything that can be watched.
+/// Probes of everything that can be recorded.
 pub fn probes(scenario: &Scenario) -> Vec<Probe> {
     let interval = Some(Span(scenario.duration.0 / 7 + 1));
     let of_switches = |l: &&Link| scenario.switches.iter().any(|s| s.name == l.from);
@@ -70,7 +70,7 @@ pub fn captures(scenario: &Scenario) -> Vec<Probe> {
     of_links.chain(of_hosts).collect()
 }
 
-/// The envelope of everything that has one.
+/// Envelopes of everything that has one.
 pub fn envelopes(scenario: &Scenario, interval: Option<Span>) -> Vec<Probe> {
     let of = |what, name: &str| Probe {
         envelope: interval,

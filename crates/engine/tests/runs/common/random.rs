@@ -1,7 +1,8 @@
-//! Random small scenarios: chains of up to three switches, or rings of three, with hosts anywhere, each on one switch or on
-//! two, or two hosts joined directly; some thousand
-//! cells long, with small windows and buffers, so that drops, timeouts, ties and refused frames are common.
-//! All times of a scenario are chosen around the cell time of one base rate.
+//! Random small scenarios.
+//!
+//! Chains of up to three switches, or rings of three, with hosts on one switch or two, or two hosts
+//! joined directly. Runs take some thousand cell times. Small windows and buffers make drops,
+//! timeouts, ties and refused frames common. All times are near the cell time of one base rate.
 
 use super::ports::{class, queues, scheduler};
 use super::{abr, build};
@@ -13,7 +14,7 @@ use proptest::option;
 use proptest::prelude::*;
 use std::fmt;
 
-/// A scenario and whether, and as which, replication it is run.
+/// A scenario, and the replication as which it runs, if any.
 #[derive(Clone)]
 pub struct Case {
     pub scenario: Scenario,
@@ -21,8 +22,10 @@ pub struct Case {
 }
 
 impl Case {
-    /// With what the reader asks for and a run does not need: the measuring time within the run, guarantees above nothing, contracts where
-    /// something may ask for them.
+    /// Satisfies rules of the reader that a run does not need.
+    ///
+    /// The measuring time lies within the run, guarantees are above zero, and contracts exist where
+    /// something may need them.
     pub fn readable(mut self) -> Case {
         const LEAST: Span = Span::from_nanoseconds(1);
         let net = &mut self.scenario;
@@ -55,7 +58,7 @@ impl Case {
     }
 }
 
-/// The scenario as JSON on one line, to be read back by a program.
+/// Prints the scenario as JSON on one line, which a program can read back.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let json = serde_json::to_string(&self.scenario).map_err(|_| fmt::Error)?;
@@ -63,13 +66,15 @@ impl fmt::Debug for Case {
     }
 }
 
-/// Random cases whose run takes about `length` cell times of the base rate at most.
+/// Random cases whose run takes at most about `length` cell times of the base rate.
 pub fn cases(length: u64) -> impl Strategy<Value = Case> {
     networks(length, 3, 6)
 }
 
-/// The same with so many switches, and so many hosts and VCs, at most. Parts of it are boxed: their trees are large, and to move
-/// them about was a quarter of the instructions of a test.
+/// Random cases with at most `most` switches, and at most `hosts` hosts and VCs.
+///
+/// Some parts are boxed because their trees are large: moving them took a quarter of a test's
+/// instructions.
 pub fn networks(length: u64, most: usize, hosts: usize) -> impl Strategy<Value = Case> {
     let bases = prop_oneof![
         3 => Just(10_000_000u64),
@@ -82,7 +87,7 @@ pub fn networks(length: u64, most: usize, hosts: usize) -> impl Strategy<Value =
     let shape = (0..=most, any::<bool>(), vec(place, 2..=hosts));
     (bases, shape)
         .prop_flat_map(move |(base, (switches, ring, places))| {
-            // At least two hosts, and directly joined ones are exactly two.
+            // At least two hosts. Directly joined hosts are exactly two.
             let places: Vec<[usize; 2]> = match switches {
                 0 => vec![[0, 0], [0, 0]],
                 n => places
@@ -120,7 +125,8 @@ pub fn networks(length: u64, most: usize, hosts: usize) -> impl Strategy<Value =
         )
 }
 
-/// A class that any scheduler serves VC by VC has no one front to drop from.
+/// Removes drops from the front where a scheduler serves the class per VC, since the class has no
+/// single front.
 fn one_front_per_class(mut net: Scenario) -> Scenario {
     let of_switches = net.switches.iter().map(|s| &s.scheduler);
     let of_links = net.links.iter().filter_map(|l| l.scheduler.as_ref());
@@ -139,8 +145,11 @@ fn one_front_per_class(mut net: Scenario) -> Scenario {
     net
 }
 
-/// Host, distance to the other host, and the choices of a route; class, weight, share of the guaranteed rates, start and how long
-/// after it the source stops, contract and traffic.
+/// Parts of a VC:
+///
+/// - host, distance to the other host, and the choices of a route;
+/// - class, weight, and share of the guaranteed rates;
+/// - start, time until the source stops, contract and traffic.
 type VcParts = (
     (usize, usize, Choices),
     Class,
@@ -150,7 +159,7 @@ type VcParts = (
     (Option<Contract>, Traffic, Option<AbrParams>),
 );
 
-/// Which of its switches either host uses, and whether the route goes downwards round a ring.
+/// The switch that each host uses, and whether the route goes downwards round a ring.
 type Choices = (usize, usize, bool);
 
 struct Net {
@@ -158,7 +167,7 @@ struct Net {
     switches: usize,
     /// Whether the last switch is joined to the first.
     ring: bool,
-    /// By host: the switches it hangs on.
+    /// Per host, the switches it is joined to.
     places: Vec<[usize; 2]>,
     most_vcs: usize,
 }
@@ -168,7 +177,7 @@ fn cell(base: u64) -> u64 {
     BitRate(base).cell_time().0
 }
 
-/// Mostly whole numbers of cell times, sometimes just beside or any number of ticks.
+/// A random time: mostly whole cell times, sometimes just beside, or any number of ticks.
 pub fn span(base: u64, most_cells: u64) -> impl Strategy<Value = Span> {
     let cell = cell(base);
     prop_oneof![
@@ -258,7 +267,7 @@ pub fn unit() -> impl Strategy<Value = ProcessingUnit> {
     prop_oneof![Just(ProcessingUnit::Cell), Just(ProcessingUnit::Frame)]
 }
 
-/// A contract of which any part may be missing; `share` twentieths of a sixtieth of the base rate, or more than it.
+/// A random contract with any part optional. Rates are multiples of 1/360 of the base rate.
 fn contract(base: u64) -> impl Strategy<Value = Contract> {
     let rates = (
         option::of(1u64..=40),
@@ -309,7 +318,7 @@ impl Net {
         })
     }
 
-    /// Both directions of every pair of neighbours, in any order.
+    /// Both directions of every pair of neighbours, in random order.
     fn links(&self) -> impl Strategy<Value = Vec<Link>> + use<> {
         let mut pairs: Vec<(String, String)> = match self.switches {
             0 => vec![("h0".into(), "h1".into())],
@@ -360,7 +369,8 @@ impl Net {
                 option::weighted(0.8, abr::end_systems(base)).boxed(),
             ),
         );
-        // Now and then one host sends everything, most of it cells that ask nobody: its link may be too slow for them.
+        // Occasionally one host sends everything, mostly cells without congestion control. Its link
+        // may be too slow for them.
         let crowd = option::weighted(0.15, (0..n, vec(cells(base, 10), self.most_vcs - 1)));
         let paces = prop::bool::weighted(0.35);
         (vec(one, 1..=self.most_vcs), crowd, paces).prop_map(move |(all, crowd, paces)| {
@@ -395,7 +405,8 @@ impl Net {
                     route,
                     class,
                     weight,
-                    // Together below a third of the base rate, which no link is slower than.
+                    // Guarantees sum to less than a third of the base rate, the lowest rate of a
+                    // link.
                     guarantee: share.map(|s| BitRate(base / 60 * s / count)),
                     start,
                     stop: lasts.map(|lasts| start + lasts + Span(1)),
@@ -444,7 +455,7 @@ fn traffic(base: u64) -> impl Strategy<Value = Traffic> {
     ]
 }
 
-/// UDP at most at the rate of the slowest link, all the time or in bursts.
+/// Random UDP at most at the rate of the slowest link, continuous or in bursts.
 fn udp(base: u64) -> impl Strategy<Value = Traffic> {
     let bursts = option::of((span(base, 300), span(base, 300)));
     (1u64..1_500, 1u64..=20, bursts).prop_map(move |(datagram_size, twentieths, bursts)| {
@@ -462,9 +473,9 @@ fn udp(base: u64) -> impl Strategy<Value = Traffic> {
     })
 }
 
-/// Sources of cells with at least so many twentieths of the slowest link's rate.
+/// Random cell sources with at least `least` twentieths of the slowest link's rate.
 fn cells(base: u64, least: u64) -> impl Strategy<Value = Traffic> {
-    // At most the slowest link, a third of the base rate.
+    // At most the slowest link's rate, a third of the base rate.
     let part = move |twentieths: u64| BitRate((base / 60 * twentieths).max(1));
     prop_oneof![
         1 => (least..=20).prop_map(move |n| Traffic::Cbr { rate: part(n) }),
@@ -522,7 +533,7 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
         option::weighted(
             0.5,
             (
-                // Some of a few segments, which are done many times.
+                // Some files have only a few segments and repeat often.
                 prop_oneof![1u64..60_000, 1u64..6_000],
                 prop_oneof![Just(Some(1)), Just(None), (2u64..20).prop_map(Some)],
                 prop_oneof![2 => Just(Span::ZERO), 1 => span(base, 400)],
@@ -530,7 +541,7 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
             ),
         ),
     );
-    // Handshake, the phase of delayed ACKs and Reno's window as in BSD.
+    // Handshake, phase of delayed ACKs, and Reno's window as in BSD.
     let bsd = (proptest::bool::weighted(0.3), any::<bool>(), any::<bool>());
     let both_ways = proptest::bool::weighted(0.2);
     (

@@ -1,10 +1,11 @@
-//! Policies of the RED family with thresholds so low that they bite.
+//! Random policies of the RED family with thresholds low enough to have an effect.
 
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::Ratio;
 use proptest::prelude::*;
 
-/// Both thresholds, the lower one below the other, in cells of a buffer of `buffer`, in parts of it, or one in cells and one as a part.
+/// Two random thresholds, the lower one below the other. Each is in cells or a fraction of
+/// `buffer`.
 fn thresholds(buffer: Option<u64>) -> impl Strategy<Value = (Threshold, Threshold)> {
     let most = buffer.unwrap_or(40);
     let low = (1..=most.min(12)).prop_flat_map(|max| (0..max, Just(max)));
@@ -18,7 +19,7 @@ fn thresholds(buffer: Option<u64>) -> impl Strategy<Value = (Threshold, Threshol
     prop_oneof![5 => cells, 2 => both, 1 => mixed]
 }
 
-/// Parameters for a buffer of so many cells, with a segment or without.
+/// Random parameters for a buffer, with or without a segment.
 pub fn params(buffer: Option<u64>, per_cell: bool) -> impl Strategy<Value = RedParams> {
     let weight = proptest::sample::select(vec![(1u64, 1u64), (1, 1), (5, 10), (1, 10), (2, 100)]);
     let top = proptest::sample::select(vec![(1u64, 1u64), (5, 10), (1, 10), (2, 100)]);
@@ -40,7 +41,7 @@ pub fn params(buffer: Option<u64>, per_cell: bool) -> impl Strategy<Value = RedP
     )
 }
 
-/// ATM-RED that spares short frames or not.
+/// Random ATM-RED, with or without sparing short frames.
 pub fn atm_red(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     (params(buffer, true), any::<bool>()).prop_map(|(params, spares)| {
         DropPolicy::AtmRed(RedParams {
@@ -50,7 +51,7 @@ pub fn atm_red(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     })
 }
 
-/// Any of the three.
+/// Random policy of any of the three kinds.
 pub fn policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     prop_oneof![
         2 => atm_red(buffer),

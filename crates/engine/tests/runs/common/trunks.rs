@@ -1,4 +1,5 @@
-//! Random networks of ABR end systems whose VCs cross one to three trunks, each with delays and a start of its own, and end at any tick.
+//! Random networks of ABR end systems whose VCs cross one to three trunks. Delays and starts differ
+//! by VC, and runs end at any tick.
 
 use super::abr;
 use super::build;
@@ -9,22 +10,23 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// A link between two switches.
+/// A trunk: a link between two switches.
 #[derive(Clone, Copy, Debug)]
 pub struct Trunk {
     rate: BitRate,
     delay: Span,
 }
 
-/// A VC between two hosts of its own.
+/// A VC between two hosts that no other VC uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
-    /// Whether it sends TCP segments instead of UDP datagrams.
+    /// Whether the VC sends TCP segments instead of UDP datagrams.
     is_tcp: bool,
-    /// The first trunk of its path, and the number of trunks that it would cross if the chain were long enough.
+    /// The first trunk on the path, and the number of trunks to cross. The end of the chain may
+    /// shorten the path.
     first: usize,
     trunks: usize,
-    /// Delay of the links of either host.
+    /// Delay of the links of each host.
     delays: [Span; 2],
     start: Span,
 }
@@ -36,18 +38,18 @@ pub struct Trunks {
     abr: AbrParams,
     trunks: Vec<Trunk>,
     senders: Vec<Sender>,
-    /// Delay of ACKs of the TCPs, and rate of the UDP sources.
+    /// Delay of TCP ACKs, and rate of the UDP sources.
     delayed_ack: Option<Span>,
     udp: BitRate,
-    /// Cells of a higher class over the first trunk: the time for which they are on and off.
+    /// Cells of a higher class over the first trunk: the times for which they are on and off.
     above: Option<(Span, Span)>,
     buffer: Option<u64>,
-    /// How long the run lasts beyond six times the longest delay.
+    /// Run time beyond six times the longest delay.
     lasts: Span,
 }
 
 impl Trunks {
-    /// The network.
+    /// Builds the network.
     pub fn case(&self, arrival_first: bool) -> Case {
         let delays = self.senders.iter().flat_map(|sender| sender.delays);
         let longest = delays.max().unwrap_or(Span::ZERO);
@@ -100,7 +102,7 @@ impl Trunks {
         }
     }
 
-    /// Adds two hosts at the ends of `route` to the network, and returns a VC from one to the other.
+    /// Adds two hosts at the ends of `route`, and returns a VC from one to the other.
     fn join(&self, net: &mut Scenario, number: usize, route: &[String], delays: [Span; 2]) -> Vc {
         let hosts = [format!("a{number}"), format!("b{number}")];
         let ends = [&route[0], &route[route.len() - 1]];
@@ -170,7 +172,8 @@ fn end_systems() -> impl Strategy<Value = AbrParams> {
     })
 }
 
-/// Any rule, and in half of the networks an ERICA by whose answers a VC raises what others get in the next interval.
+/// Random feedback. In half of the networks, an ERICA whose answers to one VC raise what others get
+/// in the next interval.
 fn feedback() -> impl Strategy<Value = Feedback> {
     let remembers = (7u64..=10, 1u64..=5, microseconds(50, 1_500), any::<bool>());
     let remembers = remembers.prop_map(|(target, delta, interval, for_mcr)| {
@@ -188,7 +191,7 @@ fn feedback() -> impl Strategy<Value = Feedback> {
     prop_oneof![abr::feedback(build::OC3.0), remembers]
 }
 
-/// Networks that end at any tick.
+/// Random networks that end at any tick.
 pub fn trunks() -> impl Strategy<Value = Trunks> {
     let delay = || prop_oneof![microseconds(0, 30), microseconds(30, 3_000)];
     let rate = prop_oneof![

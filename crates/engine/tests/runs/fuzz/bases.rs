@@ -1,4 +1,4 @@
-//! The texts that the fuzzer of the reader begins with.
+//! Initial texts of the reader's fuzzer.
 
 use crate::common::{build::probe, random};
 use cellyard_engine::registry::Family;
@@ -9,10 +9,11 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::path::Path;
 
-/// Random scenarios that are drawn for the bases.
+/// Number of random scenarios drawn for the bases.
 const RANDOM: usize = 60;
 
-/// Every example, a text with every kind of field in short forms, and random scenarios in full.
+/// All initial texts: every example, a text with every kind of field in short forms, and random
+/// scenarios in full.
 pub fn all() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let files = std::fs::read_dir(folder).expect("the folder of examples");
@@ -31,14 +32,14 @@ pub fn all() -> Vec<String> {
         net.probes = probes(&net);
         write_toml(&net)
     };
-    // Not all that is drawn passes the checks of the reader.
+    // Some random scenarios fail the checks of the reader.
     let drawn: Vec<String> = (0..RANDOM).map(&mut random).collect();
     let right = |text: &String| read_toml(text, "", &[]).is_ok();
     bases.extend(drawn.into_iter().filter(right));
     bases
 }
 
-/// Some of what can be watched.
+/// Probes of some of what can be recorded.
 fn probes(net: &Scenario) -> Vec<Probe> {
     let interval = Some(Span(net.duration.0 / 5 + 1));
     let port = net.links.iter().find(|link| link.from.starts_with('s'));

@@ -1,8 +1,10 @@
-//! A campaign: case after case, each made from the seed and its number alone. Steered by the environment:
+//! A campaign: a series of cases, each determined by the seed and its number. Environment variables
+//! control it:
 //!
-//! * `FUZZ_SECONDS`: end after this long, also in the middle of a case, which is then not judged; without it and `FUZZ_CASES` the small form of the normal tests.
-//! * `FUZZ_CASES`: end after so many cases.
-//! * `FUZZ_SEED`: the seed, by default 1; `FUZZ_FROM`: number of the first case, by default 0.
+//! * `FUZZ_SECONDS`: end after this time, even within a case, which is then not judged. Without it
+//!   and `FUZZ_CASES`, the campaign has the small form of the normal tests.
+//! * `FUZZ_CASES`: end after this number of cases.
+//! * `FUZZ_SEED`: the seed, by default 1. `FUZZ_FROM`: number of the first case, by default 0.
 //! * `FUZZ_OUT`: folder for inputs that failed, by default the `tmp` of cargo's target folder.
 
 use crate::common::draws::Draws;
@@ -12,33 +14,33 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What became of an input that broke no promise.
+/// Outcome of an input that broke no promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Accepted,
     Refused,
 }
 
-/// An input that can be kept.
+/// An input that can be saved.
 pub trait Input {
-    /// Files that hold it, by extension.
+    /// Contents of the files that save the input, by extension.
     fn files(&self) -> Vec<(&'static str, String)>;
 }
 
-/// Accepted and refused cases.
+/// Counts of accepted and refused cases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub accepted: u64,
     pub refused: u64,
 }
 
-/// Seconds between two lines of progress.
+/// Seconds between lines of progress.
 const PROGRESS: u64 = 10;
 
-/// Set by the first campaign that fails; those that are to go on for a time end.
+/// Set by the first campaign that fails. Campaigns with a time limit then end.
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// Set when the time is over: runs under way end.
+/// Set when the time is over. Runs in progress then end.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 /// Whether runs of cases are to end.
@@ -68,7 +70,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Runs the campaign `name`, `small` cases long in the normal tests.
+/// Runs the campaign `name`. The normal tests run `small` cases.
 ///
 /// # Panics
 /// At the first case that panics or that `check` finds fault with; its input is kept in a file.
@@ -140,7 +142,7 @@ pub fn run<I: Input>(
     counts
 }
 
-/// Writes the files of `input`; returns their paths.
+/// Saves the files of `input` and returns their paths.
 fn keep(stem: &str, input: &impl Input) -> String {
     let out = std::env::var("FUZZ_OUT")
         .ok()
@@ -162,7 +164,7 @@ fn keep(stem: &str, input: &impl Input) -> String {
         .join(" ")
 }
 
-/// Whether this is the small form, of which more can be asked.
+/// Whether this is the small form, whose statistics can be asserted.
 pub fn is_small() -> bool {
     ["FUZZ_SECONDS", "FUZZ_CASES", "FUZZ_SEED", "FUZZ_FROM"]
         .iter()

@@ -1,5 +1,7 @@
-//! Inputs without number: mutated scenario files for the reader, random and hostile networks for the engine. `cargo test` runs the same
-//! few thousand each time; `make fuzz` goes on until it is stopped (`campaign.rs` says how it is steered).
+//! Fuzzing: mutated scenario files for the reader, random and hostile networks for the engine.
+//!
+//! `cargo test` always runs the first few thousand cases. `make fuzz` runs until it is stopped;
+//! `campaign.rs` describes how to control it.
 
 mod bases;
 mod campaign;

@@ -1,11 +1,11 @@
-//! Spoils a text: a few edits of a few kinds, each from draws.
+//! Mutates a text by a few random edits of a few kinds.
 
 use crate::common::draws::Draws;
 
-/// Longest text that an edit makes, bytes.
+/// Longest text that an edit produces, in bytes.
 const LONGEST: usize = 200_000;
 
-/// Words of the format, and words that are none.
+/// Words of the format, and other words.
 const WORDS: &[&str] = &[
     "name",
     "seed",
@@ -180,7 +180,7 @@ const WORDS: &[&str] = &[
     "\\",
 ];
 
-/// Numbers at edges.
+/// Edge cases of numbers.
 const NUMBERS: &[&str] = &[
     "0",
     "-0",
@@ -230,7 +230,7 @@ const UNITS: &[&str] = &[
     "Mbit/s", "bit/s", "MB/s", "bytes", "B", "kB", "cells", "cell", "%", "", "MBPS", "Kelvin",
 ];
 
-/// Characters that trouble: ends of lines, controls, marks of direction, wide, combined and rare ones.
+/// Troublesome characters: line ends, controls, direction marks, wide, combining and rare ones.
 const CHARACTERS: &[char] = &[
     '\0',
     '\u{1}',
@@ -274,7 +274,7 @@ const CHARACTERS: &[char] = &[
     '*',
 ];
 
-/// A place between two characters.
+/// A random position between two characters.
 fn place(text: &str, draws: &mut Draws) -> usize {
     let mut at = draws.below(text.len() + 1);
     while !text.is_char_boundary(at) {
@@ -283,7 +283,7 @@ fn place(text: &str, draws: &mut Draws) -> usize {
     at
 }
 
-/// From one place to a later one.
+/// A random range of at most `longest`.
 fn range(text: &str, draws: &mut Draws, longest: usize) -> (usize, usize) {
     let start = place(text, draws);
     let mut end = (start + draws.below(longest + 1)).min(text.len());
@@ -293,7 +293,7 @@ fn range(text: &str, draws: &mut Draws, longest: usize) -> (usize, usize) {
     (start, end)
 }
 
-/// Every stretch of `text` whose characters are all `inside`.
+/// Every range of `text` whose characters are all `inside`.
 fn stretches(text: &str, inside: impl Fn(char) -> bool) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut start = None;
@@ -463,7 +463,7 @@ fn splice(text: &str, other: &str, draws: &mut Draws) -> String {
     put(text, (at, at), &other[start..end])
 }
 
-/// `text` with one to seven edits, most often few; `others` lend pieces.
+/// Applies one to seven edits to `text`, usually few. `others` supply pieces.
 pub fn spoil(text: &str, others: &[String], draws: &mut Draws) -> String {
     let mut text = text.to_string();
     loop {
@@ -487,7 +487,7 @@ pub fn spoil(text: &str, others: &[String], draws: &mut Draws) -> String {
     }
 }
 
-/// Paths and values to set beside a text; some are right.
+/// Random override paths and values. Some are valid.
 pub fn overrides(draws: &mut Draws) -> Vec<(String, String)> {
     const PATHS: &[&str] = &[
         "duration",

@@ -1,4 +1,5 @@
-//! Random and hostile networks: every run keeps to `invariants`, repeats, and is the same under every kernel and by the twin.
+//! Fuzzes random and hostile networks. Every run must keep to `invariants`, be repeatable, and
+//! agree under every kernel and with the twin.
 
 use super::campaign::{self, Input, Outcome};
 use crate::common::draws::Draws;
@@ -13,7 +14,7 @@ use cellyard_engine::{Kernel, Options, RunError, run};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// A network as it was drawn.
+/// A random network.
 struct Network(Case);
 
 impl Input for Network {
@@ -23,7 +24,7 @@ impl Input for Network {
     }
 }
 
-/// A case of `strategy` that follows from `draws` alone.
+/// The case of `strategy` that `draws` determines.
 fn drawn(strategy: &impl Strategy<Value = Case>, draws: &mut Draws) -> Case {
     let seed: Vec<u8> = (0..4).flat_map(|_| draws.next().to_le_bytes()).collect();
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
@@ -31,12 +32,12 @@ fn drawn(strategy: &impl Strategy<Value = Case>, draws: &mut Draws) -> Case {
     strategy.new_tree(&mut runner).expect("a case").current()
 }
 
-/// What a kernel makes of a network.
+/// Outcome of a network under a kernel.
 enum Made {
     Result(Box<RunResult>),
-    /// It was forced and does not apply.
+    /// The kernel was forced and does not apply.
     Nothing,
-    /// An error that says why the run cannot go on.
+    /// An error that says why the run cannot continue.
     Stopped(RunError),
 }
 
@@ -54,10 +55,10 @@ fn run_with(case: &Case, kernel: Kernel, digest: bool) -> Result<Made, String> {
     }
 }
 
-/// The result that every kernel agrees on; `None` where every kernel stops.
+/// The result on which every kernel agrees, or `None` where every kernel stops.
 fn result(case: &Case) -> Result<Option<RunResult>, String> {
     let first = run_with(case, Kernel::Auto, true)?;
-    // Without the digest, more is taken at once.
+    // Without the digest, more cells are handled at once.
     let all = Kernel::ALL.map(|kernel| [(kernel, true), (kernel, false)]);
     for (kernel, digest) in all.into_iter().flatten() {
         let mut other = run_with(case, kernel, digest)?;
@@ -96,7 +97,7 @@ fn check(network: &Network) -> Result<Outcome, String> {
     let Ok(scenario) = read_toml(&text, "fuzz.toml", &[]) else {
         return Ok(Outcome::Refused);
     };
-    // What was drawn may have options that its kind does not use; what was read has not.
+    // A random case may set options that its kind ignores; the reader's output never does.
     if read_toml(&write_toml(&scenario), "fuzz.toml", &[]).as_ref() != Ok(&scenario) {
         return Err("reads back as another scenario".into());
     }
@@ -128,13 +129,13 @@ fn hostile_networks_keep_every_invariant_or_are_refused() {
     let strategy = random::cases(300);
     let make = |draws: &mut Draws| Network(hostile(drawn(&strategy, draws), draws));
     let counts = campaign::run("hostile", 1_000, make, check);
-    // Worth its time only if most run.
+    // The campaign is useful only if most cases run.
     if campaign::is_small() {
         assert!(counts.accepted > 500, "{counts:?}");
     }
 }
 
-/// End systems whose RM cells answer each other for ever (Nrm = 2) once made this case take minutes.
+/// RM cells that answer each other for ever (Nrm = 2) once made this case take minutes.
 #[test]
 fn a_hostile_network_with_rm_cells_that_answer_each_other_is_short() {
     let strategy = random::cases(300);
@@ -145,7 +146,7 @@ fn a_hostile_network_with_rm_cells_that_answer_each_other_is_short() {
     assert!(cells < 200_000, "{cells}");
 }
 
-/// The hostile networks are worth their time only if much happens in them, at each end of the scales.
+/// The hostile networks are useful only if much happens in them, at each end of the scales.
 #[test]
 fn hostile_networks_make_everything_happen() {
     let strategy = random::cases(300);
@@ -198,7 +199,7 @@ fn hostile_networks_make_everything_happen() {
     assert!(seen.iter().all(|&n| n >= 4), "{seen:?}");
 }
 
-/// Each spoilt number of a result is found.
+/// Checks that each corrupted number of a result is found.
 #[test]
 fn a_result_that_breaks_an_invariant_is_found() {
     let second = Span::from_milliseconds(1_000);
@@ -249,7 +250,7 @@ fn a_result_that_breaks_an_invariant_is_found() {
     assert!(check(&right, &early).is_err());
 }
 
-/// Each spoilt count of an end system is found.
+/// Checks that each corrupted count of an end system is found.
 #[test]
 fn a_tally_of_end_systems_that_breaks_an_invariant_is_found() {
     let (delay, duration) = (Span::from_microseconds(5), Span::from_milliseconds(50));
@@ -286,7 +287,7 @@ fn a_tally_of_end_systems_that_breaks_an_invariant_is_found() {
     }
 }
 
-/// One network that would run for days; the child process of the next test.
+/// A network that would run for days, run by the child process of the next test.
 #[test]
 #[ignore = "never ends by itself"]
 fn an_endless_case() {

@@ -1,14 +1,15 @@
-//! What the reader promises of any text, asked here and by `fuzz/fuzz_targets/reader.rs`.
+//! Promises of the reader for any text, checked here and by `fuzz/fuzz_targets/reader.rs`.
 
 use cellyard_engine::describe;
 use cellyard_engine::scenario::*;
 use std::ops::Range;
 
-/// Most characters of a message.
+/// Longest message, in characters.
 pub const LONGEST_MESSAGE: usize = 1_000;
-/// A longer text is no scenario file, and reading it takes its time: 10 000 TCPs over as many links are 7 MB.
+/// Size limit: a longer text is not a scenario file and takes long to read. 10 000 TCPs over as
+/// many links take 7 MB.
 const LARGEST_FILE: usize = 16 << 20;
-/// Components up to which a scenario is also described.
+/// Limit on the components of a scenario that is also described.
 const DESCRIBED: usize = 300;
 
 pub fn message(problem: &Problem) -> Result<(), String> {
@@ -33,7 +34,8 @@ pub fn message(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
-/// Those that must have a place: of more than 50 the first, followed by one that says how many more there are.
+/// The problems that must have a place: all but the last one that only counts the rest when there
+/// are more than 50.
 fn told(problems: &[Problem]) -> &[Problem] {
     match problems {
         [first @ .., last] if first.len() == 50 && is_rest(&last.message) => first,
@@ -48,7 +50,7 @@ fn is_rest(message: &str) -> bool {
     number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-/// Whether the text is accepted, or why a promise is broken.
+/// Whether the text is accepted, or which promise is broken.
 ///
 /// # Errors
 /// What the reader did and promises not to do.
@@ -81,17 +83,17 @@ pub fn check(text: &str, overrides: &[(String, String)]) -> Result<bool, String>
     Ok(true)
 }
 
-/// More components of a group than these, as far as they are allowed, take seconds to be read, written and read again.
+/// Limit on cheap groups: larger ones take seconds to read, write and read again.
 const CHEAP: u64 = 2_000;
 const MOST: u64 = 200_000;
-/// Whether so many components take long.
+/// Whether a group of `count` takes long.
 pub fn is_costly(count: &str) -> bool {
     count
         .parse()
         .is_ok_and(|n: u64| (CHEAP..=MOST).contains(&n))
 }
 
-/// Where the digits of each `count` stand that would be costly.
+/// Positions of the digits of each `count` that is too costly.
 pub fn costly(text: &str) -> Vec<Range<usize>> {
     let digits = |(at, word): (usize, &str)| {
         let rest = &text[at + word.len()..];

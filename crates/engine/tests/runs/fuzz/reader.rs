@@ -1,4 +1,5 @@
-//! Any text is either a scenario that is written and read back as the same one, or refused in short messages that name their place.
+//! Fuzzes the reader. Any text is either a scenario that survives writing and reading, or is
+//! refused in short messages that name their place.
 
 use super::campaign::{self, Input, Outcome};
 use super::promise::{self, LONGEST_MESSAGE, is_costly, message};
@@ -24,7 +25,7 @@ impl Input for Text {
 fn make(bases: &[String], draws: &mut Draws) -> Text {
     let base = &bases[draws.below(bases.len())];
     let overridden = draws.chance(15);
-    // With overrides, now and then they alone are wrong.
+    // Sometimes keep the text intact, so that only the overrides are wrong.
     let text = match overridden && draws.chance(50) {
         true => base.clone(),
         false => mutate::spoil(base, bases, draws),
@@ -43,10 +44,10 @@ fn make(bases: &[String], draws: &mut Draws) -> Text {
     Text { text, overrides }
 }
 
-/// Percent of the texts with so many that stay as they are.
+/// Percentage of texts with costly counts that stay as they are.
 const KEPT: u64 = 3;
 
-/// `text`, most often with two digits at most in a `count` that would be costly.
+/// `text` with costly counts usually cut to at most two digits.
 fn affordable(text: String, draws: &mut Draws) -> String {
     let mut made = text.clone();
     for at in promise::costly(&text).into_iter().rev() {
@@ -70,7 +71,7 @@ fn check(input: &Text) -> Result<Outcome, String> {
 fn any_text_is_read_and_written_the_same_or_refused_with_its_place() {
     let bases = bases::all();
     let counts = campaign::run("reader", 4_000, |draws| make(&bases, draws), check);
-    // Worth its time only if both happen often.
+    // The campaign is useful only if both outcomes are frequent.
     if campaign::is_small() {
         assert!(
             counts.accepted > 200 && counts.refused > 2_000,
