@@ -1,6 +1,7 @@
 """Experiments: from a description to an answer.
 
-A description names a base scenario, axes that vary it, metrics and one question. It is a TOML file (`Experiment.read`) or built here::
+A description names a base scenario, axes that vary it, metrics and one question. It is a TOML file
+(`Experiment.read`) or a Python object::
 
     from cellyard import experiment as ex
 

@@ -1,4 +1,4 @@
-"""Ready experiments, which ``cellyard example --experiments`` lists.
+"""Example experiments, which ``cellyard example --experiments`` lists.
 
 >>> experiment("buffer").question.kind
 'find'
@@ -18,19 +18,19 @@ FOLDER = Path(__file__).parent / "examples"
 
 
 def names() -> list[str]:
-    """Names of all ready experiments."""
+    """Names of all example experiments."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
 def text(name: str) -> str:
-    """The file of one; raises `UsageError` when there is none of that name."""
+    """The text of an example; raises `UsageError` when the name is unknown."""
     if name not in names():
         raise unknown("experiment", name, names())
     return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment."""
+    """The example as an experiment."""
     from cellyard.experiment.experiment import Experiment
 
     return Experiment.from_toml(text(name), file=f"{name}.toml")

@@ -1,4 +1,4 @@
-"""An experiment that can be run, and what came out."""
+"""Experiments and their outcomes."""
 
 from __future__ import annotations
 
@@ -33,17 +33,19 @@ from cellyard.system.values import own, plain
 if TYPE_CHECKING:
     from cellyard.store import Store
 
-#: Points whose scenarios are asked what they cost; of more the cost is extrapolated.
+#: Limit on the points whose scenarios are asked for their cost. Beyond it, the cost is
+#: extrapolated.
 MOST_ASKED = 200
-#: Above it is what rounding of `measure.max_goodput` cannot explain.
+#: Efficiency above this cannot be explained by rounding of `measure.max_goodput`.
 MOST_EFFICIENCY = 1.0005
 
 
 class Experiment:
     """A checked experiment: ``base`` varied along ``axes``, ``metrics`` measured, one ``question`` answered.
 
-    ``base`` is a scenario, or a table as in a file: ``{"example": "lan-5"}``. ``set`` are values set beside it, ``metrics`` names of
-    `Totals` and paths, or a mapping of names to paths. Raises `cellyard.errors.ExperimentError` with everything that is wrong.
+    ``base`` is a scenario, or a table as in a file: ``{"example": "lan-5"}``. ``set`` holds values
+    to set in it. ``metrics`` are names of `Totals` and paths, or a mapping of names to paths.
+    Raises `cellyard.errors.ExperimentError` with all problems.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class Experiment:
 
     @classmethod
     def of(cls, plan: Plan, question: Question) -> Experiment:
-        """The experiment of a plan that has its base."""
+        """The experiment of a plan whose base is known."""
         made = cls.__new__(cls)
         made.plan, made.question = plan, question
         return made
@@ -95,10 +97,10 @@ class Experiment:
     def from_toml(
         cls, text: str, *, file: str = "experiment", folder: Path | None = None, run_code: bool = False
     ) -> Experiment:
-        """The experiment in a TOML text; files that it names are looked for in ``folder``, the current one by default.
+        """Read an experiment from TOML text. Files that it names are relative to ``folder``, by default the current one.
 
-        Where its base is a row of a study in a folder, the code of that study makes the scenario. It runs only with ``run_code``; without,
-        such a description raises `UsageError`.
+        If the base is a row of a study in a folder, the code of that study makes the scenario. The
+        code runs only with ``run_code``; otherwise such a description raises `UsageError`.
         """
         plan, question = reading.read_toml(text, file, folder or Path(), run_code=run_code)
         if plan.code:
@@ -108,20 +110,20 @@ class Experiment:
 
     @classmethod
     def read(cls, path: str | Path, *, run_code: bool = False) -> Experiment:
-        """The experiment in a TOML file, as `from_toml` reads it; raises `UsageError` when it cannot be read."""
+        """Read an experiment from a TOML file, like `from_toml`; raises `UsageError` when the file cannot be read."""
         return cls.from_toml(read_text(Path(path)), file=str(path), folder=Path(path).parent, run_code=run_code)
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the experiment."""
         return self.plan.name
 
     def expected(self) -> Expected:
-        """How many points and runs it takes, at most where it may stop earlier."""
+        """Number of points and runs, an upper bound where the question may stop earlier."""
         return self.question.expected(self.plan)
 
     def cost(self) -> Cost:
-        """What it is expected to take."""
+        """Predicted cost."""
         expected = self.expected()
         points = self.plan.some_points(MOST_ASKED) or [Point(())]
         facts = [outline(self.engine().scenario(point).canonical) for point in points]
@@ -130,7 +132,7 @@ class Experiment:
 
     @cached_property
     def notes(self) -> list[str]:
-        """What its scenarios note of themselves, each note once with the points that it is of; of many points a sample is asked."""
+        """Warnings about the scenarios, each once with its points. Of many points only a sample is checked."""
         return notes.notes(self.plan, self.question, self.engine().scenario)
 
     def engine(
@@ -142,7 +144,7 @@ class Experiment:
         progress: ProgressListener | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Engine:
-        """The runner that simulates; ``options`` are more arguments of `cellyard.runs.batch.run_jobs`."""
+        """The runner that simulates; ``options`` are further arguments of `cellyard.runs.batch.run_jobs`."""
         plan = self.plan
         return Engine(plan.base, plan.paths, plan.metrics, threads, memory, store, progress, options or {})
 
@@ -156,11 +158,12 @@ class Experiment:
         workers: int | None = None,
         runner: Runner | None = None,
     ) -> Outcome:
-        """Answer the question; ``jobs``, ``memory``, ``store``, ``on`` and ``workers`` as for `Scenario.run`.
+        """Answer the question; ``jobs``, ``memory``, ``store``, ``on`` and ``workers`` are as for `Scenario.run`.
 
-        Workers that are started, or whose scheduler is named by its address, serve all of its runs. ``runner`` takes the place of the
-        engine. In a notebook it shows how far it is. Raises `cellyard.RunError` when a run fails, and `cellyard.UsageError` when
-        what it needs is missing.
+        Workers serve all runs of the experiment, whether they are started here or found by a
+        scheduler's address. ``runner`` replaces the engine. A notebook shows progress. Raises
+        `cellyard.RunError` when a run fails, and `cellyard.UsageError` when something required is
+        missing.
         """
         outcome = Outcome(self)
         if runner:
@@ -183,7 +186,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Cost:
-    """What an experiment is expected to take: CPU time of all runs, and memory of the largest one."""
+    """Predicted cost of an experiment: CPU time of all runs, and memory of the largest one."""
 
     expected: Expected
     cpu_seconds: float
@@ -192,14 +195,14 @@ class Cost:
 
 @dataclass
 class Outcome:
-    """What came out of an experiment: the answer, and the metrics of every run."""
+    """Outcome of an experiment: the answer, and the metrics of every run."""
 
     experiment: Experiment
     answer: Answer | None = None
     measured: dict[Point, dict[int, Mapping[str, Number]]] = field(default_factory=dict)
 
     def ask(self, runner: Runner) -> None:
-        """Ask the question; after an interrupt what was measured so far is there, and the answer is not."""
+        """Ask the question. After an interrupt, the metrics measured so far are kept, but there is no answer."""
         remembered = CachedRunner(runner)
         self.measured = remembered.kept
         try:
@@ -221,20 +224,20 @@ class Outcome:
 
     @property
     def runs(self) -> int:
-        """How many runs were measured."""
+        """Number of measured runs."""
         return sum(map(len, self.measured.values()))
 
     @property
     def notes(self) -> list[str]:
-        """What may make an answer wrong that is right of the numbers: of scenarios, runs that delivered nothing, efficiencies above 1."""
+        """Warnings about possibly misleading answers: notes on scenarios, runs without deliveries, efficiencies above 1."""
         return [*self.experiment.notes, *self._of_nothing(), *self._beyond()]
 
     def _of_nothing(self) -> list[str]:
-        """A sentence on runs in which no TCP delivered anything, if there are any."""
+        """A sentence on runs in which no TCP delivered anything, if any."""
         return notes.of_nothing(self.experiment.plan, self.experiment.engine().scenario, self._begun)
 
     def _beyond(self) -> list[str]:
-        """A sentence on an efficiency above 1, if there is one."""
+        """A sentence on an efficiency above 1, if any."""
         names = [name for name, path in self.experiment.plan.metrics.items() if path.text == "totals.efficiency"]
         runs = (one for kept in self.measured.values() for one in kept.values())
         most = max((float(one[name] or 0) for one in runs for name in names), default=0.0)
@@ -247,12 +250,12 @@ class Outcome:
         ]
 
     def _columns(self) -> list[dict[str, Any]]:
-        """The values of each point that was measured, in the order of the axes, units in the names."""
+        """The values of each measured point, in the order of the axes, with units in the names."""
         return as_columns([{name: point.labels[name] for name in self._names} for point in self._begun])
 
     @property
     def _begun(self) -> dict[Point, dict[int, Mapping[str, Number]]]:
-        """Points of which a run has finished (after an interrupt there may be others) in the order of their values."""
+        """Points with at least one finished run, in the order of their values. After an interrupt, other points may exist."""
         places = {
             axis.name: {one: place for place, one in enumerate(dict.fromkeys(axis.levels))}
             for axis in self.experiment.plan.axes
@@ -267,7 +270,7 @@ class Outcome:
         return {point: self.measured[point] for point in sorted(begun, key=order)}
 
     def _together(self) -> list[dict[str, Any]]:
-        """The columns of axes that vary together, which of them names all that is set, by its labels, and which the question is about."""
+        """Columns of axes that vary together, the column whose labels name the setting, and the column of the question."""
         column = dict(zip(self._names, next(iter(self._columns()), {}), strict=False))
         asked = getattr(self.experiment.question, "axis", None)
         return [
@@ -285,20 +288,20 @@ class Outcome:
         return [axis.name for axis in self.experiment.plan.axes]
 
     def points(self) -> list[dict[str, Any]]:
-        """A record for each point: its values, its runs, and of each metric the mean, its interval, and the range of the runs.
+        """One record per point: values, number of runs, and the mean, interval and range of each metric.
 
-        Points that the question gave up before all their replications are left out; see `given_up`.
+        Points that the question gave up before all replications are left out; see `given_up`.
         """
         return [one for one in self._summed_up() if not self._is_given_up(one["runs"])]
 
     def given_up(self) -> list[dict[str, Any]]:
-        """A record for each point that the question gave up before all its replications: its values, its runs, the means of these."""
+        """One record per point given up before all its replications: values, number of runs, means."""
         metrics = self.experiment.plan.metrics
         given_up = [one for one in self._summed_up() if self._is_given_up(one["runs"])]
         return [{**one, **{metric: one[metric]["mean"] for metric in metrics}} for one in given_up]
 
     def _is_given_up(self, runs: int) -> bool:
-        """Whether a point with so many runs was given up: unless it was interrupted, a question makes all replications of any other."""
+        """Whether a point with ``runs`` runs was given up. Without an interrupt, all other points have all replications."""
         return self.complete and runs < self.experiment.plan.replications
 
     def _summed_up(self) -> list[dict[str, Any]]:
@@ -309,15 +312,16 @@ class Outcome:
         return found
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, form: Literal["long", "wide"] = "long") -> Any:
-        """Every run as a frame of polars or pandas, units in the names of the columns.
+        """Every run as a frame of polars or pandas, with units in the names of the columns.
 
-        ``long``: a line for each run and metric, with the columns of the axes, ``replication``, ``metric`` and ``value``. ``wide``:
-        a line for each run, with a column for each metric. Raises `UsageError` when the library is missing.
+        ``long`` has a line for each run and metric: columns of the axes, ``replication``,
+        ``metric`` and ``value``. ``wide`` has a line for each run, with a column for each metric.
+        Raises `UsageError` when the library is missing.
         """
         return frame.of_records(list(self.records(form)), kind)
 
     def records(self, form: str = "wide") -> Iterator[dict[str, Any]]:
-        """A record for each run, or for each metric of each run; see `to_frame`."""
+        """One record per run, or per metric of each run; see `to_frame`."""
         return records.of_runs(self._columns(), list(self._begun.values()), form)
 
     def to_dict(self) -> dict[str, Any]:
@@ -351,7 +355,7 @@ def _stated(plan: Plan) -> dict[str, Any]:
 
 
 def _table(thing: Any) -> dict[str, Any]:
-    """A question or a design as the table of a file, without what is left at its default."""
+    """A question or a design as the table of a file, without default values."""
     if not dataclasses.is_dataclass(thing):
         raise UsageError(f"question or design = {str(thing)[:60]}: must be one of cellyard.experiment's, or its name")
     table: dict[str, Any] = {"kind": thing.kind} if hasattr(thing, "kind") else {}

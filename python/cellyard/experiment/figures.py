@@ -30,26 +30,27 @@ from cellyard.system.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Most levels of an axis on a heat map, and most panels beside each other, of lines and differences each with another metric.
+#: Limits: levels of an axis on a heat map, panels side by side, and panels side by side that differ
+#: in metric.
 MOST_LEVELS, MOST_ACROSS, MOST_METRICS_ACROSS = 16, 4, 3
-#: Most values on a side of a heat map that is asked for; numbers stand in it as long as `MOST_LEVELS` do.
+#: Limit on values per side of a requested heat map. Numbers appear up to `MOST_LEVELS`.
 MOST_ON_MAP = 60
-#: Parts of an axis of numbers, so that their labels stand apart.
+#: Limit on ticks of a numeric axis, so that labels do not overlap.
 MOST_TICKS = 5
-#: Fewest values of an axis of numbers over which lines are drawn, where a map could be.
+#: Least number of values of a numeric axis for lines instead of a heat map.
 LEAST_ACROSS = 3
-#: From this ratio on, an axis of numbers may be logarithmic.
+#: Least ratio of values for a logarithmic axis.
 RATIO = 20
-#: Units at the ends of names, as axes show them.
+#: Units at the ends of names, and how axes show them.
 UNITS = {"s": "s", "mbps": "Mb/s", "cells": "cells", "bytes": "bytes"}
-#: Most rows of a figure of differences.
+#: Limit on the rows of a figure of differences.
 MOST_ROWS = 60
-#: Size of a panel, in inches.
+#: Size of a panel in inches.
 WIDTH, HEIGHT = 3.4, 2.8
 
 
 def figures(document: Mapping[str, Any]) -> list[Drawn]:
-    """What suits the question, and the metrics over the axes."""
+    """The figures that suit the question, and the metrics over the axes."""
     kind = document["question"]["kind"]
     drawn = []
     if kind == "compare" and document.get("comparisons"):
@@ -71,9 +72,9 @@ def columns_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
-    """Lines for one axis, heat maps for two, small multiples for three; dots where the points are no grid.
+    """Lines for one axis, heat maps for two, small multiples for three; dots if the points are not a grid.
 
-    Where one of two is of words and the other of numbers, a line for each word.
+    If one of two axes has words and the other numbers, each word has a line.
     """
     axes, metrics = columns_of(document), document["metrics"]
     if not axes:
@@ -90,9 +91,9 @@ def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
 
 
 def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
-    """All metrics over the axes in one figure, the first axis across: as a report has it, or with ``lines`` for each value of the second.
+    """All metrics over the axes in one figure, the first axis across. With ``lines``, a line for each second value.
 
-    Raises `UsageError` where no figure can show that many values.
+    Raises `UsageError` for more values than a figure can show.
     """
     axes, metrics = columns_of(document), document["metrics"]
     others = _others(document, axes[2]) if len(axes) > 2 else [{}]
@@ -112,7 +113,7 @@ def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
 
 
 def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
-    """Raise `UsageError` where a heat map would have more values on a side than can be seen."""
+    """Raise `UsageError` for a heat map with more values on a side than are legible."""
     for axis in axes[:2]:
         many = len({point[axis] for point in document["points"]})
         if many > MOST_ON_MAP:
@@ -122,7 +123,7 @@ def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
 
 
 def with_unit(name: str) -> str:
-    """The name of a column or metric as an axis shows it, the unit at its end in brackets.
+    """The name of a column or metric for an axis, with the unit in brackets.
 
     >>> [with_unit(name) for name in ("buffer_cells", "mean_cell_transfer_delay_s", "efficiency", "max(port.*.max_queue_cells)")]
     ['buffer [cells]', 'mean cell transfer delay [s]', 'efficiency', 'max(port.*.max_queue_cells)']
@@ -132,14 +133,14 @@ def with_unit(name: str) -> str:
 
 
 def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
-    """Whether the points fill most of a grid that is small enough to be drawn."""
+    """Whether the points fill most of a grid that is small enough to draw."""
     points = document["points"]
     sizes = [len({point[axis] for point in points}) for axis in axes]
     return len(points) >= 0.6 * math.prod(sizes) and max(sizes) <= MOST_LEVELS
 
 
 def _numbers_and_words(document: Mapping[str, Any], axes: Sequence[str]) -> list[str]:
-    """Two axes, one of numbers and one of few words, in this order; none where they are not."""
+    """A numeric axis and an axis of few words, in this order; empty for any other axes."""
     values = {axis: {point[axis] for point in document["points"]} for axis in axes}
     numbers = [axis for axis in axes if len(values[axis]) >= LEAST_ACROSS and not any(map(_is_word, values[axis]))]
     words = [axis for axis in axes if len(values[axis]) <= len(COLOURS) and any(map(_is_word, values[axis]))]
@@ -147,12 +148,12 @@ def _numbers_and_words(document: Mapping[str, Any], axes: Sequence[str]) -> list
 
 
 def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
-    """Each value of an axis that panels have to themselves."""
+    """The values of an axis that has its own panels."""
     return [{axis: value} for value in dict.fromkeys(point[axis] for point in document["points"])]
 
 
 def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Drawn:
-    """The mean of each metric over one axis, with the band of the runs."""
+    """The mean of each metric over one axis, with a band for the range of the runs."""
     points = document["points"]
     across = min(len(metrics), MOST_METRICS_ACROSS)
     down = -(-len(metrics) // across)
@@ -181,9 +182,9 @@ def _line(
     words: Sequence[Any] = (),
     every: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """A line of means with the band of the runs; where the axis has words, marks with bars, those of several groups side by side.
+    """A line of means with bands of the runs. On an axis of words: marks with bars, with groups side by side.
 
-    ``every`` are the points of all panels, which have one scale.
+    ``every`` holds the points of all panels, which share a scale.
     """
     own = [(p[axis], p[metric]["mean"], ends) for p in points if (ends := range_of(p, metric))]
     means = [mean for _, mean, _ in own]
@@ -209,12 +210,12 @@ def _line(
 
 
 def _is_word(value: Any) -> bool:
-    """Whether a value has no place on an axis of numbers: a text, or what is unlimited."""
+    """Whether a value has no place on a numeric axis: a text, or unlimited."""
     return isinstance(value, str) or math.isinf(value)
 
 
 def _scale(place: Any, values: Sequence[float]) -> None:
-    """An axis from the smallest to the largest value, by ratio where these are spread so."""
+    """Scale an axis from the smallest to the largest value, logarithmically if the values are spread by ratio."""
     if not is_by_ratio(sorted(set(values))):
         place.locator_params(axis="x", nbins=MOST_TICKS)
         margin = 0.03 * (max(values) - min(values)) or 0.5
@@ -233,7 +234,7 @@ def _scale(place: Any, values: Sequence[float]) -> None:
 
 
 def is_by_ratio(values: Sequence[float]) -> bool:
-    """Whether values are spread by ratio over a wide range: their median is nearer to the geometric middle than to the arithmetic one.
+    """Whether values are spread by ratio: wide range, and a median nearer to the geometric than to the arithmetic middle.
 
     >>> is_by_ratio([10, 100, 1000]), is_by_ratio([10, 500, 1000]), is_by_ratio([100, 200, 400])
     (True, False, False)
@@ -245,7 +246,7 @@ def is_by_ratio(values: Sequence[float]) -> bool:
 
 
 def ticks_by_ratio(values: Sequence[float]) -> list[float]:
-    """The values themselves, where they are few, those left out that stand too near to one before: decades alone may hardly tell a scale.
+    """Ticks at the values if they are few, without those too near to another. Decades alone may be too few ticks.
 
     >>> ticks_by_ratio([256, 512, 1000, 2000, 8000]), ticks_by_ratio([100, 110, 1000, 10000]), ticks_by_ratio(range(1, 100))
     ([256, 512, 1000, 2000, 8000], [100, 1000, 10000], [])
@@ -262,7 +263,7 @@ def ticks_by_ratio(values: Sequence[float]) -> list[float]:
 
 
 def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[Mapping[str, Any]]) -> Drawn:
-    """A line for each value of ``by``; a panel for each metric and each of ``others``, which stand side by side."""
+    """A line for each value of ``by``; a panel for each metric and each of ``others``, side by side."""
     from matplotlib.lines import Line2D
 
     points, metrics = document["points"], document["metrics"]
@@ -302,7 +303,7 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
 
 
 def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list[Any]]:
-    """So many lists of so many panels each, one after the other; the rest of the grid is not shown."""
+    """Rearrange panels into ``count`` rows of ``each``; the rest of the grid is hidden."""
     places = [place for line in grid for place in line]
     for place in places[count * each :]:
         place.set_visible(False)
@@ -310,7 +311,7 @@ def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list
 
 
 def _of_panel(other: Mapping[str, Any]) -> list[str]:
-    """What a panel is of, as titles have it: a number with its unit.
+    """Values that a panel shows, for its title: numbers have units.
 
     >>> _of_panel({"mss_bytes": 512}), _of_panel({"policy": "EPD"}), _of_panel({"buffer_cells": math.inf})
     (['mss = 512 bytes'], ['policy = EPD'], ['buffer = unlimited'])
@@ -323,7 +324,7 @@ def _of_panel(other: Mapping[str, Any]) -> list[str]:
 
 
 def _found(document: Mapping[str, Any], axis: str) -> list[float]:
-    """Where a search ended, as numbers of the axis."""
+    """Results of a search, as numbers of the axis."""
     if document["question"]["kind"] != "find":
         return []
     labels = dict.fromkeys(one.get(document["question"]["axis"]) for one in document.get("found", []))
@@ -363,7 +364,7 @@ def _maps(
             if all(p[k] == v for k, v in other.items())
         }
         values = [[found.get((row, column)) for column in columns] for row in rows]
-        # One scale for each metric, so that panels can be compared.
+        # Use one scale for each metric, so that panels are comparable.
         ends = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
         _map(place, values, ends, numbers=max(len(rows), len(columns)) <= MOST_LEVELS)
         place.set_xticks(range(len(columns)), [_tick(value) for value in columns], rotation=30, ha="right")
@@ -412,7 +413,7 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
 
 
 def _front(document: Mapping[str, Any]) -> Drawn:
-    """Two goals against each other, with the points that none beats; a third tells their colour."""
+    """Two goals against each other, with the Pareto-optimal points. A third goal is shown by colour."""
     first, second, *others = document["question"]["goals"]
     figure, (place,) = panels(1, width=5.2, height=3.8)
     points = [p for p in document["points"] if p[first]["mean"] is not None and p[second]["mean"] is not None]
@@ -426,7 +427,7 @@ def _front(document: Mapping[str, Any]) -> Drawn:
     )
     best = sorted(document.get("best", []), key=lambda one: (one[first], one[second]))
     a, b = [one[first] for one in best], [one[second] for one in best]
-    # Of more than two goals those that are best are no line in this plane.
+    # With more than two goals, the best points do not form a line in this plane.
     line = "" if others else "-"
     place.plot(a, b, linestyle=line, marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best")
     if others and best:
@@ -519,13 +520,13 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
 
 
 def _range(points: Sequence[Mapping[str, Any]]) -> str:
-    """What bands and bars are, in words."""
+    """Meaning of bands and bars, in words."""
     names = [range_name(run(point["runs"] for point in points)) for run in (max, min)]
     return f"the range of the runs ({', of fewer runs '.join(dict.fromkeys(names))})"
 
 
 def _tell_range(figure: Figure, points: Sequence[Mapping[str, Any]]) -> None:
-    """Say below the panels what bands and bars are, where there are any: a figure may be shown without its page."""
+    """Explain bands and bars below the panels, since a figure may be shown without its page."""
     if any(point["runs"] > 1 for point in points):
         figure.supxlabel(f"means, and {_range(points)}", fontsize=7.5, color="#666666")
 

@@ -1,4 +1,4 @@
-"""Variations of a scenario: the values of ``--grid`` as points, each with the scenario that they make."""
+"""Grids: expands the values of ``--grid`` to points, each with its scenario."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cellyard.system.terminal import printable
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a grid: the values set there, and the scenario they make."""
+    """One point of a grid: its values and its scenario."""
 
     values: Mapping[str, str]
     scenario: Scenario
@@ -33,7 +33,7 @@ def expand(
     seed: int | None = None,
     runs_per_point: int = 1,
 ) -> list[Point]:
-    """Every combination of the values of ``grid``, each value once, checked; raises `UsageError` when there are too many."""
+    """Every combination of the distinct values of ``grid``, checked; raises `UsageError` when there are too many."""
     axes = [[(key, value) for value in dict.fromkeys(grid_values(key, values))] for key, values in grid]
     runs = runs_per_point
     for axis in axes:
@@ -60,12 +60,12 @@ def expand(
     return points
 
 
-#: A range of whole numbers, as in `1..5`; the unit may stand behind it.
+#: A range of whole numbers, as in `1..5`, optionally followed by a unit.
 _WHOLE = re.compile(r"(-?\d+)\s*\.\.\s*(-?\d+)\s*([A-Za-z]*)")
 
 
 def grid_values(path: str, text: str) -> list[str]:
-    """Values of ``path`` with ranges spelt out: ``1..5`` is every whole number, a table with `from` and `to` a range of an experiment.
+    """Values of ``path`` with ranges expanded: ``1..5`` is every whole number, a table with `from` and `to` an axis range.
 
     >>> grid_values("vc.0.traffic.initial_window", "1..3, 8")
     ['1', '2', '3', '8']
@@ -92,7 +92,7 @@ def _spelt_out(path: str, part: str) -> list[str]:
 
 
 def split_values(path: str, text: str) -> list[str]:
-    """Values of ``path`` between commas, but not between those inside quotes, brackets or braces; raises `UsageError` for what are none.
+    """Split values of ``path`` at commas outside quotes, brackets and braces; raises `UsageError` for faulty text.
 
     >>> split_values("switch.west.ubr.drop", 'epd, { policy = "fba", z = 0.5 },"a,b"')
     ['epd', '{ policy = "fba", z = 0.5 }', '"a,b"']

@@ -1,4 +1,4 @@
-"""What the place of a metric in the results says of its numbers. The name that an experiment gives it says nothing."""
+"""Properties of a metric that follow from its place in the results. The name that an experiment gives it is irrelevant."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from cellyard.statistics.inference import Estimate, estimate
 
 _LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation", "transfer_s")
 _HIGHER = ("efficiency", "fairness", "goodput", "throughput", "finished")
-#: What a scenario says beforehand, which no run makes better.
+#: Metrics that the scenario states beforehand, so that no run improves them.
 _GIVEN = ("max_goodput_mbps",)
-#: Numbers that are a part of something, at most 1.
+#: Metrics that are fractions, at most 1.
 SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
 
-#: What is of the whole run, whatever the measuring time is, and looks as if it were not.
+#: Names of metrics that always cover the whole run, although they look like metrics of the
+#: measuring time.
 _OF_WHOLE_RUN = ("loss_ratio", "queue", "utilisation")
-#: What the names begin with of numbers of a port that are of the measuring time.
+#: Prefix of port metrics that cover the measuring time.
 _OF_MEASURING_TIME = "measured_"
 
 
 def is_of_whole_run(path: Metric) -> bool:
-    """Whether a ratio, a mean or a largest value is not of the measuring time but of the whole run.
+    """Whether a ratio, a mean or a largest value covers the whole run instead of the measuring time.
 
     >>> from cellyard.results.path import metric_path
     >>> [is_of_whole_run(metric_path(f"totals.{name}")) for name in ("goodput_mbps", "cell_loss_ratio", "max_queue_cells")]
@@ -38,7 +39,7 @@ def is_of_whole_run(path: Metric) -> bool:
 
 
 def better_of(path: Metric) -> str | None:
-    """``higher`` or ``lower``, whichever is better of what is measured at a path; ``None`` where it is not plain.
+    """``higher`` or ``lower``, whichever is better for the metric at a path; ``None`` where neither is evident.
 
     >>> from cellyard.results.path import metric_path
     >>> [better_of(metric_path(f"totals.{name}")) for name in ("efficiency", "cell_loss_ratio", "max_goodput_mbps")]
@@ -57,7 +58,7 @@ def better_of(path: Metric) -> str | None:
 
 
 def bounds_of(path: Metric) -> tuple[float, float]:
-    """Between which numbers all values of a metric lie: none is below 0, and no share of something is above 1 unless several are added.
+    """The least and the greatest possible value of a metric. None is below 0; shares are at most 1 unless several are added.
 
     >>> from cellyard.results.path import metric_path
     >>> [bounds_of(metric_path(text)) for text in ("totals.fairness", "totals.cells", "sum(vc.*.cell_loss_ratio)")]
@@ -70,15 +71,16 @@ def bounds_of(path: Metric) -> tuple[float, float]:
 
 
 def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:
-    """The mean of a metric with its interval, as it is told; see `within_bounds`."""
+    """The mean of a metric with its interval, limited by `within_bounds`."""
     found = estimate(values, confidence)
     return found and within_bounds(path, values, found)
 
 
 def within_bounds(path: Metric, values: Sequence[float], found: Estimate) -> Estimate:
-    """An interval of a metric's mean without what lies beyond its bounds, where no mean can be: it holds the mean as surely as before.
+    """Limit an interval of a mean to the bounds of the metric, beyond which no mean can be. This keeps its confidence.
 
-    A bound that a value passes is none: an efficiency is above 1 where more is delivered than the scenario says can be.
+    Ignore a bound that a value exceeds. Efficiency exceeds 1 where more is delivered than the
+    scenario says is possible.
     """
     if found.low is None or found.high is None:
         return found

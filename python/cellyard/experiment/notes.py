@@ -1,4 +1,4 @@
-"""What is to be noted of the scenarios of an experiment: what each notes of itself, told once, and what no single one shows."""
+"""Warnings about the scenarios of an experiment: each scenario's own, once, and those that only several show together."""
 
 from __future__ import annotations
 
@@ -29,20 +29,22 @@ from cellyard.show.words import counted, listed
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import ScenarioError
 
-#: Points that are all asked, and how many of a larger grid are drawn; see `Plan.tried_points`.
+#: Number of points that are all checked, and number drawn from a larger grid; see
+#: `Plan.tried_points`.
 MOST_ASKED, DRAWN = 100, 50
 #: The name of a VC in the path of a metric.
 _NAMED_VC = re.compile(r"\bvc\.([^.*]+)\.")
 #: Metrics that are 0 where no TCP delivered anything.
 _OF_TCPS = ("totals.efficiency", "totals.goodput_mbps")
-#: Notes that are told.
+#: Limit on reported warnings.
 MOST_TOLD = 8
 
 
 def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario]) -> list[str]:
-    """Sentences about what is allowed and hardly meant, as `Scenario.notes` has them; where not all points have one, with those that do.
+    """Warnings about valid but probably mistaken settings, as from `Scenario.notes`, with the points they apply to.
 
-    First is told what no scenario shows by itself: that classes which are compared have unlike queues.
+    Warnings that need several scenarios come first: service classes that are compared have
+    different queues.
     """
     asked: list[Point] = []
     found: dict[str, list[Point]] = {}
@@ -79,7 +81,7 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
 def _along_axes(
     plan: Plan, made_of: Sequence[tuple[Point, Scenario]], scenario: Callable[[Point], Scenario]
 ) -> list[str]:
-    """Sentences on axes along which efficiencies cannot be compared, or VCs that are measured change their numbers."""
+    """Sentences on axes along which efficiencies are not comparable, or along which measured VCs change their numbers."""
     compares = any(path.text == "totals.efficiency" for path in plan.metrics.values())
     vcs = {name for path in plan.metrics.values() for name in _NAMED_VC.findall(path.text)}
     notes, sums = [], FairSums()
@@ -96,7 +98,7 @@ def _along_axes(
 
 
 def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario]) -> Line:
-    """Both ends and the middle of a dimension, beside the middle of the others, where no points of the design differ in it alone."""
+    """Both ends and the middle of a dimension at the middle of the others, if no design points differ in it alone."""
     made = []
     for share in (0.0, 0.5, 1.0):
         point = at_shares(plan.space, [share if one is dimension else 0.5 for one in plan.space])
@@ -108,9 +110,10 @@ def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario
 def of_nothing(
     plan: Plan, scenario: Callable[[Point], Scenario], measured: Mapping[Point, Mapping[int, Mapping[str, Number]]]
 ) -> list[str]:
-    """A sentence on runs in which no TCP delivered anything, as their efficiency or goodput says, and at which points they are.
+    """A sentence on runs in which no TCP delivered anything, judged by efficiency or goodput, with their points.
 
-    Only points count at which all VCs are TCPs and several of them begin before the end; scenarios are made of those with such runs alone.
+    Only points count at which all VCs are TCPs and several begin before the end. Only scenarios of
+    such runs are built.
     """
     names = [name for name, path in plan.metrics.items() if path.text in _OF_TCPS]
     found = {
@@ -128,14 +131,14 @@ def of_nothing(
 
 
 def _begins_together(scenario: Scenario) -> bool:
-    """Whether all VCs are TCPs, of which several begin before the end of the run."""
+    """Whether all VCs are TCPs and several begin before the end of the run."""
     stated = scenario.to_dict()
     tcps = [vc for vc in stated["vcs"] if vc["traffic"]["kind"] == "tcp"]
     return len(tcps) == len(stated["vcs"]) and sum(vc["start"] < stated["duration"] for vc in tcps) > 1
 
 
 def _of_whole_run(plan: Plan) -> list[str]:
-    """A sentence on metrics to which the measuring time that is stated does not apply."""
+    """A sentence on metrics that ignore the given measuring time."""
     asked = [name for name, path in plan.metrics.items() if is_of_whole_run(path)]
     if not asked or not plan.measures_a_part:
         return []
@@ -145,7 +148,7 @@ def _of_whole_run(plan: Plan) -> list[str]:
 
 
 def _where(own: Sequence[Point], asked: Sequence[Point]) -> str:
-    """The values of axes at which alone all of ``own`` are, those first that say most, or how many they are."""
+    """The axis values that only the points ``own`` have, most informative first, or the number of points."""
     left, parts = list(asked), []
     names = list(dict(asked[0].levels))
     while names and len(left) > len(own):

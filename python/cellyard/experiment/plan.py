@@ -18,22 +18,23 @@ from cellyard.scenario import Scenario
 from cellyard.scenario.hints import UNSTATED
 from cellyard.system.errors import UsageError
 
-#: Runs of one experiment, refused before memory is taken.
+#: Limit on the runs of an experiment, checked before memory is allocated.
 MOST_RUNS = 10_000_000
 
-#: Points of a large grid that are drawn to be tried beforehand, and values of a range that a question fills in by itself.
+#: Number of points of a large grid drawn for checks, and of values checked on a range that a
+#: question fills in.
 DRAWN, BETWEEN = 200, 20
 
-#: How sure intervals are unless the question says otherwise.
+#: Default confidence of intervals.
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is simulated. ``told`` is how the base is named; ``stated`` is the whole description as plain data.
+    """What is simulated. ``told`` describes the base; ``stated`` is the whole description as plain data.
 
-    ``code`` is the folder of a user's study whose code makes the base, where no code was to be run. Then there is no ``base``: what needs
-    one is not checked.
+    ``code`` is the folder of a user's study whose code makes the base, if running code was not
+    allowed. Then ``base`` is missing, and checks that need it are skipped.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Plan:
 
     @cached_property
     def space(self) -> list[Dimension]:
-        """Its dimensions: axes, those that vary together as one."""
+        """Dimensions of the design. Axes that vary together form one."""
         return design.dimensions(self.axes)
 
     @property
@@ -59,23 +60,23 @@ class Plan:
         return {axis.name: axis.paths for axis in self.axes}
 
     def dimension(self, name: str) -> Dimension:
-        """The dimension of an axis."""
+        """The dimension of the axis ``name``."""
         return next(one for one in self.space if any(axis.name == name for axis in one.axes))
 
     def points(self, *, without: Dimension | None = None) -> list[Point]:
-        """The points of the design, over all dimensions but one."""
+        """The points of the design, over all dimensions but ``without``."""
         return design.points([one for one in self.space if one is not without], self.design, self.constraints)
 
     def size(self, *, without: Dimension | None = None) -> int:
-        """How many points there are before constraints."""
+        """Number of points before constraints."""
         return design.size([one for one in self.space if one is not without], self.design)
 
     def allows(self, point: Point) -> bool:
-        """Whether a point keeps to all constraints."""
+        """Whether a point satisfies all constraints."""
         return all(condition.holds(point.values) for condition in self.constraints)
 
     def some_points(self, most: int) -> list[Point]:
-        """All points of the design where they are few, else ``most`` of them: of a grid by a fixed draw, of anything else the first."""
+        """At most ``most`` points of the design. Those of a grid are drawn with a fixed seed; otherwise the first are taken."""
         if self.design.kind != "grid" or self.size() <= most:
             return self.points()[:most]
         draw = random.Random(1)
@@ -83,10 +84,11 @@ class Plan:
         return [point for point in dict.fromkeys(drawn) if self.allows(point)]
 
     def tried_points(self, most: int, *, drawn: int = DRAWN) -> list[Point]:
-        """The points at which scenarios are made beforehand: all where they are at most so many.
+        """The points at which scenarios are checked beforehand: all of them if at most ``most``.
 
-        Of a larger grid these are each value of each axis beside the first values of the others and beside their last ones, and ``drawn``
-        of all. Of an axis with more than ``most`` values so many are tried, evenly apart, of a range without steps `BETWEEN`.
+        For a larger grid, these are each value of each axis with the first values of the others and
+        with their last ones, and ``drawn`` points of the whole grid. An axis with more than
+        ``most`` values is sampled evenly; a range without steps has `BETWEEN` values.
         """
         if self.design.kind != "grid" or self.size() <= most:
             return self.points()[:most]
@@ -102,20 +104,20 @@ class Plan:
 
     @cached_property
     def lacking(self) -> tuple[str, ...]:
-        """Metrics that are efficiency, of what no scenario of the experiment states: the largest possible goodput."""
+        """Metrics that need the largest possible goodput, which no scenario of the experiment states."""
         asked = tuple(name for name, path in self.metrics.items() if path.text == "totals.efficiency")
         stated = self._varies("measure.max_goodput") or self.base.to_dict()["measure"]["max_goodput"] is not None
         return asked if asked and not stated else ()
 
     @property
     def measures_a_part(self) -> bool:
-        """Whether a measuring time is stated or varied that may not be the whole run."""
+        """Whether the measuring time is set or varied, so that it may not be the whole run."""
         measure = self.base.to_dict()["measure"]
         stated = measure["window"] is not None or bool(measure["warm_up"])
         return stated or self._varies("measure.warm_up") or self._varies("measure.window")
 
     def _varies(self, field: str) -> bool:
-        """Whether an axis changes this field of a scenario, or what holds it."""
+        """Whether an axis changes this field of a scenario, or a table around it."""
         paths = (path for paths in self.paths.values() for path in paths)
         return any(f"{field}.".startswith(f"{path}.") for path in paths)
 
@@ -125,18 +127,18 @@ class Plan:
 
     @property
     def draws(self) -> range:
-        """The replications of each point."""
+        """The replication numbers of each point."""
         return range(self.replications)
 
 
 def _has_steps(axis: Axis) -> bool:
-    """Whether its values are stated, and not chosen by the question."""
+    """Whether the values are given in the description instead of chosen by the question."""
     return not isinstance(axis.values, Range) or axis.values.steps is not None
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a question will ask for: points, and runs in all; ``at_most`` when it may stop earlier."""
+    """What a question requests: points, and total runs. ``at_most`` means that it may stop earlier."""
 
     points: int
     runs: int
@@ -145,16 +147,16 @@ class Expected:
 
 @dataclass
 class Answer:
-    """What came out: sentences, tables of records by title, and what figures need to know."""
+    """Answer of a question: sentences, tables of records by title, and data for figures."""
 
     sentences: list[str]
     tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    #: Metrics that the answer is about; all by default.
+    #: Metrics that the answer is about; all when empty.
     metrics: Sequence[str] = ()
 
 
 def defined_or_refuse(values: Iterable[float | None], metric: str, what: str, plan: Plan) -> list[float]:
-    """The values; raises `UsageError` when one is not defined, with ``what`` needs it."""
+    """The values; raises `UsageError` when one is undefined. ``what`` names the purpose in the message."""
     found = list(values)
     missing = sum(value is None for value in found)
     if missing:

@@ -1,4 +1,4 @@
-"""Reads the description of an experiment, with everything that is wrong with it at once."""
+"""Reads the description of an experiment and reports all problems at once."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ QUESTIONS: Mapping[str, ModuleType] = {
     "sensitivity": sensitivity,
 }
 
-#: Points whose scenarios are made beforehand, so that values that do not go together are found before anything runs; of a larger grid see
+#: Limit on points whose scenarios are checked before anything runs; for a larger grid see
 #: `Plan.tried_points`.
 MOST_CHECKED = 1000
-#: Points of a design.
+#: Limit on the points of a design.
 MOST_POINTS = 1_000_000
 
 
 def read_toml(text: str, file: str, folder: Path, *, run_code: bool) -> tuple[Plan, Question]:
-    """The experiment in a TOML text and its question; ``file`` names it in errors; ``run_code`` as for `read`. Raises `ExperimentError`."""
+    """Read an experiment from TOML text. ``file`` names it in errors; ``run_code`` as for `read`. Raises `ExperimentError`."""
     name = printable(file)
     try:
         data, places = _engine.read_tree(text, name)
@@ -79,9 +79,10 @@ def read(
     scenario: Scenario | None = None,
     run_code: bool = False,
 ) -> tuple[Plan, Question]:
-    """The experiment in plain data and its question. ``scenario`` takes the place of ``base``. Raises `ExperimentError`.
+    """Read an experiment from plain data. ``scenario`` replaces ``base``. Raises `ExperimentError`.
 
-    Where the base is a row of a user's study and ``run_code`` is false, nothing is checked that needs the scenario; see `Plan.code`.
+    If the base is a row of a user's study and ``run_code`` is false, checks that need the scenario
+    are skipped; see `Plan.code`.
     """
     fields = Fields(data, (), problems, FIELDS)
     name = fields.text("name", needed="what the experiment is called, in letters, digits, - and _") or "experiment"
@@ -116,7 +117,7 @@ def read(
         data,
         named_base.code,
     )
-    # What is wrong already is not wrong once more where the question names it.
+    # Faulty axes and metrics are not reported again where the question names them.
     named = replace(plan, axes=_named(data, axes), metrics=metrics if sound >= 0 else _Any(metrics))
     question = _question(data.get("question"), named, problems)
     _go_together(plan, axes, problems)
@@ -139,7 +140,7 @@ def read(
 
 
 def _axes(stated: Any, problems: Problems) -> dict[int, Axis]:
-    """The axes by their place in the list, without those that are wrong."""
+    """The valid axes by their index in the list."""
     if isinstance(stated, Mapping) or not isinstance(stated, (list, tuple)):
         problems.add(("axis",), stated, "is not a list of tables", allowed="[[axis]] with path, and values or range")
         return {}
@@ -164,14 +165,14 @@ def _axes(stated: Any, problems: Problems) -> dict[int, Axis]:
 
 
 class _Any(dict[str, Any]):
-    """Metrics of which some are wrong: any name may be one of them."""
+    """Metrics some of which are faulty: any name may be one of those."""
 
     def __contains__(self, name: object) -> bool:
         return True
 
 
 def _named(data: Mapping[str, Any], axes: Mapping[int, Axis]) -> tuple[Axis, ...]:
-    """The axes, with a stand-in for each that is wrong: what the question compares with may be one of its values."""
+    """The axes, with a stand-in for each faulty one, since the question may refer to its values."""
     found = []
     stated, question = data.get("axis"), data.get("question")
     against = question.get("against") if isinstance(question, Mapping) else None
@@ -233,7 +234,7 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
 
 
 def one_range(stated: Any, where: str) -> Range:
-    """The range that a table states; ``where`` begins each message of the `ExperimentError` for what is wrong with it."""
+    """Read a range from a table; each message of the `ExperimentError` begins with ``where``."""
     problems = Problems(where)
     found = _range(stated, Fields({"range": stated}, (), problems, ("range",)))
     problems.complain()
@@ -323,7 +324,7 @@ def _question(stated: Any, plan: Plan, problems: Problems) -> Question:
 
 
 def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
-    """Note axes that vary together and cannot."""
+    """Report axes that cannot vary together."""
     for dimension in plan.space:
         first = dimension.axes[0]
         for axis in dimension.axes[1:]:
@@ -345,7 +346,7 @@ def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> No
 
 
 def _have_columns(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
-    """Note axes whose column in the tables is that of a metric, or of the answer."""
+    """Report axes whose column name is that of a metric, or of a column of the answer."""
     for place, axis in axes.items():
         if axis.name in (taken := question.columns(axis.name)):
             allowed = f"another name; not {', '.join(taken)}"
@@ -362,7 +363,7 @@ def _have_columns(plan: Plan, question: Question, axes: Mapping[int, Axis], prob
 
 
 def _can_be_grid(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
-    """Note ranges without ``steps`` where a grid needs them."""
+    """Report ranges that need ``steps`` for a grid."""
     if plan.design.kind != "grid":
         return
     for place, axis in axes.items():
@@ -373,7 +374,7 @@ def _can_be_grid(plan: Plan, question: Question, axes: Mapping[int, Axis], probl
 
 
 def _first_scenario(plan: Plan) -> Scenario:
-    """That of the first values of all axes, or the base where they make none."""
+    """The scenario of the first values of all axes, or the base if that scenario is invalid."""
     try:
         return _made(plan, [pair for one in plan.space for pair in one.place(0)])
     except (ScenarioError, UsageError):
@@ -386,7 +387,7 @@ def _made(plan: Plan, levels: Sequence[tuple[str, Any]]) -> Scenario:
 
 
 def _labels(fields: Fields, values: Any) -> Sequence[str]:
-    """What an axis calls its values: for each a text of its own that cannot be taken for a number."""
+    """The labels of an axis: distinct texts, none of which could be read as a number."""
     labels = fields.texts("labels", what="texts, one for each value")
     many = len(values) if isinstance(values, (list, tuple)) else 0
     if len(labels) != many:
@@ -403,7 +404,7 @@ def _labels(fields: Fields, values: Any) -> Sequence[str]:
 
 
 def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
-    """Note values that the scenario does not take, each alone."""
+    """Report values that the scenario refuses, each alone."""
     numbers = {axis.name: place for place, axis in axes.items()}
     for dimension in plan.space:
         own = [(number, _tried(plan, dimension, place)) for number, place in enumerate(_candidates(dimension))]
@@ -429,7 +430,7 @@ def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
 
 
 def _combinations(plan: Plan, problems: Problems) -> None:
-    """Note values that do not go together, and constraints that leave nothing."""
+    """Report values that are incompatible, and constraints that leave no point."""
     try:
         points = plan.tried_points(MOST_CHECKED)
     except ConditionError as error:
@@ -452,23 +453,23 @@ def _combinations(plan: Plan, problems: Problems) -> None:
 
 
 def _stated_place(axis: Axis, index: int) -> int:
-    """Where a level stands in the list as it was written, in which values may repeat."""
+    """Index of a level in the list as written, where values may repeat."""
     return index if axis.together else axis.stated.index(axis.levels[index])
 
 
-#: An uneven share of the way along a range, at which values that must be whole are not.
+#: An uneven fraction of a range, which a value that must be whole does not hit.
 BETWEEN = 0.3819
 
 
 def _candidates(dimension: Dimension) -> list[tuple[tuple[str, Any], ...]]:
-    """All values of a list; of a range both ends and one between."""
+    """All values of a list; for a range, both ends and one value between."""
     if dimension.axes[0].is_range:
         return [dimension.at(share) for share in (0.0, BETWEEN, 1.0)]
     return [dimension.place(index) for index in range(dimension.size)]
 
 
 def _tried(plan: Plan, dimension: Dimension, place: Sequence[tuple[str, Any]]) -> list[Any]:
-    """What is wrong with a value alone and is still wrong beside the first values of the other axes."""
+    """Problems of a value alone that remain with the first values of the other axes."""
     alone = _problems(lambda: _made(plan, place))
     if not alone:
         return []

@@ -1,4 +1,4 @@
-"""Runs as records, and what many of them say together."""
+"""Runs as records, and statistics over many runs."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def of_runs(
 def summed_up(
     samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, Metric]
 ) -> dict[str, dict[str, float | None]]:
-    """Of each metric the mean over runs with its interval, quantiles of the runs and their ends; ``None`` where it is not defined.
+    """Mean of each metric over runs with its interval, quantiles and extremes of the runs; ``None`` where undefined.
 
-    Ends are values of runs: whole numbers of counts.
+    Extremes are values of runs, so counts are whole numbers.
     """
     found: dict[str, dict[str, float | None]] = {}
     for metric, path in metrics.items():
@@ -54,10 +54,11 @@ def summed_up(
 
 
 def side_by_side(document: Mapping[str, Any], *, named: bool) -> list[dict[str, Any]]:
-    """The points of a document with one column for axes that vary together, as they are one.
+    """The points of a document with a single column for axes that vary together.
 
-    It is that which the question is about, that with labels, or the first, if it tells all their values apart, or all in one text. With
-    ``named`` only groups become one that labels name, and not where the question is about another of their columns.
+    The column kept is the axis of the question, else the axis with labels, else the first. One
+    column must distinguish all values; otherwise a text combines them. With ``named``, only groups
+    that labels name are merged, and not if the question is about another of their columns.
     """
     points = [dict(point) for point in document["points"]]
     for group in document.get("together", []):
@@ -71,14 +72,14 @@ def side_by_side(document: Mapping[str, Any], *, named: bool) -> list[dict[str, 
 
 
 def _in_one(point: Mapping[str, Any], columns: Sequence[str], kept: str | None) -> dict[str, Any]:
-    """The point with the column ``kept``, or with one of all, in place of several."""
+    """The point with only the column ``kept``, or with a combined one, in place of several."""
     name = kept or ", ".join(columns)
     value = point[kept] if kept else ", ".join(str(point[name]) for name in columns)
     return {name if key in columns else key: value if key in columns else one for key, one in point.items()}
 
 
 def counts(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -> set[str]:
-    """The metrics that count something in every run of the points."""
+    """The metrics that are counts in every run of the points."""
     return {
         metric
         for metric in metrics
@@ -89,7 +90,7 @@ def counts(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -> set[s
 
 
 def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
-    """The range of a metric's runs at a point, as `cellyard.statistics.ranges.interval` has it; ``None`` where it is not defined."""
+    """The range of a metric's runs at a point, as in `cellyard.statistics.ranges.interval`; ``None`` where undefined."""
     low, high = ("p5", "p95") if has_quantiles(point["runs"]) else ("min", "max")
     found = point[metric]
     return None if found[low] is None else (found[low], found[high])

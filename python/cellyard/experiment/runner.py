@@ -1,4 +1,4 @@
-"""From points to the values of metrics: by the engine, or by anything else that answers alike."""
+"""Computes metrics at points: by the engine, or by any runner with the interface."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from cellyard.statistics.ranges import Number
 if TYPE_CHECKING:
     from cellyard.store import Store
 
-#: Runs that are handed to the engine at a time.
+#: Number of runs handed to the engine at a time.
 AT_ONCE = 5000
 
 
 @dataclass(frozen=True)
 class Replicate:
-    """A run: a point and the number of the replication. Equal replications of any two points draw alike."""
+    """A run: a point and a replication number. Replications with one number use common random numbers at all points."""
 
     point: Point
     replication: int
 
 
 class Runner(Protocol):
-    """Gives the metrics of draws."""
+    """Computes the metrics of replicates."""
 
     def __call__(self, draws: Sequence[Replicate]) -> Iterable[tuple[int, Mapping[str, Number]]]:
-        """The place of each draw with its metrics by name, in any order; ``None`` where one is not defined."""
+        """The index of each replicate with its metrics by name, in any order; ``None`` where a metric is undefined."""
 
 
 class ProgressListener(Protocol):
-    """Shows how far the work is."""
+    """Receives progress."""
 
     def update(self, done: float, points: int | None = None) -> None:
-        """So many runs and so many points have finished."""
+        """Report the number of finished runs and points."""
 
 
 @dataclass
 class Engine:
-    """Runs draws of variations of ``base`` and takes the ``metrics`` of their results. What ``store`` holds is not run again."""
+    """Runs variations of ``base`` and reads the ``metrics`` of their results. Runs held in ``store`` are not repeated."""
 
     base: Scenario
     paths: Mapping[str, Sequence[str]]
@@ -54,7 +54,7 @@ class Engine:
     memory: str | int | None = None
     store: Store | None = None
     progress: ProgressListener | None = None
-    #: What else `run_jobs` is to be told, by the names of its arguments.
+    #: Further arguments of `run_jobs` by name.
     options: Mapping[str, Any] = field(default_factory=dict)
     cpu_seconds: float = 0.0
     cells: int = 0
@@ -62,13 +62,13 @@ class Engine:
     _done: set[Point] = field(default_factory=set)
 
     def __call__(self, draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
-        """The place and the metrics of each draw as it finishes; raises what `run_jobs` raises."""
+        """The index and metrics of each replicate as it finishes; raises what `run_jobs` raises."""
         for start in range(0, len(draws), AT_ONCE):
             for place, measured in self._some(draws[start : start + AT_ONCE]):
                 yield start + place, measured
 
     def scenario(self, point: Point) -> Scenario:
-        """The scenario of a point; raises `ScenarioError` when it is none."""
+        """The scenario of a point; raises `ScenarioError` when it is invalid."""
         pairs = [(path, level.text) for name, level in point.levels for path in self.paths[name]]
         return self.base.with_values(pairs) if pairs else self.base
 
@@ -95,7 +95,7 @@ class Engine:
                 yield place, measured
 
     def _run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
-        """The one place at which an experiment asks the engine."""
+        """Run jobs. The only place where an experiment calls the engine."""
         before, progress = self.runs, self.progress
 
         def tell(done: float) -> None:
@@ -108,14 +108,14 @@ class Engine:
 
 
 class CachedRunner:
-    """A runner that asks another for what it has not been asked yet, and keeps all answers."""
+    """A runner that caches the answers of another."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self.kept: dict[Point, dict[int, Mapping[str, Number]]] = {}
 
     def __call__(self, draws: Sequence[Replicate]) -> list[Mapping[str, Number]]:
-        """The metrics of each draw, in order."""
+        """The metrics of each replicate, in order."""
         new = [draw for draw in dict.fromkeys(draws) if draw.replication not in self.kept.get(draw.point, {})]
         for draw in new:  # in the order in which they were asked for, whichever finishes first
             self.kept.setdefault(draw.point, {})
@@ -124,7 +124,7 @@ class CachedRunner:
         return [self.kept[draw.point][draw.replication] for draw in draws]
 
     def samples(self, points: Sequence[Point], replications: range) -> list[list[Mapping[str, Number]]]:
-        """The metrics of some replications of each point."""
+        """The metrics of the given replications of each point."""
         found = self([Replicate(point, replication) for point in points for replication in replications])
         count = len(replications)
         return [found[i * count : (i + 1) * count] for i in range(len(points))]

@@ -1,4 +1,4 @@
-"""Runs of a store gathered at the points of some parameters: what ``cellyard plot`` draws. Nothing is simulated here."""
+"""Collects stored runs at the points of some parameters, for ``cellyard plot``. Nothing is simulated here."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from cellyard.store import Store, contents
 from cellyard.store.contents import StoredRun
 from cellyard.system.errors import UsageError
 
-#: Parameters that are drawn at most: across, down, and panels.
+#: Limit on drawn parameters: across, down, and panels.
 MOST_AXES = 3
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be drawn: the metrics ``y`` over the parameter ``x``, for each value of the parameters ``by``.
+    """The request: the metrics ``y`` over the parameter ``x``, for each value of the parameters ``by``.
 
-    ``where`` keeps the runs in which a parameter has a value, one of several where it is named again, ``none`` where it is not set;
-    ``scenario`` and ``engine`` those of a scenario's name and of a build of the engine. Without ``engine`` it is this one, or the last of
-    the store.
+    ``where`` keeps runs by the value of a parameter: one of several if it is repeated, ``none``
+    where it is not set. ``scenario`` and ``engine`` keep runs by the scenario's name and the
+    engine's build. The default engine is this one, or the last of the store.
     """
 
     x: str
@@ -53,7 +53,7 @@ class Asked:
 
 @dataclass
 class Points:
-    """What was found: records like those of an experiment's points, the columns of the parameters, and what is to be told of it."""
+    """The points found: records like those of an experiment's points, columns of parameters, and notes."""
 
     axes: list[str]
     metrics: list[str]
@@ -61,7 +61,7 @@ class Points:
     notes: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """It as figures and tables have it."""
+        """The data in the form that figures and tables take."""
         runs = sum(int(point["runs"]) for point in self.points)
         return {
             "question": {"kind": "table"},
@@ -73,10 +73,10 @@ class Points:
 
 
 def gathered(store: Store, asked: Asked) -> Points:
-    """The runs that are asked for, at the points of their parameters.
+    """The requested runs, at the points of their parameters.
 
-    Raises `UsageError` when there are none, and where runs of one point differ in anything but seed and replication: no mean is taken
-    over such.
+    Raises `UsageError` when there are none, or when runs of one point differ in more than seed and
+    replication. Such runs have no meaningful mean.
     """
     if len(asked.by) > MOST_AXES - 1:
         raise UsageError(f"--by: at most {MOST_AXES - 1} parameters, and there are {len(asked.by)}")
@@ -112,7 +112,7 @@ def gathered(store: Store, asked: Asked) -> Points:
 
 
 def _runs(store: Store, asked: Asked, notes: list[str]) -> list[StoredRun]:
-    """Those of the scenario and the engine."""
+    """The runs of the scenario and the engine."""
     from cellyard import _engine
 
     builds = contents.engines(store)
@@ -136,12 +136,12 @@ def _runs(store: Store, asked: Asked, notes: list[str]) -> list[StoredRun]:
 
 
 def _texts(store: Store, hashes: set[bytes]) -> dict[bytes, str]:
-    """The scenarios in full."""
+    """The scenarios in full, by hash."""
     return {one: contents.toml(store, one) for one in sorted(hashes)}
 
 
 def _where(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tuple[str, str]]) -> list[StoredRun]:
-    """The runs in whose scenarios each path has one of the values that are named for it."""
+    """The runs whose scenarios have one of the requested values at each path."""
     kept = list(runs)
     for path in dict.fromkeys(path for path, _ in where):
         values = scenarios.values(path, "--where")
@@ -157,7 +157,7 @@ def _where(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tupl
 
 
 def _is(value: str | None, wanted: str) -> bool:
-    """Whether a value is the one that is named: the same text or quantity, or a component by its kind; none by `UNSET`."""
+    """Whether a value is the requested one: an equal text or quantity, a component's kind, or `UNSET` for none."""
     if value is None:
         return wanted == UNSET
     return (
@@ -178,9 +178,10 @@ def _points(
     found = []
     missing = 0
     for values, runs in zip(columns, at.values(), strict=True):
-        # Those of an ensemble, where a scenario was run both ways.
+        # If a scenario was run both ways, keep only the runs of an ensemble.
         drawn = [run for run in runs if run.replication is not None] or list(runs)
-        # Each draw counts once: a network may stand there under several names, or with probes and without.
+        # Count each replication once: a network may be stored under several names, or with and
+        # without probes.
         kept = {(run.seed, run.replication): result for run in drawn if (result := store.result(run)) is not None}
         whole = list(kept.values())
         missing += len({(run.seed, run.replication) for run in drawn}) - len(whole)

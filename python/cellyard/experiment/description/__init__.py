@@ -1,1 +1,1 @@
-"""What an experiment states: its axes, design, metrics and base, and how they are read."""
+"""The description of an experiment: reading its axes, design, metrics and base."""

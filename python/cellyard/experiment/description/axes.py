@@ -1,4 +1,4 @@
-"""Axes: what an experiment varies, and the levels that each can take."""
+"""Axes: what an experiment varies, and their levels."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ Scale: TypeAlias = Literal["linear", "log"]
 #: Scales of a range.
 SCALES = ("linear", "log")
 
-#: Candidates of a range of numbers that need not be whole and has no ``steps``, where candidates are searched.
+#: Number of candidates for a search over a range that has no ``steps`` and is not of whole numbers.
 FINE = 1024
-#: Whole numbers of a range without ``steps`` that are all candidates; of more there are `FINE` steps.
+#: Largest range of whole numbers without ``steps`` of which all are candidates. Larger ranges have
+#: `FINE` candidates.
 MOST_EVERY = 100_000
 #: Units whose quantities are whole numbers.
 WHOLE_UNITS = frozenset({"", "cell", "cells", "byte", "bytes", "B"})
-#: Digits of a value within a range, and of its ends, which are as they were written.
+#: Digits of a value within a range, and digits of its ends, which stay as written.
 DIGITS, EXACT = 6, 15
 
-#: Fields that say which component a table is; see `TAG` of the classes of components.
+#: Fields that name the component in a table; see `TAG` of the classes of components.
 TAGS = ("policy", "kind", "what")
 
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z/\u00b5\u03bc]*)\s*$")
@@ -35,7 +36,8 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([
 class Level:
     """A value of an axis: the ``text`` set in the scenario, and the ``label`` that tables show.
 
-    It is not ``told`` of where the label of another axis, which varies together with this one, names all that is set.
+    Not ``told``: hidden where the label of another axis, which varies with this one, names the
+    whole setting.
     """
 
     text: str
@@ -44,21 +46,21 @@ class Level:
 
     @cached_property
     def number(self) -> float | int | None:
-        """It in the unit of results (s, Mb/s, cells, bytes); ``None`` for what is not a quantity."""
+        """Value in the unit of results (s, Mb/s, cells, bytes); ``None`` unless it is a quantity."""
         found = quantity(self.label)
         return None if found is None else found[1]
 
     @property
     def value(self) -> float | int | str:
-        """Its number, or its label."""
+        """The number if there is one, else the label."""
         return self.label if self.number is None else self.number
 
 
 @dataclass(frozen=True)
 class Range:
-    """From ``first`` to ``last`` of one unit, both included; ``steps`` values where candidates are needed.
+    """Values from ``first`` to ``last``, both included, in one unit. ``steps`` is the number of candidates.
 
-    ``whole`` keeps to whole numbers. Text as in a scenario file gives the unit:
+    ``whole`` restricts the range to whole numbers. Text has units as in a scenario file:
     ``Range("100 cells", "10000 cells", steps=5, scale="log")``.
     """
 
@@ -75,7 +77,7 @@ class Range:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether its values are whole numbers: as ``whole`` says, or both ends are and the unit counts."""
+        """Whether the values are whole numbers. By default they are if both ends are and the unit is a count."""
         low, high, unit = self._ends
         written = all(not isinstance(end, float) and "." not in str(end) for end in (self.first, self.last))
         return (
@@ -85,7 +87,7 @@ class Range:
         )
 
     def at(self, share: float) -> Level:
-        """The value at a share of the way, from 0 to 1: by difference, or by ratio where the scale is ``log``."""
+        """The value at a fraction of the way, from 0 to 1. The scale is linear, or by ratio with ``log``."""
         low, high, unit = self._ends
         value = low * (high / low) ** share if self.scale == "log" else low + (high - low) * share
         value = min(max(value, min(low, high)), max(low, high))
@@ -95,7 +97,7 @@ class Range:
 
     @cached_property
     def each_step(self) -> tuple[Level, ...]:
-        """A value for each of its ``steps``, of which some may be equal; of a range without, all whole numbers or `FINE` steps."""
+        """The value of each step, which may repeat. Without ``steps``, all whole numbers or `FINE` values."""
         low, high, _ = self._ends
         every = int(abs(high - low)) + 1 if self.is_whole and self.scale == "linear" else MOST_EVERY + 1
         steps = self.steps or (every if every <= MOST_EVERY else FINE + 1)
@@ -104,10 +106,11 @@ class Range:
 
 @dataclass(frozen=True)
 class Axis:
-    """What is varied: the ``values`` at a path of the scenario, or the same value at several paths.
+    """An axis: the ``values`` to set at a path of the scenario, or at several paths together.
 
-    ``values`` are a list, whole components among them, or a `Range`. Axes of one ``together`` are varied side by side. ``name`` is a
-    word for tables and constraints; by default the last of the path. ``labels`` are what tables and figures call the values of a list.
+    ``values`` is a list, which may include whole components, or a `Range`. Axes with one
+    ``together`` vary side by side. ``name`` is a word for tables and constraints, by default the
+    last of the path. ``labels`` name the values of a list in tables and figures.
     """
 
     path: str | Sequence[str]
@@ -118,27 +121,27 @@ class Axis:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """All paths that it sets."""
+        """All paths that the axis sets."""
         return (self.path,) if isinstance(self.path, str) else tuple(self.path)
 
     @property
     def is_range(self) -> bool:
-        """Whether there is a value at any share of its way."""
+        """Whether the axis has a value at any fraction of its way."""
         return isinstance(self.values, Range)
 
     @property
     def is_log(self) -> bool:
-        """Whether it is a range whose steps are ratios."""
+        """Whether the axis is a range on a logarithmic scale."""
         return isinstance(self.values, Range) and self.values.scale == "log"
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """Its values in order: each once, but of axes that vary together all, so that they stay side by side."""
+        """Distinct levels in order. Axes that vary together keep repeated levels, so that they stay side by side."""
         return self.stated if self.together else tuple(dict.fromkeys(self.stated))
 
     @cached_property
     def stated(self) -> tuple[Level, ...]:
-        """All its values as they were written, in which some may be equal."""
+        """All levels as written, which may repeat."""
         if isinstance(self.values, Range):
             return self.values.each_step
         made = tuple(map(level, self.values))
@@ -147,14 +150,14 @@ class Axis:
         )
 
     def at(self, share: float) -> Level:
-        """The value at a share from 0 to 1 of the way; of a list each value has an equal part."""
+        """The level at a fraction of the way, from 0 to 1. The values of a list have equal parts."""
         if isinstance(self.values, Range):
             return self.values.at(share)
         return self.levels[min(int(share * len(self.levels)), len(self.levels) - 1)]
 
 
 def level(value: Any) -> Level:
-    """A value of a list as a level.
+    """Convert a value of a list to a level.
 
     >>> level({"policy": "fba", "z": 0.5})
     Level(text='{ policy = "fba", z = 0.5 }', label='fba z=0.5')
@@ -178,7 +181,7 @@ def _label(value: Any, text: str) -> str:
 
 
 def parts(value: str | float) -> tuple[float, str]:
-    """Number and unit of a quantity; raises `ValueError` for what is none.
+    """Number and unit of a quantity; raises `ValueError` for anything else.
 
     >>> parts("100 cells"), parts(0.5)
     ((100.0, 'cells'), (0.5, ''))
@@ -190,7 +193,7 @@ def parts(value: str | float) -> tuple[float, str]:
 
 
 def default_name(path: str) -> str:
-    """The last word of a path, as a name.
+    """The last word of a path, as the name of an axis.
 
     >>> default_name("switch.west.ubr.buffer"), default_name("link[0].rate")
     ('buffer', 'rate')

@@ -1,4 +1,4 @@
-"""The scenario that an experiment varies: a file, a ready example, or a row of a study."""
+"""The scenario that an experiment varies: a file, an example, or a row of a study."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from cellyard.system.errors import ScenarioError, UsageError
 
 ALLOWED = '{ example = "lan-5" }, { file = "lan.toml" } or { study = "ubr-plus", table = "2-3", row = { ... } }'
 
-#: Lists of a scenario, whose entries are set by paths and not as a table.
+#: Lists of a scenario. Their entries are set by paths, not as a table.
 LISTS = ("host", "switch", "link", "vc", "probe")
 
 
 @dataclass(frozen=True)
 class Base:
-    """The scenario of a description, if it names one, and how that is told."""
+    """The base scenario of a description, if known, with its description in words."""
 
     scenario: Scenario | None = None
     told: str = ""
-    #: The folder of the user's study whose code makes the scenario, where no code was to be run.
+    #: The folder of the user's study whose code makes the scenario, if running code was not
+    #: allowed.
     code: Path | None = None
 
 
 def read(stated: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base:
-    """What the table ``base`` names; files are looked for in ``folder``. Code of a user's study is run where ``run_code`` says so."""
+    """Read the table ``base``. Files are relative to ``folder``; code of a user's study runs only with ``run_code``."""
     if not isinstance(stated, Mapping):
         message = "is missing" if stated is None else "is not a table"
         problems.add(("base",), "" if stated is None else stated, message, allowed=ALLOWED)
@@ -62,7 +63,7 @@ def read(stated: Any, folder: Path, problems: Problems, *, run_code: bool) -> Ba
 
 
 def _row(name: str, fields: Fields, folder: Path, *, run_code: bool) -> Base:
-    """The one row that is named, of a study or of one in ``folder``; raises `UsageError` where none or several are."""
+    """The named row of a study, or of a study in ``folder``; raises `UsageError` unless exactly one row matches."""
     from cellyard.study import load, select
 
     study = load(name, beside=folder)
@@ -86,7 +87,7 @@ def _row(name: str, fields: Fields, folder: Path, *, run_code: bool) -> Base:
 
 
 def with_values(base: Scenario, stated: Any, problems: Problems) -> Scenario:
-    """``base`` with the values of the table ``set``."""
+    """A copy of ``base`` with the values of the table ``set``."""
     if not isinstance(stated, Mapping):
         problems.add(
             ("set",), stated, "is not a table", allowed='paths with their values, as "switch.west.ubr.drop" = "epd"'

@@ -1,4 +1,4 @@
-"""Which points of the axes are simulated."""
+"""Designs: which points of the axes are simulated."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cellyard.experiment.description.expression import Condition
 from cellyard.system.errors import UsageError
 
 Kind: TypeAlias = Literal["grid", "latin-hypercube", "sobol"]
-#: Designs by name.
+#: Names of the designs.
 DESIGNS = ("grid", "latin-hypercube", "sobol")
 
 
 @dataclass(frozen=True)
 class Design:
-    """``grid``: every combination. ``latin-hypercube`` and ``sobol``: so many ``points`` that fill the space, drawn with ``seed``."""
+    """``grid`` takes every combination. ``latin-hypercube`` and ``sobol`` fill the space with ``points``, drawn with ``seed``."""
 
     kind: Kind = "grid"
     points: int | None = None
@@ -29,27 +29,27 @@ class Design:
 
 @dataclass(frozen=True)
 class Point:
-    """A level of every axis."""
+    """One level for each axis."""
 
     levels: tuple[tuple[str, Level], ...]
 
     @cached_property
     def values(self) -> Mapping[str, float | int | str]:
-        """Numbers in the units of results, or labels, by the names of the axes."""
+        """Values by axis name: numbers in the units of results, or labels."""
         return {name: one.value for name, one in self.levels}
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What tables of data show, by the names of the axes."""
+        """Labels by axis name, as tables of data show them."""
         return {name: one.label for name, one in self.levels}
 
     @property
     def told(self) -> Mapping[str, str]:
-        """What an answer tells: of axes that vary together the one whose labels name all that is set, where one has any."""
+        """Labels as an answer shows them. Of axes that vary together, only the one whose labels name the whole setting appears."""
         return {name: one.label for name, one in self.levels if one.told}
 
     def with_levels(self, others: Sequence[tuple[str, Level]]) -> Point:
-        """The same with more axes."""
+        """A copy of the point with more axes."""
         return Point((*self.levels, *others))
 
     def __str__(self) -> str:
@@ -64,26 +64,26 @@ class Dimension:
 
     @cached_property
     def named_by(self) -> Axis | None:
-        """Of several axes the one whose labels name all that is set."""
+        """The axis whose labels name the whole setting, if several vary together."""
         several = self.axes if len(self.axes) > 1 else ()
         return next((axis for axis in several if axis.labels and len(set(axis.labels)) == len(axis.labels)), None)
 
     @property
     def name(self) -> str:
-        """That of its axis; of several the one that names them, or the first."""
+        """Name of the axis. Of several, the one that names them, or else the first."""
         return (self.named_by or self.axes[0]).name
 
     @cached_property
     def size(self) -> int:
-        """How many places a grid has on it."""
+        """Number of places of a grid on the dimension."""
         return min(len(axis.levels) for axis in self.axes)
 
     def place(self, index: int) -> tuple[tuple[str, Level], ...]:
-        """The level of each of its axes at a place of the grid."""
+        """The level of each axis at a place of the grid."""
         return tuple((axis.name, self._told(axis, axis.levels[index])) for axis in self.axes)
 
     def at(self, share: float) -> tuple[tuple[str, Level], ...]:
-        """The level of each of its axes at a share from 0 to 1 of the way."""
+        """The level of each axis at a fraction of the way, from 0 to 1."""
         return tuple((axis.name, self._told(axis, axis.at(share))) for axis in self.axes)
 
     def _told(self, axis: Axis, level: Level) -> Level:
@@ -91,7 +91,7 @@ class Dimension:
 
 
 def dimensions(axes: Sequence[Axis]) -> list[Dimension]:
-    """The axes, those that vary together as one."""
+    """The dimensions of the axes. Axes that vary together form one."""
     groups: dict[object, list[Axis]] = {}
     for place, axis in enumerate(axes):
         groups.setdefault(axis.together or place, []).append(axis)
@@ -99,12 +99,12 @@ def dimensions(axes: Sequence[Axis]) -> list[Dimension]:
 
 
 def size(space: Sequence[Dimension], design: Design) -> int:
-    """How many points there are before constraints."""
+    """Number of points before constraints."""
     return math.prod(one.size for one in space) if design.kind == "grid" else (design.points or 0)
 
 
 def points(space: Sequence[Dimension], design: Design, constraints: Sequence[Condition] = ()) -> list[Point]:
-    """The points of a design that keep to the constraints on axes of ``space``, each once."""
+    """The distinct points of a design that satisfy the constraints on axes of ``space``."""
     if design.kind == "grid" or not space:
         made: Iterator[Point] = _grid(space)
     else:
@@ -116,7 +116,7 @@ def points(space: Sequence[Dimension], design: Design, constraints: Sequence[Con
 
 
 def at_shares(space: Sequence[Dimension], shares: Sequence[float]) -> Point:
-    """The point at a share from 0 to 1 of the way along each dimension."""
+    """The point at a fraction, from 0 to 1, of the way along each dimension."""
     return Point(tuple(itertools.chain.from_iterable(one.at(float(s)) for one, s in zip(space, shares, strict=True))))
 
 
@@ -126,7 +126,7 @@ def _grid(space: Sequence[Dimension]) -> Iterator[Point]:
 
 
 def _filled(design: Design, count: int) -> Any:
-    """Shares from 0 to 1, a line for each point."""
+    """Fractions from 0 to 1, one line for each point."""
     qmc = scipy("the designs latin-hypercube and sobol").qmc
     if design.kind == "sobol":
         return qmc.Sobol(count, rng=design.seed).random(design.points)

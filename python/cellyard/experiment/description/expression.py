@@ -1,4 +1,7 @@
-"""Conditions as text, on axes and on metrics, and formulas of metrics. Arithmetic and comparisons alone, nothing is executed."""
+"""Conditions on axes and metrics, and formulas of metrics, as text.
+
+Only arithmetic and comparisons are allowed; nothing is executed.
+"""
 
 from __future__ import annotations
 
@@ -28,30 +31,30 @@ _COMPARE: Mapping[type, Callable[[Any, Any], bool]] = {
     ast.NotEq: operator.ne,
 }
 _CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
-#: What a condition may be made of, in words.
+#: What a condition may contain, for messages.
 ALLOWED = (
     "a comparison as in `threshold <= 0.9 * buffer`: names, numbers (of seconds, Mb/s, cells, bytes), "
     "texts in quotes, + - * /, min, max, abs, < <= > >= == !=, and, or, not"
 )
-#: Letters of a condition.
+#: Longest condition, in letters.
 LONGEST = 500
-#: Letters of a part of a condition that a message shows.
+#: Number of letters of a condition that a message shows.
 _SHOWN = 60
 
 
-#: What a formula may be made of, in words.
+#: What a formula may contain, for messages.
 ALLOWED_IN_FORMULAS = (
     "a formula of other metrics by their names, as `near / far`: names, numbers, + - * /, min, max, abs"
 )
 
 
 class ConditionError(ValueError):
-    """A text that is no condition, or a condition that cannot be judged."""
+    """A text that is not a condition, or a condition that cannot be evaluated."""
 
 
 @dataclass(frozen=True)
 class _Expression:
-    """A text over named values."""
+    """An expression over named values."""
 
     text: str
 
@@ -66,7 +69,7 @@ class _Expression:
             raise ConditionError("cannot be read") from None
 
     def _check(self) -> None:
-        """Raise `ConditionError`, with the part that is wrong, unless the text is made of what is allowed."""
+        """Raise `ConditionError`, with the faulty part, unless all parts of the text are allowed."""
         waiting: list[ast.AST] = [self._tree]
         while waiting:
             node = waiting.pop()
@@ -79,7 +82,7 @@ class _Expression:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names that it asks for, in order."""
+        """Names in the expression, in order."""
         called = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
         found = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name) and node not in called]
         return tuple(dict.fromkeys(node.id for node in found))
@@ -87,7 +90,7 @@ class _Expression:
 
 @dataclass(frozen=True)
 class Condition(_Expression):
-    """A condition on named values; raises `ConditionError` when ``text`` is none."""
+    """A condition on named values; raises `ConditionError` when ``text`` is not one."""
 
     def __post_init__(self) -> None:
         if not isinstance(self._tree, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
@@ -95,9 +98,9 @@ class Condition(_Expression):
         self._check()
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether it holds. It does not where a value is undefined (``None``) or too large for a float.
+        """Whether the condition holds. False where a value is undefined (``None``) or too large for a float.
 
-        Raises `ConditionError` for a text in arithmetic, and for a text that is compared with a number.
+        Raises `ConditionError` for arithmetic with a text, and for comparing a text with a number.
         """
         if any(values[name] is None for name in self.names):
             return False
@@ -109,7 +112,7 @@ class Condition(_Expression):
             raise ConditionError("compares a number with a text") from None
 
     def excess(self, values: Mapping[str, Any]) -> float:
-        """How far it is from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined."""
+        """Distance from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined."""
         tree = self._tree
         if not (
             isinstance(tree, ast.Compare)
@@ -128,13 +131,13 @@ class Condition(_Expression):
             raise ConditionError(f"compares what cannot be compared: {self.text}") from None
         if by != by:  # the difference of two infinite numbers
             return 0.0 if self.holds(values) else float("inf")
-        # Where equal is not enough, equal is too much by a little.
+        # Where equality is not enough, it misses by the least amount.
         return by if by != 0 or self.holds(values) else sys.float_info.min
 
 
 @dataclass(frozen=True)
 class Formula(_Expression):
-    """A number made of others by name; raises `ConditionError` when ``text`` is none, or a name alone."""
+    """A number computed from others by name; raises `ConditionError` when ``text`` is not a formula, or only a name."""
 
     def __post_init__(self) -> None:
         self._check()
@@ -149,7 +152,7 @@ class Formula(_Expression):
             raise ConditionError("is a name or a number alone")
 
     def of(self, values: Mapping[str, int | float | None]) -> float | None:
-        """The number; ``None`` where one of the others is not defined, and where it would be infinite."""
+        """The result; ``None`` where an operand is undefined, and where the result would be infinite."""
         if any(values[name] is None for name in self.names):
             return None
         try:
@@ -162,7 +165,7 @@ class Formula(_Expression):
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node that is allowed; raises `ConditionError` for any other."""
+    """The parts of an allowed node; raises `ConditionError` for any other."""
     if isinstance(node, ast.Name):
         return []
     if isinstance(node, ast.Constant):
@@ -224,7 +227,7 @@ def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """An operand of arithmetic; raises `ConditionError` where it is a text."""
+    """An operand of arithmetic; raises `ConditionError` for a text."""
     if isinstance(value, str):
         shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
         raise ConditionError(f"does arithmetic with the text `{shown}`, which can only be compared")

@@ -1,4 +1,4 @@
-"""Takes the fields of a table of the description one by one, noting what is wrong with each."""
+"""Reads the fields of a table of the description one by one and reports what is wrong with each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cellyard.system.terminal import printable
 
 
 class Fields:
-    """A table at ``path``. Each ``take`` notes a problem and answers the default when a field is not as it must be."""
+    """A table at ``path``. Each reader reports a faulty field and returns the default instead."""
 
     def __init__(self, table: Any, path: Path, problems: Problems, known: Sequence[str]) -> None:
         self.path = path
@@ -30,23 +30,23 @@ class Fields:
         return key in self._table
 
     def at(self, key: str) -> Path:
-        """The way to a field."""
+        """Path of a field."""
         return (*self.path, key)
 
     def raw(self, key: str, default: Any = None) -> Any:
-        """A field as it stands."""
+        """A field as given."""
         return self._table.get(key, default)
 
     def wrong(self, key: str, allowed: str, message: str = "cannot be used") -> None:
-        """Note that a field is not as it must be."""
+        """Report a faulty field."""
         self.problems.add(self.at(key), self._table.get(key), message, allowed=allowed)
 
     def missing(self, key: str, allowed: str) -> None:
-        """Note that a field is missing."""
+        """Report a missing field."""
         self.problems.add(self.at(key), "", "is missing", allowed=allowed)
 
     def text(self, key: str, default: str | None = None, *, needed: str = "") -> str | None:
-        """A text; ``needed`` says what it is when it must be there."""
+        """A text; ``needed`` describes it if it is required."""
         if key not in self._table:
             if needed:
                 self.missing(key, needed)
@@ -58,7 +58,7 @@ class Fields:
         return value
 
     def choice(self, key: str, choices: Sequence[str], default: str) -> str:
-        """One of some words."""
+        """One of ``choices``."""
         value = self._table.get(key, default)
         if value not in choices:
             self.problems.add(self.at(key), value, "does not exist", near=choices)
@@ -101,7 +101,7 @@ class Fields:
         return value
 
     def texts(self, key: str, *, what: str, single: bool = False) -> list[str]:
-        """A list of texts, empty when it is not there; with ``single`` one text alone will do."""
+        """A list of texts, empty when missing. With ``single``, one text alone is also accepted."""
         value = self._table.get(key, [])
         if single and isinstance(value, str):
             value = [value]

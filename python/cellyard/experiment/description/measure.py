@@ -1,4 +1,4 @@
-"""The metrics of an experiment: names with their places in the results of a run, or with formulas of such."""
+"""The metrics of an experiment: names for places in the results of a run, or for formulas of such values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cellyard.scenario import Scenario
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import UsageError
 
-#: Names that tables and conditions have for something else.
+#: Names with another meaning in tables and conditions.
 RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
 
 ALLOWED = (
@@ -27,27 +27,27 @@ ALLOWED = (
 
 @dataclass(frozen=True)
 class Derived:
-    """A metric that is made of others of the same run by a formula."""
+    """A metric computed from others of a run by a formula."""
 
     formula: Formula
     parts: Mapping[str, MetricPath]
 
     @property
     def text(self) -> str:
-        """The formula as it is stated."""
+        """The formula as written."""
         return self.formula.text
 
     def of(self, run: RunResult) -> Number:
-        """The metric of a run; ``None`` where it is not defined."""
+        """The metric of a run; ``None`` where it is undefined."""
         return self.formula.of({name: path.of(run) for name, path in self.parts.items()})
 
 
-#: Where a metric comes from.
+#: Source of a metric's values.
 Metric: TypeAlias = MetricPath | Derived
 
 
 def read(stated: Any, problems: Problems) -> dict[str, Metric]:
-    """Metrics by name, without those that are wrong: from a list of names of totals and of paths, or a table of paths and formulas."""
+    """Valid metrics by name, from a list of names of totals and of paths, or from a table of paths and formulas."""
     entries: list[tuple[str, Any, Path]] = []
     if isinstance(stated, Mapping):
         entries = [(str(name), text, ("metrics", str(name))) for name, text in stated.items()]
@@ -91,12 +91,12 @@ def read(stated: Any, problems: Problems) -> dict[str, Metric]:
     return {name: metric for name, metric in found.items() if metric}
 
 
-#: Signs of a formula; names of VCs and ports may have them too, but without blanks.
+#: Operators of a formula, with blanks. Names of VCs and ports may contain operators, but no blanks.
 _OPERATOR = re.compile(r"\s[-+*/]\s")
 
 
 def _formula(text: str) -> Formula | None:
-    """The formula that a text is; of a path it is none, as that has dots between names."""
+    """The formula in a text; ``None`` for a path, which has dots between names."""
     try:
         return Formula(text)
     except ConditionError:
@@ -106,9 +106,9 @@ def _formula(text: str) -> Formula | None:
 def _derived(
     formula: Formula, there: Mapping[str, Metric | None], path: Path, problems: Problems, told: Collection[str]
 ) -> Derived | None:
-    """A formula with the places of what it asks for: metrics of the experiment that are none themselves, and totals.
+    """A formula with the places of its operands: metrics of the experiment that are not formulas themselves, and totals.
 
-    Of names in ``told`` is known what is wrong with them.
+    Problems of the names in ``told`` have already been reported.
     """
     paths = {name: metric for name, metric in there.items() if isinstance(metric, MetricPath)}
     parts: dict[str, MetricPath] = {}
@@ -124,7 +124,7 @@ def _derived(
 
 
 def check_names(metrics: Mapping[str, Metric], stated: Any, scenario: Scenario, problems: Problems) -> None:
-    """Note the VCs and ports that metrics ask for and ``scenario`` does not have."""
+    """Report VCs and ports in metrics that ``scenario`` does not have."""
     paths = {name: path for name, path in metrics.items() if isinstance(path, MetricPath)}
     if not any(step.word in ("vc", "port") for path in paths.values() for step in path.steps):
         return

@@ -1,4 +1,4 @@
-"""What is wrong with the description of an experiment, gathered so that all of it is told at once."""
+"""Collects the problems of an experiment's description, so that all are reported at once."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from cellyard.system.errors import ExperimentError, Problem, either
 from cellyard.system.terminal import printable
 from cellyard.system.values import toml
 
-#: A way down: keys of tables and numbers of list entries.
+#: Path to a value: keys of tables and numbers of list entries.
 Path: TypeAlias = tuple[str | int, ...]
 #: Line and column, from 1.
 Place: TypeAlias = tuple[int, int]
 
-#: Problems that are told; of more only their number is.
+#: Limit on reported problems. The rest are only counted.
 MOST_TOLD = 50
-#: How a suggestion begins that is a text.
+#: First character of a suggestion that is a text.
 QUOTE = '"'
-#: Letters of a part of a name that suggest the name.
+#: Least number of letters of a partial name for which the full name is suggested.
 LEAST_PART = 3
-#: Letters of a value that are shown.
+#: Number of letters shown of a value.
 SHOWN = 60
 
 
 class Problems:
-    """Gathers problems; ``file`` names the text and ``places`` says where what stands, both empty for data from Python."""
+    """Collects problems. ``file`` names the text and ``places`` locates values in it; both are empty for data from Python."""
 
     def __init__(self, file: str = "", places: Mapping[Path, Place] | None = None) -> None:
         self._file = file
@@ -35,11 +35,11 @@ class Problems:
         self._found: list[Problem] = []
 
     def add(self, path: Path, value: Any, message: str, *, allowed: str = "", near: Iterable[str] = ()) -> None:
-        """The value at ``path`` is wrong; the suggestion is the nearest of the names ``near``."""
+        """Report the value at ``path``, and suggest the nearest of the names ``near``."""
         from cellyard._engine import near as names_near
 
         names = [printable(name) for name in near]
-        # Of a value that is not text there is no name that is near; of an unknown key it is the key.
+        # Only texts have similar names. For an unknown key, compare the key.
         word = printable(value if isinstance(value, str) else str(path[-1]) if path else "")
         meant = names_near(word, names) if names and word else []
         if not meant and len(word) >= LEAST_PART:
@@ -48,7 +48,7 @@ class Problems:
         self._add(path, shown(value), message, allowed or ", ".join(names), suggestion)
 
     def unknown_field(self, path: Path, value: Any, fields: Iterable[str]) -> None:
-        """The last word of ``path`` is no field here."""
+        """Report that the last word of ``path`` is not a field."""
         from cellyard._engine import near as names_near
 
         names = list(fields)
@@ -57,7 +57,7 @@ class Problems:
         self._add(path, shown(value), "is an unknown field", ", ".join(names), near)
 
     def of_scenario(self, path: Path, problem: Problem, value: Any = "") -> None:
-        """A problem that the scenario has with what the experiment sets at ``path``: ``value``, which the problem may be with itself."""
+        """Report a problem of the scenario that is due to ``value``, which the experiment sets at ``path``."""
         of = f"{problem.path} = {problem.value}" if problem.value else problem.path
         what = f"{of}: {problem.message}" if of else problem.message
         self._add(
@@ -81,7 +81,7 @@ class Problems:
             self._found.append(Problem(text, line, column, name, value, message, allowed, suggestion))
 
     def _place(self, path: Path) -> tuple[int | None, int | None]:
-        """Where ``path`` stands, or the nearest above it that is in the text."""
+        """Position of ``path`` in the text, or of its nearest parent there."""
         if not self._places:
             return None, None
         for length in range(len(path), -1, -1):
@@ -106,7 +106,7 @@ class Problems:
 
 
 def dotted(path: Path) -> str:
-    """A way down as text.
+    """A path as text.
 
     >>> dotted(("axis", 0, "values", 2))
     'axis[0].values[2]'
@@ -118,7 +118,7 @@ def dotted(path: Path) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value on one line, cut to `SHOWN` letters; of an empty text nothing."""
+    """A value on one line, cut to `SHOWN` letters; nothing for an empty text."""
     if value == "":
         return ""
     try:

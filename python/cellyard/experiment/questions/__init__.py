@@ -1,1 +1,1 @@
-"""The six questions that an experiment can ask, a module each."""
+"""The six questions of experiments, a module each."""

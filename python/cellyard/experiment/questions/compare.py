@@ -1,7 +1,8 @@
-"""The question ``compare``: which of some variants is better, by how much, and how sure that is.
+"""The question ``compare``: which variant is better, by how much, and with what confidence.
 
-All variants have the same draws, so their differences are taken run by run and vary less than the variants do. Each is judged by
-Student's test on the differences, and all together after Holm (1979), so that the more are compared the harder each is judged.
+All variants use common random numbers. Differences are taken run by run and so vary less than the
+variants do. Each difference is judged by Student's test. Holm's correction (1979) applies to all
+together, so that more comparisons are judged more strictly.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from cellyard.statistics.inference import Estimate, Judged, estimate, holm, log_
 
 @dataclass(frozen=True)
 class Compare(Question):
-    """The variants are the values of ``axis``, by each of ``metrics`` (none stands for all); all pairs, or all ``against`` one.
+    """The variants are the values of ``axis``, compared by ``metrics`` (empty: all), pairwise or all ``against`` one.
 
-    ``better`` says ``higher`` or ``lower`` of metrics of which what they measure does not (`better_of`).
+    ``better`` is ``higher`` or ``lower``, for metrics whose kind does not determine it
+    (`better_of`).
     """
 
     axis: str
@@ -38,7 +40,7 @@ class Compare(Question):
     kind: ClassVar[str] = "compare"
 
     def columns(self, axis: str) -> tuple[str, ...]:
-        """What an axis cannot be called: columns of the table, in which the axis that is compared has none of its own."""
+        """Reserved column names. The compared axis has no column of its own."""
         return () if axis == self.axis else COMPARED
 
     def expected(self, plan: Plan) -> Expected:
@@ -48,7 +50,7 @@ class Compare(Question):
         return Expected(points, points * plan.replications)
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
-        """A sentence for each comparison, or for each metric where there are many."""
+        """A sentence for each comparison, or for each metric if there are many."""
         found = self.comparisons(plan, runner)
         judged = holm([one.log_probability for one in found], self.confidence)
         records, sentences = [], []
@@ -84,7 +86,7 @@ class Compare(Question):
         return Answer([*self._told(records, sentences), last], {"comparisons": records}, tuple(self.metrics))
 
     def comparisons(self, plan: Plan, runner: CachedRunner) -> list[Comparison]:
-        """The differences of each pair, at every point of the other axes, of every metric."""
+        """The differences of each pair, at every point of the other axes, for every metric."""
         dimension = plan.dimension(self.axis)
         variants = [dimension.place(index) for index in range(dimension.size)]
         found = []
@@ -134,14 +136,14 @@ class Compare(Question):
         )
 
     def _told(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
-        """All sentences where they are few; where they are many or of several points, first how often each variant was better by metric."""
+        """All sentences if they are few. For many, or several points, first how often each variant was better, by metric."""
         told = [] if len(sentences) > MOST_SENTENCES else list(sentences)
         if told and not any(self.axis != name and name not in COMPARED for name in records[0]):
             return told
         return [*(self._counted(metric, records) for metric in self.metrics), *told]
 
     def _counted(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
-        """How often each variant was better and by how much on average, first those that were it most often, of these the one by most."""
+        """How often each variant was better and by how much on average, ordered by frequency, then by difference."""
         own = [one for one in records if one["metric"] == metric]
         gains: dict[str, list[float]] = {}
         for one in own:
@@ -160,24 +162,24 @@ class Compare(Question):
 
 
 def _turned(of: Estimate) -> tuple[float | None, float | None]:
-    """The interval of the opposite."""
+    """The interval of the negated difference."""
     return (None, None) if of.low is None or of.high is None else (-of.high, -of.low)
 
 
-#: More comparisons are summed up.
+#: Limit on sentences, above which comparisons are summarised.
 MOST_SENTENCES = 12
-#: Variants that are told of when all are counted.
+#: Limit on the variants listed in a summary.
 MOST_RANKED = 12
-#: What stands in place of the better variant where there is none.
-OPEN = "not separated"
-#: Columns of the table beside those of the other axes.
+#: Text in place of the better variant where there is none.
+OPEN = "not told apart"
+#: Columns of the table in addition to those of the other axes.
 COMPARED = (
     "metric", "variant", "against", "difference", "difference_low", "difference_high", "probability", "better", "pairs",
 )  # fmt: skip
 
 
 class Comparison(NamedTuple):
-    """The differences ``second`` less ``first`` of a metric, run by run, at a point of the other axes, and Student's test of them."""
+    """The run-by-run differences ``second`` - ``first`` of a metric at a point of the other axes, with Student's test."""
 
     point: Point
     metric: str
@@ -187,12 +189,12 @@ class Comparison(NamedTuple):
     log_probability: float
 
 
-#: What its table of the description has beside ``kind``.
+#: Fields of the question's table besides ``kind``.
 FIELDS = ("axis", "metrics", "against", "better", "confidence")
 
 
 def read(fields: Fields, plan: Plan) -> Compare:
-    """The question as it is described."""
+    """Read the question from its table."""
     names = [axis.name for axis in plan.axes]
     axis = fields.text("axis", needed="the name of the axis whose values are compared") or ""
     metrics = fields.texts("metrics", what="metrics of the experiment", single=True)

@@ -1,14 +1,16 @@
-"""The question ``find``: the smallest, or largest, value of an axis for which a requirement holds.
+"""The question ``find``: the smallest, or largest, value of an axis that meets a requirement.
 
-The requirement holds at a value when at least a stated share of the replications there meets all its conditions. The search assumes
-that it goes on holding from the value found to the end of the axis. It halves the stretch between a value that fails and one that holds.
-Then it tries the neighbours of the border until their shares are clearly below the stated one, so that the value found is the first that
-holds on these random draws. At the end it tries values on both sides. If one of them contradicts the assumption, the answer says so, and
-every value is tried if they are few.
+The requirement holds at a value when at least a given share of the replications there meets all its
+conditions. The search assumes that it holds from the value found to the end of the axis. Bisection
+narrows the interval between a value that fails and one that holds. Then the neighbours of the
+border are tried until their shares are clearly below the required one. So the value found is the
+first that holds with these random draws. At the end, values on both sides are tried. If one of them
+contradicts the assumption, the answer says so, and every value is tried if they are few.
 
-A value found like this is selected, so its own share flatters it. Two things beside it say what is known. Fresh replications, which had
-no part in the search, give the interval of its share. And a bracket runs from the nearest value whose share is below the stated one to
-the first whose share the replications separate from that one's, both at `CONFIDENCE` by Wilson's interval.
+The value found is selected, which biases its share upwards. Two results show the uncertainty. Fresh
+replications, which had no part in the search, give the interval of its share. A bracket begins at
+the nearest value whose share is below the required one. It ends at the first value whose share is
+separated from the share at its beginning. Both use Wilson's interval at `CONFIDENCE`.
 """
 
 from __future__ import annotations
@@ -31,13 +33,15 @@ from cellyard.statistics.inference import share_interval
 
 Want = Literal["smallest", "largest"]
 
-#: Values that are all tried where the requirement turns out not to go on holding.
+#: Limit on values that are all tried where the assumption turns out to be wrong.
 MOST_TRIED = 100
-#: Values tried on each side at the end unless the question says otherwise.
+#: Default number of values tried on each side at the end.
 CHECKS = 3
-#: Square of the normal quantile of `CONFIDENCE`: all of n trials show a share of n / (n + Z_SQUARED) at least.
+#: Square of the normal quantile of `CONFIDENCE`. If all of n trials succeed, the share is at least
+#: n / (n + Z_SQUARED).
 Z_SQUARED = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
-#: Confidence with which a share must be below the stated one before the neighbours beyond it are left out: one in 10 000 errs.
+#: Confidence that a share is below the required one, from which further neighbours are skipped. One
+#: in 10 000 errs.
 CLEARLY = 0.9998
 
 
@@ -45,7 +49,8 @@ CLEARLY = 0.9998
 class Find(Question):
     """The ``want`` value of ``axis`` for which ``share`` of the replications meet all of ``require``.
 
-    With ``monotone`` false every value is tried. ``checks`` values on each side of the one found are tried at the end.
+    With ``monotone`` false every value is tried. Otherwise ``checks`` values on each side of the
+    result are tried at the end.
     """
 
     axis: str
@@ -57,15 +62,15 @@ class Find(Question):
     kind: ClassVar[str] = "find"
 
     def columns(self, axis: str) -> tuple[str, ...]:
-        """What no axis can be called: columns of the table."""
+        """Reserved column names."""
         return ("share", "share_low", "share_high", "values_tried", "assumption", "bracket_from", "bracket_to")
 
     def chooses(self, axis: str) -> bool:
-        """The axis that is searched."""
+        """Whether ``axis`` is the searched one."""
         return axis == self.axis
 
     def expected(self, plan: Plan) -> Expected:
-        """What a search tries at most, for every point of the other axes: where values are few enough, all of them."""
+        """Upper bound on what a search tries, for every point of the other axes. If values are few enough, this is all of them."""
         dimension = plan.dimension(self.axis)
         tried = dimension.size
         if self.monotone and tried > MOST_TRIED:
@@ -75,7 +80,7 @@ class Find(Question):
         return Expected(at * tried, at * (tried + 1) * plan.replications, at_most=True)
 
     def warnings(self, plan: Plan) -> list[str]:
-        """Too few replications to show the share, and steps finer than they can tell apart."""
+        """Warnings about too few replications for the share, and about steps finer than they can separate."""
         found, many = [], plan.replications
         most = share_interval(many, many, CONFIDENCE)[0]
         if most < self.share < 1:
@@ -95,7 +100,7 @@ class Find(Question):
         return found
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
-        """The value found at each point of the other axes, and what was assumed."""
+        """The value found at each point of the other axes, and the assumptions."""
         dimension = plan.dimension(self.axis)
         sentences, records = [], []
         for point in plan.points(without=dimension):
@@ -148,7 +153,7 @@ class Find(Question):
 
 
 class Search:
-    """The search along one axis at one point of the others. Places count from the end that is wanted: 0 is the first candidate."""
+    """The search along one axis at one point of the others. Places count from the wanted end; 0 is the first candidate."""
 
     def __init__(self, find: Find, plan: Plan, runner: CachedRunner, dimension: Dimension, point: Point) -> None:
         self._find = find
@@ -165,10 +170,11 @@ class Search:
             order = sorted(range(len(own)), key=lambda i: numbers[i] or 0, reverse=find.want == "largest")
             places = [places[i] for i in order]
         self._places = [place for place in places if plan.allows(point.with_levels(place))]
-        #: Share of the replications that meet the requirement, by place; of fresh ones too.
+        #: Share of replications that meet the requirement, by place. Fresh replications are kept
+        #: separately.
         self.tried: dict[int, float] = {}
         self._fresh: dict[int, float] = {}
-        #: What was assumed, in a word and in a sentence.
+        #: The assumption, in a word and in a sentence.
         self.verdict, self.told = "", ""
 
     @property
@@ -200,14 +206,14 @@ class Search:
         return {place: many / len(draws) for place, many in zip(places, held, strict=True)}
 
     def fresh_share(self, place: int) -> float:
-        """Share of as many further replications, which had no part in the search."""
+        """Share of an equal number of fresh replications, which had no part in the search."""
         if place not in self._fresh:
             many = self._plan.replications
             self._fresh |= self._shares([place], range(many, 2 * many))
         return self._fresh[place]
 
     def fresh_interval(self, place: int) -> tuple[float, float]:
-        """Interval of the share at a place, by further replications."""
+        """Interval of the share at a place, from fresh replications."""
         return self._interval(self.fresh_share(place), CONFIDENCE)
 
     def _interval(self, share: float, confidence: float) -> tuple[float, float]:
@@ -215,14 +221,15 @@ class Search:
         return share_interval(round(share * many), many, confidence)
 
     def _is_below(self, place: int, confidence: float) -> bool:
-        """Whether the share at a place is below the one asked for."""
+        """Whether the share at a place is below the required one."""
         return self._interval(self.share(place), confidence)[1] < self._find.share
 
     def bracket(self, found: int) -> tuple[str, str]:
         """The values, in the order of the axis, between which the replications place the border.
 
-        One is the nearest before ``found`` whose share is below the one asked for, or the end of the axis. The other is the first from
-        ``found`` on that holds, as does the next one tried, with a share that is separated from that one's.
+        One end is the nearest before ``found`` whose share is below the required one, or the end of
+        the axis. The other is the first from ``found`` on that holds, as does the next tried, with
+        a share separated from that of the first end.
         """
         before = next((place for place in range(found - 1, -1, -1) if self._tried_below(place)), 0)
         most = self._interval(self.share(before), CONFIDENCE)[1] if before < found else 0.0
@@ -248,7 +255,7 @@ class Search:
         return self.share(place) >= self._find.share - 1e-12
 
     def run(self) -> int | None:
-        """The first place at which the requirement holds; ``None`` where there is none."""
+        """The first place at which the requirement holds; ``None`` if there is none."""
         if not self.size:
             return None
         if not self._find.monotone:
@@ -281,7 +288,7 @@ class Search:
         return next((place for place in range(self.size) if self.holds(place)), None)
 
     def _bisect(self) -> int | None:
-        """The border between failing and holding, if the first places fail and the last ones hold."""
+        """The border between failing and holding by bisection, if the first place fails and the last holds."""
         self._try(sorted({0, self.size - 1}))
         if self.holds(0):
             return 0
@@ -294,9 +301,9 @@ class Search:
         return high
 
     def _first_near(self, border: int | None) -> int | None:
-        """The first place that holds among the neighbours of a border that the replications do not tell from it.
+        """The first place that holds among the neighbours of a border that the replications cannot separate from it.
 
-        Where values are few each neighbour is tried, otherwise places twice as far each time.
+        If values are few, each neighbour is tried. Otherwise the distance doubles each time.
         """
         start = self.size if border is None else border
         self._walk(start, -1, lambda place: self._is_below(place, CLEARLY))
@@ -306,19 +313,19 @@ class Search:
         return min((place for place in self.tried if self.holds(place)), default=None)
 
     def _walk(self, start: int, step: int, is_far: Callable[[int], bool]) -> None:
-        """Try the places on one side of ``start``, up to the first that is far enough; where values are many each step is twice as long."""
+        """Try places on one side of ``start`` up to the first that is far enough. With many values, each step doubles."""
         place, stride = start + step, 1
         while 0 <= place < self.size and not is_far(place):
             stride = stride if self.size <= MOST_TRIED else 2 * stride
             place += step * stride
 
     def _share_below(self, start: int) -> float:
-        """Upper end of the share at the nearest place before a border that is below the one asked for; 0 where there is none."""
+        """Upper end of the share at the nearest place before a border that is below the required one; 0 if there is none."""
         below = [place for place in self.tried if place < start and self._is_below(place, CONFIDENCE)]
         return self._interval(self.share(max(below)), CONFIDENCE)[1] if below else 0.0
 
     def _contradiction(self, found: int | None) -> int | None:
-        """A place before the border that holds, or one beyond whose share is below the one asked for; ``None`` where all agree."""
+        """A place before the border that holds, or one beyond that is below the required share; ``None`` if all agree."""
         border = self.size if found is None else found
         before = _spread(0, border - 1, self._find.checks)
         beyond = _spread(border, self.size - 1, self._find.checks)
@@ -334,7 +341,7 @@ class Search:
 
 
 def _spread(first: int, last: int, count: int) -> list[int]:
-    """Some places from ``first`` to ``last``, evenly apart and within.
+    """``count`` places from ``first`` to ``last``, evenly spaced.
 
     >>> _spread(0, 10, 3), _spread(0, 1, 3), _spread(5, 4, 3)
     ([1, 5, 9], [0, 1], [])
@@ -345,12 +352,12 @@ def _spread(first: int, last: int, count: int) -> list[int]:
     return sorted({first + (many * (2 * i + 1)) // (2 * count) for i in range(count)}) if count else []
 
 
-#: What its table of the description has beside ``kind``.
+#: Fields of the question's table besides ``kind``.
 FIELDS = ("axis", "require", "share", "want", "monotone", "checks")
 
 
 def read(fields: Fields, plan: Plan) -> Find:
-    """The question as it is described."""
+    """Read the question from its table."""
     names = [axis.name for axis in plan.axes]
     axis = fields.text("axis", needed="the name of the axis on which a value is searched") or ""
     if axis and axis not in names:
@@ -391,7 +398,7 @@ def requirements(fields: Fields, plan: Plan, *, needed: bool = True) -> list[str
 
 
 def check_condition(text: str, path: Any, names: Any, what: str, fields: Fields) -> bool:
-    """Note what is wrong with a condition; whether nothing is."""
+    """Report what is wrong with a condition; returns whether it is valid."""
     try:
         condition = Condition(text)
     except ConditionError as error:

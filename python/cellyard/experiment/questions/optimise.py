@@ -1,4 +1,4 @@
-"""The question ``optimise``: the best values of the axes by one or several metrics, under requirements, found with Optuna."""
+"""The question ``optimise``: the best values of the axes by one or several metrics, under requirements, using Optuna."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from cellyard.statistics.inference import defined
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import UsageError
 
-#: Samplers and pruners of Optuna by the names used here.
+#: Samplers and pruners of Optuna by their names here.
 SAMPLERS: Mapping[str, str] = {
     "tpe": "TPESampler",
     "nsga-ii": "NSGAIISampler",
     "random": "RandomSampler",
     "gp": "GPSampler",
 }
-#: What some samplers need beside Optuna.
+#: Packages that some samplers need besides Optuna.
 NEEDED: Mapping[str, tuple[str, ...]] = {"gp": ("scipy", "torch")}
 PRUNERS: Mapping[str, str] = {
     "none": "NopPruner",
@@ -38,11 +38,11 @@ PRUNERS: Mapping[str, str] = {
     "hyperband": "HyperbandPruner",
 }
 
-#: Trials of Optuna's nsga-ii before it learns from any.
+#: Number of trials before Optuna's nsga-ii learns from any.
 POPULATION = 50
-#: Trials under way at a time, on any number of threads, so that threads change no result.
+#: Number of concurrent trials. Fixed, so that the number of threads does not change the result.
 AT_ONCE = 8
-#: Parts in which the replications of a trial are made where it may be pruned.
+#: Number of parts in which replications of a trial are made if it may be pruned.
 PARTS = 4
 
 Way = Literal["highest", "lowest"]
@@ -52,8 +52,8 @@ Way = Literal["highest", "lowest"]
 class Optimise(Question):
     """The best of ``trials`` points by ``goals``: each metric ``highest`` or ``lowest``, as means over the replications.
 
-    ``require`` are conditions on those means. With one goal a trial that does badly after some of its replications is given up
-    (``pruner``). ``sampler`` chooses the next points, with ``seed``.
+    ``require`` holds conditions on those means. With one goal, ``pruner`` gives up a trial that
+    does badly after some of its replications. ``sampler`` chooses the next points, with ``seed``.
     """
 
     goals: Mapping[str, Way]
@@ -65,12 +65,12 @@ class Optimise(Question):
     kind: ClassVar[str] = "optimise"
 
     def expected(self, plan: Plan) -> Expected:
-        """All trials with all replications, and with one goal the best of them once more."""
+        """All trials with all replications. With one goal, the best trial is also run again."""
         again = plan.replications if len(self.goals) == 1 else 0
         return Expected(self.trials, self.trials * plan.replications + again, at_most=True)
 
     def warnings(self, plan: Plan) -> list[str]:
-        """A sampler that never gets beyond its first, random population."""
+        """A warning about a sampler that never leaves its first, random population."""
         if self.sampler != "nsga-ii" or self.trials > POPULATION:
             return []
         return [
@@ -78,7 +78,7 @@ class Optimise(Question):
         ]
 
     def chooses(self, axis: str) -> bool:
-        """All axes."""
+        """True: the question chooses the values of all axes."""
         return True
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
@@ -120,7 +120,7 @@ class Optimise(Question):
         return len(self.goals) == 1 and self.pruner != "none"
 
     def _measure(self, optuna: Any, study: Any, trials: list[_Trial], plan: Plan, runner: CachedRunner) -> None:
-        """Make the replications of some trials in parts, give up those that do badly, and tell the study of all."""
+        """Run replications of trials in parts, give up those that do badly, and report all to the study."""
         conditions = [Condition(text) for text in self.require]
         open_trials = []
         for one in trials:
@@ -149,7 +149,7 @@ class Optimise(Question):
             open_trials = still
 
     def _fresh(self, plan: Plan) -> range:
-        """Replications that had no part in the choice of the best point of one goal."""
+        """Replications that had no part in choosing the best point of one goal."""
         return range(plan.replications, 2 * plan.replications)
 
     def _record(self, point: Point, draws: range, plan: Plan, runner: CachedRunner) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _each_once(trials: Sequence[Any], points: Mapping[int, Point]) -> list[Any]:
 
 
 def _suggested(trial: Any, space: Sequence[Dimension]) -> Point:
-    """The point that a trial asks for: a share of the way along ranges, a value of lists."""
+    """The point that a trial requests: a fraction of the way along ranges, a value of lists."""
     levels: list[Any] = []
     for one in space:
         if one.axes[0].is_range:
@@ -226,7 +226,7 @@ def _suggested(trial: Any, space: Sequence[Dimension]) -> Point:
 
 
 def _steps(replications: int) -> list[int]:
-    """After how many replications a trial is looked at.
+    """Numbers of replications after which a trial is examined.
 
     >>> _steps(20), _steps(1)
     ([5, 10, 15, 20], [1])
@@ -253,12 +253,12 @@ def load() -> Any:
     return optuna
 
 
-#: What its table of the description has beside ``kind``.
+#: Fields of the question's table besides ``kind``.
 FIELDS = ("goals", "require", "trials", "sampler", "pruner", "seed")
 
 
 def read(fields: Fields, plan: Plan) -> Optimise:
-    """The question as it is described."""
+    """Read the question from its table."""
     allowed = 'a table as { efficiency = "highest", max_queue_cells = "lowest" }'
     goals = fields.raw("goals")
     if not isinstance(goals, Mapping) or not goals:

@@ -1,19 +1,23 @@
-"""The question ``precision``: replicate each point until the mean of each named metric is known well enough.
+"""The question ``precision``: replicate each point until the mean of each named metric is precise enough.
 
-The rule is Stein's (1945) in two stages, continued while needed. n_0 replications give the standard deviation s_0. With h the half width
-that is asked for and t the quantile of Student's law for n_0 - 1 degrees of freedom, N = max(n_0, ceil((t s_0 / h)^2)) are made. The
-interval mean_N +- t s_0 / sqrt(N) has at least the stated confidence for normal values, whatever their variance, because s_0 and mean_N are
-independent. Where the ordinary interval of all N values is wider (s_0 was small by chance), replications go on until it is not, and the
-wider of the two is the answer. So looking again and again at the data does not cost confidence.
+The rule is Stein's (1945) two-stage rule, continued while needed. n_0 replications give the
+standard deviation s_0. Let h be the required half width and t the quantile of Student's law for n_0
+- 1 degrees of freedom. Then N = max(n_0, ceil((t s_0 / h)^2)) replications are made. For normal
+values of any variance, mean_N +- t s_0 / sqrt(N) has at least the required confidence, because s_0
+and mean_N are independent. If s_0 was small by chance, the ordinary interval of all N values is
+wider. Then replications go on until it is not, and the wider interval is the answer. So looking at
+the data repeatedly costs no confidence.
 
-Other laws than the normal one need more, or another interval:
+Other laws than the normal one need more values, or another interval:
 
-* Student's interval is believed from N > 25 g^2 values on, with g their skewness (Cochran, 1977, section 2.15), and from `LEAST` values on:
-  a second mode with a tenth of the runs is then missed in 1.5 % of the points.
-* Zeros and ones have the exact interval of Clopper and Pearson (1934). It is looked at only after n_0, 2 n_0, 4 n_0, ... values, K times at
-  most, and each look takes 1/K of the error that is allowed.
-* After n equal values of a metric between known bounds, any other value has a probability of at most q = 1 - (error / K)^(1/n).
-* What none of these holds for is not known.
+* Student's interval is used from N > 25 g^2 values on, with g their skewness (Cochran, 1977,
+  section 2.15), and from `LEAST` values on. A second mode with a tenth of the runs is then missed
+  in 1.5 % of the points.
+* Zeros and ones have the exact interval of Clopper and Pearson (1934). Looks happen only after n_0,
+  2 n_0, 4 n_0, ... values, at most K times. Each look takes 1/K of the allowed error.
+* After n equal values of a metric between known bounds, any other value has a probability of at
+  most q = 1 - (error / K)^(1/n).
+* In all other cases the interval is unknown.
 """
 
 from __future__ import annotations
@@ -36,23 +40,23 @@ from cellyard.statistics.ranges import Number
 from cellyard.statistics.student import student
 from cellyard.system.limits import MOST_REPLICATIONS
 
-#: The fewest replications of the first stage, and those below which a warning is due.
+#: Least number of replications of the first stage, and the number below which a warning is due.
 FEWEST, FEW = 5, 20
-#: The least and the most that a metric can be.
+#: The least and the greatest possible value of a metric.
 Bounds: TypeAlias = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 NO_BOUNDS: Mapping[str, Bounds] = {}
-#: The interval of a metric that is not defined.
+#: The interval of an undefined metric.
 UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
-#: The fewest values from which Student's interval is believed, and how many for each unit of squared skewness.
+#: Least number of values for Student's interval, and number per unit of squared skewness.
 LEAST, COCHRAN = 40, 25
 
 
 @dataclass(frozen=True)
 class Precision(Question):
-    """Each metric of ``within`` to be known to so much (half the width of its interval): a number, or ``"5 %"`` of its mean.
+    """Required half width of the interval of each metric in ``within``: a number, or ``"5 %"`` of its mean.
 
-    At most ``most`` replications of a point are made.
+    A point has at most ``most`` replications.
     """
 
     within: Mapping[str, float | str]
@@ -61,7 +65,7 @@ class Precision(Question):
     kind: ClassVar[str] = "precision"
 
     def columns(self, axis: str) -> tuple[str, ...]:
-        """What no axis can be called: columns of the table."""
+        """Reserved column names."""
         return ("runs", "reached")
 
     def expected(self, plan: Plan) -> Expected:
@@ -69,7 +73,7 @@ class Precision(Question):
         return Expected(plan.size(), plan.size() * max(self.most, plan.replications), at_most=True)
 
     def warnings(self, plan: Plan) -> list[str]:
-        """Too few runs to see how values vary."""
+        """A warning about too few runs to estimate the variance."""
         found = []
         if plan.replications < FEW:
             found.append(
@@ -81,7 +85,7 @@ class Precision(Question):
         return found
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
-        """How many replications each point needed, and where ``most`` were too few."""
+        """The number of replications that each point needed, and the points where ``most`` were too few."""
         points = plan.points()
         bounds = {metric: bounds_of(plan.metrics[metric]) for metric in self.within}
         counts = self.replicate(points, runner, first=plan.replications, bounds=bounds)
@@ -133,7 +137,7 @@ class Precision(Question):
     def replicate(
         self, points: Sequence[Point], runner: CachedRunner, *, first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
     ) -> dict[Point, int]:
-        """How many replications the rule gives each point; ``bounds`` are those of metrics that have some."""
+        """Number of replications that the rule gives each point; ``bounds`` of metrics are optional."""
         counts = dict.fromkeys(points, first)
         open_points = list(points)
         while open_points:
@@ -151,7 +155,7 @@ class Precision(Question):
     def needed(
         self, samples: Sequence[Mapping[str, Number]], first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
     ) -> int:
-        """How many replications these call for; no more than there are when they suffice."""
+        """Number of replications that these samples call for; at most their number when they suffice."""
         most = len(samples)
         for metric in self.within:
             values = defined(samples, metric)
@@ -173,9 +177,10 @@ class Precision(Question):
         return most
 
     def interval(self, values: Sequence[float], first: int, bounds: Bounds = UNBOUNDED) -> Estimate:
-        """The interval of the mean of one or more values; it is infinite where none is known.
+        """The interval of the mean of one or more values; infinite where it is unknown.
 
-        ``first`` is the number of values of the first stage, ``bounds`` what no value of the metric passes.
+        ``first`` is the number of values of the first stage, ``bounds`` the limits of the metric's
+        values.
         """
         mean, n = fmean(values), len(values)
         if len(set(values)) == 1 or _is_binary(values, bounds):
@@ -190,7 +195,7 @@ class Precision(Question):
         return Estimate(mean, mean - half, mean + half)
 
     def _exact(self, values: Sequence[float], first: int, bounds: Bounds) -> Estimate:
-        """The interval of zeros and ones, or of equal values, by the last look at them."""
+        """The exact interval of zeros and ones, or of equal values, at the last look."""
         looks = self._looks(first)
         seen = values[: max((look for look in looks if look <= len(values)), default=len(values))]
         error = (1 - self.confidence) / len(looks)
@@ -202,7 +207,7 @@ class Precision(Question):
         return Estimate(mean, low, high) if math.isfinite(high - low) else Estimate(mean, -math.inf, math.inf)
 
     def _looks(self, first: int) -> list[int]:
-        """After how many values the exact intervals are looked at: the first ones, twice as many, ..., the most."""
+        """Numbers of values at which the exact intervals are examined: the first stage, doubling, up to the maximum."""
         looks = [first]
         while looks[-1] < self.most:
             looks.append(min(2 * looks[-1], self.most))
@@ -214,17 +219,17 @@ class Precision(Question):
 
 
 def _is_binary(values: Sequence[float], bounds: Bounds) -> bool:
-    """Whether all values are 0 or 1 and no others are possible between."""
+    """Whether all values are 0 or 1 and also the bounds are."""
     return bounds == (0.0, 1.0) and set(values) <= {0.0, 1.0}
 
 
 def _believed_from(values: Sequence[float]) -> int:
-    """How many values so skewed ones have to be before Student's interval is believed."""
+    """Number of values of this skewness from which Student's interval is used."""
     return max(LEAST, math.ceil(COCHRAN * skewness(values) ** 2))
 
 
 def _why_unknown(values: Sequence[float]) -> str:
-    """Why there is no interval of the mean of these values, in words."""
+    """Why the interval of the mean of these values is unknown, in words."""
     if not values:
         return "which is not defined"
     if len(set(values)) == 1:
@@ -233,7 +238,7 @@ def _why_unknown(values: Sequence[float]) -> str:
 
 
 def _share(text: str) -> float:
-    """A share in percent; raises `ValueError` for what is none.
+    """A share in percent; raises `ValueError` for anything else.
 
     >>> _share("5 %")
     0.05
@@ -243,12 +248,12 @@ def _share(text: str) -> float:
     return float(text.strip().removesuffix("%")) / 100
 
 
-#: What its table of the description has beside ``kind``.
+#: Fields of the question's table besides ``kind``.
 FIELDS = ("within", "most", "confidence")
 
 
 def read(fields: Fields, plan: Plan) -> Precision:
-    """The question as it is described."""
+    """Read the question from its table."""
     allowed = 'a table as { efficiency = 0.01, cell_loss_ratio = "10 %" }'
     within = fields.raw("within")
     kept: dict[str, float | str] = {}

@@ -1,4 +1,4 @@
-"""What every question of an experiment is: a class in a module of its own, with ``FIELDS`` and ``read`` beside it."""
+"""The interface of questions. Each is a class in its own module, with ``FIELDS`` and ``read`` beside it."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 class Question(ABC):
     """Base of all questions."""
 
-    #: Its name in a description.
+    #: Name of the question in a description.
     kind: ClassVar[str]
 
     @abstractmethod
     def expected(self, plan: Plan) -> Expected:
-        """How many points and runs it takes, at most where it may stop earlier."""
+        """Number of points and runs, an upper bound where the question may stop earlier."""
 
     @abstractmethod
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
-        """The answer, from runs that it asks for."""
+        """The answer, from the runs it requests."""
 
     def columns(self, axis: str) -> tuple[str, ...]:
-        """What ``axis`` cannot be called: columns of the table in which it stands beside what was found."""
+        """Reserved column names: ``axis`` must not be called like a column beside it in the answer's table."""
         return ()
 
     def warnings(self, plan: Plan) -> list[str]:
-        """Sentences about a question that is valid, but probably will not get the answer that it asks for."""
+        """Warnings about a question that is valid, but probably will not get its answer."""
         return []
 
     def chooses(self, axis: str) -> bool:
-        """Whether it chooses the values of ``axis`` itself, so that a range of it needs no ``steps``."""
+        """Whether the question chooses the values of ``axis`` itself, so that a range needs no ``steps``."""
         return False

@@ -1,9 +1,11 @@
-"""The question ``sensitivity``: which axis decides how much, by Sobol's indices.
+"""The question ``sensitivity``: how much each axis decides, by Sobol's indices.
 
-The first-order index of an axis is the share of a metric's variance that it brings alone, the total index that which would go if it were
-fixed, with all that it does together with others. The axes are independent and uniform (by ratio where they are logarithmic, each
-value of a list as probable). Computed by `scipy.stats.sobol_indices` (Saltelli's method of 2010) from means over the replications;
-all points have the same draws. Intervals are of a bootstrap by `scipy.stats.bootstrap` (BCa).
+The first-order index of an axis is the share of a metric's variance that it causes alone. The total
+index is the share that would vanish if it were fixed, including all its interactions. The axes are
+independent and uniform: by ratio where they are logarithmic, and over the values of a list.
+`scipy.stats.sobol_indices` (Saltelli's method of 2010) computes the indices from means over the
+replications. All points use common random numbers. Intervals come from `scipy.stats.bootstrap`
+(BCa).
 """
 
 from __future__ import annotations
@@ -22,19 +24,19 @@ from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent
 from cellyard.statistics.inference import defined, estimate
 
-#: Half the width of an interval that tells something of an index.
+#: Largest half width of an informative interval of an index.
 NARROW = 0.1
-#: So much beyond 0 and 1 no table shows.
+#: Excess beyond 0 and 1 that no table shows.
 ROUNDING = 1e-5
-#: Resamples of the bootstrap.
+#: Number of resamples of the bootstrap.
 RESAMPLES = 999
 
 
 @dataclass(frozen=True)
 class Sensitivity(Question):
-    """The indices of all axes for each of ``metrics``, from ``samples`` (a power of 2) times the number of axes plus 2 points.
+    """The indices of all axes for ``metrics``, from ``samples`` (a power of 2) times (number of axes + 2) points.
 
-    No ``metrics`` stand for all of the experiment.
+    Empty ``metrics`` stand for all of the experiment.
     """
 
     metrics: Sequence[str] = ()
@@ -44,12 +46,12 @@ class Sensitivity(Question):
     kind: ClassVar[str] = "sensitivity"
 
     def expected(self, plan: Plan) -> Expected:
-        """All points of the design, of which few are equal."""
+        """All points of the design, few of which are equal."""
         points = self.samples * (len(plan.space) + 2)
         return Expected(points, points * plan.replications, at_most=True)
 
     def chooses(self, axis: str) -> bool:
-        """All axes."""
+        """True: the question chooses the values of all axes."""
         return True
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
@@ -80,7 +82,7 @@ class Sensitivity(Question):
         )
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # an axis without influence has no interval
-            # That of `SobolResult` takes no seed.
+            # Used instead of `SobolResult.bootstrap`, which takes no seed.
             ends = stats.bootstrap(
                 [np.arange(self.samples)],
                 lambda places: saltelli(*(values[..., places] for values in given)),
@@ -113,7 +115,7 @@ class Sensitivity(Question):
 
 
 def saltelli(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (names that scipy asks for)
-    """First and total order after table 2 of Saltelli et al. (2010), as scipy has them by default."""
+    """First and total order after table 2 of Saltelli et al. (2010), the default of scipy."""
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -155,7 +157,7 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
 
 
 def _outside(records: Sequence[dict[str, Any]], plan: Plan, samples: int) -> list[str]:
-    """A sentence on the indices that no index can have, and on how many runs would tell more (widths fall with their root)."""
+    """A sentence on indices outside 0 to 1, and on how many runs would help (widths fall with the root of the runs)."""
     found, half = [], 0.0
     for one in records:
         for order in ("first", "total"):
@@ -174,12 +176,12 @@ def _outside(records: Sequence[dict[str, Any]], plan: Plan, samples: int) -> lis
     return [f"{told}."]
 
 
-#: What its table of the description has beside ``kind``.
+#: Fields of the question's table besides ``kind``.
 FIELDS = ("metrics", "samples", "seed", "confidence")
 
 
 def read(fields: Fields, plan: Plan) -> Sensitivity:
-    """The question as it is described."""
+    """Read the question from its table."""
     metrics = fields.texts("metrics", what="metrics of the experiment", single=True)
     if "metrics" not in fields:
         metrics = list(plan.metrics)

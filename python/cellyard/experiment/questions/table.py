@@ -1,4 +1,4 @@
-"""The question ``table``: what is measured at every point."""
+"""The question ``table``: the metrics at every point."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, spread
 from cellyard.statistics.inference import Estimate, defined
 
-#: Metrics that the sentences tell of.
+#: Limit on the metrics that the sentences mention.
 TOLD = 3
 
 
@@ -54,7 +54,7 @@ class Table(Question):
 
 
 def _rivals(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
-    """How many other points have intervals that overlap that of the highest, or lowest."""
+    """Number of other points whose intervals overlap that of the highest or lowest."""
     if end.low is None or end.high is None:
         return ""
     many = sum(
@@ -68,10 +68,10 @@ def _mean(pair: tuple[object, ...]) -> float:
     return float(pair[0].mean)  # type: ignore[attr-defined]
 
 
-#: What its table of the description has beside ``kind``.
+#: Fields of the question's table besides ``kind``.
 FIELDS: tuple[str, ...] = ()
 
 
 def read(fields: Fields, plan: Plan) -> Table:
-    """The question as it is described."""
+    """Read the question from its table."""
     return Table()
