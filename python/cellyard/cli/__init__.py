@@ -1,1 +1,1 @@
-"""The command line: which commands and options there are; `cellyard.commands` does what they say."""
+"""The command line: its commands and options. `cellyard.commands` implements them."""

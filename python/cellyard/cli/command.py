@@ -1,4 +1,4 @@
-"""The exit status of a command: its errors become one line each on standard error."""
+"""Runs commands: turns their errors into one-line messages on standard error and an exit status."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable
 from cellyard.commands import FAILED, FAULT, INTERRUPTED, USAGE
 from cellyard.system import terminal
 
-#: Shows where a fault came from, unless it is empty or 0.
+#: Environment variable that shows the traceback of a fault, unless it is empty or 0.
 TRACEBACK = "CELLYARD_TRACEBACK"
 
 
 def guarded(call: Callable[[], int | None]) -> int:
-    """Exit status of a call; what is wrong is told on standard error."""
+    """Exit status of a call; reports errors on standard error."""
     from cellyard.system.errors import ProblemsError, RunError, UsageError
 
     try:
@@ -46,7 +46,7 @@ def guarded(call: Callable[[], int | None]) -> int:
 
 
 def _fault(fault: BaseException) -> int:
-    """Tell of an error that no input should cause, or that the modules of a user's study made; its exit status."""
+    """Report an internal error, or an error in the code of a user's study, and return its exit status."""
     from cellyard.study.folder import place
 
     asked = os.environ.get(TRACEBACK, "") not in ("", "0")
@@ -64,5 +64,5 @@ def _fault(fault: BaseException) -> int:
 
 
 def told(message: str) -> None:
-    """A message is one line, whatever the names in it."""
+    """Print a message as one line, whatever names it contains."""
     print(terminal.printable(message), file=sys.stderr)

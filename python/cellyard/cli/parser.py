@@ -22,7 +22,7 @@ class Parser(ArgumentParser):
 
 
 class _Help(argparse.HelpFormatter):
-    """Help with wider room for names, so that most commands and options stand beside their text."""
+    """Help with more room for names, so that most commands and options stand beside their text."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32)
@@ -48,6 +48,6 @@ class Group:
 
 
 def _in_list(text: str) -> str:
-    """The first sentence of a text as lists have it: from a small letter on, and without its full stop."""
+    """The first sentence of a text as lists show it: with a small initial and no full stop."""
     first = text.partition(". ")[0].removesuffix(".")
     return first[0].lower() + first[1:]

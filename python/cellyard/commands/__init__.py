@@ -1,13 +1,15 @@
-"""What each command of the command line does: a module per command, named after it.
+"""The commands of the command line, each in a module named after it.
 
-Where one prints or writes much, the text has a module of its own (``run_text``), and so have the files (``run_files``).
+Commands with much output have further modules for printed text (``run_text``) and files
+(``run_files``).
 """
 
-#: Exit statuses: a run failed, or a file could not be written; bad usage, or a scenario that cannot be simulated.
+#: Exit statuses. FAILED: a run failed, or a file could not be written. USAGE: wrong usage, or an
+#: invalid scenario.
 FAILED, USAGE = 1, 2
 
-#: Exit status of a fault in Cellyard itself, as `sysexits.h` has it for internal errors of software.
+#: Exit status of a fault in Cellyard itself: internal software error in `sysexits.h`.
 FAULT = 70
 
-#: Exit status of a command that was interrupted; what was finished has been printed and written.
+#: Exit status of an interrupted command. Finished results have been printed and written.
 INTERRUPTED = 130

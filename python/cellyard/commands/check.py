@@ -1,4 +1,4 @@
-"""A scenario before it runs: the command ``cellyard check``."""
+"""The command ``cellyard check``: describes a scenario before it runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(
     replications: int | None,
     brief: bool,
 ) -> None:
-    """Print the resolved scenario on standard output and all else on standard error; if ``brief``, all else on standard output."""
+    """Print the resolved scenario, and the description on standard error; if ``brief``, only the description, on standard output."""
     points = expand(path, overrides=overrides, grid=grid, runs_per_point=replications or 1)
     if not brief:
         print(points[0].scenario.to_toml(), end="", flush=True)
@@ -31,7 +31,7 @@ def command(
 
 
 def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:
-    """The topology of the first point as a small picture, what it costs to run all, and what is hardly meant."""
+    """The topology of the first point as a small drawing, the cost of running all points, and warnings."""
     facts = [outline(point.scenario.canonical) for point in points]
     first = facts[0]
     parts = [overview.topology(first), overview.size(first)]
@@ -45,7 +45,7 @@ def about(points: Sequence[Point], *, replications: int | None = None, notes: Se
 
 
 def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
-    """What all runs take together."""
+    """Total cost of all runs."""
     from cellyard.runs.batch import all_cores
 
     most = replications * sum(of_point["max_bottleneck_cells"] for of_point in facts)

@@ -1,4 +1,4 @@
-"""What a scenario can be made of: the command ``cellyard components``."""
+"""The command ``cellyard components``: describes what a scenario can contain."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def overview() -> str:
 
 
 def one(name: str) -> str:
-    """A component, or all components of a family; raises `UsageError` when there is none of that name."""
+    """A component, or all components of a family; raises `UsageError` when the name is unknown."""
     found: dict[str, list[str]] = {}
     for family in _families():
         pages = [_page(family, component) for component in family["components"]]

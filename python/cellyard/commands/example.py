@@ -1,4 +1,4 @@
-"""Ready scenarios and experiments: the command ``cellyard example``."""
+"""The command ``cellyard example``: prints example scenarios and experiments."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def command(name: str | None, experiments: bool) -> None:
 
 
 def text(name: str, experiments: bool = False) -> str:
-    """The file of a scenario, or of an experiment."""
+    """The file of an example scenario or experiment."""
     return ready_experiments.text(name) if experiments else examples.text(name)
 
 
 def overview(experiments: bool = False) -> str:
-    """All of a kind with what they show, which is their first line."""
+    """All examples of a kind with their first lines, which say what they show."""
     kind = ready_experiments if experiments else examples
     rows = [[name, kind.text(name).splitlines()[0].lstrip("# ")] for name in kind.names()]
     if experiments:

@@ -1,4 +1,4 @@
-"""What an experiment would take: the command ``cellyard experiment check``. Nothing is simulated."""
+"""The command ``cellyard experiment check``: describes an experiment and its cost. Nothing is simulated."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cellyard.runs.batch import all_cores
 from cellyard.show.text import told_time
 from cellyard.show.words import counted, listed
 
-#: What needs the scenario that is varied.
+#: Checks that need the base scenario.
 _UNCHECKED = "paths and values of set and axes, names of VCs and ports in metrics, CPU time, memory, notes"
 
 
 def command(path: Path) -> None:
-    """Print what is varied, points, runs, CPU time, memory and notes; no code of a user's study is run."""
+    """Print what is varied, points, runs, CPU time, memory and warnings. No code of a user's study runs."""
     _, plan, question = outline(path)
     print(about(plan, question))
 
 
 def about(plan: Plan, question: Question) -> str:
-    """The experiment in a few lines, and what it is expected to take."""
+    """The experiment and its predicted cost in a few lines."""
     lines = [f"{plan.name}: {plan.title or question.kind}", f"base: {plan.told}"]
     for axis in plan.axes:
         by = ", by ratio" if axis.is_log else ""

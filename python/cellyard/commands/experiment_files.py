@@ -1,4 +1,4 @@
-"""What ``cellyard experiment run --out`` writes."""
+"""Files that ``cellyard experiment run --out`` writes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cellyard.system.files import FileSet
 
 
 def folder(experiment: Experiment, out: Path, origin: Mapping[str, Any], *, overwrite: bool) -> ResultFolder:
-    """The folder of ``--out``: one for an experiment of a name, however it grows."""
+    """The folder of ``--out``. One folder serves experiments of one name, even if they grow."""
     holds = f"the experiment {experiment.name}"
     return ResultFolder(out, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
 
 
 def add(files: FileSet, text: str, outcome: Outcome, document: Mapping[str, Any]) -> None:
-    """The description and the scenario that it varies, the document as JSON, and CSV files: points, runs, and each table of the answer."""
+    """Add the description, the base scenario, the document as JSON, and CSV files of points, runs and answer tables."""
     files.add("experiment.toml", text)
     files.add("base.toml", outcome.experiment.plan.base.to_toml())
     files.add("results.json", _lines(document))

@@ -1,4 +1,4 @@
-"""An experiment as one page: the command ``cellyard experiment report``."""
+"""The command ``cellyard experiment report``: writes an experiment as one page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cellyard.show import pages
 from cellyard.system.files import FileSet
 from cellyard.system.terminal import printable
 
-#: Rows of a table on the page; all are in the files beside it.
+#: Limit on table rows on the page. The files beside it have all.
 MOST_ROWS = 200
 
 
@@ -34,7 +34,7 @@ def command(
     jobs: int | None,
     memory: str | None,
 ) -> int:
-    """Run the experiment, write its page; returns the exit status."""
+    """Run the experiment and write its page; returns the exit status."""
     text, experiment = load(path)
     out = out or Path(f"{experiment.name}-report")
     origin = provenance.of_command()
@@ -64,7 +64,7 @@ def command(
 
 
 def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, text: str, told: str) -> str:
-    """The whole page, its figures inside it."""
+    """The whole HTML page, figures included."""
     tables = {
         experiment_text.heading(name, document).capitalize(): table
         for name, table in experiment_text.tables(document).items()
@@ -75,7 +75,7 @@ def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, 
 
 
 def draw(document: Mapping[str, Any], files: FileSet) -> list[dict[str, str]]:
-    """The figures, each also as two of ``files``: PNG, and PDF for print."""
+    """Draw the figures and add each to ``files`` as PNG, and as PDF for print."""
     pictures = []
     for drawn in figures(document):
         png = plot.saved(drawn.figure, "png", dpi=160)

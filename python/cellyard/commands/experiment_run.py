@@ -1,4 +1,4 @@
-"""An experiment from its description to its answer: the command ``cellyard experiment run``."""
+"""The command ``cellyard experiment run``: runs an experiment and prints its answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def command(
     workers: int | None,
     output_format: str,
 ) -> int:
-    """Run, write, print; returns the exit status."""
+    """Run the experiment, write and print its results; returns the exit status."""
     text, experiment = load(path)
     origin = provenance.of_command()
     with (
@@ -67,7 +67,7 @@ def command(
 
 
 def load(path: Path) -> tuple[str, Experiment]:
-    """The text of a description, and the experiment that it describes; says which code of a user's study is run, before it is."""
+    """The text of a description and its experiment. Before code of a user's study runs, prints which."""
     text, plan, question = outline(path)
     if plan.code:
         print(user_study.code_line(plan.code, ["scenario"]), file=sys.stderr)
@@ -76,12 +76,12 @@ def load(path: Path) -> tuple[str, Experiment]:
 
 
 def _folder(path: Path) -> Path:
-    """Where a description's files are."""
+    """The folder of a description's files."""
     return Path() if str(path) == "-" else path.parent
 
 
 def outline(path: Path) -> tuple[str, Plan, Question]:
-    """The text of a description, and what it says as far as that is known without the code of a user's study."""
+    """The text of a description, with its plan and question as far as they are known without running code of a user's study."""
     text = read_text(path)
     try:
         return text, *reading.read_toml(text, str(path), _folder(path), run_code=False)
@@ -99,7 +99,7 @@ def ask(
     store: Store | None,
     cluster: Workers | None,
 ) -> tuple[Outcome, dict[str, float], int]:
-    """What came out, the time that it took and the exit status, with progress on standard error."""
+    """The outcome, timing and exit status; shows progress on standard error."""
     expected = experiment.expected()
     outcome = Outcome(experiment)
     status = 0

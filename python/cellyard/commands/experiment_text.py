@@ -1,4 +1,4 @@
-"""What ``cellyard experiment run`` prints: the answer, its tables, and the points."""
+"""Text that ``cellyard experiment run`` prints: the answer, its tables, and the points."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cellyard.show.text import cell, range_head, span, spent
 from cellyard.show.words import counted
 from cellyard.system.terminal import printable
 
-#: Lines of a table that are printed; all are in the files of ``--out``.
+#: Limit on printed lines of a table. The files of ``--out`` have all.
 MOST_LINES = 100
-#: Width of sentences.
+#: Width of sentences, in characters.
 WIDTH = 110
-#: Fields of a document that are no tables of an answer.
+#: Fields of a document that are not tables of an answer.
 _OWN = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
 
 
 def text(document: Mapping[str, Any], out: Path | None = None) -> str:
-    """The answer in sentences, the tables that it rests on, and the points with the mean and the range of each metric.
+    """The answer in sentences, its tables, and the points with mean and range of each metric.
 
-    What is too long to be printed is in files of the folder ``out``, if there is one.
+    Tables too long to print are in files of the folder ``out``, if given.
     """
     head = document["title"] or f"{document['experiment']} ({document['question']['kind']})"
     parts = [head]
@@ -46,7 +46,7 @@ def text(document: Mapping[str, Any], out: Path | None = None) -> str:
 
 
 def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """The tables that the answer rests on, by title."""
+    """The tables behind the answer, by title."""
     return {
         title: value
         for title, value in document.items()
@@ -55,7 +55,7 @@ def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str
 
 
 def _more(many: int, what: str, file: str, out: Path | None, *, how: str = "") -> list[str]:
-    """That lines were left out, if some were, and where all are."""
+    """A line about omitted lines, if any, and where to find them."""
     if many <= MOST_LINES:
         return []
     where = f"{printable(str(out / file))} has all" if out else f"{how}--out DIR writes all to {file}"
@@ -63,22 +63,22 @@ def _more(many: int, what: str, file: str, out: Path | None, *, how: str = "") -
 
 
 def head_of(points: Sequence[Mapping[str, Any]]) -> str:
-    """What the ranges of points are, as the head of their column."""
+    """Head of the column of ranges."""
     return range_head(*(point["runs"] for point in points))
 
 
 def centres(points: Sequence[Mapping[str, Any]]) -> str:
-    """What is told of points that have several runs, to go on in a heading."""
+    """End of a heading that describes the values of points with several runs."""
     return f", means of the runs, {head_of(points)}" if any(point["runs"] > 1 for point in points) else ""
 
 
 def heading(name: str, document: Mapping[str, Any]) -> str:
-    """What stands above a table."""
+    """Heading of a table."""
     return f"points{centres(document['points'])}" if name == "points" else name
 
 
 def tables(document: Mapping[str, Any]) -> dict[str, Table]:
-    """The tables of a document by the name of their file: those that the answer rests on, and the points."""
+    """The tables of a document by file name: those behind the answer, and the points."""
     whole = counts(document["points"], document["metrics"])
     found = {title: _records(records, whole) for title, records in answer_tables(document).items()}
     if points := side_by_side(document, named=True):
@@ -87,7 +87,7 @@ def tables(document: Mapping[str, Any]) -> dict[str, Table]:
 
 
 def _records(records: Sequence[Mapping[str, Any]], whole: Container[str]) -> Table:
-    """Records with the means of counts, as ``timeouts`` and ``timeouts.mean``, shown as such."""
+    """Records as a table. Means of counts, such as ``timeouts`` and ``timeouts.mean``, are marked as counts."""
     names = dict.fromkeys(name for record in records for name in record)
     return Table(records, [field(name, is_count=name.partition(".")[0] in whole) for name in names], 1)
 

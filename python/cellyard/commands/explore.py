@@ -1,4 +1,4 @@
-"""A scenario in the browser: the command ``cellyard explore``."""
+"""The command ``cellyard explore``: shows a scenario in the browser."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from cellyard.system.errors import UsageError
 from cellyard.system.files import write_whole
 from cellyard.system.terminal import printable
 
-#: The one address that is listened at: no other machine reaches it.
+#: The only address the server listens on, which no other machine can reach.
 HOST = "127.0.0.1"
 
 
 class Server(ThreadingHTTPServer):
-    """A server whose requests end with it; a browser that goes away is no fault."""
+    """A server whose requests end with it, and which tolerates browsers that disconnect."""
 
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a connection that was cut off."""
+        """Ignore disconnected clients."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 def command(path: Path | None, *, port: int, no_browser: bool, save: Path | None) -> int:
-    """Serve the explorer until it is interrupted, or write it to a file; returns the exit status."""
+    """Serve the explorer until interrupted, or write it to a file; returns the exit status."""
     explorer = explorer_of(path)
     if save:
         write_whole(save, explorer.page())
@@ -56,7 +56,7 @@ def command(path: Path | None, *, port: int, no_browser: bool, save: Path | None
 
 
 def explorer_of(path: Path | None) -> Explorer:
-    """The explorer with all examples, and with the scenario of a file, which is checked first."""
+    """The explorer with all examples and, after checking it, the scenario of a file."""
     known = {name: examples.text(name) for name in examples.names()}
     if path is None:
         return Explorer(known)
@@ -65,7 +65,7 @@ def explorer_of(path: Path | None) -> Explorer:
 
 
 def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
-    """What answers requests: these files and nothing else, to callers that name this machine."""
+    """A request handler that serves only these files, and only to requests that name this machine."""
 
     class Handler(BaseHTTPRequestHandler):
         server_version = "cellyard"
@@ -77,7 +77,8 @@ def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
             self.do_GET()
 
         def _answer(self, name: str) -> None:
-            # Another name may be that of a page elsewhere, which a browser was made to find here.
+            # Refuse other names: a page elsewhere may resolve its own name to this address (DNS
+            # rebinding).
             if self.headers.get("Host", "").rpartition(":")[0] not in (HOST, "localhost"):
                 self.send_error(421)
                 return
@@ -96,6 +97,6 @@ def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
                 self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing: what was asked is of no use."""
+            """Log nothing."""
 
     return Handler

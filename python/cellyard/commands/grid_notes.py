@@ -1,4 +1,4 @@
-"""What is allowed and hardly meant in a grid, and what results say of it."""
+"""Warnings about a grid and about its results."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from cellyard.scenario import Scenario
 from cellyard.scenario.hints import IN_STEP
 from cellyard.system.errors import ScenarioError
 
-#: Points that are asked for the buffers of a class.
+#: Limit on the points whose buffers of a class are examined.
 MOST_ASKED = 50
-#: Why a TCP that lost what it sent first sends nothing again.
+#: Why a TCP that lost its first segments sends nothing again.
 _NO_TIMEOUT = "the run ends before a first timeout (initial_rto)"
 
 
 def before(
     points: Sequence[Point], *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]]
 ) -> list[str]:
-    """Sentences about values stated twice, points that are one scenario, and settings that the grid replaces."""
+    """Sentences about values given twice, points with equal scenarios, and settings that the grid replaces."""
     notes = []
     for path, text in grid:
         values = split_values(path, text)
@@ -52,7 +52,7 @@ def before(
 
 
 def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
-    """A sentence for each axis of the grid over service classes whose queues have unlike buffers."""
+    """A sentence for each axis over service classes whose queues have different buffers."""
     if not any(path.endswith(".class") for path in paths):
         return []
     from cellyard.scenario.axis_notes import Queues, add_queues, differing_queues, is_of_vcs
@@ -70,7 +70,7 @@ def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
 
 
 def _along_axes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
-    """Sentences on axes along which efficiencies cannot be compared, and on those along which VCs change their numbers."""
+    """Sentences on axes along which efficiencies are not comparable, and on axes along which VCs change their numbers."""
     from cellyard.scenario.axis_notes import FairSums, changes_counts, lines, renumbered
 
     notes, sums = [], FairSums()
@@ -88,7 +88,7 @@ def _named(point: Point) -> str:
 
 
 def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
-    """Whether an override changes the scenario, but not together with the values of the grid."""
+    """Whether an override changes the scenario alone, but not together with the values of the grid."""
     others = [*overrides[:place], *overrides[place + 1 :]]
 
     def changes(*values: tuple[str, str]) -> bool:
@@ -101,7 +101,7 @@ def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) ->
 
 
 def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about seeds that changed nothing, goodput that is none or (by more than its print tells) above what fits, files, hosts."""
+    """Sentences on results: seeds without effect, missing goodput or goodput above what fits, files, and overloaded hosts."""
     notes = _never_sent(runs) + _beyond_line(runs) + _in_step(runs) + _of_the_lucky(runs)
     found: dict[str, str] = {}
     for run in runs:
@@ -135,7 +135,7 @@ def _why_none(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on the port whose goodput is most above what its link can carry within the measuring time, if any is."""
+    """A sentence on the port whose goodput most exceeds its link's capacity in the measuring time, if any does."""
     ports = [port for run in runs if run["measured_s"] < run["duration_s"] for port in run["ports"]]
     port = max(ports, key=lambda port: port["efficiency"] or 0, default=None)
     if port is None or (port["efficiency"] or 0) <= 1.0005:
@@ -147,7 +147,7 @@ def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences on runs in which TCPs that began together, or nearly so, delivered nothing: they meet in one buffer again and again."""
+    """Sentences on runs in which TCPs that began nearly together delivered nothing, since they overflow one buffer repeatedly."""
     stated: list[int] = []  # the timeouts of each run in which nothing was delivered
     drawn: list[int] = []
     for run in runs:
@@ -176,7 +176,7 @@ def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _of_the_lucky(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on TCPs that finished none of their files, where others did: how long files took tells nothing of theirs."""
+    """A sentence on TCPs that finished no file where others did, since transfer times say nothing about them."""
     judged = [run for run in runs if run["totals"]["finished_transfers"]]
     files = [vc for run in judged for vc in run["vcs"] if vc["file_size_bytes"] is not None]
     left = [vc for vc in files if vc["began_s"] is not None and not vc["finished_transfers"]]
@@ -195,12 +195,12 @@ def _carries_frames(vc: Mapping[str, Any]) -> bool:
 
 
 def is_overloaded(vc: Mapping[str, Any]) -> bool:
-    """Whether the sources of cells at a VC's host bring more than the link can send, by more than the rounding of their sum."""
+    """Whether the cell sources at a VC's host exceed its link, by more than rounding errors of the sum."""
     return bool(vc["host_load"] > 1 + 1e-9)
 
 
 def _never_sent(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each host whose sources of cells bring more than its link can send, over all runs in which cells were left there."""
+    """A sentence for each host whose cell sources exceed its link, over all runs in which cells were left there."""
     left: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         for vc in run["vcs"]:

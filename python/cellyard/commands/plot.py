@@ -1,4 +1,4 @@
-"""Stored runs as a figure: the command ``cellyard plot``."""
+"""The command ``cellyard plot``: draws stored runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command(
     out: Path,
     output_format: str,
 ) -> int:
-    """Replicate, write, and print what was drawn; returns the exit status."""
+    """Draw and write the figure, and print what it shows; returns the exit status."""
     plot.can_save(out)
     with open_store(path) as store, store.snapshot():
         found = gathered(store, Asked(x, y, by, where, scenario, engine))

@@ -1,4 +1,4 @@
-"""One scenario, or a grid of variations of it, simulated: the command ``cellyard run``."""
+"""The command ``cellyard run``: simulates a scenario, or a grid of variations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cellyard.runs.cluster import Workers
     from cellyard.store import Store
 
-#: The first and the last second drawn.
+#: First and last second of a plot.
 Window = tuple[float | None, float | None]
 
 
@@ -56,7 +56,7 @@ def command(
     plot_from: str | None = None,
     plot_to: str | None = None,
 ) -> int:
-    """Run, write, print; returns the exit status."""
+    """Run, write and print; returns the exit status."""
     if None not in (replications, replication):
         raise UsageError("--replications and --replication exclude each other: so many, or one of them")
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
@@ -71,7 +71,7 @@ def command(
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
     _tell(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
-    # What a table does not tell is not made: the scenario as text takes as long as reading it.
+    # Skip the scenario's text unless it is shown, since making it takes as long as reading it.
     is_told = out is not None or output_format == "json"
     origin = _origin(first, overrides=overrides, grid=grid, seed=seed) if is_told else {}
     with ExitStack() as until_shown:
@@ -124,7 +124,7 @@ def _show(
     scenario: Scenario,
     written: Sequence[str],
 ) -> None:
-    """Print the results; a table also says where they were ``written``, and more of VCs with contracts in ``scenario``."""
+    """Print the results. A table also lists the ``written`` files, and shows more of VCs if ``scenario`` has contracts."""
     if output_format == "json":
         for piece in dump_pieces(found):
             sys.stdout.write(piece)
@@ -134,7 +134,7 @@ def _show(
 
         print(Table.of(run_files.records(runs, "runs")).csv(), end="")
     else:
-        # No text in it has such quotes, and as data it takes its time.
+        # Search the text, since parsing is slow. Names cannot contain such quotes.
         contracts = '"contract":{' in scenario.canonical
         fair_shares = '"max_goodput":"fair shares"' in scenario.canonical
         print(run_text.text(found, contracts=contracts, fair_shares=fair_shares))
@@ -144,7 +144,7 @@ def _show(
 
 
 def _tell(notes: Iterable[str]) -> None:
-    """Each note once, on standard error."""
+    """Print each note once on standard error."""
     for note in dict.fromkeys(notes):
         print(f"note: {note}", file=sys.stderr)
 
@@ -152,7 +152,7 @@ def _tell(notes: Iterable[str]) -> None:
 def _folder(
     out: Path | None, first: Scenario, origin: Mapping[str, Any], *, overwrite: bool
 ) -> AbstractContextManager[ResultFolder | None]:
-    """The folder of ``--out``, if any. It goes on holding the same while the scenario's file does, whatever is set beside it."""
+    """The folder of ``--out``, if any. Its content is identified by the scenario's file, whatever is set besides."""
     if out is None:
         return nullcontext()
     import hashlib
@@ -166,7 +166,7 @@ def _folder(
 
 
 def _cluster(on: str | None, workers: int | None, jobs: int | None) -> AbstractContextManager[Workers | None]:
-    """The machines that were asked for, if any."""
+    """The requested cluster, if any."""
     if on is None and workers is None:
         return nullcontext()
     from cellyard.runs.cluster import asked
@@ -184,7 +184,7 @@ def _store(folder: ResultFolder | None, path: Path | None) -> Store | None:
 
 
 def _untold(store: Store | None) -> str:
-    """What could not be stored, if so."""
+    """What could not be stored, in words; empty if nothing failed."""
     if store is None:
         return ""
     from cellyard.outputs.folder import untold
@@ -195,14 +195,14 @@ def _untold(store: Store | None) -> str:
 def _origin(
     scenario: Scenario, *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]], seed: int | None
 ) -> dict[str, Any]:
-    """Where the results come from: the command, and the scenario as it was read."""
+    """Provenance of the results: the command, and the scenario as read."""
     from cellyard.outputs import provenance
 
     return provenance.of_command() | provenance.of_scenario(scenario, overrides=overrides, grid=grid, seed=seed)
 
 
 def _publish(folder: ResultFolder, found: Mapping[str, Any], captured: Sequence[tuple[str, Captured]]) -> str:
-    """Write the files of results; what could not be written, if so."""
+    """Write the files of results; returns what could not be written, in words."""
     from cellyard.commands import run_files
 
     return folder.publish(lambda files: run_files.add(files, found, captured))
@@ -211,7 +211,7 @@ def _publish(folder: ResultFolder, found: Mapping[str, Any], captured: Sequence[
 def _capture_limit(
     asked: str | None, work: Sequence[tuple[Point, Job]], out: Path | None, *, kernel: str, on_cluster: bool
 ) -> int | None:
-    """Return the bytes that the file of a capture may have; ``None`` where none is written. Raises `UsageError` where none can be."""
+    """Return the size limit of a capture file in bytes, or ``None`` without captures. Raises `UsageError` if captures are impossible."""
     limit = captures.limit_bytes(asked)
     scenarios = [job.scenario for _, job in work]
     has_any = any(map(captures.captures, scenarios))
@@ -225,7 +225,7 @@ def _capture_limit(
 
 
 def _captured(spool: Spool | None, work: Sequence[tuple[Point, Job]]) -> list[tuple[str, Captured]]:
-    """Return the files of captures, and tell which of them a limit has ended."""
+    """Return the capture files, and report those that reached the limit."""
     if spool is None:
         return []
     found = list(captures.files(spool, {index: job.scenario for index, (_, job) in enumerate(work)}))
@@ -247,7 +247,7 @@ def _simulate(
     memory: str | None,
     cluster: Workers | None,
 ) -> tuple[list[dict[str, Any]], dict[str, float], bool]:
-    """The runs in order, those that have finished when interrupted, the time that they took, and whether it was interrupted."""
+    """The finished runs in order, the timing, and whether the command was interrupted."""
     runs: dict[int, dict[str, Any]] = {}
     cpu_seconds = 0.0
     first = work[0][0].scenario
@@ -291,7 +291,7 @@ def document(
     timing: Mapping[str, float],
     origin: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The JSON document; everything but ``timing`` and ``provenance`` is the same whenever and wherever it is made."""
+    """The JSON document. Everything but ``timing`` and ``provenance`` is reproducible."""
     return {
         "scenario": scenario.name,
         "engine_version": cellyard.version(),
@@ -327,7 +327,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> None:
-    """Raise `UsageError` where ``--plot`` has nothing to draw, no way to draw it or nowhere to put it, before anything runs."""
+    """Raise `UsageError` before anything runs if ``--plot`` has no data, no matplotlib or no place for its file."""
     from cellyard import plot
 
     if len(work) > 1:
@@ -345,7 +345,7 @@ def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> 
 
 
 def _window(plot: Path | None, start: str | None, end: str | None) -> Window:
-    """The time to draw in seconds; raises `UsageError` for what is no time, or no time to draw."""
+    """The plotted time in seconds; raises `UsageError` for an invalid time or an empty window."""
     if not plot and (start is not None or end is not None):
         raise UsageError("--plot-from and --plot-to need --plot FILE")
     first, last = _seconds("--plot-from", start), _seconds("--plot-to", end)
@@ -355,7 +355,7 @@ def _window(plot: Path | None, start: str | None, end: str | None) -> Window:
 
 
 def _seconds(option: str, text: str | None) -> float | None:
-    """A time with its unit in seconds."""
+    """Convert a time with a unit to seconds."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+) ?(s|ms|us)", text.strip())
@@ -367,7 +367,7 @@ def _seconds(option: str, text: str | None) -> float | None:
 
 
 def _plot(path: Path, run: Mapping[str, Any], window: Window) -> str:
-    """Draw the series of a run into a file; why it could not be written, if so."""
+    """Plot the series of a run into a file; returns why it could not be written, if so."""
     from cellyard import plot
     from cellyard.results.run import RunResult
     from cellyard.system.files import write_whole

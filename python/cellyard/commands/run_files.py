@@ -1,4 +1,4 @@
-"""What ``cellyard run --out`` writes."""
+"""Files that ``cellyard run --out`` writes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cellyard.system.files import FileSet
 
 
 def add(files: FileSet, document: Mapping[str, Any], captured: Iterable[tuple[str, Captured]] = ()) -> None:
-    """Add the whole document as JSON, a CSV file for each kind of record in it that there is, and the files of captures."""
+    """Add the document as JSON, a CSV file for each kind of record in it, and the files of captures."""
     files.add("results.json", itertools.chain(dump_pieces(document), "\n"))
     files.add("scenario.toml", document["provenance"]["scenario"])
     runs = document["runs"]
@@ -32,7 +32,7 @@ def add(files: FileSet, document: Mapping[str, Any], captured: Iterable[tuple[st
 
 
 def _add(files: FileSet, name: str, pieces: Iterator[str]) -> None:
-    """Add a table, unless there is nothing in it."""
+    """Add a table unless it is empty."""
     if first := next(pieces, ""):
         files.add(f"{name}.csv", itertools.chain([first], pieces))
 
@@ -43,20 +43,20 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
 
 
 def of_part(runs: Sequence[Mapping[str, Any]], part: str) -> Iterator[dict[str, Any]]:
-    """A record for each run (its totals), or for each VC, port of a VC, transfer, port, class of a port, class or traced drop of it."""
+    """One record per run (``runs``: its totals), or per VC, port of a VC, transfer, port, class of a port, class or traced drop."""
     for head, run in zip(_heads(runs), runs, strict=True):
         for record in tables.records(run, part):
             yield {**head, **record}
 
 
 def _heads(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The columns that say which run it is."""
+    """The columns that identify each run."""
     points = as_columns([run.get("set", {}) for run in runs])
     return [{**point, "replication": run["replication"]} for point, run in zip(points, runs, strict=True)]
 
 
 def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A record for each point of a grid: median and ends of the range of each total."""
+    """One record per point of a grid: median and range of each total."""
     found = []
     for values, point in zip(as_columns([point["set"] for point in points]), points, strict=True):
         record: dict[str, Any] = {**values, "runs": point["runs"]}
@@ -68,7 +68,7 @@ def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def series_pieces(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """CSV of all points, bit by bit; nothing without series."""
+    """CSV of all points in pieces; nothing without series."""
     heads = _heads(runs)
     columns = list(dict.fromkeys(column for head in heads for column in head))
     if any(run["series"] for run in runs):

@@ -1,4 +1,4 @@
-"""What ``cellyard run`` prints: one run's VCs, ports and classes, or a line for each point of a grid."""
+"""Text that ``cellyard run`` prints: VCs, ports and classes of a run, or one line per point of a grid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cellyard.show.table import Table
 from cellyard.show.text import cell, cells, range_head, span, spent
 from cellyard.statistics.ranges import interval, median
 
-#: Totals that are told of runs with VCs that carry frames.
+#: Totals shown for runs with VCs that carry frames.
 OF_FRAMES = (
     "goodput_mbps",
     "efficiency",
@@ -24,10 +24,10 @@ OF_FRAMES = (
     "timeouts",
 )
 
-#: Totals that are told of runs in which every VC carries single cells: the others are of frames, and 0.
+#: Totals shown if every VC carries single cells. The other totals are about frames, and 0.
 OF_CELLS = ("cell_loss_ratio", "max_queue_cells", "mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
-#: Columns of the table of VCs, and those that only TCP has.
+#: Columns of the table of VCs, including those that only TCP has.
 VC_COLUMNS = {
     "vc": "name",
     "from": "from",
@@ -39,36 +39,38 @@ VC_COLUMNS = {
     "cells_dropped": "cells_dropped",
     "cell_loss_ratio": "cell_loss_ratio",
 }
-#: The one of them that is told where VCs have a contract, which is in its unit, or send UDP, which is offered in it.
+#: Column shown for VCs with a contract, which has the unit of contracts, and for UDP, whose offered
+#: rate has it too.
 ON_THE_LINE = "throughput_mbps"
-#: Beside the cell loss ratio, where there are VCs that carry frames.
+#: Column shown beside the cell loss ratio if VCs carry frames.
 FRAME_COLUMNS = {"frame_loss_ratio": "frame_loss_ratio"}
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 
-#: Delays of a VC.
+#: Delay columns of a VC.
 VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
-#: What is told of VCs that send a file, where there is one.
+#: Columns shown for VCs that send files.
 OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
 
-#: What is told besides where one of them has sent several.
+#: Further columns if a VC has sent several files.
 OF_TRANSFERS = ("finished_transfers", "p50_transfer_s", "p95_transfer_s")
 
-#: What is told of each VC of an ensemble, the last but one of TCPs, and most lines of that table.
+#: Columns of each VC of an ensemble (`timeouts` only with TCPs), and the limit on lines of that table.
 OF_SEVERAL = ("goodput_mbps", ON_THE_LINE, "cell_loss_ratio", "timeouts", "mean_cell_transfer_delay_s")
 MOST_VCS = 20
 
-#: Most lines of the table of files of several runs.
+#: Limit on lines of the table of files of several runs.
 MOST_FILES = 20
 
-#: Most lines of the table of what VCs lost.
+#: Limit on lines of the table of losses by VC.
 MOST_DROPS = 20
 
 
 def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: bool = False) -> str:
-    """The runs, summed up where there are several.
+    """The runs, summarised if there are several.
 
-    ``contracts`` tells whether VCs have any, ``fair_shares`` whether efficiency is relative to these, so that their sum is shown.
+    ``contracts`` tells whether VCs have contracts. With ``fair_shares``, efficiency is relative to
+    fair shares, whose sum is shown.
     """
     runs = document["runs"]
     if not runs:
@@ -106,7 +108,7 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
 
 
 def _with_labels(things: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-    """Runs or points whose values at ``paths`` are labels, as short as tells them apart."""
+    """Runs or points whose values at ``paths`` are replaced by labels, as short as keeps them distinct."""
     if not paths:
         return things
     labels = {path: _labels([str(thing["set"][path]) for thing in things]) for path in paths}
@@ -114,7 +116,7 @@ def _with_labels(things: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> S
 
 
 def _labels(values: Sequence[str]) -> Mapping[str, str]:
-    """A label for each value: of a component its name, where no two of the values have the same.
+    """A label for each value: a component's name if it is unique among the values.
 
     >>> _labels(['{ policy = "fba", z = 0.5 }', "epd"])
     {'{ policy = "fba", z = 0.5 }': 'fba', 'epd': 'epd'}
@@ -126,7 +128,7 @@ def _labels(values: Sequence[str]) -> Mapping[str, str]:
 
 
 def _component(value: str) -> str | None:
-    """The name of the component that a value of TOML is."""
+    """The name of the component that a TOML value describes."""
     if not value.startswith("{"):
         return None
     import tomllib
@@ -139,7 +141,7 @@ def _component(value: str) -> str | None:
 
 
 def _measured(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is of the measuring time and what is not, where that is not the whole run."""
+    """Which values cover the measuring time and which the whole run, if these differ."""
     if all(run["measured_s"] == run["duration_s"] for run in runs):
         return []
     measured = [f"{seconds:g}" for seconds in sorted({run["measured_s"] for run in runs})]
@@ -148,7 +150,7 @@ def _measured(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: bool) -> list[str]:
-    """A line for each VC of an ensemble, as many as a screen shows: totals do not tell who gets what."""
+    """One line for each VC of an ensemble, up to a screenful, since totals hide who gets what."""
     vcs = list(zip(*(run["vcs"] for run in runs), strict=True))
     kinds = {same[0]["traffic"] for same in vcs}
     left_out = {"timeouts": "tcp" not in kinds, ON_THE_LINE: not (contracts or "udp" in kinds)}
@@ -167,15 +169,16 @@ def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts
 
 
 def _summed_up(values: Sequence[float], *, runs: int) -> list[str]:
-    """Median and range of the values that so many runs have."""
+    """Median and range of the values of ``runs`` runs."""
     is_count = all(isinstance(value, int) for value in values)
     return [cell(median(values), is_count=is_count), span(interval(values, runs=runs), is_count=is_count)]
 
 
 def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
-    """A line for each VC with a file at each point: in how many runs it was complete, and what holds of these.
+    """One line for each VC with a file at each point: in how many runs it was completed, and values of those runs.
 
-    With ``ranges``, their head, medians and ranges over the runs in which it was complete; else the values of the one run.
+    With ``ranges`` (their head), shows medians and ranges over completed runs; otherwise the values
+    of the single run.
     """
     found: dict[str, tuple[list[Any], list[Mapping[str, Any]]]] = {}
     for run in runs:
@@ -186,7 +189,7 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
         return []
     every = [vc for _, files in found.values() for vc in files]
     told = _of_files(every)
-    # Files without end are never complete: of these the transfers say what was sent.
+    # Endless files are never complete. For them, the transfers show what was sent.
     counted = ranges is not None and not (OF_TRANSFERS[0] in told and "completed_s" not in told)
     if not counted:
         told = [metric for metric in told if ranges is None or metric in OF_TRANSFERS]
@@ -213,7 +216,7 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
 
 
 def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
-    """What the table leaves out and no file got."""
+    """What the table omits and no file contains."""
     series = [series for run in runs for series in run["series"]]
     if not series:
         return ""
@@ -256,9 +259,10 @@ def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
 
 
 def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
-    """What VCs lost by port and reason, of several runs the mean: as many lines as a screen shows.
+    """Losses of VCs by port and reason, averaged over several runs, up to a screenful of lines.
 
-    There is one for each VC and port, the VCs that lost most first; of a grid one for each point and port, all VCs together.
+    One line for each VC and port, largest losses first. A grid has one for each point and port,
+    over all VCs.
     """
     points: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
@@ -286,7 +290,7 @@ def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]
 
 
 def _lost(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[list[Any], dict[str, float]]]:
-    """The cells that the runs of one point lost by reason, means of the runs, at each place of these names where any was lost."""
+    """Cells lost by reason, as means over the runs of a point, for each combination of ``names`` with losses."""
     found: dict[str, tuple[list[Any], Counter[str]]] = {}
     for run in runs:
         for vc in run["vcs"]:
@@ -302,7 +306,7 @@ def _lost(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple
 
 
 def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the ABR end systems that send data did."""
+    """Counters of the ABR end systems that send data."""
     senders = [(vc["name"], vc["end_systems"][0]) for vc in vcs if vc["end_systems"]]
     if not senders:
         return []
@@ -311,7 +315,8 @@ def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
     reasons = list(ports[0]["dropped_cells"])
-    # Beside the utilisation it tells what is sent in vain; of acknowledgements and single cells there is none.
+    # Shown beside utilisation to reveal wasted transmissions. ACKs and single cells have no
+    # efficiency.
     of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
     head = ["port", "rate_mbps", "sent_cells", *reasons, "max_queue", "mean_queue", "utilisation", *of_frames]
     rows = [
@@ -331,7 +336,7 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:
-    """What ports counted in the measuring time alone."""
+    """Port values that cover only the measuring time."""
     fields = [name for name in ports[0] if name.startswith("measured_")]
     short = {"max_queue_cells": "max_queue", "mean_queue_cells": "mean_queue"}
     names = [name.removeprefix("measured_") for name in fields]
@@ -345,7 +350,7 @@ def _has_file(vc: Mapping[str, Any]) -> bool:
 
 
 def _of_files(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
-    """What is shown for the files of VCs: each metric of which one has a value."""
+    """Columns shown for the files of VCs: each metric that any VC has."""
     several = any(vc["finished_transfers"] > 1 for vc in vcs)
     metrics = (*OF_FILES, *OF_TRANSFERS) if several else OF_FILES
     return [metric for metric in metrics if any(_has_file(vc) and vc[metric] is not None for vc in vcs)]
@@ -367,11 +372,11 @@ def _told(run: Mapping[str, Any], *, fair_shares: bool) -> Sequence[str]:
 
 
 def _head(metric: str) -> str:
-    """Head of a metric's column: times are shown in milliseconds."""
+    """Head of a metric's column. Times are shown in milliseconds."""
     short = metric.replace("_cell_transfer_delay_s", "_delay_s")
     return short.removesuffix("_s") + "_ms" if short.endswith("_s") else metric
 
 
 def _shown(metric: str, value: Any) -> Any:
-    """A value in the unit of its `_head`."""
+    """Convert a value to the unit of its `_head`."""
     return 1e3 * value if metric.endswith("_s") and isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""What moved between two engines: the command ``cellyard store diff``."""
+"""The command ``cellyard store diff``: shows what changed between two engines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cellyard.system.terminal import printable
 
 
 def command(path: Path, *, before: str | None, after: str | None, scenario: str | None, output_format: str) -> int:
-    """Print which numbers are others in the later build, and by how much."""
+    """Print which numbers differ in the later build, and by how much."""
     with open_store(path) as store, store.snapshot():
         comparison = Comparison(*builds(store, before, after))
         found = list(moved(store, comparison, name=scenario))
@@ -57,7 +57,7 @@ def _text(comparison: Comparison, found: Sequence[Moved]) -> str:
 
 
 def _line(kind: str, members: Sequence[Moved]) -> list[object]:
-    """A line of the table: how many numbers moved in how many runs, and the one that moved most for its size."""
+    """A line of the table: counts of changed numbers and runs, and the largest relative change."""
     most = max(members, key=lambda one: (abs(one.relative), abs(one.change)))
     run = most.run
     draw = "" if run.replication is None else f", replication {run.replication}"

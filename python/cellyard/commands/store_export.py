@@ -1,4 +1,4 @@
-"""The runs of a store as files of tables: the command ``cellyard store export``."""
+"""The command ``cellyard store export``: writes the runs of a store as table files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def command(
 
 
 def _content(store: Store, part: str, file_format: str, scenario: str | None, engine: str | None) -> bytes:
-    """A table as a file; nothing where it has no lines."""
+    """A table as a file; empty if it has no lines."""
     frame = store.to_frame(part, name=scenario, engine=engine)
     if not len(frame):
         return b""

@@ -1,4 +1,4 @@
-"""The runs of stores put into one: the command ``cellyard store merge``."""
+"""The command ``cellyard store merge``: copies the runs of stores into one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cellyard.system.terminal import printable
 
 
 def command(path: Path, others: Sequence[Path]) -> int:
-    """Add the runs of ``others`` to the store ``path``; status 1 when some could not be taken."""
+    """Add the runs of ``others`` to the store ``path``; returns 1 when some were left out."""
     status = 0
     for other in others:
         with open_store(other) as source:

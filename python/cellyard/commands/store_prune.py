@@ -1,4 +1,4 @@
-"""Removing runs from a store: the command ``cellyard store prune``."""
+"""The command ``cellyard store prune``: removes runs from a store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cellyard.system.terminal import printable
 def command(
     path: Path, *, older_engines: bool, engine: str | None, scenario: str | None, only_damaged: bool, dry_run: bool
 ) -> int:
-    """Remove runs for which all holds that is asked for."""
+    """Remove the runs that meet all given conditions."""
     if not (older_engines or engine or scenario or only_damaged):
         raise UsageError("say what to remove: --older-engines, --engine BUILD, --scenario NAME or --damaged")
     with open_store(path) as store:
@@ -44,5 +44,5 @@ def command(
 
 
 def _kept_build(builds: dict[str, int]) -> str | None:
-    """The build that is not older: this engine's, or the last that ran where that has no runs."""
+    """The build that does not count as older: this engine's, or the last that ran if that has no runs."""
     return _engine.build() if _engine.build() in builds else next(reversed(builds), None)

@@ -1,4 +1,4 @@
-"""SQL over the runs of a store: the command ``cellyard store query``."""
+"""The command ``cellyard store query``: SQL over the runs of a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cellyard.system.errors import UsageError
 
 
 def command(path: Path, sql: str, *, output_format: str) -> int:
-    """Make the tables that ``sql`` names, and print what it gives."""
+    """Make the tables that ``sql`` names, and print its result."""
     duckdb = needed("duckdb")
     needed("polars")
     named = [part for part in PARTS if re.search(rf"\b{part}\b", sql, re.IGNORECASE)]
@@ -52,5 +52,5 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
 
 
 def _plain(value: object) -> object:
-    """What JSON has, and anything else as text: dates above all."""
+    """Convert values without a JSON form, such as dates, to text."""
     return value if value is None or isinstance(value, (bool, int, float, str, list, dict)) else str(value)

@@ -1,4 +1,4 @@
-"""A scenario of a store as a file: the command ``cellyard store scenario``."""
+"""The command ``cellyard store scenario``: prints a stored scenario as a file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cellyard.store import contents, open_store
 from cellyard.system.errors import UsageError
 from cellyard.system.terminal import printable
 
-#: Scenarios that a message names.
+#: Limit on scenarios that a message names.
 MOST_NAMED = 8
 
 
 def command(path: Path, which: str) -> int:
-    """Print the scenario whose hash begins so."""
+    """Print the scenario whose hash begins with ``which``."""
     with open_store(path) as store, store.snapshot():
         found = contents.scenarios(store)
         chosen = [one for one in found if one.hex().startswith(which.lower())]

@@ -1,4 +1,4 @@
-"""What is in a store: the command ``cellyard store show``."""
+"""The command ``cellyard store show``: lists what is in a store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cellyard.store import open_store
 from cellyard.store.contents import Group, builds, date, groups
 from cellyard.system.terminal import printable
 
-#: What the printed table shows of a group.
+#: Columns of the printed table.
 COLUMNS = (
     Column("scenario", lambda group: printable(group["scenario_name"])),
     field("engine_build", "engine"),

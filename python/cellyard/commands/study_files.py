@@ -1,4 +1,4 @@
-"""What ``cellyard study run --out`` writes."""
+"""Files that ``cellyard study run --out`` writes."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cellyard.study import Study
 from cellyard.study.reproduce import Reproduction
 from cellyard.system.files import FileSet
 
-#: Fields of a row's document beside its table and parameters.
+#: Fields of a row's document besides its table and parameters.
 ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
 
 
 def folder(study: Study, out: Path, origin: Mapping[str, Any], *, overwrite: bool) -> ResultFolder:
-    """The folder of ``--out``: one for a study, whichever of its tables are run or shown."""
+    """The folder of ``--out``. One folder serves a study, whichever tables are run or shown."""
     holds = f"the study {study.name}"
     return ResultFolder(out, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
 
 
 def add(files: FileSet, reproduction: Reproduction, document: Mapping[str, Any]) -> None:
-    """The files of a study's results: JSON, CSV of the rows and of their VCs, and the scenario of each row."""
+    """Add the files of a study's results: JSON, CSV of the rows and of their VCs, and the scenario of each row."""
     name = document["study"]
     files.add(f"{name}.json", dump(document) + "\n")
     files.add(f"{name}.csv", Table.of(records(document)).csv())
@@ -35,7 +35,7 @@ def add(files: FileSet, reproduction: Reproduction, document: Mapping[str, Any])
 
 
 def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows for a CSV file, one value in each column: ends of ranges apart, what is told of each VC left to `vc_records`."""
+    """The rows for a CSV file with one value per column: ends of ranges separately, VCs left to `vc_records`."""
     found = []
     for row in document["rows"]:
         simulated = {metric: value for metric, value in row["simulated"].items() if not isinstance(value, list)}
@@ -45,7 +45,7 @@ def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def scenario_records(reproduction: Reproduction) -> list[dict[str, Any]]:
-    """A record for each row: its table, its parameters, and its scenario as TOML with every default."""
+    """One record per row: its table, its parameters, and its scenario as TOML with every default."""
     found = []
     for row in reproduction.rows:
         scenario = reproduction.study.scenario(row).with_seed(reproduction.seed)
@@ -54,7 +54,7 @@ def scenario_records(reproduction: Reproduction) -> list[dict[str, Any]]:
 
 
 def vc_records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A record for each VC of each row, numbered in the scenario's order."""
+    """One record per VC of each row, numbered in the scenario's order."""
     found = []
     for row in document["rows"]:
         parameters = {key: value for key, value in row.items() if key not in ROW_PARTS}

@@ -1,4 +1,4 @@
-"""The studies and their tables: the command ``cellyard study list``."""
+"""The command ``cellyard study list``: lists the studies and their tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from cellyard.show.table import Table
 from cellyard.study import studies
 
-#: Columns of what a study asks and says, unless a terminal has fewer.
+#: Largest width of the columns of questions and answers, in characters.
 WIDTH = 120
 
 
@@ -20,7 +20,7 @@ def command() -> None:
 
 
 def overview() -> str:
-    """All studies: what they ask, what their stored summaries say, and their tables."""
+    """All studies: their questions, their stored answers, and their tables."""
     on_terminal = bool(sys.stdout and sys.stdout.isatty())
     width = min(WIDTH, shutil.get_terminal_size().columns) if on_terminal else WIDTH
     lines = []
@@ -40,6 +40,6 @@ def overview() -> str:
 
 
 def _wrapped(row: list[Any], width: int) -> list[list[Any]]:
-    """A row whose last text goes on in further rows where it is wider."""
+    """Wrap the last text of a row into further rows if it is too wide."""
     first, *more = textwrap.wrap(row[-1], width)
     return [[*row[:-1], first], *(["", None, text] for text in more)]

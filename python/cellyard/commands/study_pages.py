@@ -1,4 +1,4 @@
-"""What ``cellyard study report`` writes: the page in HTML, and its summary in Markdown."""
+"""Pages of ``cellyard study report``: HTML, and a summary in Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cellyard.study.answer import untold
 from cellyard.study.outliers import FAR, outside, told, where_errors_come_from
 from cellyard.study.rows import Rows
 
-#: What the table of `Evidence` is.
+#: Caption of the table of `Evidence`.
 BEHIND = (
     "Differences are means over the replications, which share their random numbers. The intervals of a comparison of several candidates "
     "hold together at 95 % (Bonferroni over all pairs). Fewer than six replications show nothing."
@@ -41,9 +41,10 @@ def page(
     undrawn: str = "",
     chosen: Sequence[str] = (),
 ) -> str:
-    """The whole page, its figures inside it.
+    """The whole HTML page, figures included.
 
-    ``chosen`` are the options that chose ``rows`` when they are not all, and ``undrawn`` tells of figures that these do not suffice for.
+    ``chosen`` holds the options that selected ``rows`` if they are not all; ``undrawn`` mentions
+    figures that need more rows.
     """
     shared = list(_flat(study.info["shared"]))
     return pages.html("report.html", shared=shared, **_common(study, rows, document, figures, undrawn, chosen))
@@ -58,7 +59,7 @@ def summary(
     undrawn: str = "",
     chosen: Sequence[str] = (),
 ) -> str:
-    """The same as one page of Markdown, which shows the files of its figures."""
+    """The report as one page of Markdown, which refers to the files of its figures."""
     doubtful = [row for row in rows if row.doubtful]
     return pages.markdown("summary.md", doubtful=doubtful, **_common(study, rows, document, figures, undrawn, chosen))
 
@@ -71,7 +72,7 @@ def _common(
     undrawn: str,
     chosen: Sequence[str],
 ) -> dict[str, Any]:
-    """What both pages tell."""
+    """Values for both templates."""
     far, nearer = outside(rows)
     replications = document["replications"] or 1
     tables = [

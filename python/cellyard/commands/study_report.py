@@ -1,4 +1,4 @@
-"""A study as one page: the command ``cellyard study report``."""
+"""The command ``cellyard study report``: writes a study as one page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def command(
     jobs: int | None,
     memory: str | None,
 ) -> int:
-    """Run the study, write its page; returns the exit status."""
+    """Run the study and write its page; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
     out = out or Path(f"{Path(name).absolute().name}-report")
@@ -84,7 +84,7 @@ def command(
 
 
 def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
-    """The figures of the study that ``rows`` suffice for, each also as two of ``files``: PNG, and PDF for print."""
+    """Draw the figures for which ``rows`` suffice, and add each to ``files`` as PNG, and as PDF for print."""
     pictures = []
     started = told = time.monotonic()
     drawings = list(drawable(study, rows))
@@ -103,13 +103,13 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
 
 
 def drawable(study: Study, rows: Rows) -> Iterable[plot.Drawing]:
-    """What the study yields to be drawn of ``rows``; nothing if it has no ``figures.py``."""
+    """The drawings of the study for ``rows``; empty if it has no ``figures.py``."""
     found: Iterable[plot.Drawing] = study.part("figures").figures(study, rows) if study.has_part("figures") else ()
     return found
 
 
 def left_out(study: Study, drawn: int) -> str:
-    """That only some of the study's figures were drawn, in words; empty when all were."""
+    """A sentence that only some figures were drawn; empty when all were."""
     anything = dict.fromkeys(study.measures.names, 0.0)
     rows = Rows(replace(row, simulated=anything) for table in study.tables.values() for row in table.rows)
     of_all = len(list(drawable(study, rows)))

@@ -1,4 +1,4 @@
-"""Rows of a study beside their published values: the command ``cellyard study run``."""
+"""The command ``cellyard study run``: simulates rows of a study beside their published values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cellyard.system.progress import Progress
 if TYPE_CHECKING:
     from cellyard.store import Store
 
-#: Work that takes longer is announced.
+#: Work expected to take longer is announced.
 LONG_SECONDS = 10.0
 
 
@@ -46,7 +46,7 @@ def command(
     workers: int | None,
     output_format: str,
 ) -> int:
-    """Simulate, print, write; returns the exit status."""
+    """Simulate, print and write; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
     tell_code(study)
@@ -75,13 +75,13 @@ def command(
 
 
 def tell_code(study: Study) -> None:
-    """Say which files of a user's folder are run, before they are."""
+    """Before code of a user's folder runs, print its files."""
     if study.is_own:
         print(user_study.code_line(study.folder), file=sys.stderr)
 
 
 def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
-    """Say how long the runs that are still to be made take, if it is long, and how many were stored."""
+    """Print the expected time of missing runs if it is long, and the number of stored runs."""
     missing = reproduction.missing
     cpu_seconds = sum(seconds(outline(text)) * count for text, count in missing.items())
     if cpu_seconds >= LONG_SECONDS:
@@ -105,7 +105,7 @@ def reproduce(
     store: Store | None,
     cluster: Workers | None,
 ) -> tuple[Reproduction, int, float]:
-    """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
+    """Simulate rows with progress on standard error; returns the reproduction, exit status and wall seconds."""
     if len(rows) * (replications or 1) > MOST_RUNS:
         raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
     reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)

@@ -1,4 +1,4 @@
-"""The tables of a study: what was published beside what was simulated, how well both agree, what answers rest on."""
+"""Tables of a study: simulated beside published values, agreement, and evidence of answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cellyard.study import Study, Table as Published
 from cellyard.study.outliers import is_outside
 from cellyard.study.rows import Row, Rows
 
-#: Columns of the agreement: fields of `cellyard.study.agreement.agreement`, and their heads.
+#: Columns of the agreement: fields of `cellyard.study.agreement.agreement` with their heads.
 AGREEMENT = {
     "rows": "rows",
     "mean_abs_error": "mean error",
@@ -23,7 +23,7 @@ AGREEMENT = {
 
 
 def compared(study: Study, table: Published, every: Rows) -> Table:
-    """A published table: parameters, and for each metric what was simulated, its range, and what was published."""
+    """A published table: parameters, and for each metric the simulated value, its range, and the published value."""
     rows = every.where(table=table.name)
     columns = [_of_parameter(name) for name in table.parameters]
     columns += [column for metric in table.metrics for column in _of_metric(metric, rows)]
@@ -35,7 +35,7 @@ def compared(study: Study, table: Published, every: Rows) -> Table:
 
 
 def _begins(before: Row, row: Row) -> bool:
-    """Whether more than the last parameter is new."""
+    """Whether a parameter other than the last has a new value."""
     return list(before.parameters.values())[:-1] != list(row.parameters.values())[:-1]
 
 
@@ -44,7 +44,7 @@ def _of_parameter(name: str) -> Column:
 
 
 def _of_partner(metric: str, name: str, partner_of: Mapping[int, Row | None]) -> Column:
-    """What the table ``name`` has in the same row."""
+    """Column of the values that the table ``name`` has in corresponding rows."""
     return Column(f"{metric} {name}", lambda row: shown(partner_of[id(row)], metric))
 
 
@@ -64,7 +64,7 @@ def _of_metric(metric: str, rows: Rows) -> Iterator[Column]:
 
 
 def parameter(value: Any) -> str:
-    """A parameter as the published table has it.
+    """A parameter as the published table prints it.
 
     >>> [parameter(v) for v in ("lan", 5, 0.10)]
     ['lan', '5', '0.1']
@@ -73,17 +73,17 @@ def parameter(value: Any) -> str:
 
 
 def has_ranges(rows: Rows) -> bool:
-    """Whether the rows sum up an ensemble."""
+    """Whether the rows summarise an ensemble."""
     return any(row.ranges for row in rows)
 
 
 def shown(row: Row | None, metric: str) -> str:
-    """What was simulated."""
+    """The simulated value."""
     return cell(row.simulated[metric], is_count=metric in row.counts) if row else ""
 
 
 def published(row: Row, metric: str) -> str:
-    """What was published, with the decimals of its print; a star marks values that a note is about."""
+    """The published value, with the decimals as printed. A star marks values with a note."""
     value = row.published.get(metric)
     if value is None:
         return ""
@@ -92,7 +92,7 @@ def published(row: Row, metric: str) -> str:
 
 
 def difference(row: Row, metric: str) -> str:
-    """The simulated value minus the published one, in its decimals; nothing where the published one is in doubt."""
+    """The simulated minus the published value, in the latter's decimals; empty where the published value is in doubt."""
     simulated, value = row.simulated[metric], row.published.get(metric)
     if simulated is None or value is None or metric in row.doubtful:
         return ""
@@ -101,12 +101,12 @@ def difference(row: Row, metric: str) -> str:
 
 
 def notes(rows: Rows) -> list[str]:
-    """What the stars of a table mean."""
+    """Explanations of the stars in a table."""
     return list(dict.fromkeys(f"* {'not judged: ' if row.doubtful else ''}{row.note}" for row in rows if row.note))
 
 
 def agreement(summary: Mapping[str, Any]) -> Table:
-    """How well the tables agree, by metric and group; what single runs have none of is left out."""
+    """Agreement of the tables by metric and group, without columns that single runs lack."""
     records = [{"metric": m, **one} for m, whole in summary.items() for one in (whole, *whole["groups"])]
     columns = [field("metric"), Column("rows of", group_label)]
     told = [name for name in AGREEMENT if any(one[name] is not None for one in records)]
@@ -115,7 +115,7 @@ def agreement(summary: Mapping[str, Any]) -> Table:
 
 
 def group_label(group: Mapping[str, Any]) -> str:
-    """What a line of the agreement is about.
+    """Subject of a line of the agreement.
 
     >>> group_label({"table": "4-6", "tcp": "reno", "rows": 36, "mean_abs_error": 0.1})
     'table 4-6, reno'
@@ -130,7 +130,7 @@ def group_label(group: Mapping[str, Any]) -> str:
 
 
 def evidence(found: Sequence[Mapping[str, Any]]) -> Table:
-    """What each sentence of an answer rests on."""
+    """The evidence of each sentence of an answer."""
     interval = Column("95 % interval", lambda one: span(None if one["low"] is None else (one["low"], one["high"])))
     return Table(found, [field("sentence"), field("what"), field("value"), interval, field("verdict")])
 

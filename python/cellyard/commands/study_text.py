@@ -1,4 +1,4 @@
-"""What ``cellyard study run`` prints: tables beside the published ones, agreement, claims."""
+"""Text that ``cellyard study run`` prints: tables beside the published ones, agreement, claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cellyard.study.rows import Rows
 
 
 def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:
-    """The tables, how well they agree, and what was claimed."""
+    """The tables, their agreement, and the claims."""
     rows = reproduction.rows
     parts = [
         f"Table {item.name}: {item.title}\n\n{_centres(study, here)}{_table(study, item, rows)}"
@@ -45,7 +45,7 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
 
 
 def _centres(study: Study, rows: Rows) -> str:
-    """What stands in the columns beside ranges."""
+    """Meaning of the values in columns beside ranges."""
     return (
         f"{study.centre}s of the replications, {range_head(rows[0].runs)}:\n" if study_tables.has_ranges(rows) else ""
     )

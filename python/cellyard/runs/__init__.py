@@ -1,1 +1,1 @@
-"""Runs to be made: jobs, batches on threads, clusters, and what probes record meanwhile."""
+"""Execution of runs: jobs, batches on threads, clusters, and data that probes record meanwhile."""

@@ -1,4 +1,4 @@
-"""Many runs, on all cores or on a cluster."""
+"""Runs many jobs, on all cores or on a cluster."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from cellyard.runs.protocols import Cancel
     from cellyard.runs.spool import Spool
 
-#: What can be forced on all ports.
+#: Kernels that can be forced on all ports.
 KERNELS = ("auto", "arithmetic", "slotted", "twin")
 
-#: How often waiting for a run looks up for an interrupt and tells the progress, in seconds.
+#: Interval at which a waiting batch checks for interrupts and reports progress, in seconds.
 POLL_SECONDS = 0.1
 
 
-#: What is made of so many stored runs is stored in one go.
+#: Number of results derived from stored runs that are stored in one transaction.
 AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished run: its place in the batch, the engine's document with the points of series as arrays, and what it cost."""
+    """A finished run: its place in the batch, the engine's document with series as arrays, and its cost."""
 
     index: int
     result: Mapping[str, Any]
@@ -69,20 +69,33 @@ def run_jobs(
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
-    ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again, and jobs that are the same run once; what
-    finishes is added to it; with a forced kernel, whose point is to run, and with a digest, which is not stored, it is left alone. What
-    probes record goes to ``spool`` while the runs go on, and is read from there; without one it is held in memory. With
-    ``capture_limit``, in bytes, captures are made, of which each may have so many, and go to ``spool``; runs that have some are made even
-    if ``store`` holds them. ``on_progress``
-    is told several times a second how many runs are done, those under way with the share of their simulated time that has passed.
-    ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
-    number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
-    With ``on`` the runs go to a Dask cluster: that at an address as ``"tcp://HOST:8786"``, or a `cellyard.cluster.Workers`, which several
-    batches may share; with ``workers`` they go to so many processes of this machine. Once ``cancel`` is set, as a
-    `threading.Event` is from another thread, the runs end within a fraction of a second. Raises `CancelledError` then, `RunError`
-    when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot serve a port, the probes record
-    too much, a run may need too much memory, more waits somewhere than could leave in the time that a run can tell, or a cluster
-    cannot be used; `SpoolError` when ``spool`` cannot be written.
+    ``threads`` defaults to all cores. ``cancel``, such as a `threading.Event` of another thread, ends
+    the runs within a fraction of a second once it is set. ``on_progress`` is called several times a
+    second with the number of finished runs, plus the fractions of simulated time of those in progress.
+
+    Runs that ``store`` holds are yielded first and not repeated, equal jobs run once, and finished
+    runs are added. The store is ignored with a forced kernel, whose purpose is to run, and with a
+    digest, which is not stored.
+
+    What probes record goes to ``spool`` during the runs and is read from there. Without a spool it is
+    held in memory. With ``capture_limit``, the size limit of each capture in bytes, captures are made
+    and go to ``spool``. Runs with captures are made even if ``store`` holds them.
+
+    ``kernel`` forces the kernel of all ports: ``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the
+    reference engine. It changes no number. ``memory`` limits the predicted memory of concurrent runs,
+    as bytes or ``"4 GB"``; by default it is half of the machine's memory.
+
+    With ``on`` the runs go to a Dask cluster: an address such as ``"tcp://HOST:8786"``, or a
+    `cellyard.cluster.Workers`, which several batches may share. With ``workers`` they go to this
+    number of processes on this machine.
+
+    Raises `CancelledError` when cancelled, `RunError` when a run fails, and `SpoolError` when
+    ``spool`` cannot be written. Raises `UsageError` in these cases:
+
+    * An argument is out of bounds, or a cluster cannot be used.
+    * The forced kernel cannot serve a port.
+    * The probes record too much, or a run may need too much memory.
+    * More waits somewhere than could leave in the time that a run can represent.
     """
     threads = whole("jobs", threads, most=MOST_JOBS)
     limit = memory_bytes(memory)
@@ -98,7 +111,7 @@ def run_jobs(
     def is_captured(job: Job) -> bool:
         return capture_limit is not None and captures(job.scenario)
 
-    #: Of each run that is to be made, the places in the batch where it is wanted.
+    #: For each distinct run, the places in the batch that want it.
     places: list[list[int]] = []
     wanted: dict[Identity, list[int]] = {}
     made: list[Added] = []  # of stored runs, to be stored beside them
@@ -146,7 +159,7 @@ def run_jobs(
                     spool.add(places[place][0], recorded)
             done, failed = _results(news.runs, todo, places, spool)
             if store and done:
-                # In one go, before any of them is told.
+                # Store all in one transaction before reporting any.
                 store.add_all([_added(todo[run.place], result, run) for run, result in done])
             for run, result in done:
                 for index in places[run.place]:
@@ -160,7 +173,7 @@ def run_jobs(
 def _results(
     runs: Sequence[Ran], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
 ) -> tuple[list[tuple[Ran, Mapping[str, Any]]], CellyardError | SpoolError | None]:
-    """The results of runs, and the first error: whatever has finished is kept before that is raised."""
+    """The results of runs, and the first error. Finished runs are kept before it is raised."""
     done = []
     failed: CellyardError | SpoolError | None = None
     for run in runs:
@@ -172,7 +185,7 @@ def _results(
 
 
 def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
-    """What a store keeps of a run."""
+    """Convert a run to what a store keeps of it."""
     from cellyard.runs.known import Added
 
     text = run.document[0] if run.document and (not job.keep or not records(job)) else None
@@ -180,7 +193,7 @@ def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
 
 
 def _known(store: KnownRuns, job: Job, made: list[Added]) -> Mapping[str, Any] | None:
-    """What the store has of a job. What is to be kept of a run that is stored whole is ``made`` of that, as of a run that was just made."""
+    """What the store has of a job. If only the whole run is stored, derives the kept part and adds it to ``made``."""
     found = store.get(job.identity)
     if found is None and job.keep and (all_of_it := store.get(job.identity.whole)) is not None:
         from cellyard.runs.known import Added
@@ -194,7 +207,7 @@ def _known(store: KnownRuns, job: Job, made: list[Added]) -> Mapping[str, Any] |
 
 
 def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> Mapping[str, Any]:
-    """What is kept of a run; raises `RunError` or `UsageError` when it has failed."""
+    """The kept part of a run; raises `RunError` or `UsageError` when it has failed."""
     if run.document is None:
         kind, message = run.error or ("run", "no result")
         raise (UsageError if kind == "usage" else RunError)(f"{label(job)}: {message}")
@@ -205,7 +218,7 @@ def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> Mapping[str,
 
 
 def _prepare_arrays() -> None:
-    """What the engine needs to hand points over as arrays of numpy, which nothing may interrupt: no error can leave it there."""
+    """Initialise numpy support of the engine, uninterrupted, since no error can leave that code."""
     from cellyard import _engine
     from cellyard.system import signals
 

@@ -14,28 +14,28 @@ from cellyard.system.limits import size_bytes
 if TYPE_CHECKING:
     from cellyard.runs.spool import Captured, Spool
 
-#: Bytes that the file of a capture may have unless another limit is given.
+#: Default limit on the size of a capture file, in bytes.
 LIMIT = 100_000_000
 
-#: Characters of a place in the name of a file, at most.
+#: Limit on characters of a place in a file name.
 LONGEST = 200
 
-#: Bytes of a file that are read at once.
+#: Number of bytes read from a file at once.
 PIECE = 1 << 20
 
 
 def captures(scenario: str) -> bool:
-    """Whether a scenario in the engine's canonical JSON has capture probes."""
+    """Whether a scenario in canonical JSON has capture probes."""
     return '"what":"capture"' in scenario
 
 
 def limit_bytes(value: str | int | None) -> int:
-    """Bytes that a file may have; `LIMIT` for ``None``. Raises `UsageError` for what is no size."""
+    """Size limit of a file in bytes; `LIMIT` for ``None``. Raises `UsageError` for an invalid size."""
     return LIMIT if value is None else size_bytes("capture_limit", value)
 
 
 def check_possible(scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -> None:
-    """Raise `UsageError` where runs of these scenarios in canonical JSON write no captures."""
+    """Raise `UsageError` if runs of these scenarios in canonical JSON cannot write captures."""
     if not any(map(captures, scenarios)):
         raise UsageError('there are no captures: the scenario has no probe with what = "capture"')
     if kernel == "twin":
@@ -45,7 +45,7 @@ def check_possible(scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -
 
 
 def names(scenario: str) -> dict[int, str]:
-    """Return the file name of each capture probe, by its number: what it is of, and its layer.
+    """Return the file name of each capture probe by number: what it records, and the layer.
 
     >>> probe = {"what": "capture", "of": "west->east", "layer": "cells"}
     >>> names(json.dumps({"probes": [probe, {"what": "queue", "of": "west->east"}, probe]}))
@@ -62,7 +62,7 @@ def names(scenario: str) -> dict[int, str]:
 
 
 def files(spool: Spool, scenarios: Mapping[int, str]) -> Iterator[tuple[str, Captured]]:
-    """Yield the name and content of each file of the runs that ``scenarios`` has in canonical JSON, by their numbers."""
+    """Yield the name and content of each capture file. ``scenarios`` maps run numbers to canonical JSON."""
     several = len(scenarios) > 1
     for run, scenario in scenarios.items():
         of_probe = names(scenario)
@@ -71,6 +71,6 @@ def files(spool: Spool, scenarios: Mapping[int, str]) -> Iterator[tuple[str, Cap
 
 
 def pieces(captured: Captured) -> Iterator[bytes]:
-    """Yield the content of a file, bit by bit."""
+    """Yield the content of a file in pieces."""
     for start in range(0, len(captured.content), PIECE):
         yield captured.content[start : start + PIECE].tobytes()

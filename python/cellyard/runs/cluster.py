@@ -1,4 +1,4 @@
-"""Runs on many machines: batches of about a second of work as tasks of a Dask cluster. The client alone keeps what finishes."""
+"""Runs batches on a Dask cluster, with tasks of about a second of work. Only the client stores finished runs."""
 
 from __future__ import annotations
 
@@ -21,33 +21,35 @@ from cellyard.system.errors import RunError, UsageError
 from cellyard.system.limits import MOST_WORKERS, memory_bytes, whole
 from cellyard.system.values import shown
 
-#: An existing cluster answers, and has a worker, within this time.
+#: Time in which an existing cluster must answer and have a worker.
 ANSWER_SECONDS = 10.0
 
-#: A local cluster starts within this time, on a busy machine too.
+#: Time in which a local cluster must start, even on a busy machine.
 START_SECONDS = 120.0
 
-#: Without any worker for so long, a cluster is given up; its workers may be on their way back.
+#: Time without any worker after which a cluster is given up. Workers may be restarting.
 LOST_SECONDS = 60.0
 
-#: Work of a task, by expectation, and the most runs of one.
+#: Expected work of a task, and limit on its runs.
 TASK_SECONDS, TASK_RUNS = 1.0, 1000
 
-#: No run is expected to take less, in seconds.
+#: Least expected time of a run, in seconds.
 LEAST_SECONDS = 1e-3
 
-#: Each thread of the cluster has a task, and so many more wait for it.
+#: Number of tasks that wait for each thread of the cluster, besides the running one.
 AHEAD = 1
 
-#: How often it is looked for what has finished, and a worker looks whether its task is still wanted, in seconds.
+#: Interval at which the client polls for finished tasks, and a worker checks that its task is still
+#: wanted.
 POLL_SECONDS = 0.1
 
-#: What a task gives: the build of the worker's engine, and its runs as place, document, error, CPU seconds; none by another engine.
+#: Result of a task: the build of the worker's engine, and its runs as place, document, error, CPU
+#: seconds. A different engine returns no runs.
 Done = tuple[str, "list[tuple[int, Any, tuple[str, str] | None, float]]"]
 
 
 def run_task(build: str, runs: Sequence[tuple[str, int | None]], options: dict[str, Any]) -> Done:
-    """On a worker: make ``runs`` unless its engine is another one than ``build``, or nobody wants them any more."""
+    """On a worker: make ``runs``, unless its engine differs from ``build`` or they are no longer wanted."""
     from distributed import get_worker
 
     from cellyard._engine import Batch, build as own
@@ -73,7 +75,7 @@ def run_task(build: str, runs: Sequence[tuple[str, int | None]], options: dict[s
 
 
 def _share_of(worker: Any) -> int | None:
-    """The memory that a thread of a worker may use: its part of half of what the worker has."""
+    """The memory that a thread of a worker may use: its share of half of the worker's memory."""
     limit = memory_bytes(None)
     own = worker.memory_manager.memory_limit
     most = min(size for size in (limit, own and own // 2) if size) if limit or own else None
@@ -81,7 +83,7 @@ def _share_of(worker: Any) -> int | None:
 
 
 def _build() -> str:
-    """On a worker: the build of its engine."""
+    """On a worker: return the build of its engine."""
     from cellyard import _engine
 
     return _engine.build()
@@ -89,16 +91,16 @@ def _build() -> str:
 
 @dataclass(frozen=True)
 class _Task:
-    """Runs that are made together, by their places, or one that is under way alone."""
+    """Runs that are made together, by their places, or a single suspected run."""
 
     places: list[int]
     alone: bool = False
 
 
-#: What a script that starts workers needs.
+#: Advice on what a script that starts workers needs.
 _GUARD = ', with `if __name__ == "__main__":` around what it does'
 
-#: How Dask's defaults are changed for a cluster on this machine.
+#: Changes of Dask's defaults for a cluster on this machine.
 _LOCAL = {
     "distributed.worker.profile.enabled": False,  # a hundred looks a second at what Python does
     "distributed.deploy.lost-worker-timeout": "1 day",  # a worker that is not back within 15 s would never come back
@@ -107,13 +109,14 @@ _LOCAL = {
 
 
 class Workers(AbstractContextManager["Workers"]):
-    """A Dask cluster: that at ``on``, as ``tcp://HOST:PORT``, or ``number`` workers of one thread each on this machine.
+    """A Dask cluster: an existing one at ``on``, as ``tcp://HOST:PORT``, or ``number`` workers of one thread each on this machine.
 
-    The existing one is looked for at once, the local one is started by the first run. Raises `UsageError` when none answers within
-    `ANSWER_SECONDS`, when it has no workers, and when one of these has another engine. Closing it leaves an existing cluster as it was.
+    The existing cluster is contacted at once; the local one is started by the first run. Raises
+    `UsageError` when none answers within `ANSWER_SECONDS`, when it has no workers, and when a
+    worker has another engine. Closing leaves an existing cluster as it was.
     """
 
-    #: Whether standard error is told that workers are started, which takes seconds.
+    #: Whether to announce on standard error that workers are starting, which takes seconds.
     tells = False
 
     def __init__(self, on: str | None = None, number: int | None = None) -> None:
@@ -158,7 +161,7 @@ class Workers(AbstractContextManager["Workers"]):
 
     @property
     def client(self) -> Any:
-        """The client of the cluster, which is started if it is to be on this machine and is not yet there."""
+        """The client of the cluster. Starts the local cluster if necessary."""
         if self._client is None:
             distributed = _distributed()
             import dask
@@ -180,9 +183,10 @@ class Workers(AbstractContextManager["Workers"]):
         return self._client
 
     def _check_script(self) -> None:
-        """Raise `UsageError` where the script that starts workers is no file: each of them begins with it."""
+        """Raise `UsageError` if the script that starts workers is not a file, since each worker executes it first."""
         if getattr(multiprocessing.current_process(), "_inheriting", False):
-            # A worker has come here on its way to begin, as its script has no guard, which the client tells.
+            # A worker gets here while it starts if the script has no guard. The client reports
+            # that.
             raise SystemExit(1)
         script = str(getattr(sys.modules["__main__"], "__file__", ""))
         if script.startswith("<"):
@@ -192,7 +196,7 @@ class Workers(AbstractContextManager["Workers"]):
 
     @contextmanager
     def _told_of_start(self) -> Iterator[None]:
-        """In the block, Dask's error where no worker starts becomes a `UsageError` that says what a script lacks most likely."""
+        """In the block, Dask's error that no worker started becomes a `UsageError` with the most likely cause."""
         try:
             yield
         except RuntimeError as error:
@@ -201,7 +205,7 @@ class Workers(AbstractContextManager["Workers"]):
             ) from None
 
     def close(self) -> None:
-        """Take back what was asked for, and end the workers that were started."""
+        """Cancel outstanding tasks, and end the workers that were started."""
         client, cluster = self._client, self._cluster
         self._client = self._cluster = None
         for part in (client, cluster):
@@ -217,11 +221,12 @@ class Workers(AbstractContextManager["Workers"]):
         self.close()
 
     def run(self, jobs: Sequence[Job], *, digest: bool, kernel: str, memory: int | None) -> Generator[News]:
-        """Run ``jobs`` and tell what has finished; closing the iterator takes the rest back.
+        """Run ``jobs`` and yield news of finished ones; closing the iterator cancels the rest.
 
-        Runs of a worker that is lost go to others, by Dask. It gives up a task whose workers were lost too often; each of its runs is
-        then tried alone, when no other is under way, and is set aside where Dask gives that up too. Raises `RunError`, which names such
-        runs, at the end, and when all workers are gone for `LOST_SECONDS`.
+        Dask moves the runs of a lost worker to others. It gives up a task whose workers were lost
+        too often. Each run of such a task is then tried alone, when no other is in progress, and is
+        set aside if Dask gives up again. At the end, raises `RunError` with the names of these
+        runs. Also raises it when all workers are gone for `LOST_SECONDS`.
         """
         flight = _Flight(self.client, jobs, {"digest": digest, "kernel": kernel, "memory": memory})
         try:
@@ -236,7 +241,7 @@ class Workers(AbstractContextManager["Workers"]):
 
 
 class _Flight:
-    """The tasks of one batch of runs, under way on a cluster."""
+    """The tasks of one batch of runs, in progress on a cluster."""
 
     def __init__(self, client: Any, jobs: Sequence[Job], options: dict[str, Any]) -> None:
         self._client = client
@@ -244,7 +249,7 @@ class _Flight:
         self._options = options
         self._seconds = _expected(jobs)
         self._waiting = deque(range(len(jobs)))
-        #: Runs of tasks that were given up, each of which goes alone, after all others.
+        #: Runs of tasks that were given up. Each runs alone, after all others.
         self._suspects: deque[int] = deque()
         self._flying: dict[Any, _Task] = {}
         self._heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -256,11 +261,11 @@ class _Flight:
 
     @property
     def remaining(self) -> bool:
-        """Whether runs are under way or wait."""
+        """Whether runs are in progress or waiting."""
         return bool(self._flying or self._waiting or self._suspects)
 
     def submit(self) -> None:
-        """Hand out as many tasks as keep all workers busy."""
+        """Submit enough tasks to keep all workers busy."""
         self._look()
         while self._waiting and len(self._flying) < self._threads * (1 + AHEAD):
             self._hand_out(_Task(self._next()))
@@ -268,7 +273,7 @@ class _Flight:
             self._hand_out(_Task([self._suspects.popleft()], alone=True))
 
     def _next(self) -> list[int]:
-        """The next runs that take `TASK_SECONDS` together, or less where that would leave workers without any."""
+        """The next runs that take `TASK_SECONDS` together, or fewer where that would leave workers idle."""
         first = itertools.islice(self._waiting, self._threads * TASK_RUNS)
         left = sum(self._seconds[place] for place in first)
         seconds = min(TASK_SECONDS, left / (self._threads * (1 + AHEAD)))
@@ -288,7 +293,7 @@ class _Flight:
         future.add_done_callback(self._heard.put)
 
     def finished(self) -> list[Ran]:
-        """The runs of tasks that have finished since the last time; waits a moment for the first. Raises `UsageError` and `RunError`."""
+        """The runs of tasks finished since the last call; waits briefly for the first. Raises `UsageError` and `RunError`."""
         heard = []
         with suppress(queue.Empty):
             heard.append(self._heard.get(timeout=POLL_SECONDS))
@@ -304,7 +309,7 @@ class _Flight:
         return runs
 
     def _fetched(self, futures: list[Any]) -> Iterator[tuple[Any, Done]]:
-        """What tasks gave, all at once; one by one where that fails, without those that are lost again by now."""
+        """Results of tasks, fetched together. If that fails, fetches them one by one and skips those lost meanwhile."""
         if not futures:
             return
         try:
@@ -325,7 +330,7 @@ class _Flight:
         self._waiting.extendleft(task.places[place] for place in sorted(rest, reverse=True))
 
     def _failed(self, task: _Task, future: Any) -> None:
-        """A task whose workers were lost, or that was cancelled from outside."""
+        """Handle a task whose workers were lost, or that was cancelled from outside."""
         if future.status in ("finished", "lost", "pending"):  # what it gave was lost with the worker that held it
             self._waiting.extendleft(reversed(task.places))
             return
@@ -341,7 +346,7 @@ class _Flight:
             self._suspects.extend(task.places)
 
     def _look(self) -> None:
-        """How many threads the cluster has, now and then."""
+        """Update the number of threads of the cluster from time to time."""
         if time.monotonic() - self._looked > 1.0:
             self._looked = time.monotonic()
             threads = 0
@@ -358,21 +363,21 @@ class _Flight:
             )
 
     def cancel(self) -> None:
-        """Take back what has not finished; workers notice within `POLL_SECONDS`."""
+        """Cancel what has not finished; workers notice within `POLL_SECONDS`."""
         if self._flying:
             with suppress(OSError, TimeoutError, RuntimeError):
                 self._client.cancel(list(self._flying), force=True)
         self._flying.clear()
 
     def told_aside(self) -> str:
-        """Which runs were set aside, in words."""
+        """The runs that were set aside, in words."""
         names = [label(self._jobs[place]) for place in self.aside]
         some = "; ".join(names[:5]) + (f"; and {len(names) - 5} more" if len(names) > 5 else "")
         return f"{some}: set aside: workers were lost each time that it was under way, the last times alone"
 
 
 def _expected(jobs: Sequence[Job]) -> list[float]:
-    """Seconds that each run is expected to take, as `check` tells it."""
+    """Expected seconds of each run, as `check` predicts them."""
     known: dict[str, float] = {}
     for job in jobs:
         if job.scenario not in known:
@@ -388,9 +393,10 @@ def _refused(address: str, build: object) -> str:
 
 
 def _greeted(distributed: Any, address: str) -> None:
-    """Wait for the first words of a scheduler, for which a client would wait for ever where something listens that is none.
+    """Wait for the greeting of a scheduler. A client would wait for ever for something else that listens there.
 
-    Raises `OSError` where they do not come within `ANSWER_SECONDS`, and what else Dask raises of an address.
+    Raises `OSError` without a greeting within `ANSWER_SECONDS`, and whatever Dask raises for an
+    address.
     """
     import asyncio
     import importlib
@@ -419,7 +425,7 @@ def _distributed() -> Any:
 
 @contextmanager
 def _no_interrupts_for_workers() -> Iterator[None]:
-    """In the block, processes are started that do not hear Ctrl-C: their client tells them."""
+    """Processes started in the block ignore Ctrl-C, since their client stops them."""
     import signal
     import threading
 
@@ -435,7 +441,7 @@ def _no_interrupts_for_workers() -> Iterator[None]:
 
 @contextmanager
 def asked(on: str | None, number: int | None, threads: int | None) -> Iterator[Workers | None]:
-    """The cluster that a command is asked to use, if any; ``threads`` are those of this process, of which it then needs none."""
+    """The cluster that a command should use, if any; ``threads`` is for runs in this process and excludes a cluster."""
     if on is None and number is None:
         yield None
         return

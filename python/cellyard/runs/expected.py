@@ -1,4 +1,4 @@
-"""What a run is expected to take."""
+"""Predicted cost of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TICKS_PER_SECOND = 25_272_000_000_000
 
 
 def outline(canonical: str) -> dict[str, Any]:
-    """What a scenario in canonical JSON amounts to in all, and its VCs by the ways they take; it does not grow with VCs that are alike."""
+    """Summary of a scenario in canonical JSON, with VCs by path. Similar VCs do not increase its size."""
     from cellyard import _engine
 
     facts: dict[str, Any] = json.loads(_engine.outline(canonical))
@@ -18,5 +18,5 @@ def outline(canonical: str) -> dict[str, Any]:
 
 
 def seconds(facts: Mapping[str, Any]) -> float:
-    """Expected CPU time of a run."""
+    """Predicted CPU time of a run."""
     return float(facts["expected"]["cpu_s"])

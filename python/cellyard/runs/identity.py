@@ -1,22 +1,22 @@
-"""What a run is known by: all that decides its numbers, and what is kept of them."""
+"""The identity of a run: everything that determines its numbers, and what is kept of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-#: Bytes of a hash: two different contents have one with a chance of 1 in 2^64 among 2^32 contents.
+#: Length of a hash. Among 2^32 contents, a collision has a probability of 2^-64.
 HASH_BYTES = 16
 
-#: What is kept where all is.
+#: Stands for the whole result in place of a hash of what is kept.
 WHOLE = b""
 
 
 @dataclass(frozen=True)
 class Identity:
-    """A run: its scenario in the engine's canonical JSON (seed included), its replication, the build of the engine; and what is kept.
+    """A run: its scenario in canonical JSON (with seed), its replication, the engine's build; and what is kept.
 
-    ``keep`` is the `cellyard.runs.batch.Keep.identity` of what is kept, empty for all.
+    ``keep`` is the `cellyard.runs.batch.Keep.identity` of what is kept, empty for everything.
     """
 
     scenario: str
@@ -31,17 +31,17 @@ class Identity:
 
     @property
     def keep_hash(self) -> bytes:
-        """Hash of what is kept; `WHOLE` for all."""
+        """Hash of what is kept; `WHOLE` for everything."""
         return text_hash(self.keep) if self.keep else WHOLE
 
     @cached_property
     def run(self) -> bytes:
-        """Hash of the run, whatever is kept of it."""
+        """Hash of the run, independent of what is kept."""
         return run_hash(self.scenario_hash, self.replication, self.engine)
 
     @property
     def whole(self) -> Identity:
-        """The same run, all of it."""
+        """The identity of the whole result of the run."""
         return replace(self, keep="") if self.keep else self
 
     def __str__(self) -> str:
@@ -49,13 +49,13 @@ class Identity:
 
 
 def run_hash(scenario: bytes, replication: int | None, engine: str) -> bytes:
-    """Hash of a run from that of its scenario."""
+    """Hash of a run from the hash of its scenario."""
     return _hash(scenario + f"\n{replication}\n{engine}".encode())
 
 
 @lru_cache(maxsize=1024)
 def text_hash(text: str) -> bytes:
-    """Hash of a text, of which the replications of a scenario have one in common."""
+    """Hash of a text. Cached, since replications share their scenario."""
     return _hash(text.encode())
 
 

@@ -1,4 +1,4 @@
-"""Runs to be made, and what is told of them while they are."""
+"""Jobs: runs to be made, and the news about them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from cellyard.runs.protocols import Keep
     from cellyard.runs.spool import Recorded
 
-    #: A run's JSON without what its probes recorded, that as far as no part had it, and the words of its traced drops.
+    #: A run's JSON without probe data, the probe data not yet handed over, and the texts of its
+    #: traced drops.
     Document = tuple[str, Recorded, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario in the engine's canonical JSON, the replication that it is, if any, and what is kept (all by default)."""
+    """A run: a scenario in canonical JSON, its replication, if any, and what is kept (by default everything)."""
 
     scenario: str
     replication: int | None = None
@@ -28,7 +29,7 @@ class Job:
 
     @cached_property
     def identity(self) -> Identity:
-        """All that decides what is kept: scenario (seed included), replication, engine down to its sources, `Keep`."""
+        """Everything that determines what is kept: scenario (with seed), replication, engine down to its sources, `Keep`."""
         from cellyard import _engine
 
         return Identity(self.scenario, self.replication, _engine.build(), self.keep.identity if self.keep else "")
@@ -41,13 +42,13 @@ def label(job: Job) -> str:
 
 
 def records(job: Job) -> bool:
-    """Whether there are probes, which record points or traced drops."""
+    """Whether the job has probes, which record points or traced drops."""
     return '"probes":[]' not in job.scenario
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A run as the engine hands it over: its place, its document or why there is none, and the CPU time that it took."""
+    """A run as the engine returns it: its place, its document or error, and its CPU time."""
 
     place: int
     document: Document | None
@@ -57,7 +58,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What has happened since the last time: runs done so far with the share of those under way, parts recorded, runs finished."""
+    """News since the last report: runs done including fractions in progress, parts recorded, runs finished."""
 
     progress: float
     parts: Sequence[tuple[int, Recorded]]

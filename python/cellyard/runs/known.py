@@ -1,4 +1,4 @@
-"""What a batch asks of whatever keeps its finished runs."""
+"""Interface of a batch to the store of finished runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cellyard.runs.identity import Identity
 
 @dataclass(frozen=True)
 class Added:
-    """A finished run to be kept: what it is, what is kept of it, the engine's document if it is at hand, and what the run cost."""
+    """A finished run to store: its identity, the kept part, the engine's document if available, and the cost."""
 
     identity: Identity
     result: Mapping[str, Any]
@@ -20,13 +20,13 @@ class Added:
 
 
 class KnownRuns(Protocol):
-    """Finished runs that are kept, as `cellyard.store.Store` does in a file."""
+    """A collection of finished runs, such as `cellyard.store.Store`."""
 
-    #: The first error of writing, if any; runs go on after it.
+    #: The first write error, if any. Runs continue after it.
     failure: OSError | None
 
     def get(self, identity: Identity) -> Mapping[str, Any] | None:
         """What is kept of a run, or ``None``."""
 
     def add_all(self, runs: Sequence[Added]) -> None:
-        """Keep finished runs, in one go."""
+        """Store finished runs in one transaction."""

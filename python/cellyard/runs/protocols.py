@@ -1,4 +1,4 @@
-"""What runs are given: what is kept of each, and what cancels them."""
+"""Interfaces of arguments of runs: what is kept of each, and cancellation."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, Protocol
 
 
 class Cancel(Protocol):
-    """What says that runs are no longer wanted, as a `threading.Event` does."""
+    """Cancels runs when set, like a `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether they are not."""
+        """Whether runs are to be cancelled."""
 
 
 class Keep(Protocol):
-    """Picks what is stored and yielded of a result."""
+    """Selects the part of a result that is stored and yielded."""
 
     @property
     def identity(self) -> str:
-        """Text that is another one when something else would be kept of the same run."""
+        """A text that differs whenever the selection does."""
 
     def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """What is kept of the engine's document of a run."""
+        """The kept part of the engine's document of a run."""

@@ -1,4 +1,4 @@
-"""Points, traced drops and captures of runs, on the disk while a command goes on: memory is needed for a few of them only."""
+"""Keeps points, traced drops and captures of runs on disk during a command, so that memory holds only a few."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ if TYPE_CHECKING:
 
     #: `time_s` and `value` of each series.
     Points = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
-    #: Parts of captures: the number of the probe, bytes, and when the limit ended the file, in seconds, if it has.
+    #: Parts of captures: probe number, bytes, and the time in seconds at which the limit ended the
+    #: file, if it did.
     Parts = Sequence[tuple[int, NDArray[np.uint8], float | None]]
-    #: All of these, with the bytes of traced drops if there are any.
+    #: Points, bytes of traced drops if any, and parts of captures.
     Recorded = tuple[Points, NDArray[np.uint8] | None, Parts]
 
-#: What a run under way gathers before it is written, by the engine's estimate of the memory that it takes.
+#: Memory that a run in progress may hold before data are written, by the engine's estimate.
 HOLD_BYTES = 8 << 20
 
-#: What runs that have finished may keep in memory, all together, where the disk is full.
+#: Total memory for data of finished runs when the disk is full.
 KEPT_BYTES = 64 << 20
 
 
 class SpoolError(OSError):
-    """What probes record cannot be written or read again."""
+    """Data of probes cannot be written, or read back."""
 
 
 class Spool(AbstractContextManager["Spool"]):
-    """A file without a name in ``folder``, which is gone when the ``with`` block ends, however the process ends.
+    """An unnamed file in ``folder``, which vanishes with the ``with`` block, however the process ends.
 
-    A run under way hands what it has recorded to `add` whenever that takes more than ``hold_bytes``.
+    A run in progress passes its data to `add` whenever they take more than ``hold_bytes``.
     """
 
     def __init__(self, folder: Path, *, hold_bytes: int = HOLD_BYTES) -> None:
@@ -51,7 +52,7 @@ class Spool(AbstractContextManager["Spool"]):
         self._captures: dict[int, dict[int, Captured]] = {}
 
     def add(self, run: int, recorded: Recorded) -> None:
-        """Write what the run of that number has recorded since the part before. Raises `SpoolError`."""
+        """Write what the run of that number has recorded since the previous part. Raises `SpoolError`."""
         points, drops, captured = recorded
         self._capture(run, captured)
         if run not in self._runs:
@@ -67,7 +68,7 @@ class Spool(AbstractContextManager["Spool"]):
     def finished(
         self, run: int, result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]
     ) -> Mapping[str, Any]:
-        """The document of a run that has finished, with what was recorded since the last part. Raises `SpoolError`."""
+        """The document of a finished run, including what was recorded since the last part. Raises `SpoolError`."""
         points, drops, captured = recorded
         self._capture(run, captured)
         if not points and drops is None and run not in self._runs:
@@ -86,7 +87,7 @@ class Spool(AbstractContextManager["Spool"]):
         return _with(result, columns, Drops(records, words))
 
     def captures(self, run: int) -> Mapping[int, Captured]:
-        """Return what the captures of a run hold, by the numbers of their probes."""
+        """Return the content of the captures of a run, by probe number."""
         return self._captures.get(run, {})
 
     def _capture(self, run: int, parts: Parts) -> None:
@@ -98,7 +99,7 @@ class Spool(AbstractContextManager["Spool"]):
             captured.limited_at_s = limited_at_s
 
     def write(self, content: NDArray[Any]) -> int:
-        """Append numbers; the place where they begin."""
+        """Append numbers and return their position."""
         start = self._end
         try:
             if self._file is None:
@@ -115,7 +116,7 @@ class Spool(AbstractContextManager["Spool"]):
         return start
 
     def read(self, start: int, into: NDArray[Any]) -> None:
-        """Fill an array with the numbers that were written there."""
+        """Fill an array with the numbers at that position."""
         if self._file is None:
             raise ValueError("nothing was written")
         self._file.seek(start)
@@ -134,19 +135,19 @@ class Spool(AbstractContextManager["Spool"]):
 
 
 class Spooled:
-    """Numbers of one kind in a `Spool`: like an array as far as slices go, read when they are looked at."""
+    """Numbers of one kind in a `Spool`. Supports slices like an array and reads them on access."""
 
     def __init__(self, spool: Spool, kind: DTypeLike) -> None:
         import numpy as np
 
         self._spool = spool
         self._kind = np.dtype(kind)
-        # Of each piece, how many numbers come before it, and where it is in the file.
+        # For each piece, the count of numbers before it, and its position in the file.
         self._before, self._places = array("q"), array("q")
         self._length = 0
 
     def append(self, some: NDArray[Any]) -> None:
-        """Write some more. Raises `SpoolError`."""
+        """Append numbers. Raises `SpoolError`."""
         if len(some):
             place = self._spool.write(some.view("u1"))
             self._before.append(self._length)
@@ -177,27 +178,27 @@ class Spooled:
         return self[:].astype(self._kind if dtype is None else dtype, copy=False)
 
     def tolist(self) -> list[Any]:
-        """All of them."""
+        """All numbers as a list."""
         return list(self[:].tolist())
 
 
 @dataclass(slots=True)
 class Captured:
-    """What a capture holds so far."""
+    """Content of a capture so far."""
 
     content: Spooled
-    #: The simulated time in seconds at which the limit ended the file.
+    #: Simulated time in seconds at which the limit ended the file.
     limited_at_s: float | None = None
 
 
 def in_memory(result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]) -> Mapping[str, Any]:
-    """The document of a run with all that its probes recorded as arrays."""
+    """The document of a run with the data of its probes as arrays."""
     points, drops, _ = recorded
     return _with(result, points, Drops(drops.view(list(RECORD)), words) if drops is not None else ())
 
 
 def loaded(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The document of a run with what a spool has of it as arrays, which stay when the spool is gone."""
+    """The document of a run with spooled data loaded into arrays, which outlive the spool."""
     columns = [(series["time_s"][:], series["value"][:]) for series in result["series"]]
     drops = result["trace"]
     return _with(result, columns, Drops(drops.records[:], drops.words) if isinstance(drops, Drops) else ())

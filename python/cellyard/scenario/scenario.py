@@ -194,19 +194,27 @@ class Scenario:
         workers: int | None = None,
         cancel: Cancel | None = None,
     ) -> Results:
-        """Simulate: once as stated, or ``replications`` times with each replication's own draws, or one ``replication`` of them alone.
+        """Simulate once, or ``replications`` times with separate random numbers, or only the replication ``replication``.
 
-        ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
-        asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
-        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, whose only series are envelopes). ``memory`` is
-        what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Capture
-        probes write their files into the folder ``captures``; a file ends where it reaches ``capture_limit`` bytes (``"100 MB"`` by
-        default). Without the folder they write nothing. Runs that ``store`` (`cellyard.open_store`) holds are taken from there, and
-        what finishes is added. A notebook shows progress. With ``on``, the address of its scheduler, the runs go to a Dask cluster,
-        with ``workers`` to so many processes of this machine. Once ``cancel`` is set, as a `threading.Event` is from another thread,
-        the runs end and `cellyard.CancelledError` is raised. Raises `cellyard.RunError` when a run fails, `OSError` when a capture
-        cannot be written, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory or records too
-        much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot serve a port.
+        ``jobs`` is the number of threads, by default all cores. It affects only the time. ``digest``
+        requests the digest over every cell transmission. ``kernel`` forces the kernel of all ports:
+        ``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, whose only series
+        are envelopes. ``memory`` limits the predicted memory of concurrent runs, as bytes or
+        ``"4 GB"``; by default it is half of the machine's memory.
+
+        Capture probes write their files into the folder ``captures``, or nothing without a folder.
+        A file ends at ``capture_limit`` bytes, by default ``"100 MB"``. Runs that ``store``
+        (`cellyard.open_store`) holds are taken from there, and finished runs are added. A notebook
+        shows progress. With ``on``, the address of a scheduler, the runs go to a Dask cluster. With
+        ``workers`` they go to this number of processes on this machine.
+
+        Once ``cancel``, such as a `threading.Event` of another thread, is set, the runs end and
+        `cellyard.CancelledError` is raised. Raises `cellyard.RunError` when a run fails, and
+        `OSError` when a capture cannot be written. Raises `cellyard.UsageError` in these cases:
+
+        * An argument is out of bounds, or the forced kernel cannot serve a port.
+        * A run may need too much memory, or its probes record too much.
+        * More waits somewhere than could leave in the time that a run can represent.
         """
         from cellyard.results import Results, RunResult
         from cellyard.runs.batch import Job, run_jobs

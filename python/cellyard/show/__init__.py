@@ -1,1 +1,1 @@
-"""How results look: text, tables, pages, notebooks and the words of sentences."""
+"""Presentation of results: text, tables, pages, notebooks and the words of sentences."""

@@ -1,4 +1,4 @@
-"""Values of a grid as columns of a table of data: numbers in the units of results, the unit at the end of the name."""
+"""Turns values of a grid into table columns: numbers in the units of results, with the unit at the end of the name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-#: Units of a scenario file: the unit of the column, and how many of it one is. 25 272 000 ticks are a microsecond.
+#: Units of a scenario file with their column unit and factor. 25 272 000 ticks are a microsecond.
 _UNITS: Mapping[str, tuple[str, Decimal]] = {
     "s": ("s", Decimal(1)),
     "ms": ("s", Decimal("1e-3")),
@@ -32,7 +32,7 @@ _UNITS: Mapping[str, tuple[str, Decimal]] = {
     "GiB": ("bytes", Decimal(1024**3)),
 }
 
-#: Other spellings of them.
+#: Other spellings of units.
 _ALSO = {
     **{f"{prefix}{bit}/s": f"{prefix}bps" for prefix in ("", "k", "M", "G", "T") for bit in ("b", "bit")},
     "\u00b5s": "us",
@@ -44,10 +44,10 @@ _QUANTITY = re.compile(r"([\"']?)([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?) ?([A-Za-z
 
 
 def as_columns(points: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
-    """The values of each point under the names of their columns.
+    """The values of each point by column name.
 
-    A column whose values are all numbers, or quantities of one kind, holds numbers; ``unlimited`` beside them is infinite. Any other
-    holds the text as it was typed.
+    A column is numeric if all its values are numbers or quantities of one kind; ``unlimited`` among
+    them is infinite. Any other column holds the texts as typed.
 
     >>> as_columns([{"drop": "epd", "buffer": "1000 cells"}, {"drop": "fba", "buffer": "unlimited"}])
     [{'drop': 'epd', 'buffer_cells': 1000}, {'drop': 'fba', 'buffer_cells': inf}]
@@ -60,7 +60,7 @@ def as_columns(points: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
 
 
 def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
-    """Name of a column, and what each text is there."""
+    """Name of a column, and the value of each text in it."""
     found = {text: quantity(text) for text in texts}
     units = {quantity[0] for quantity in found.values() if quantity and quantity[0] is not None}
     plain = any(quantity and quantity[0] is None for quantity in found.values())
@@ -72,7 +72,7 @@ def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
 
 
 def quantity(text: str) -> tuple[str | None, float | int] | None:
-    """Unit of the column and number there; ``None`` for what is not a quantity."""
+    """Unit of the column and number in it; ``None`` unless the text is a quantity."""
     match = _QUANTITY.match(text)
     if not match:
         return None

@@ -1,4 +1,4 @@
-"""The page of the explorer: its files, and all of them as one file."""
+"""The page of the explorer: its files, and a single-file version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cellyard.system.errors import UsageError
 
 FOLDER = Path(__file__).parent.parent / "explorer"
 
-#: Kinds of the files of the page, by the end of their names.
+#: Media types of the page's files, by suffix.
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -31,9 +31,9 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const) ([A-Za-z_
 
 @dataclass(frozen=True)
 class Explorer:
-    """The explorer with these scenarios to choose from, by name; ``opened`` is the one that it begins with, else a story.
+    """The explorer with these scenarios by name; it opens ``opened``, or else a story.
 
-    Raises `UsageError` where its engine is not built.
+    Raises `UsageError` if its engine is not built.
     """
 
     scenarios: Mapping[str, str]
@@ -49,7 +49,7 @@ class Explorer:
         return {**found, "examples.json": self._data().encode()}
 
     def page(self) -> str:
-        """The page as one file without any other: it opens from a disk, and in a frame."""
+        """The page as a single file, which opens from a disk and in a frame."""
         style = (FOLDER / "style.css").read_text(encoding="utf-8")
         script = _joined("app.js")
         allowed = {
@@ -78,7 +78,7 @@ class Explorer:
         )
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, which can only compute and offer files to be saved."""
+        """The page in an isolated frame, which can only compute and offer downloads."""
         rights = "allow-scripts allow-downloads"
         size = "width: 100%; height: 900px; border: 1px solid #ccd3da"
         return f'<iframe sandbox="{rights}" style="{size}" srcdoc="{escape(self.page())}"></iframe>'
@@ -92,7 +92,7 @@ def _hash(text: str) -> str:
 
 
 def _joined(name: str, done: dict[str, str] | None = None) -> str:
-    """A module with those that it imports before it, each in a scope of its own."""
+    """A module preceded by its imports, each in its own scope."""
     done = {} if done is None else done
     text = (FOLDER / name).read_text(encoding="utf-8")
     before = "".join(_joined(other, done) for _, other in _IMPORT.findall(text) if other not in done)

@@ -1,4 +1,4 @@
-"""Figures that a notebook shows by themselves, whatever its settings of matplotlib are."""
+"""Figures that display themselves in notebooks, whatever the settings of matplotlib."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def empty(width: float, height: float) -> Figure:
 
 @cache
 def _figure_class() -> type[Figure]:
-    """The class of figures; made here, as matplotlib is imported by the first figure only."""
+    """The class of figures. Created on demand, so that matplotlib is imported by the first figure only."""
     from matplotlib.figure import Figure
 
     class Shown(Figure):
-        """A figure that a notebook shows as a picture. It needs neither pyplot nor a backend."""
+        """A figure that a notebook shows as a picture, without pyplot or a backend."""
 
         def _repr_png_(self) -> bytes:
             picture = BytesIO()

@@ -1,4 +1,4 @@
-"""Records as frames of polars or pandas, which are imported only here."""
+"""Converts records to frames of polars or pandas, which are imported only here."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 
 from cellyard.system.errors import UsageError, unknown
 
-#: Libraries of frames, and how each is had.
+#: Supported libraries, and how to install each.
 KINDS: Mapping[str, str] = {"polars": "pip install 'cellyard[data]'", "pandas": "pip install pandas"}
 
 
 def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:
-    """A frame of the points of ``arrays``, one array for each head, behind their heads.
+    """A frame of the points of ``arrays``, one array for each head, with the columns of the heads first.
 
-    Points may be tens of millions, so no record is made of each; in pandas the texts, which stand in many lines, are categories.
+    There may be tens of millions of points, so no record is made of each. In pandas, the repeated
+    texts are categories.
     """
     found = of_records(heads, kind)
     if not heads:
@@ -32,7 +33,7 @@ def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[
 
 
 def of_records(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> Any:
-    """A frame of records, empty where one has no such field; raises `UsageError` when the library is missing."""
+    """A frame of records, with empty cells for missing fields; raises `UsageError` when the library is missing."""
     if kind not in KINDS:
         raise unknown("kind of frame", str(kind), KINDS)
     try:

@@ -1,4 +1,4 @@
-"""What a notebook shows of scenarios and results: short tables, and drawings in characters."""
+"""Shows scenarios and results in notebooks: short tables, and drawings in characters."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from cellyard.show.table import Table
 
-#: Rows of a table, and lines of a drawing, that are shown.
+#: Limits on the rows of a table and the lines of a drawing.
 MOST_ROWS, MOST_LINES = 20, 60
 
 
 def drawing_html(title: str, drawing: str) -> str:
-    """A drawing in characters, at most `MOST_LINES` lines of it."""
+    """A drawing in characters, up to `MOST_LINES` lines."""
     lines = drawing.splitlines()
     more = [f"... and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
     shown = escape("\n".join(lines[:MOST_LINES] + more))
@@ -22,7 +22,7 @@ def drawing_html(title: str, drawing: str) -> str:
 
 
 def parts_html(kind: str, parts: Mapping[str, Any], names: Iterable[str] | None = None) -> str:
-    """Like parts of a result by name, a row each: these fields, or all."""
+    """Similar parts of a result by name, one row each, with these fields or all."""
     if not parts:
         return f"no {kind}"
     first = next(iter(parts.values()))
@@ -31,7 +31,7 @@ def parts_html(kind: str, parts: Mapping[str, Any], names: Iterable[str] | None 
 
 
 def part_html(part: Any) -> str:
-    """One part of a result, a row for each field."""
+    """One part of a result, one row per field."""
     return table_html(["", ""], [[field.name, getattr(part, field.name)] for field in fields(part)])
 
 

@@ -1,4 +1,4 @@
-"""Pages from the files in ``templates/``. Every value is escaped, so that no text of a study becomes markup."""
+"""Renders pages from the files in ``templates/``. Every value is escaped, so that no text becomes markup."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FOLDER = Path(__file__).parent / "templates"
 
 
 def html(template: str, **values: Any) -> str:
-    """A page in HTML."""
+    """Render a page in HTML."""
     return _environment(html=True).get_template(template).render(values)
 
 
 def markdown(template: str, **values: Any) -> str:
-    """A page in Markdown."""
+    """Render a page in Markdown."""
     return _environment(html=False).get_template(template).render(values)
 
 

@@ -1,4 +1,4 @@
-"""A table of records, and each way to show it: terminal, HTML, Markdown, CSV."""
+"""A table of records and its formats: terminal, HTML, Markdown, CSV."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from typing import Any
 
 from cellyard.show.text import PIECE, RANGE_HEADS, cell
 
-#: A number, a difference, a range, a starred number or nothing.
+#: A number, a difference, a range, a starred number, or nothing.
 _PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
 _NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
 
-#: Heads of columns that belong to the column before them.
+#: Heads of columns that belong to the previous column.
 _FOLLOWS = frozenset({*RANGE_HEADS, "published", "diff"})
 
-#: What Markdown would take for markup. An underscore within a word is none.
+#: Characters that Markdown would read as markup. Underscores within a word are plain.
 _MARKUP = re.compile(r"[\\`*~|$]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its head, what it shows of a record, and how HTML marks that (a CSS class, or nothing).
+    """A column: its head, the value it shows of a record, and the CSS class of that value in HTML, if any.
 
-    A value that is not text is shown by `cell`.
+    Values other than text are formatted by `cell`.
     """
 
     head: str
@@ -39,7 +39,7 @@ class Column:
 
 
 def field(name: str, head: str = "", *, is_count: bool = False) -> Column:
-    """A column of one field of records that are mappings, empty where a record lacks it; ``head`` defaults to its name."""
+    """A column of one field of mappings, empty where a record lacks it; ``head`` defaults to the name."""
     return Column(head or name, lambda record: cell(record.get(name), is_count=is_count))
 
 
@@ -47,8 +47,9 @@ def field(name: str, head: str = "", *, is_count: bool = False) -> Column:
 class Table:
     """Records and the columns that show them.
 
-    The first ``keys`` columns name a record. ``begins`` says whether a record, seen after the one before it, begins a
-    group, above which HTML draws a line. `csv` needs records that are mappings, and has all their fields in full.
+    The first ``keys`` columns identify a record. ``begins``, called with the previous record and
+    this one, says whether a group begins, above which HTML draws a line. `csv` needs records that
+    are mappings, and writes all their fields in full.
     """
 
     records: Sequence[Any]
@@ -71,7 +72,7 @@ class Table:
 
     @classmethod
     def of_rows(cls, head: Sequence[str], rows: Iterable[Sequence[Any]], keys: int | None = None) -> Table:
-        """A table of rows with a value for each column; heads may be equal."""
+        """A table of rows with one value per column; heads may repeat."""
         columns = [Column(name, itemgetter(place)) for place, name in enumerate(head)]
         return cls(list(rows), columns, keys)
 
@@ -85,8 +86,8 @@ class Table:
     def text(self, width: int | None = None) -> str:
         """Aligned columns for a terminal: numbers to the right, text to the left.
 
-        With ``keys`` a table wider than ``width`` is folded into several below each other, each with its key columns.
-        ``width`` defaults to that of the terminal; what is not printed on one is not folded.
+        With ``keys``, a table wider than ``width`` is folded into several, each with the key
+        columns. ``width`` defaults to that of the terminal; output to anything else is not folded.
         """
         heads, cells, right = self._drawn()
         widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
@@ -103,7 +104,7 @@ class Table:
         return "\n\n".join("\n".join(line(texts, part) for texts in lines) for part in parts)
 
     def html(self) -> str:
-        r"""The table in HTML, its texts escaped; cells of columns of numbers have the class ``n``.
+        r"""The table in HTML with escaped texts. Cells of numeric columns have the class ``n``.
 
         >>> print(Table.of([{"vc": "<1>", "goodput_mbps": 0.51234}]).html())
         <table><tr><th>vc</th><th class="n">goodput_mbps</th></tr>
@@ -138,14 +139,14 @@ class Table:
         return "".join(csv_pieces(lambda: self.records))
 
     def _drawn(self) -> tuple[list[str], list[list[str]], list[bool]]:
-        """Heads, the texts of each record, and which columns hold numbers."""
+        """Heads, the texts of each record, and which columns are numeric."""
         cells = [[cell(column.shows(record)) for column in self.columns] for record in self.records]
         right = [all(_NUMBER.match(texts[i]) for texts in cells) for i in range(len(self.columns))]
         return [column.head for column in self.columns], cells, right
 
 
 def _folds(heads: Sequence[str], widths: Sequence[int], keys: int, width: int) -> list[Sequence[int]]:
-    """Columns of each part of a folded table; a part has one column beside the keys at least, and those that belong to it."""
+    """Columns of each part of a folded table. A part has the keys and at least one other column with those that belong to it."""
     groups: list[list[int]] = []
     for column in range(keys, len(heads)):
         if groups and heads[column] in _FOLLOWS:
@@ -173,7 +174,7 @@ def _class(name: str) -> str:
 
 
 def in_markdown(value: object) -> str:
-    r"""A value as Markdown that shows it as it is, on one line.
+    r"""A value as Markdown that shows it literally, on one line.
 
     >>> print(in_markdown("a|b, *c* and <d> of max_queue_cells"))
     a\|b, \*c\* and &lt;d&gt; of max_queue_cells
@@ -183,9 +184,10 @@ def in_markdown(value: object) -> str:
 
 
 def csv_pieces(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[str]:
-    """CSV bit by bit, with the columns of all records in order of appearance; nested values joined with dots and spaces.
+    """CSV in pieces, with the columns of all records in order of appearance. Nested values are joined with dots and spaces.
 
-    ``records`` is called twice, to see all columns first. Without records there is nothing, not even a head.
+    ``records`` is called twice, to see all columns first. Without records the text is empty and has
+    no head.
 
     >>> print("".join(csv_pieces(lambda: [{"table": "1", "simulated": {"efficiency": 0.5}}, {"table": "2"}])), end="")
     table,simulated.efficiency

@@ -1,4 +1,4 @@
-"""Numbers and times as text, and JSON."""
+"""Formats numbers and times as text, and documents as JSON."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 from cellyard.statistics.ranges import has_quantiles
 
-#: Points of a series, or entries of a list, that are made text at once.
+#: Number of points or list entries formatted at once.
 PIECE = 10_000
 
 #: Heads of columns of ranges; see `range_head`.
 RANGE_HEADS = ("5-95 %", "min-max", "range")
 
-#: From which size on a number is shown with how many decimals.
+#: Decimals of a shown number, by its least size.
 _DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))
 
 
 def cell(value: Any, *, is_count: bool = False) -> str:
-    """A value as a table shows it: three digits at least that tell something, nothing for ``None``.
+    """A value as a table shows it: at least three significant digits, and nothing for ``None``.
 
-    Means and quantiles of counts have one digit behind the point at most, below 1 two, and no zeros there.
+    Means and quantiles of counts have at most one decimal, below 1 two, and no trailing zeros.
 
     >>> [cell(v) for v in (0.12345, 0.0123456, 123.456, 12345.6, 1e-7, 0.0, 1234567, None, "lan")]
     ['0.123', '0.0123', '123.5', '12346', '1.00e-07', '0', '1234567', '', 'lan']
@@ -64,7 +64,7 @@ def told_time(seconds: float) -> str:
 
 
 def cells(number: int, what: str = "cells") -> str:
-    """How many cells, in millions where there are some.
+    """A number of cells, in millions where that is shorter.
 
     >>> cells(3486), cells(6_100_000), cells(146_700_000, "bottleneck cells")
     ('3486 cells', '6.1 million cells', '146.7 million bottleneck cells')
@@ -73,7 +73,7 @@ def cells(number: int, what: str = "cells") -> str:
 
 
 def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
-    """What runs took, in words; ``finished`` is 0 where there are none.
+    """CPU time of runs, in words; ``finished`` is 0 where no run has finished.
 
     >>> spent(23.46), spent(0.0), spent(0.0, finished=0)
     ('23.5 s of CPU time', 'all stored before', '0.0 s of CPU time')
@@ -82,7 +82,7 @@ def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
 
 
 def span(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
-    """A range as a table shows it, its ends as `cell` shows values, or counts.
+    """A range as a table shows it, with ends as `cell` formats values or counts.
 
     >>> span([3.05e-4, 0.5])
     '3.05e-04..0.500'
@@ -91,7 +91,7 @@ def span(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
 
 
 def range_head(*runs: int) -> str:
-    """Head of a column of ranges over so many runs each.
+    """Head of a column of ranges over this many runs each.
 
     >>> range_head(20), range_head(4, 8), range_head(20, 4)
     ('5-95 %', 'min-max', 'range')
@@ -101,7 +101,7 @@ def range_head(*runs: int) -> str:
 
 
 def range_name(runs: int) -> str:
-    """What a range over so many runs is, in words.
+    """Name of a range over this many runs.
 
     >>> range_name(20), range_name(4)
     ('5 to 95 %', 'smallest to largest')
@@ -110,12 +110,12 @@ def range_name(runs: int) -> str:
 
 
 def decimals(value: float, step: float) -> int:
-    """With how many decimals a value stands that was rounded to ``step``."""
+    """Number of decimals of a value that was rounded to ``step``."""
     return 0 if abs(value) >= 100 and value == round(value) else max(0, -math.floor(math.log10(step) + 1e-9))
 
 
 def json_text(value: object) -> str:
-    """JSON on one line, arrays as lists, mappings as objects."""
+    """JSON on one line; arrays become lists, mappings objects."""
     return json.dumps(value, default=_listed)
 
 
@@ -128,7 +128,7 @@ def _listed(value: object) -> Any:
 
 
 def json_pieces(value: object) -> Iterator[str]:
-    """`json_text` bit by bit: the points of a series and long lists are never text as a whole.
+    """The text of `json_text` in pieces, so that series and long lists never exist as one text.
 
     >>> "".join(json_pieces({"a": [1, {"b": None}], "c": {}})) == json_text({"a": [1, {"b": None}], "c": {}})
     True
@@ -158,7 +158,7 @@ def json_pieces(value: object) -> Iterator[str]:
 
 
 def _has_arrays(value: object) -> bool:
-    """Whether there are arrays in it, as in a series and in a run with series."""
+    """Whether a value contains arrays, as series do."""
     if not isinstance(value, dict):
         return False
     return any(
@@ -168,12 +168,12 @@ def _has_arrays(value: object) -> bool:
 
 
 def dump(document: Mapping[str, Any]) -> str:
-    """JSON with one row, group or claim per line, so that two documents can be compared by eye."""
+    """JSON with one row, group or claim per line, so that two documents are easy to compare."""
     return "".join(dump_pieces(document))
 
 
 def dump_pieces(document: Mapping[str, Any]) -> Iterator[str]:
-    """`dump` bit by bit."""
+    """The text of `dump` in pieces."""
     begin = "{\n  "
     for key, value in document.items():
         yield f"{begin}{json.dumps(key)}: "

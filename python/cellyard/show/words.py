@@ -1,4 +1,4 @@
-"""Words for numbers: how answers are told."""
+"""Formats numbers as words for answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def number(value: float | int | None) -> str:
-    """A number as a sentence has it.
+    """A number for a sentence.
 
     >>> number(0.70512), number(7591), number(1.0), number(None), number(0.000123456), number(58123.7)
     ('0.7051', '7591', '1', 'undefined', '0.0001235', '58124')
@@ -28,7 +28,7 @@ def spread(value: Estimate) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of one.
+    """A fraction as percent.
 
     >>> percent(0.95), percent(0.9983), percent(1.0)
     ('95 %', '99.8 %', '100 %')
@@ -38,7 +38,7 @@ def percent(share: float) -> str:
 
 
 def listed(words: Sequence[str], *, most: int = 8) -> str:
-    """Words one after the other.
+    """Words joined to a list.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], most=2)
     ('a', 'a and b', 'a, b and c', 'a, b and 1 more')
@@ -50,7 +50,7 @@ def listed(words: Sequence[str], *, most: int = 8) -> str:
 
 
 def counted(many: int, one: str) -> str:
-    """So many of something.
+    """A count with its noun.
 
     >>> counted(1, "point"), counted(3, "run")
     ('1 point', '3 runs')
@@ -59,7 +59,7 @@ def counted(many: int, one: str) -> str:
 
 
 def probability(value: float) -> str:
-    """A probability of error.
+    """An error probability.
 
     >>> probability(0.00001), probability(0.0321)
     ('p < 0.001', 'p = 0.032')

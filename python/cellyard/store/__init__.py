@@ -1,7 +1,7 @@
-"""Finished runs in one file, known by their content, so that nothing is computed twice.
+"""The store: finished runs in one file, found by content, so that nothing is computed twice.
 
-`Store` keeps and finds them; `cellyard.store.contents` tells what is there, `cellyard.store.upkeep` merges and prunes, and
-`cellyard.store.frames` makes tables of it.
+`Store` keeps and finds runs. `cellyard.store.contents` lists them, `cellyard.store.upkeep` merges
+and prunes, and `cellyard.store.frames` makes tables.
 """
 
 from cellyard.store.file import NAME as NAME, Store as Store, open_store as open_store

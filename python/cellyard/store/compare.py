@@ -1,4 +1,4 @@
-"""What moved between two builds of the engine: the numbers of the same runs beside each other."""
+"""Compares two builds of the engine by the numbers of runs that both have."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cellyard.system.errors import UsageError
 if TYPE_CHECKING:
     from cellyard.store.file import Store
 
-#: What is told of a traced drop in numbers.
+#: Numeric fields of a traced drop.
 _OF_DROPS = ("time_s", "frame", "cell", "waiting_cells", "waiting_of_vc_cells", "active_vcs", "threshold_cells")
 
-#: Of a path, what names one of many things of a kind.
+#: The part of a path that names one of many things of a kind.
 _NAMED = re.compile(r"^(vcs|ports|classes)\.[^.]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A number of a run that is another one in the later build; ``None`` where it is not there."""
+    """A number of a run that differs in the later build; ``None`` where it is missing."""
 
     run: StoredRun
     path: str
@@ -40,12 +40,12 @@ class Moved:
 
     @property
     def change(self) -> float:
-        """By how much it moved; infinite where it came or went."""
+        """Absolute change; infinite where the number appeared or vanished."""
         return float("inf") if self.before is None or self.after is None else self.after - self.before
 
     @property
     def relative(self) -> float:
-        """The change over the larger of both."""
+        """The change relative to the larger of both values."""
         if self.before is None or self.after is None:
             return float("inf")
         return self.change / max(abs(self.before), abs(self.after))
@@ -53,7 +53,7 @@ class Moved:
 
 @dataclass
 class Comparison:
-    """Two builds: runs that both have, runs that only one has, runs with nothing in common, and how many numbers were compared."""
+    """Two builds: runs of both, runs of only one, runs with nothing in common, and the count of compared numbers."""
 
     before: str
     after: str
@@ -65,7 +65,7 @@ class Comparison:
 
 
 def builds(store: Store, before: str | None, after: str | None) -> tuple[str, str]:
-    """The builds to compare: named by their beginnings, or the last two of the store; raises `UsageError` where that leaves none."""
+    """The builds to compare: given by prefixes, or the last two of the store; raises `UsageError` if that is not possible."""
     there = list(engines(store))
     listed = ", ".join(there) or "none"
 
@@ -93,7 +93,7 @@ def builds(store: Store, before: str | None, after: str | None) -> tuple[str, st
 
 
 def moved(store: Store, comparison: Comparison, *, name: str | None = None) -> Iterator[Moved]:
-    """Every number that differs between the builds of a comparison, which counts while this goes on."""
+    """Every number that differs between the builds. Updates the counts of ``comparison`` meanwhile."""
     there = {}
     for run in store.runs(name=name, engine=comparison.after):
         check(store, run)
@@ -107,7 +107,7 @@ def moved(store: Store, comparison: Comparison, *, name: str | None = None) -> I
             continue
         comparison.only_after -= 1
         comparison.both += 1
-        # The whole result where both have it, otherwise what was kept of both.
+        # Compare the whole result if both have it, otherwise the kept parts that both have.
         for keep in sorted(keeps(store, run)):
             one, its = result(store, run, keep), result(store, other, keep)
             if one is not None and its is not None:
@@ -129,7 +129,7 @@ def _differences(
 
 
 def _series(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The series of a result by paths that name them."""
+    """The series of a result by their paths."""
     named = [key for key in SERIES if key != "unit"]
     every = result.get("series") or ()
     return {".".join(["series", *(str(one[key]) for key in named if one.get(key) is not None)]): one for one in every}
@@ -141,7 +141,7 @@ def _of_points(
     after: Mapping[str, Mapping[str, Any]],
     comparison: Comparison,
 ) -> Iterator[Moved]:
-    """Of each series the number of its points where that moved, otherwise the first point that did."""
+    """Differences of each series: the number of its points, or else the first point that differs."""
     for path in dict.fromkeys([*before, *after]):
         one, its = (
             [part[path][name] for name in ("value", "time_s")] if path in part else None for part in (before, after)
@@ -159,7 +159,7 @@ def _of_points(
 def _of_drops(
     run: StoredRun, before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], comparison: Comparison
 ) -> Iterator[Moved]:
-    """The numbers of traced drops where they moved, by VC, port and reason; otherwise what is first told otherwise of a drop."""
+    """Differences of traced drops: their counts by VC, port and reason, or else the first difference in a drop."""
 
     def counted(part: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         return dict(Counter(f"trace.{one['vc']}.{one['port']}.{one['reason']}.drops" for one in part))

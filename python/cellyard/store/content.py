@@ -1,4 +1,4 @@
-"""A result as bytes, and back: compressed JSON, points and traced drops apart in compressed pieces, all with checksums."""
+"""Encodes results as bytes: compressed JSON, with points and traced drops in separate pieces, all with checksums."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from cellyard.results.run import with_arrays
 from cellyard.runs.identity import HASH_BYTES
 from cellyard.show.text import json_text
 
-#: More is not worth its time.
+#: Compression level. Higher ones are not worth their time.
 _LEVEL = 1
 
-#: A shorter document is stored as it is.
+#: Shorter documents are stored uncompressed.
 SHORT_BYTES = 512
 
-#: Bits of the window and level of the memory by which a document is compressed: the defaults of zlib take twice as long, most of it for
-#: memory that a document of some kilobytes does not fill, and make it no smaller.
+#: Window bits and memory level of the compression. The defaults of zlib take twice as long, since
+#: they set up memory that a document of some kilobytes does not fill, and compress no better.
 _WINDOW_BITS, _MEMORY_LEVEL = 14, 6
 
-#: How compressed bytes begin, which no JSON does: with a window of 14 bits, or of 15.
+#: First bytes of compressed content, with which no JSON begins: for windows of 14 or 15 bits.
 _COMPRESSED = (b"\x68", b"\x78")
 
-#: Points of a series, or traced drops, in one piece.
+#: Number of points or traced drops per piece.
 PIECE_NUMBERS = 1 << 16
 
-#: The number of traced drops where a series has its own.
+#: Stands for traced drops in place of a series number.
 DROPS = -1
 
 
 class DamageError(ValueError):
-    """What was read is not what was written."""
+    """Stored data differ from what was written."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Packed:
-    """A result: its document, what of it is in pieces as JSON, and what makes these, one by one."""
+    """An encoded result: its document, a JSON list of what is in pieces, and the source of the pieces."""
 
     content: bytes
     recorded: str | None = None
@@ -59,7 +59,7 @@ class Packed:
 
 
 def packed(result: Mapping[str, Any], text: str | None = None) -> Packed:
-    """A whole result. ``text`` is its document without points and traced drops, if that is there as text already."""
+    """Encode a whole result. ``text`` is its document without points and traced drops, if available."""
     if isinstance(result, Document):
         return Packed(_pressed(result.text))
     series = result.get("series") or ()
@@ -80,7 +80,7 @@ def packed(result: Mapping[str, Any], text: str | None = None) -> Packed:
 
 
 def packed_part(kept: Mapping[str, Any]) -> Packed:
-    """What was kept of a result, all in one."""
+    """Encode the kept part of a result."""
     return Packed(_pressed(json_text(kept)))
 
 
@@ -110,14 +110,14 @@ def _pieces(series: Iterable[Mapping[str, Any]], drops: Drops | None) -> Iterato
 
 
 def _little(fields: int = len(RECORD)) -> Any:
-    """A record of a traced drop with the least byte first, as it is stored; of its first ``fields``."""
+    """Record type of a stored traced drop in little-endian order, limited to its first ``fields``."""
     import numpy as np
 
     return np.dtype(list(RECORD[:fields])).newbyteorder("<")
 
 
 def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> Mapping[str, Any]:
-    """The whole result; raises `DamageError` unless all of its pieces are there."""
+    """Decode a whole result; raises `DamageError` unless all of its pieces are there."""
     try:
         if recorded is None:  # then nothing of it is an array
             return Document(content if content.startswith(_COMPRESSED) else content.decode())
@@ -127,7 +127,7 @@ def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> M
 
 
 def unpacked_part(content: bytes) -> dict[str, Any]:
-    """What was kept of a result."""
+    """Decode the kept part of a result."""
     try:
         return with_arrays(json.loads(_unpressed(content)))
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
@@ -168,12 +168,12 @@ def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: It
 
 
 def seal(run: bytes, keep: bytes, recorded: str | None, content: bytes) -> bytes:
-    """Checksum of a result with the run that it is of."""
+    """Checksum of a result together with its run."""
     return _sum(run + keep + (recorded or "").encode() + b"\n" + content)
 
 
 def run_seal(run: bytes, finished_s: int, cpu_s: float, size: int) -> bytes:
-    """Checksum of what is stored of a run beside its results: when it was added, its CPU time, and the bytes of its results."""
+    """Checksum of the other data of a run: when it was added, its CPU time, and the size of its results."""
     return _sum(run + f"{finished_s} {cpu_s!r} {size}".encode())
 
 

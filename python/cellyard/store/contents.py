@@ -1,4 +1,4 @@
-"""What is in a store: its runs, by scenario and engine, and which of them are damaged."""
+"""Lists what is in a store: runs by scenario and engine, and damaged runs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from cellyard.store.content import DamageError, run_seal
 from cellyard.store.reader import Reader
 from cellyard.system.errors import OtherVersionError, UsageError
 
-#: Runs that are looked at in one go.
+#: Number of runs read in one query.
 PAGE = 1000
 
-#: Letters of what the engine says of a scenario that it cannot read.
+#: Limit on letters of the engine's message about an unreadable scenario.
 MOST_TOLD = 200
 
-#: Names and seeds of so many scenarios are remembered at a time.
+#: Limit on scenarios whose names and seeds are cached.
 _MOST_HEADINGS = 1 << 16
 
-#: The last second of the year 9999: no date is later.
+#: The last second of the year 9999, the latest possible date.
 _LAST_S = 253_402_300_799
 
-#: What is wrong with a run whose scenario, replication, engine or numbers are not those of its hash and its checksum.
+#: Message for a run whose scenario, replication, engine or numbers do not match its hash and
+#: checksum.
 _UNKNOWN = "its hash or checksum does not match"
 
 _RUNS = """
@@ -34,7 +35,7 @@ SELECT run.id, run.hash, scenario.hash, run.replication, engine.build, run.finis
 FROM run LEFT JOIN scenario ON scenario.id = run.scenario LEFT JOIN engine ON engine.id = run.engine
 """
 
-#: The bytes of all results of a run.
+#: Total size of all results of a run.
 _SIZE = (
     "coalesce((SELECT sum(length(content)) FROM result WHERE run = {0}), 0)"
     " + coalesce((SELECT sum(length(content)) FROM piece WHERE run = {0}), 0)"
@@ -43,10 +44,10 @@ _SIZE = (
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A stored run: its number in the file, what it is known by, when it was added (seconds since 1970), its CPU time, and its size.
+    """A stored run: its number in the file, its identity, when it was added (seconds since 1970), CPU time and size.
 
-    ``name`` and ``seed`` are those of the scenario's text, and ``None`` where that is damaged or lost. Other fields may be anything
-    unless the run `is_consistent`.
+    ``name`` and ``seed`` come from the scenario's text, and are ``None`` where that is damaged or
+    lost. Other fields may be anything unless the run `is_consistent`.
     """
 
     number: int
@@ -71,7 +72,7 @@ class StoredRun:
 
     @property
     def is_consistent(self) -> bool:
-        """Whether its scenario is sound, its hash is that of what it is known by, and its numbers are those of its checksum."""
+        """Whether the scenario is intact, the hash matches the identity, and the checksum matches the numbers."""
         if self.name is None or not isinstance(self.engine, str):
             return False
         typed = isinstance(self.finished_s, int) and isinstance(self.bytes, int) and isinstance(self.cpu_s, float)
@@ -84,12 +85,12 @@ class StoredRun:
 
 
 def date(seconds: int) -> str:
-    """A moment in UTC."""
+    """A moment in UTC, as text."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def runs(store: Reader, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
-    """All runs in order of being added, or those of scenarios of that name and of that engine; those that are inconsistent in any case."""
+    """All runs in order of addition, or those of a scenario name and an engine. Inconsistent runs are always included."""
     last = 0
     while True:
         rows = store.rows(f"{_RUNS} WHERE run.id > ? ORDER BY run.id LIMIT ?", (last, PAGE))
@@ -104,7 +105,7 @@ def runs(store: Reader, *, name: str | None = None, engine: str | None = None) -
 
 
 def run_at(store: Reader, number: int) -> StoredRun | None:
-    """The run that has that number now, if there is one."""
+    """The run that has that number now, if any."""
     rows = store.rows(f"{_RUNS} WHERE run.id = ?", (number,))
     return _run(store, rows[0]) if rows else None
 
@@ -114,7 +115,7 @@ def _run(store: Reader, row: Sequence[Any]) -> StoredRun:
 
 
 def heading(store: Reader, scenario: bytes) -> tuple[str, int] | None:
-    """Name and seed of the scenario of that hash, from its text; ``None`` where that is damaged or lost."""
+    """Name and seed of the scenario with that hash, from its text; ``None`` where that is damaged or lost."""
     found = store.headings.get(scenario)
     if found is None and isinstance(scenario, bytes):
         from cellyard import _engine
@@ -130,12 +131,12 @@ def heading(store: Reader, scenario: bytes) -> tuple[str, int] | None:
 
 
 def size(store: Reader, run: int) -> int:
-    """The bytes of all results that are there of the run with that number."""
+    """Total size of the stored results of the run with that number."""
     ((found,),) = store.rows(f"SELECT {_SIZE.format('?1')}", (run,))
     return int(found)
 
 
-#: What may be missing, and how many runs that concerns; both are looked for in indices alone.
+#: What may be missing, with a query that counts affected runs from indices alone.
 _LOST = {
     "runs that are lost, of which results are there": "SELECT count(DISTINCT run) FROM result WHERE run NOT IN (SELECT id FROM run)",
     "runs without a result": "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM result)",
@@ -149,14 +150,14 @@ def lost(store: Reader) -> str:
 
 
 def check_tables(store: Reader) -> None:
-    """Raise `UsageError` where a run is missing of which results are there, or all results of a run are."""
+    """Raise `UsageError` if results lack their run, or a run lacks all results."""
     if found := lost(store):
         raise UsageError(f"{store.path}: is damaged: {found}; {_cure(store)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The runs of one scenario name by one engine; ``latest`` is the number of the one that was added last."""
+    """The runs of one scenario name by one engine; ``latest`` is the number of the run added last."""
 
     name: str
     engine: str
@@ -170,7 +171,7 @@ class Group:
 
 
 def groups(store: Reader) -> list[Group]:
-    """How many runs there are of which scenario by which engine, by name and date; raises `UsageError` where a run is inconsistent."""
+    """Number of runs by scenario name and engine, ordered by name and date; raises `UsageError` for an inconsistent run."""
     check_tables(store)
     found: dict[tuple[str, str], _Counts] = {}
     for run in runs(store):
@@ -186,7 +187,7 @@ def groups(store: Reader) -> list[Group]:
 
 @dataclass(slots=True)
 class _Counts:
-    """What a `Group` counts, while it is counted: there may be millions of runs."""
+    """Running counts of a `Group`. A mutable class, since there may be millions of runs."""
 
     scenarios: set[bytes] = field(default_factory=set)
     runs: int = 0
@@ -206,7 +207,7 @@ class _Counts:
 
 
 def engines(store: Reader) -> dict[str, int]:
-    """Builds of the engine and how many runs each has, the oldest first; those that are damaged, too."""
+    """Builds of the engine and their numbers of runs, the oldest first; includes damaged runs."""
     rows = store.rows(
         """SELECT engine.build, count(run.id) FROM engine JOIN run ON run.engine = engine.id
         GROUP BY engine.build ORDER BY max(finished_s), max(run.id)"""
@@ -215,16 +216,16 @@ def engines(store: Reader) -> dict[str, int]:
 
 
 def builds(found: Iterable[Group]) -> dict[str, int]:
-    """Builds of the engine in what is there, and how many runs each has, the oldest first."""
+    """Builds of the engine in the groups and their numbers of runs, the oldest first."""
     counts: dict[str, int] = {}
     for group in sorted(found, key=lambda group: (group.last_s, group.latest)):
-        # A build stands where its last run does.
+        # Move the build to the position of its last run.
         counts[group.engine] = counts.pop(group.engine, 0) + group.runs
     return counts
 
 
 def canonical(store: Reader, scenario: bytes) -> str:
-    """The canonical JSON of the scenario of that hash: times in ticks, rates in bit/s; raises `UsageError` when it is damaged."""
+    """The canonical JSON of the scenario with that hash: times in ticks, rates in bit/s; raises `UsageError` when it is damaged."""
     try:
         return _canonical(store, scenario)
     except DamageError:
@@ -243,7 +244,7 @@ def _canonical(store: Reader, scenario: bytes) -> str:
 
 
 def _damage(store: Reader, what: str, why: object) -> UsageError:
-    """That something in a store is damaged, and what to do."""
+    """An error about damage in a store, with advice."""
     return UsageError(f"{store.path}: {what} is not as it was written: {why}; {_cure(store)}")
 
 
@@ -252,7 +253,7 @@ def _cure(store: Reader) -> str:
 
 
 def toml(store: Reader, one: bytes) -> str:
-    """The scenario of that hash as a scenario file; raises `UsageError` when it is damaged, or of a version that knows more or less."""
+    """The scenario with that hash as a scenario file; raises `UsageError` when it is damaged or of an incompatible version."""
     from cellyard import _engine
 
     text = canonical(store, one)
@@ -264,20 +265,20 @@ def toml(store: Reader, one: bytes) -> str:
 
 
 def scenarios(store: Reader) -> dict[bytes, str]:
-    """The names of all scenarios by their hashes; of one whose text is damaged, that it is."""
+    """The names of all scenarios by hash; a damaged scenario has a remark instead."""
     hashes = [one for (one,) in store.rows("SELECT hash FROM scenario") if isinstance(one, bytes)]
     names = {one: (heading(store, one) or ("damaged", 0))[0] for one in hashes}
     return dict(sorted(names.items(), key=lambda pair: (pair[1], pair[0])))
 
 
 def keeps(store: Reader, run: StoredRun) -> list[bytes]:
-    """What is stored of a run: hashes of what was kept, empty for the whole result."""
+    """Stored parts of a run: hashes of what was kept, empty for the whole result."""
     query = "SELECT keep FROM result WHERE run = (SELECT id FROM run WHERE id = ? AND hash = ?) ORDER BY id"
     return [keep for (keep,) in store.rows(query, (run.number, run.hash))]
 
 
 def result(store: Reader, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
-    """What is stored of a run, if it is; raises `UsageError` when it is not as it was written."""
+    """A stored part of a run, if it exists; raises `UsageError` when it is damaged."""
     check(store, run)
     try:
         return _read(store, run, keep)
@@ -286,7 +287,7 @@ def result(store: Reader, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, A
 
 
 def _read(store: Reader, run: StoredRun, keep: bytes) -> Mapping[str, Any] | None:
-    """What is stored of a run, if it is; raises `DamageError` where it is and cannot be found by the run's hash."""
+    """A stored part of a run, if it exists; raises `DamageError` if it cannot be found by the run's hash."""
     found = store.read(run.hash, keep)
     if found is None and keep in keeps(store, run):
         raise DamageError("the index of the file does not have it")
@@ -294,16 +295,17 @@ def _read(store: Reader, run: StoredRun, keep: bytes) -> Mapping[str, Any] | Non
 
 
 def check(store: Reader, run: StoredRun) -> None:
-    """Raise `UsageError` where what says which run it is does not match its hash, or results of it are missing."""
+    """Raise `UsageError` if the identity of a run does not match its hash, or if results are missing."""
     if why := _wrong(store, run):
         raise _damage(store, run.label, why)
 
 
 def _wrong(store: Reader, run: StoredRun) -> str:
-    """Why a run cannot be trusted, its results not looked at; empty where it can."""
+    """Why a run cannot be trusted, without reading its results; empty if it can."""
     if not run.is_consistent:
         return _UNKNOWN
-    # In one statement, as another process may be adding to the run; a run that is gone by now is not damaged.
+    # A single statement, since another process may be adding to the run. A run that was removed
+    # meanwhile is not damaged.
     rows = store.rows(
         f"SELECT bytes, seal, {_SIZE.format('run.id')} FROM run WHERE id = ? AND hash = ?", (run.number, run.hash)
     )
@@ -316,7 +318,7 @@ def _wrong(store: Reader, run: StoredRun) -> str:
 
 
 def columns(store: Reader, run: StoredRun) -> dict[str, Any]:
-    """What says in a table which run it is; raises `UsageError` when that is not as it was written."""
+    """Columns that identify the run in a table; raises `UsageError` when it is damaged."""
     check(store, run)
     return {
         "run": run.hash.hex(),
@@ -331,7 +333,7 @@ def columns(store: Reader, run: StoredRun) -> dict[str, Any]:
 
 
 def damaged(store: Reader, run: StoredRun) -> str:
-    """Why a run cannot be used, if so."""
+    """Why a run cannot be used; empty if it can."""
     if why := _wrong(store, run):
         return why
     try:

@@ -1,4 +1,4 @@
-"""The store of finished runs: found by their content, added as they finish, by several processes at a time."""
+"""The store of finished runs in one file. Runs are found by content, and several processes can add runs at a time."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from cellyard.scenario import Scenario
     from cellyard.store.contents import StoredRun
 
-#: The store in a folder of results.
+#: Name of the store in a folder of results.
 NAME = "runs.sqlite"
 
-#: At most so often what was added is brought to the disk, beside the end.
+#: Least time between two syncs to the disk, in seconds, except at the end.
 DISK_SECONDS = 1.0
 
-#: A larger document is not stored beside what is kept of it.
+#: Largest document that is stored in addition to the kept part.
 WHOLE_BYTES = 1 << 20
 
 
 def _parts(run: Added) -> dict[bytes, Packed]:
-    """What is stored of a run."""
+    """The parts of a run to store."""
     if not run.identity.keep:
         return {WHOLE: packed(run.result, run.text)}
     parts = {run.identity.keep_hash: packed_part(run.result)}
@@ -62,18 +62,19 @@ def _scenario(identity: Identity) -> dict[str, Any]:
 
 
 class Store(Reader, AbstractContextManager["Store"]):
-    """Finished runs in one SQLite file, made if need be unless ``create`` is false; closed at the end of the ``with`` block.
+    """Finished runs in one SQLite file, created if missing unless ``create`` is false; closed at the end of the ``with`` block.
 
-    A run is there as soon as `add` returns, whatever happens to the process; the disk has it within `DISK_SECONDS`, or at the end. Every
-    result carries a checksum, which is checked when it is read. What cannot be written is no error: `failure` is the first one,
-    and the runs go on. Raises `UsageError` when the file is no store, of a newer version, or cannot be read and written.
+    Once `add` returns, the run survives the end of the process. The disk has it within
+    `DISK_SECONDS`, or at the end. Every result has a checksum, which is checked on reading. Write
+    errors do not stop the runs; `failure` is the first one. Raises `UsageError` when the file is
+    not a store, is of a newer version, or cannot be read and written.
     """
 
     def __init__(self, path: Path | str, *, create: bool = True) -> None:
         super().__init__(Path(path), create=create)
-        #: What is to be told of the file, if anything.
+        #: Note about the file for the user, if any.
         self.note = ""
-        #: The first error of writing.
+        #: The first write error.
         self.failure: OSError | None = None
         self._kept: set[Identity] = set()
         self._was = self.path.stat()
@@ -81,7 +82,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         self._dirty = False
 
     def get(self, identity: Identity) -> Mapping[str, Any] | None:
-        """Result of the run if it was finished before; raises `UsageError` when it is not as it was written."""
+        """Result of the run if it was finished before; raises `UsageError` when it is damaged."""
         try:
             found = self.read(identity.run, identity.keep_hash)
         except DamageError:
@@ -101,16 +102,17 @@ class Store(Reader, AbstractContextManager["Store"]):
         text: str | None = None,
         cpu_seconds: float = 0.0,
     ) -> None:
-        """Keep a finished run; a process that is killed after this returns has kept it.
+        """Store a finished run. Once this returns, killing the process does not lose it.
 
-        ``result`` is what is kept of it, ``text`` the engine's document without what probes recorded, if that is at hand: where
-        nothing was recorded, it is stored too, so that whatever else is asked of the run later is answered from it. ``cpu_seconds`` is what
-        it cost. ``replication`` is that of ``identity``. A run that is there already stays as it is.
+        ``result`` is the kept part. ``text`` is the engine's document without what probes recorded,
+        if available. If nothing was recorded, it is stored too, so that later requests for other
+        parts of the run need no new run. ``cpu_seconds`` is the cost. ``replication`` is that of
+        ``identity``. A run that is already stored stays as it is.
         """
         self.add_all([Added(identity, result, text, cpu_seconds)])
 
     def add_all(self, runs: Sequence[Added]) -> None:
-        """Keep finished runs as `add` does, in one transaction; where that fails, as many of them as can be kept."""
+        """Store finished runs in one transaction, like `add`; if that fails, store as many as possible."""
         packs = [(run, _parts(run)) for run in runs]
         try:
             self._add(packs)
@@ -133,7 +135,8 @@ class Store(Reader, AbstractContextManager["Store"]):
         self._dirty = True
         try:
             with schema.transaction(self.connection):
-                #: Numbers of scenarios and engines, which nobody else can change meanwhile.
+                #: Numbers of scenarios and engines. No other process can change them during the
+                #: transaction.
                 numbers: dict[bytes | str, int] = {}
                 for run, parts in packs:
                     self._add_run(run, parts, numbers)
@@ -144,7 +147,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         self._kept.update(run.identity for run, _ in packs)
 
     def _add_run(self, run: Added, parts: Mapping[bytes, Packed], numbers: dict[bytes | str, int]) -> None:
-        """Store a run, and of its results those that are not there."""
+        """Store a run and those of its results that are missing."""
         identity = run.identity
         found = self.connection.execute("SELECT id FROM run WHERE hash = ?", (identity.run,)).fetchone()
         size = sum(len(part.content) for part in parts.values())
@@ -169,7 +172,7 @@ class Store(Reader, AbstractContextManager["Store"]):
             self.count_bytes(number)
 
     def count_bytes(self, run: int) -> None:
-        """Note how many bytes the results of the run with that number take, after some were added."""
+        """Record the total size of the results of the run with that number, after some were added."""
         query = "SELECT hash, finished_s, cpu_s, bytes, seal FROM run WHERE id = ?"
         ((known, finished_s, cpu_s, before, sealed),) = self.connection.execute(query, (run,))
         if sealed is not None and sealed != run_seal(known, finished_s, cpu_s, before):
@@ -191,18 +194,18 @@ class Store(Reader, AbstractContextManager["Store"]):
         return numbers[value]
 
     def number(self, table: str, column: str, value: bytes | str, others: Callable[[], Mapping[str, Any]]) -> int:
-        """Number of the row of a table with that value; it is made with the ``others`` if need be."""
+        """Number of the row with that value in a table. A missing row is created with ``others``."""
         row = self.connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (value,)).fetchone()
         return int(row[0]) if row else self.insert(table, {column: value, **others()})
 
     def insert(self, table: str, values: Mapping[str, Any]) -> int:
-        """Add a row; its number."""
+        """Add a row and return its number."""
         marks = ", ".join("?" * len(values))
         statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
         return int(self.connection.execute(statement, tuple(values.values())).lastrowid or 0)
 
     def _put(self, identity: Identity, run: int, keep: bytes, part: Packed) -> int:
-        """Store a result unless it is there; the bytes that were added."""
+        """Store a result unless it exists; returns the number of bytes added."""
         values = (run, keep, seal(identity.run, keep, part.recorded, part.content), part.recorded, part.content)
         cursor = self.connection.execute(
             "INSERT OR IGNORE INTO result (run, keep, seal, recorded, content) VALUES (?, ?, ?, ?, ?)", values
@@ -222,7 +225,7 @@ class Store(Reader, AbstractContextManager["Store"]):
 
     @property
     def kept(self) -> int:
-        """Number of runs that were asked for or added and are in the file, which is 0 when it is no longer there."""
+        """Number of runs that were requested or added and are in the file; 0 if the file no longer exists."""
         try:
             return (
                 len({identity.run for identity in self._kept}) if os.path.samestat(self._was, self.path.stat()) else 0
@@ -231,23 +234,23 @@ class Store(Reader, AbstractContextManager["Store"]):
             return 0
 
     def runs(self, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
-        """What is there, in order of being added: of the scenarios of that ``name`` and of that build of the ``engine``, all by default.
+        """The stored runs in order of addition, optionally only those of scenarios called ``name`` and of a build of the ``engine``.
 
-        A run that is not as it was written is among them whatever is asked for: what it is of is not known. Raises `UsageError` where runs
-        or results are missing from the file.
+        Damaged runs are always included, since their scenario and engine are unknown. Raises
+        `UsageError` where runs or results are missing from the file.
         """
         contents.check_tables(self)
         return contents.runs(self, name=name, engine=engine)
 
     def result(self, run: StoredRun) -> RunResult | None:
-        """Result of a run, ``None`` where only a part of it is stored; raises `UsageError` when it is not as it was written."""
+        """Result of a run, ``None`` where only a part of it is stored; raises `UsageError` when it is damaged."""
         from cellyard.results.run import RunResult
 
         found = contents.result(self, run)
         return RunResult(found) if found is not None else None
 
     def scenario(self, run: StoredRun) -> Scenario:
-        """The scenario of a run: ``store.scenario(run).run(replication=run.replication)`` is that run again."""
+        """The scenario of a run: ``store.scenario(run).run(replication=run.replication)`` repeats the run."""
         from cellyard.scenario import Scenario
 
         return Scenario.from_toml(contents.toml(self, run.scenario))
@@ -257,21 +260,29 @@ class Store(Reader, AbstractContextManager["Store"]):
     ) -> Any:
         """A table of the stored runs as a frame of polars, or of ``pandas``; needs the extra ``data``, or pandas.
 
-        ``part`` is ``runs`` (their totals), ``vcs``, ``vc_ports`` (VCs at their ports), ``transfers`` (files of TCPs), ``back`` (data the
-        other way), ``end_systems`` (of ABR), ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs of which only a part is
-        stored), ``scenarios``, ``parameters`` (what varies among them), ``series`` (a line for each point, in pandas its names as
-        categories) or ``trace``. Names end in their
-        unit. Runs are chosen as by `runs`. Raises `UsageError` for anything else.
+        ``part`` is one of:
+
+        - ``runs`` (their totals), ``vcs``, ``vc_ports`` (VCs at their ports), ``transfers`` (files
+          of TCPs);
+        - ``back`` (data in the other direction), ``end_systems`` (of ABR), ``ports``,
+          ``port_classes``, ``classes``;
+        - ``kept`` (numbers of partly stored runs), ``scenarios``, ``parameters`` (what varies among
+          them);
+        - ``series`` (a line for each point; in pandas, names are categories) or ``trace``.
+
+        Names end in their unit. ``name`` and ``engine`` select runs as in `runs`. Raises
+        `UsageError` for anything else.
         """
         from cellyard.store import frames
 
         return frames.frame(self, part, library=library, name=name, engine=engine)
 
     def close(self) -> None:
-        """Bring all to the disk and close the file; more than once does no harm."""
+        """Write everything to the disk and close the file; safe to call repeatedly."""
         try:
             if self._dirty:
-                # What the log has goes into the file, and both to the disk; the last process to close it removes the log.
+                # Move the log into the file and sync both. The last process to close the file
+                # removes the log.
                 self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
                 self._dirty = False
         except sqlite3.ProgrammingError:  # closed already

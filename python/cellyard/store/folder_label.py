@@ -1,4 +1,4 @@
-"""What a folder of results says of itself."""
+"""Reads the label of a folder of results."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from cellyard.system.files import unsealed
 
-#: File that says what a folder holds and where that came from. It is there before the first run.
+#: File that describes the content of a folder and its origin. Written before the first run.
 MARK = "provenance.json"
 
 
 def marked(path: Path) -> Mapping[str, Any] | None:
-    """What a folder says that it holds; ``None`` when it says nothing that can be trusted."""
+    """The label of a folder; ``None`` when there is none that can be trusted."""
     try:
         mark = unsealed((path / MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -22,5 +22,5 @@ def marked(path: Path) -> Mapping[str, Any] | None:
 
 
 def store_of(folder: Path) -> str:
-    """The file of ``--store`` that has the runs of a folder; empty when it names none."""
+    """The file of ``--store`` that has the runs of a folder; empty when the label names none."""
     return str((marked(folder) or {}).get("store", ""))

@@ -1,4 +1,4 @@
-"""Stored runs as frames of polars or pandas: a line for each run, VC, port, and so on, behind what says which run it is."""
+"""Converts stored runs to frames of polars or pandas: one line per run, VC, port, and so on, with the run's columns first."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from cellyard.system.errors import UsageError, unknown
 if TYPE_CHECKING:
     import polars as pl
 
-#: Tables of a store. Points take much room: they are made when they are asked for by name.
+#: Tables of a store. Points take much space, so they are made only when requested by name.
 PARTS = (*(part for part in tables.PARTS if part != "trace"), "kept", "scenarios", "parameters", "series", "trace")
 LARGE = ("series", "trace")
 
 LIBRARIES = ("polars", "pandas")
 
-#: Lines that are made a frame at once.
+#: Number of lines converted to a frame at once.
 _AT_ONCE = 20_000
 
 
 def needed(module: str, extra: str = "data") -> Any:
-    """A module of an extra; raises `UsageError` that says how to get it."""
+    """Import a module of an extra; raises `UsageError` with instructions to install it."""
     import importlib
 
     try:
@@ -43,7 +43,7 @@ def needed(module: str, extra: str = "data") -> Any:
 def frame(
     store: Reader, part: str, *, library: str = "polars", name: str | None = None, engine: str | None = None
 ) -> Any:
-    """A table of the stored runs of a scenario name and a build of the engine, or of all; see `Store.to_frame`."""
+    """A table of the stored runs, optionally of one scenario name and build of the engine; see `Store.to_frame`."""
     if part not in PARTS:
         raise unknown("table", part, PARTS)
     if library not in LIBRARIES:
@@ -73,14 +73,14 @@ def polars_frame(lines: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def _dated(found: pl.DataFrame) -> pl.DataFrame:
-    """The frame with instants where it has their texts."""
+    """The frame with texts of instants converted to instants."""
     import polars as pl
 
     return found.with_columns(pl.col("finished_utc").str.to_datetime()) if "finished_utc" in found.columns else found
 
 
 def records(store: Reader, part: str, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
-    """The lines of a table; raises `UsageError` where something is damaged."""
+    """The lines of a table; raises `UsageError` for damaged data."""
     if part == "scenarios":
         yield from _scenarios(store, runs)
         return
@@ -102,7 +102,7 @@ def records(store: Reader, part: str, runs: Iterable[StoredRun]) -> Iterator[dic
 
 
 def _points(store: Reader, runs: Iterable[StoredRun], library: str) -> Any:
-    """A frame with a line for each point of each series, behind what names run and series."""
+    """A frame with a line for each point of each series, with the columns of run and series first."""
     heads: list[dict[str, Any]] = []
     arrays: dict[str, list[Any]] = {name: [] for name in Series.PARTS}
     for run in runs:
@@ -116,7 +116,7 @@ def _points(store: Reader, runs: Iterable[StoredRun], library: str) -> Any:
 
 
 def _parameters(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
-    """What varies among the scenarios: a line for each scenario and path, also where a scenario says nothing there."""
+    """Differences among the scenarios: a line for each scenario and path, even where a scenario sets nothing there."""
     texts = {run.scenario: run for run in runs}
     for run in texts.values():
         check(store, run)

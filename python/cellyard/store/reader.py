@@ -1,4 +1,4 @@
-"""The file of a store, and the results in it by the hashes of their runs."""
+"""Reads the file of a store: results by the hashes of their runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cellyard.system.errors import UsageError
 
 
 class Reader:
-    """The file at ``path``, made if need be when ``create`` says so; what is read is checked against its checksum."""
+    """The file at ``path``, created if missing and ``create`` is true. All reads are checked against checksums."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
         self.connection = schema.connect(path, create=create)
-        #: Names and seeds of scenarios that were read, by their hashes; see `cellyard.store.contents.heading`.
+        #: Cached names and seeds of scenarios by hash; see `cellyard.store.contents.heading`.
         self.headings: dict[bytes, tuple[str, int]] = {}
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -31,11 +31,11 @@ class Reader:
             raise UsageError(f"{self.path}: cannot be read: {schema.told(error).strerror}") from None
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """A ``with`` block in which all that is read is of one moment."""
+        """A ``with`` block in which all reads see one moment."""
         return schema.snapshot(self.connection)
 
     def read(self, run: bytes, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
-        """What is stored of the run of that hash: all, or what was kept; raises `DamageError` and the errors of SQLite."""
+        """A stored part of the run with that hash; raises `DamageError` and the errors of SQLite."""
         return schema.patiently(lambda: self._read(run, keep))
 
     def _read(self, run: bytes, keep: bytes) -> Mapping[str, Any] | None:
@@ -46,7 +46,7 @@ class Reader:
         if row is None:
             return None
         number, sealed, recorded, content = row
-        # What is damaged may be of another type, too.
+        # Damaged values may have another type.
         typed = isinstance(content, bytes) and isinstance(recorded, (str, type(None)))
         if not typed or seal(run, keep, recorded, content) != sealed:
             raise DamageError("its checksum does not match")
@@ -55,7 +55,7 @@ class Reader:
         return unpacked(content, recorded, self.pieces(number, run) if recorded is not None else ())
 
     def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
-        """The pieces of the run with that number in the file and that hash, in order; raises `DamageError`."""
+        """The pieces of the run with that number and hash, in order; raises `DamageError`."""
         rows = self.connection.execute(
             "SELECT series, place, content, seal FROM piece WHERE run = ? ORDER BY series, place", (number,)
         )

@@ -1,4 +1,4 @@
-"""The SQLite file of a store: its tables, their version, and how a file is opened or refused."""
+"""The SQLite file of a store: its tables, their version, and opening or refusing a file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from cellyard.system.errors import UsageError
 
 T = TypeVar("T")
 
-#: Marks an SQLite file as a store: the letters "Cyrd".
+#: SQLite application id of a store: the letters "Cyrd".
 APPLICATION = 0x43797264
 
-#: What makes each version of the tables from the one before; the version is their number. Hashes and seals are bytes.
+#: Statements that upgrade the tables, one entry per version. The version is their number. Hashes
+#: and seals are bytes.
 #:
-#: `result.keep` is the hash of what is kept, empty for the whole document; `recorded` says in JSON what of the document is in `piece`.
-#: A whole result may have points and traced drops, in pieces: those of series 0, 1, ... and of drops, -1.
-#: `scenario.name` and `scenario.seed` serve those who look with SQLite: Cellyard reads both from the text that the hash seals.
-#: `run.seal` covers when a run was added, its CPU time and its bytes; runs that version 1 stored have none.
+#: `result.keep` is the hash of what is kept, empty for the whole document. `recorded` is JSON that
+#: says which parts of the document are in `piece`. A whole result may have points and traced drops,
+#: in pieces: series 0, 1, ... and -1 for drops. `scenario.name` and `scenario.seed` are for people
+#: who use SQLite directly. Cellyard reads both from the text that the hash seals. `run.seal` covers
+#: when a run was added, its CPU time and its bytes. Runs that version 1 stored have no seal.
 MIGRATIONS: list[tuple[str, ...]] = [
     (
         "CREATE TABLE engine (id INTEGER PRIMARY KEY, build TEXT NOT NULL UNIQUE)",
@@ -47,21 +49,21 @@ MIGRATIONS: list[tuple[str, ...]] = [
     ("ALTER TABLE run ADD COLUMN seal BLOB",),
 ]
 
-#: A writer waits so long for others, whose transactions are short.
+#: Longest wait for other writers, whose transactions are short.
 BUSY_SECONDS = 30.0
 
-#: SQLite itself waits so long before an interrupt is looked for.
+#: Longest wait inside SQLite before checking for an interrupt.
 _LOOK_MILLISECONDS = 200
 
-#: Of SQLite's own memory.
+#: Size of SQLite's cache.
 _CACHE_KIB = 32 << 10
 
-#: What a name may be of, where a store is made if need be and where it must be there.
+#: Hints in messages: for options that create a store, and for those that need an existing one.
 _NEW_STORE, _STORE = "a new name makes a new one", "allowed: a file that --store made, or a folder of --out"
 
 
 def patiently(call: Callable[[], T]) -> T:
-    """What ``call`` returns, tried again while another process writes; then SQLite's error."""
+    """Return the result of ``call``, retried while another process writes; finally raises SQLite's error."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -72,14 +74,14 @@ def patiently(call: Callable[[], T]) -> T:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another process was writing, or beginning and ending so often that SQLite lost count (its "locking protocol")."""
+    """Whether another process was writing, or opening and closing so often that SQLite gave up (its "locking protocol")."""
     busy = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in busy
 
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """All that is read in the block is of one moment, whatever other processes add and remove meanwhile."""
+    """Make all reads in the block see one moment, whatever other processes change meanwhile."""
     if connection.in_transaction:
         yield
         return
@@ -93,7 +95,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All that is written in the block counts when it ends, or nothing."""
+    """Commit all writes in the block together, or none."""
     patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
     try:
         yield
@@ -106,9 +108,10 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """The store in the file ``path``, made if need be when ``create`` says so.
+    """Connect to the store in the file ``path``, created if missing and ``create`` is true.
 
-    Raises `UsageError` for what is no store, one of a newer version, and one that cannot be read and written; nothing is left behind then.
+    Raises `UsageError` for a file that is not a store, is of a newer version, or cannot be read and
+    written. Nothing is left behind then.
     """
     there = _is_file(path, create=create)
     connection: sqlite3.Connection | None = None
@@ -120,7 +123,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
             raise OSError(denied.errno, f"the folder cannot be written, {denied.strerror}")
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-        # A damaged text is found by its checksum, and so must be readable.
+        # Decode damaged text anyway, since the checksum finds it.
         connection.text_factory = lambda raw: raw.decode(errors="replace")
         _prepare(connection, path, _NEW_STORE if create else _STORE)
     except (sqlite3.Error, OSError) as error:
@@ -133,7 +136,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
 
 
 def _denied(path: Path) -> OSError:
-    """Why a file or folder that is there cannot be written."""
+    """Why an existing file or folder cannot be written."""
     number = errno.EACCES
     if hasattr(os, "statvfs") and os.statvfs(path).f_flag & os.ST_RDONLY:
         number = errno.EROFS
@@ -141,12 +144,12 @@ def _denied(path: Path) -> OSError:
 
 
 def _is_file(path: Path, *, create: bool) -> bool:
-    """Whether the file is there; raises `UsageError` when it is none, or it should be there and is not."""
+    """Whether the file exists; raises `UsageError` when it is not a file, or is required and missing."""
     try:
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; must be a file, in which finished runs are kept")
         if path.exists():
-            # To SQLite an empty file is a database, in which tables would be made.
+            # SQLite accepts an empty file as a database and would create tables in it.
             if not create and not path.stat().st_size:
                 raise UsageError(f"{path}: is empty, and no store of runs; {_STORE}")
             return True
@@ -160,13 +163,14 @@ def _is_file(path: Path, *, create: bool) -> bool:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, allowed: str) -> None:
-    """Make sure that the tables are there, in their newest form; errors and ``allowed`` as for `_version`."""
+    """Create or upgrade the tables as needed; errors and ``allowed`` as for `_version`."""
     connection.execute(f"PRAGMA busy_timeout = {_LOOK_MILLISECONDS}")
     version = patiently(lambda: _version(connection, path, allowed))
-    # Commits go to the file's log; the log goes to the disk when `Store` says so, and before it is put into the file.
+    # Commits go to the file's log. `Store` decides when the log is synced; SQLite also syncs it
+    # before merging it into the file.
     settings = ["journal_mode = WAL", "synchronous = NORMAL", f"cache_size = -{_CACHE_KIB}"]
     for setting in ["auto_vacuum = INCREMENTAL", *settings] if version == 0 else settings:
-        # Each of them looks into the file, which another process may be making or closing.
+        # Each setting accesses the file, which another process may be creating or closing.
         patiently(partial(connection.execute, f"PRAGMA {setting}"))
     if version < len(MIGRATIONS):
         with transaction(connection):
@@ -178,11 +182,11 @@ def _prepare(connection: sqlite3.Connection, path: Path, allowed: str) -> None:
 
 
 def _version(connection: sqlite3.Connection, path: Path, allowed: str) -> int:
-    """Version of the tables, 0 where none have been made.
+    """Version of the tables, 0 before they exist.
 
-    Raises `UsageError`, which tells what is ``allowed``, for another file and for a newer version.
+    Raises `UsageError`, which contains ``allowed``, for another file and for a newer version.
     """
-    # All three of one moment: another process may be making the tables.
+    # Read all three at one moment, since another process may be creating the tables.
     alone = not connection.in_transaction
     if alone:
         connection.execute("BEGIN")
@@ -206,7 +210,7 @@ def _version(connection: sqlite3.Connection, path: Path, allowed: str) -> int:
 
 
 def _leave(connection: sqlite3.Connection | None, path: Path, there: bool) -> None:
-    """Close, and remove the empty file that was made."""
+    """Close, and remove the empty file that was created."""
     if connection is not None:
         connection.close()
     with suppress(OSError):
@@ -221,7 +225,7 @@ def _refusal(path: Path, error: Exception, allowed: str) -> str:
 
 
 def told(error: Exception, path: Path | None = None) -> OSError:
-    """An error of SQLite in the words and the number of the system."""
+    """Convert an SQLite error to one with the system's message and number."""
     if isinstance(error, OSError):
         return OSError(error.errno, error.strerror or str(error), str(path or ""))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF

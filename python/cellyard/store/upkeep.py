@@ -1,4 +1,4 @@
-"""Merging stores, and removing what is no longer wanted."""
+"""Merges stores and removes runs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from cellyard.store.contents import StoredRun
     from cellyard.store.file import Store
 
-#: Runs in one transaction: others can write between two.
+#: Number of runs per transaction. Others can write in between.
 AT_ONCE = 200
 
 
 @dataclass
 class Merged:
-    """What came of a merge: runs added, runs that were there, results added to them, and what was left out, in words."""
+    """Result of a merge: runs added, runs already there, results added to those, and what was left out, in words."""
 
     added: int = 0
     known: int = 0
@@ -33,10 +33,10 @@ class Merged:
 
 
 def merge(store: Store, other: Store) -> Merged:
-    """Add the runs of ``other`` that ``store`` does not have, and the results that it does not have of its runs.
+    """Add the runs of ``other`` that are missing from ``store``, and missing results of its runs.
 
-    What is damaged is left out. Of a result that both have, that of ``store`` stays; if they differ, that is told. Raises `UsageError` when
-    ``store`` cannot be written.
+    Damaged runs are left out. If both have a result, that of ``store`` stays; differences are
+    reported. Raises `UsageError` when ``store`` cannot be written.
     """
     done = Merged()
     with other.snapshot():
@@ -90,7 +90,7 @@ def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Whether two results are not the same numbers, however each was compressed; arrays have no single truth value."""
+    """Whether two results differ in their numbers, however each was compressed. Needed because arrays have no truth value."""
     return one is None or other is None or with_lists(one) != with_lists(other)
 
 
@@ -125,8 +125,9 @@ def remove(
 ) -> list[StoredRun]:
     """Remove runs and free their disk space; returns those that were removed.
 
-    Others may write meanwhile, and SQLite gives the numbers of removed runs again. So each run is looked up and judged by ``is_chosen``
-    in the transaction that removes it, and stays where it is another one by then. Raises `UsageError` when the file cannot be written.
+    Others may write meanwhile, and SQLite reuses the numbers of removed runs. So the transaction
+    that removes a run first looks it up again and asks ``is_chosen``. A different run stays. Raises
+    `UsageError` when the file cannot be written.
     """
     connection = store.connection
     removed: list[StoredRun] = []
@@ -149,7 +150,7 @@ def remove(
 
 
 def mend(store: Store) -> None:
-    """Remove results whose runs are lost, and make the indices anew; raises `UsageError` when the file cannot be written."""
+    """Remove results whose runs are lost, and rebuild the indices; raises `UsageError` when the file cannot be written."""
     try:
         with schema.transaction(store.connection):
             for table in ("result", "piece"):
