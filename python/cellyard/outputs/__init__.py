@@ -1,1 +1,1 @@
-"""Folders of results, and what says where they came from."""
+"""Folders of results and their provenance."""

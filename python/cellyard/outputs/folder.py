@@ -1,4 +1,4 @@
-"""The folder that a command writes its results into: one command at a time, and nothing else is overwritten unasked."""
+"""The result folder of a command. Only one command uses it at a time, and other content is overwritten only on request."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from cellyard.system.terminal import printable
 if TYPE_CHECKING:
     from cellyard.store import Store
 
-#: Where an earlier version kept finished runs, under names from which nobody can tell what they are of.
+#: File of finished runs of an earlier version. Its names do not identify the runs.
 OLD_RUNS = "runs.jsonl"
 
 
 class ResultFolder(AbstractContextManager["ResultFolder"]):
-    """``path``, made if need be, held for one command until the end of the ``with`` block.
+    """``path``, created if missing, and locked for one command until the end of the ``with`` block.
 
-    ``holds`` says what is written there in words ("the study ubr-plus"), ``content`` is another text when it is something else.
-    Raises `UsageError` when the folder cannot be written, another command is writing there, or, unless ``overwrite``, it holds
-    something else. Files whose names begin with a dot do not count.
+    ``holds`` describes the content in words ("the study ubr-plus"); ``content`` is a text that
+    identifies it. Raises `UsageError` in three cases: the folder cannot be written, another command
+    is using it, or it holds something else and ``overwrite`` is false. Files whose names begin with
+    a dot do not count.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             raise
 
     def store(self, path: Path | None = None) -> Store:
-        """The store of the folder, or that at ``path``, which `publish` tells of."""
+        """The store of the folder, or the store at ``path``, which `publish` then mentions."""
         from cellyard.store import NAME, Store
 
         if path is None and (self.path / NAME).is_symlink():
@@ -75,7 +76,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         return self._store
 
     def publish(self, add: Callable[[FileSet], None]) -> str:
-        """Replace the result files by those that ``add`` adds, all or none; what could not be written and what is kept, in words."""
+        """Replace the result files by those that ``add`` adds, all or none; returns what failed and what is kept, in words."""
         failure, rest = self._store.failure if self._store else None, "the other files are all there"
         before = sums(self.path)
         try:
@@ -92,7 +93,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         return self._told(failure, "", rest) if failure else ""
 
     def told(self, failure: OSError, what: str) -> str:
-        """That ``what`` could not be written while runs went on, why, and what is kept, in words."""
+        """A sentence that ``what`` could not be written during the runs, why, and what is kept."""
         return self._told(failure, f"{what} ", "the result files are as they were before this command")
 
     def _told(self, failure: OSError, what: str, rest: str) -> str:
@@ -114,7 +115,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
 
 
 def open_store(folder: ResultFolder | None, path: Path | None) -> Store | None:
-    """The store that a command takes runs from and adds them to: that at ``path``, or the one of its folder, if any."""
+    """The store of a command: the one at ``path``, or the one of its folder, if any."""
     if folder:
         return folder.store(path)
     if path:
@@ -125,7 +126,7 @@ def open_store(folder: ResultFolder | None, path: Path | None) -> Store | None:
 
 
 def untold(store: Store | None) -> str:
-    """Why runs could not be kept in a store that no folder tells of, in words, if so."""
+    """Why runs could not be added to a store outside a folder, in words; empty if nothing failed."""
     if not store or not store.failure:
         return ""
     why = store.failure.strerror or store.failure
@@ -133,7 +134,7 @@ def untold(store: Store | None) -> str:
 
 
 def interrupted(finished: str, store: Store | None) -> str:
-    """What to tell of an interrupted command: what has ``finished``, and what of it is kept for the next."""
+    """Message of an interrupted command: what has ``finished``, and what is kept for the next run."""
     kept = _kept_in(store) if store else "nothing is kept without --out or --store"
     if store and store.kept:
         kept += ", and the same command goes on from there"

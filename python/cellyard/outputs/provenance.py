@@ -1,4 +1,4 @@
-"""Where results came from: what was asked for, of which engine, when, on what kind of machine."""
+"""Provenance of results: the command, the engine, the date, and the kind of machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cellyard.scenario import Scenario
 
 
 def of_command() -> dict[str, Any]:
-    """The command line as it was typed, engine, date and machine. Nothing that names the machine or its user is taken."""
+    """The command line as typed, engine, date and machine. Nothing that identifies the machine or its user is included."""
     from cellyard import _engine
 
     return {
@@ -34,9 +34,9 @@ def of_scenario(
     grid: Sequence[tuple[str, str]],
     seed: int | None,
 ) -> dict[str, Any]:
-    """What was simulated: the text of the scenario, what was set beside it, and what that makes.
+    """What was simulated: the text of the scenario, the overrides, and the resulting scenario.
 
-    ``scenario`` is ``first`` with every default: the only point, or the first one of the grid.
+    ``scenario`` is ``first`` with every default: the only point, or the first point of the grid.
     """
     return {
         "source": first.source,

@@ -1,4 +1,4 @@
-"""The look of all figures, and figures of series over time; those of rows are in `cellyard.plot.rows`. Nothing is simulated here.
+"""The style of all figures, and figures of series over time; `cellyard.plot.rows` draws rows. Nothing is simulated.
 
 Needs the extra ``plot`` (matplotlib).
 """
@@ -31,40 +31,42 @@ if TYPE_CHECKING:
 
 Part = TypeVar("Part", Series, DroppedCell)
 
-#: The first and the last second shown.
+#: First and last second shown.
 Window: TypeAlias = tuple[float | None, float | None]
 
-#: Colours that stay apart in print and for the colour-blind (Okabe and Ito, 2008).
+#: Colours that are distinct in print and for the colour-blind (Okabe and Ito, 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
-#: Kinds of files that would have the time of day in them.
+#: Metadata without the date, by file format, so that files are reproducible.
 DATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
-#: Lines of the colours' first round, second, third.
+#: Line styles for the first, second and third use of the colours.
 DASHES = ("-", "--", ":")
 
-#: How published values are called beside simulated ones.
+#: Label of published values beside simulated ones.
 PUBLISHED = "published"
 
-#: Panels in a line, and the size of a figure: at its 160 dots an inch no backend draws more.
+#: Limits: panels side by side, and the size of a figure. At 160 dots an inch, no backend draws
+#: larger ones.
 MOST_PANELS, MOST_INCHES = 100, 400
 
-#: More lines of a panel are not named.
+#: Limit on named lines of a panel.
 MOST_LABELS = 12
-#: What is watched at ports; everything else is of a VC.
+#: Quantities recorded at ports. All others belong to a VC.
 PORTS = frozenset({"queue", "drops", "link-share", "credit", "average-queue"})
-#: Sums over intervals are told at the interval's end; everything else holds from its time on.
+#: Sums over intervals, which are stamped with the interval's end. All other values hold from their
+#: time on.
 WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
-#: What is drawn in the panel of another kind, where that was recorded too.
+#: Quantities drawn in the panel of another quantity, if that was recorded too.
 JOINED = {"acknowledged": "sequence"}
 
-#: How names of files end that a figure is written to.
+#: Suffixes of files that a figure can be written to.
 KINDS = (".png", ".svg", ".pdf")
 
-#: Numbers on an axis, with all their digits.
+#: Format of numbers on an axis, with all their digits.
 TICKS = "{x:,.10g}"
-#: Units of a time axis, each so many times in a second.
+#: Units of a time axis, with their number per second.
 TIMES = ((1, "s"), (1_000, "ms"), (1_000_000, "us"))
 
 _STYLE: Any = {
@@ -90,7 +92,7 @@ _STYLE: Any = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with what is to be seen on it."""
+    """A figure with a caption."""
 
     name: str
     title: str
@@ -104,7 +106,7 @@ Drawing: TypeAlias = Callable[[], Drawn]
 
 @contextmanager
 def style() -> Iterator[None]:
-    """One look for all figures; raises `UsageError` when matplotlib is missing."""
+    """The style of all figures; raises `UsageError` when matplotlib is missing."""
     try:
         with _quietly():
             import matplotlib as mpl
@@ -116,7 +118,7 @@ def style() -> Iterator[None]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without warnings of matplotlib: where it can keep no cache, as in a home that cannot be written, it draws all the same."""
+    """Suppress warnings of matplotlib. Without a cache, as in a read-only home, it still draws."""
     logger = logging.getLogger("matplotlib")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -129,7 +131,7 @@ def _quietly() -> Iterator[None]:
 def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
     """A figure with panels side by side, ``width`` and ``height`` in inches.
 
-    Raises `UsageError` for what is not a number of panels, or no size.
+    Raises `UsageError` for an invalid number of panels or size.
     """
     figure = empty(_inches("width", width), _inches("height", height))
     axes = figure.subplots(1, _count("number", number), squeeze=False)
@@ -137,7 +139,7 @@ def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Fig
 
 
 def panels_grid(down: int, across: int, *, width: float, height: float) -> tuple[Figure, list[list[Axes]]]:
-    """A figure with lines of panels below each other; sizes and errors as for `panels`."""
+    """A figure with a grid of panels; sizes and errors as for `panels`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_inches("width", width), _inches("height", height)))
@@ -146,7 +148,7 @@ def panels_grid(down: int, across: int, *, width: float, height: float) -> tuple
 
 
 def _count(name: str, value: object) -> int:
-    """A number of panels; raises `UsageError` for what is none."""
+    """A number of panels; raises `UsageError` if it is invalid."""
     found = whole(name, value, most=MOST_PANELS)
     if found is None:
         raise UsageError(f"{name} = None: must be a whole number from 1 to {MOST_PANELS}")
@@ -154,7 +156,7 @@ def _count(name: str, value: object) -> int:
 
 
 def _inches(name: str, value: object) -> float:
-    """A size that a figure can have; raises `UsageError` for any other."""
+    """A size of a figure; raises `UsageError` if it is invalid."""
     size = own(value)
     if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size <= MOST_INCHES:
         raise UsageError(f"{name} = {shown(value)}: must be a number of inches above 0, at most {MOST_INCHES}")
@@ -170,7 +172,7 @@ def _all(name: str, given: object, kind: type[Part]) -> Sequence[Part]:
 
 
 def _window(given: object) -> Window:
-    """The first and the last second; raises `UsageError` for what is no part of time."""
+    """The first and last second; raises `UsageError` for anything that is not a time window."""
     made = own(given)
     if isinstance(made, (tuple, list)) and len(made) == 2:
         ends = [end for end in map(own, made) if end is not None]
@@ -192,7 +194,7 @@ def can_save(path: Path) -> None:
 
 
 def saved(figure: Figure, kind: str, **options: Any) -> bytes:
-    """A figure as a file of this kind ("png"), the same whenever it is made; ``options`` are those of ``savefig``."""
+    """A figure as a reproducible file of this kind ("png"); ``options`` are those of ``savefig``."""
     content = BytesIO()
     figure.savefig(content, format=kind, metadata=DATED.get(kind.lower()), **options)
     return content.getvalue()
@@ -204,15 +206,16 @@ def over_time(
     trace: Sequence[DroppedCell] = (),
     window: Window = (None, None),
 ) -> Figure:
-    """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
+    """One panel per kind of series, from top to bottom over a shared time axis, with a line for each VC, port or class.
 
-    What is acknowledged is drawn among the segments where both were recorded: a time-sequence diagram. Of an envelope the mean is a line,
-    in a band from the least to the greatest value.
+    Acknowledged bytes are drawn among the segments if both were recorded: a time-sequence diagram.
+    An envelope is a line for the mean, in a band from the least to the greatest value.
 
-    A VC has one colour in all panels, and another than the port of which a panel shows both; lines of one colour in a panel differ.
-    The figure has the look of `style`, wherever it is made. Among segments, a ring marks one that was sent again and a cross one that
-    lost a cell, as far as ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without
-    series, and for what are no series, no trace or no window.
+    A VC has one colour in all panels, different from that of a port in its panels. Lines of one
+    colour in a panel differ in style. The figure has the look of `style`, wherever it is made.
+    Among segments, a ring marks a retransmission and a cross a lost cell, as far as ``trace``
+    contains them. ``window`` is the first and last second shown, by default everything. Raises
+    `UsageError` without series, and for invalid series, trace or window.
     """
     series, trace = _all("series", series, Series), _all("trace", trace, DroppedCell)
     window = _window(window)
@@ -232,7 +235,7 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
     kinds = list(dict.fromkeys((panel_of.get(one.what, one.what), one.unit) for one in series))
     whose = dict.fromkeys((_of_vc(one), _whose(one)) for one in series)
     ports = [key for key in whose if not key[0]]
-    # VCs and ports are counted apart, unless a panel shows both.
+    # VCs and ports are counted separately, unless a panel shows both.
     both = any(len({_of_vc(one) for one in series if one.what == what}) > 1 for what, _ in kinds)
     numbers = {key: number for number, key in enumerate(ports)}
     numbers |= {key: number for number, key in enumerate((key for key in whose if key[0]), len(ports) if both else 0)}
@@ -259,7 +262,8 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
                 dashes = next((own for own in (dashes, *DASHES) if (colour, own) not in looks), dashes)
                 looks.add((colour, dashes))
                 time, value = _shown(*_whole(one, end), window)
-                # The fewer points a line has, the higher it lies: one that changes with every cell would hide the others.
+                # Lines with fewer points lie higher, since one that changes with every cell would
+                # hide the others.
                 above = 2 + 1 / (1 + len(time))
                 look: Any = {"color": colour, "linestyle": dashes, "zorder": above}
                 axes.step(time, value, where=_where(one), label=label, **look)
@@ -271,7 +275,7 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
         zero_at_the_bottom(axes)
         axes.margins(x=0)
         if len(axes.lines) <= MOST_LABELS:
-            # Above the panel, where no line is.
+            # Put the legend above the panel, where no line is.
             columns = min(5, len(axes.lines))
             legend(axes, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
     first, last = window
@@ -281,7 +285,7 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
 
 
 def _label_times(axes: Axes) -> None:
-    """Labels an axis of seconds, in milliseconds or microseconds where it is short: a port at 100 Gb/s sends 236 cells in one."""
+    """Label a time axis, in milliseconds or microseconds if it is short: a port at 100 Gb/s sends 236 cells in one microsecond."""
     from matplotlib.ticker import FuncFormatter
 
     first, last = axes.get_xlim()
@@ -295,10 +299,11 @@ def _scaled(scale: int, value: float, place: int | None) -> str:
 
 
 def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **options: Any) -> None:
-    """A legend of ``entries``, by default of all lines of a panel, with their labels as they are.
+    """A legend of ``entries``, by default of all lines of a panel, with their labels unchanged.
 
-    matplotlib by itself leaves out labels that begin with ``_`` and sets ``$`` as formulas. ``options`` are those of matplotlib. Fewer
-    columns than ``ncols`` are made where these are wider than the figure; it grows by the lines that a legend of its own then has more.
+    By default, matplotlib omits labels that begin with ``_`` and typesets ``$`` as formulas.
+    ``options`` are those of matplotlib. The legend has fewer than ``ncols`` columns if these exceed
+    the width. A figure with a separate legend grows by the additional lines.
     """
     handles: Any = getattr(place, "lines", ()) if entries is None else entries
     columns = max(min(int(options.pop("ncols", 1)), len(handles)), 1)
@@ -326,7 +331,7 @@ def _legend(place: Axes | Figure, handles: Sequence[Any], **options: Any) -> Leg
 
 
 def fit_titles(figure: Figure) -> None:
-    """Widen a figure until no panel's title is wider than the panel: matplotlib lets titles run out of the figure, and into each other."""
+    """Widen a figure until all titles fit their panels. Otherwise matplotlib lets titles overlap or leave the figure."""
     panels = [axes for axes in figure.axes if axes.get_visible()]
     if not panels:
         return
@@ -339,13 +344,13 @@ def fit_titles(figure: Figure) -> None:
 
 
 def as_written(texts: Iterable[Text]) -> None:
-    """Let matplotlib show texts of a figure as they are: ``$`` begins no formula."""
+    """Make matplotlib show texts of a figure literally, so that ``$`` begins no formula."""
     for text in texts:
         text.set_parse_math(False)
 
 
 def _whose(one: Series) -> tuple[str, str | None]:
-    """What has one colour: a VC, however it is watched, or a port's class."""
+    """Owner of a colour: a VC, for any quantity, or a class of a port."""
     return (one.vc, None) if one.vc else (one.of, one.service_class)
 
 
@@ -354,12 +359,12 @@ def _of_vc(one: Series) -> bool:
 
 
 def _where(one: Series) -> Literal["pre", "post"]:
-    """On which side of its points a series has their values."""
+    """The side of a point on which its value holds."""
     return "pre" if one.statistic else WHERE.get(one.what, "post")
 
 
 def _with_bands(series: Sequence[Series]) -> Iterator[tuple[Series, tuple[Series, Series] | None]]:
-    """Yield each line to draw: the mean of an envelope with its least and greatest values where all three are there."""
+    """Yield each line to draw. The mean of an envelope comes with its least and greatest values if all three exist."""
     envelopes: dict[Any, dict[str, Series]] = {}
     for one in series:
         if one.statistic:
@@ -378,9 +383,10 @@ def _envelope(one: Series) -> tuple[object, ...]:
 
 
 def _whole(one: Series, end: float) -> tuple[Any, Any]:
-    """Times and values from beginning to end.
+    """Times and values over the whole time.
 
-    Sums over intervals begin where the first interval does, so that it is no spike at its end; a state holds until ``end``.
+    Sums over intervals begin at the start of the first interval, which would otherwise be a spike
+    at its end. A state holds until ``end``.
     """
     import numpy as np
 
@@ -394,7 +400,7 @@ def _whole(one: Series, end: float) -> tuple[Any, Any]:
 
 
 def _shown(time: Any, value: Any, window: Window) -> tuple[Any, Any]:
-    """What lies in the window, and the next point on either side, so that lines reach its edges."""
+    """Points in the window and the next on either side, so that lines reach its edges."""
     import numpy as np
 
     first, last = window
@@ -418,13 +424,13 @@ def _segments(
     label: str,
     colour: str,
 ) -> None:
-    """Segments as dots over the time at which they were sent, with marks for those sent again and those that lost a cell."""
+    """Segments as dots at their sending times, with marks for retransmissions and for lost cells."""
     import numpy as np
 
     highest = np.maximum.accumulate(one.value) if len(one.value) else one.value
     again = np.zeros(len(one.value), bool)
     again[1:] = one.value[1:] <= highest[:-1]
-    # Segments are frames of their VC in the order of sending.
+    # Segments are the frames of their VC in the order of sending.
     lost = np.zeros(len(one.value), bool)
     lost[
         sorted(
@@ -443,7 +449,7 @@ def _segments(
 
 
 def zero_at_the_bottom(axes: Axes) -> None:
-    """Draw what is always 0 at the bottom of its panel: matplotlib would put it in the middle, on a scale of a few hundredths around it."""
+    """Draw values that are always 0 at the bottom. By default, matplotlib centres them on a scale of a few hundredths."""
     low, high = axes.dataLim.intervaly
     if low == high == 0 or low > high:  # without any point the ends are infinite
         axes.set_ylim(-0.05, 1.05)  # the margin of other panels, so that the line is not hidden by the axis
@@ -460,7 +466,7 @@ def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale
 
 
 def level(axes: Axes, value: float, text: str) -> None:
-    """A dashed horizontal line with its name at the right end."""
+    """A dashed horizontal line, named at its right end."""
     axes.axhline(value, color="#333333", linewidth=0.8, linestyle=(0, (4, 3)))
     axes.annotate(
         text, (1, value), xycoords=("axes fraction", "data"), xytext=(-3, 2), textcoords="offset points",

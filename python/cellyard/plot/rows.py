@@ -1,4 +1,4 @@
-"""Figures of a study's rows, simulated beside published: a metric against one parameter, a line for each value of another.
+"""Figures of a study's rows, simulated beside published: a metric over a parameter, with a line per value of another.
 
 Nothing is simulated here. Needs the extra ``plot`` (matplotlib).
 """
@@ -53,7 +53,7 @@ QUANTITIES: Mapping[str, str] = {
     "z": "cutoff Z [-]",
 }
 
-#: The same for narrow panels.
+#: Short axis labels for narrow panels.
 _SHORT: Mapping[str, str] = {
     "cell_loss_percent": "loss [%]",
     "delay_ms": "mean delay [ms]",
@@ -63,7 +63,7 @@ _SHORT: Mapping[str, str] = {
     "vbr_period_ms": "VBR on time [ms]",
 }
 
-#: How a parameter's value is named in titles and legends.
+#: Format of a parameter's value in titles and legends.
 _VALUES: Mapping[str, str] = {
     "buffer_cells": "K = {} cells",
     "epd": "EPD: {}",
@@ -81,7 +81,7 @@ _VALUES: Mapping[str, str] = {
     "z": "Z = {}",
 }
 
-#: Names in full.
+#: Full names.
 _NAMES: Mapping[str, str] = {
     "abr": "ABR (ERICA)",
     "access": "access network",
@@ -109,22 +109,23 @@ _NAMES: Mapping[str, str] = {
     "weighted": "per-VC scheduling",
 }
 
-#: Numbers that are names.
+#: Numbers that stand for names.
 _NUMBERED: Mapping[str, Mapping[str, str]] = {"scheme": {"1": "scheme one", "2": "scheme two"}}
 
-#: How figures of rows are to be read.
+#: How to read figures of rows.
 READING = (
     "Filled: simulated, with the ensemble's ranges; hollow: published. Points of one value of x stand side by side."
 )
 
-#: The groups at one value stand so far apart, in distances of neighbouring values, that equal values hide none; all together take
-#: this much of the distance at most. Where there is room they stand no farther apart than the points in ``CLEAR``, which their marks
-#: need, lest one seem to belong to a value between.
+#: Horizontal distance of groups at one value, and limit on their total width, relative to the
+#: distance of values. The distance keeps equal values visible. Where there is room, groups are at
+#: most ``CLEAR`` points apart, the space that their marks need. Otherwise one might seem to belong
+#: to a value between.
 APART, TOGETHER = 0.22, 0.7
 CLEAR = 9.0
 
 
-#: Longer labels are broken.
+#: Length from which labels are broken into lines.
 LONGEST_LABEL = 20
 
 
@@ -138,7 +139,7 @@ def quantity(name: str, *, short: bool = False) -> str:
 
 
 def named(parameter: str, value: Any) -> str:
-    """A value of a parameter as titles and legends name it.
+    """A value of a parameter in titles and legends.
 
     >>> named("r_fraction", 0.9), named("configuration", "lan"), named("tcp", "sack")
     ('R = 0.9 K', 'LAN', 'SACK')
@@ -151,7 +152,7 @@ def named(parameter: str, value: Any) -> str:
 
 
 def levels(rows: Sequence[Row], parameter: str) -> list[Any]:
-    """The values of a parameter: numbers in ascending order, names as they come."""
+    """The values of a parameter: numbers in ascending order, names in order of appearance."""
     found = list(dict.fromkeys(row.parameters[parameter] for row in rows))
     return sorted(found) if all(isinstance(value, (int, float)) for value in found) else found
 
@@ -168,11 +169,11 @@ def against(
     among: Sequence[Any] = (),
     scale: float = 1,
 ) -> None:
-    """A metric over the values ``places`` of parameter ``x``, a line of its own colour and marker per value of ``group``.
+    """Draw a metric over the values ``places`` of parameter ``x``, with a colour and marker per value of ``group``.
 
-    Filled: simulated, with ranges. Hollow: published. The values of ``x`` stand at equal distances, and groups a little
-    apart, so that none hides another. Each group has the colour and the marker of its place ``among`` all that there could be, if these are
-    given. ``scale`` multiplies what is drawn.
+    Filled marks are simulated, with ranges; hollow ones are published. The values of ``x`` are
+    equidistant, and groups slightly apart, so that none hides another. With ``among``, all possible
+    groups, each keeps its colour and marker. ``scale`` multiplies the drawn values.
     """
     figure: Any = axes.get_figure(root=True)
     room = 72 * axes.bbox.width / figure.dpi / max(len(places), 1)
@@ -205,7 +206,7 @@ def style(number: int) -> tuple[str, str]:
 
 
 def _tick(place: Any) -> str:
-    r"""A value as it stands below an axis: names in full, a word per line.
+    r"""A value below an axis: full names, one word per line.
 
     >>> _tick(0.9), _tick(1000), _tick("selective-drop"), _tick("N = 5")
     ('0.9', '1000', 'Selective\nDrop', 'N = 5')
@@ -216,7 +217,7 @@ def _tick(place: Any) -> str:
 
 
 def _beside(text: str) -> str:
-    r"""A label that fits beside a panel of `grid`: a long one in two lines.
+    r"""A label beside a panel of `grid`; long ones take two lines.
 
     >>> _beside("efficiency [-]"), _beside("95 % of transfers within [s]")
     ('efficiency [-]', '95 % of transfers\nwithin [s]')
@@ -237,7 +238,7 @@ def is_printed(row: Row, metric: str) -> bool:
 
 
 def _ranges(rows: Sequence[Row], metric: str, scale: float = 1) -> list[list[float]]:
-    """How far the ranges reach below and above the simulated values; a mean may lie outside its range."""
+    """Lengths of the ranges below and above the simulated values. A mean may lie outside its range."""
     below, above = [], []
     for row in rows:
         value = float(row.simulated[metric])
@@ -261,8 +262,9 @@ def grid(
 ) -> Figure:
     """Panels of `against`: the values of ``columns`` side by side, metrics and the values of ``lines`` below each other.
 
-    Panels of one line share their scale, which holds all that is drawn; those that differ in a parameter named in ``apart`` do not.
-    ``among`` are all rows that these could have been chosen from, of which each group keeps its colour.
+    Panels of one line share a scale that holds everything drawn, unless they differ in a parameter
+    named in ``apart``. ``among`` holds all rows that could have been selected, so that each group
+    keeps its colour.
     """
     across = _combinations(rows, columns)
     down = [(metric, chosen) for metric in metrics for chosen in _combinations(rows, lines)]
@@ -293,14 +295,14 @@ def grid(
 
 
 def _combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]:
-    """Values of some parameters that rows have together, in order."""
+    """Combinations of values of some parameters that occur in rows, in order."""
     wanted = product(*(levels(rows, parameter) for parameter in parameters))
     found = (dict(zip(parameters, values, strict=True)) for values in wanted)
     return [chosen for chosen in found if rows.where(**chosen)]
 
 
 def share_scale(axes: Sequence[Axes]) -> None:
-    """One vertical scale for panels side by side, with room around all that they show; labels on the first alone."""
+    """Give panels side by side one vertical scale with a margin, and labels only on the first."""
     ends = [end for one in axes for end in one.dataLim.intervaly]
     low, high = min(ends), max(ends)  # infinite without any point
     margin = 0.08 * (high - low) or 0.05 * abs(high)
@@ -336,7 +338,7 @@ def legend_within(axes: Axes, **options: Any) -> None:
 
 
 def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
-    """One legend above all panels: the groups of a panel, and how simulated and published values are marked."""
+    """A legend above all panels: the groups of a panel, and the marks of simulated and published values."""
     entries = _groups(axes)
     if published:
         entries += list(marks())
@@ -361,7 +363,7 @@ def marks() -> Iterator[Line2D]:
 
 
 def compared(rows: Rows, metrics: Sequence[str], *, lines: str, group: str, among: Sequence[Row] = ()) -> Figure:
-    """Simulated over published values: metrics side by side, the values of ``lines`` below each other, each with a scale of its own.
+    """Simulated over published values: metrics side by side, the values of ``lines`` below each other, each with its own scale.
 
     ``among`` as for `grid`.
     """
@@ -380,7 +382,7 @@ def compared(rows: Rows, metrics: Sequence[str], *, lines: str, group: str, amon
 def against_diagonal(
     axes: Axes, rows: Rows, metric: str, *, group: str, groups: Sequence[Any], among: Sequence[Any] = ()
 ) -> None:
-    """Simulated over published values with their ranges, a colour and marker per value of ``group``; on the diagonal they agree.
+    """Draw simulated over published values with ranges, a colour and marker per value of ``group``. They agree on the diagonal.
 
     ``among`` as for `against`.
     """
@@ -408,7 +410,7 @@ def against_diagonal(
 
 
 def by_factor(axes: Axes, rows: Rows, metric: str, factor: str) -> float:
-    """Every row over the values of one factor, simulated left and published right, with their means; returns the spread of the former."""
+    """Draw every row over the values of a factor, simulated left and published right, with means; returns the simulated spread."""
     places = levels(rows, factor)
     means = []
     for number, value in enumerate(places):

@@ -1,4 +1,4 @@
-"""What changes along an axis beside what it varies: the goodput that efficiency is relative to, numbers of VCs, sizes of queues."""
+"""Finds side effects of an axis: changes of the largest goodput, of the numbers of VCs, or of the sizes of queues."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from cellyard.scenario.overview import mbps
 from cellyard.scenario.scenario import Scenario
 from cellyard.show.words import counted, listed
 
-#: Scenarios that differ in one axis, each with its value there.
+#: Scenarios that differ only in one axis, each with its value on the axis.
 Line: TypeAlias = Sequence[tuple[str, Scenario]]
 
-#: Scenarios of a line whose fair shares are computed.
+#: Limit on scenarios of a line whose fair shares are computed.
 MOST_ASKED = 50
 
-#: The buffers of each class at each port, in cells; ``None`` has no limit.
+#: The buffers of each class at each port, in cells; ``None`` is unlimited.
 Queues: TypeAlias = dict[str, dict[str, set[int | None]]]
 
-#: Values of an axis that a note names.
+#: Limit on values of an axis that a note names.
 MOST_NAMED = 4
 
 
 class FairSums:
-    """What fair shares of the links add up to in scenarios, each computed once."""
+    """Sums of the fair shares of scenarios, each computed once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int | None, int | None]] = {}
 
     def note(self, axis: str, lines: Iterable[Line]) -> list[str]:
-        """A sentence where a line has one largest goodput and unlike sums: its efficiencies cannot be compared."""
+        """A sentence if a line has one largest goodput but different sums, so that its efficiencies are not comparable."""
         for line in lines:
             asked = line if len(line) <= MOST_ASKED else [*line[: MOST_ASKED - 1], line[-1]]
             first: dict[int, tuple[str, int]] = {}
@@ -40,7 +40,7 @@ class FairSums:
                 if not stated or not fair:
                     continue
                 other, of_other = first.setdefault(stated, (value, fair))
-                # The sums are rounded to the bit per second that is printed.
+                # Sums are rounded to the bit per second that is printed.
                 if abs(fair - of_other) > 1:
                     return [
                         f"{axis} changes what the links can deliver: fair shares add up to {mbps(of_other)} with {other} and to "
@@ -49,7 +49,7 @@ class FairSums:
         return []
 
     def _of(self, scenario: Scenario) -> tuple[int | None, int | None]:
-        """The goodput that efficiency is relative to, and the sum, in bits per second."""
+        """The goodput to which efficiency is relative, and the sum, in bits per second."""
         found = self._known.get(scenario.canonical)
         if found is None:
             facts = outline(scenario.canonical)
@@ -58,7 +58,7 @@ class FairSums:
 
 
 def lines(points: Iterable[tuple[Mapping[str, str], Scenario]], axes: Sequence[str]) -> list[Line]:
-    """Points, by what they say of all axes, in groups that differ in ``axes`` alone; the value is that of the first of these."""
+    """Groups of points that differ only in ``axes``, by the value of the first of these."""
     found: dict[tuple[tuple[str, str], ...], list[tuple[str, Scenario]]] = {}
     for values, scenario in points:
         others = tuple((name, value) for name, value in values.items() if name not in axes)
@@ -67,7 +67,7 @@ def lines(points: Iterable[tuple[Mapping[str, str], Scenario]], axes: Sequence[s
 
 
 def changes_counts(paths: Iterable[str]) -> bool:
-    """Whether one of the paths is how many hosts, switches or VCs there are.
+    """Whether one of the paths is the number of hosts, switches or VCs.
 
     >>> changes_counts(["vc.start", "host.near.count"]), changes_counts(["host.account"])
     (True, False)
@@ -76,7 +76,7 @@ def changes_counts(paths: Iterable[str]) -> bool:
 
 
 def renumbered(axis: str, lines: Iterable[Line], names: Container[str] | None = None) -> list[str]:
-    """A sentence on the first VC, among ``names`` where they are given, that one name does not stand for all along a line."""
+    """A sentence on the first VC, optionally among ``names``, whose name means different VCs along a line."""
     for line in lines:
         first: dict[str, tuple[str, str]] = {}
         for value, scenario in line:
@@ -91,7 +91,7 @@ def renumbered(axis: str, lines: Iterable[Line], names: Container[str] | None = 
 
 
 def _ends(scenario: Scenario) -> dict[str, str]:
-    """Where each VC begins and ends."""
+    """Both ends of each VC."""
     return {vc["name"]: f"{vc['from']} to {vc['to']}" for vc in scenario.to_dict()["vcs"]}
 
 
@@ -113,7 +113,7 @@ def add_queues(found: Queues, ports: Iterable[Mapping[str, Any]], service: str) 
 
 
 def differing_queues(axis: str, found: Queues) -> list[str]:
-    """A sentence where queues of the classes of an axis have other buffers: whoever compares the classes compares these, too."""
+    """A sentence if the classes on an axis have different buffers, which a comparison of classes also compares."""
     unlike = [port for port, of in found.items() if len(set(map(frozenset, of.values()))) > 1]
     if not unlike:
         return []
@@ -125,7 +125,7 @@ def differing_queues(axis: str, found: Queues) -> list[str]:
 
 
 def _buffers(sizes: Iterable[int | None]) -> str:
-    """Buffers from the smallest to none.
+    """Buffer sizes from the smallest to unlimited.
 
     >>> _buffers([2000, None, 500]), _buffers([1000])
     ('500 cells, 2000 cells and no limit', '1000 cells')

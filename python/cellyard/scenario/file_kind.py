@@ -1,8 +1,8 @@
-"""Which kind of file a text is, where the other kind was wanted: one message instead of one for each field."""
+"""Recognises files of the wrong kind, so that one message replaces an error for each field."""
 
 from __future__ import annotations
 
-#: Fields that only one kind has, and what reads it.
+#: Fields that only one kind of file has, and the command that reads it.
 _ONLY = {
     "scenario": (frozenset({"host", "link", "vc", "duration"}), "`cellyard run` and `cellyard check` read it"),
     "experiment": (
@@ -13,7 +13,7 @@ _ONLY = {
 
 
 def is_other(text: str, wanted: str) -> str:
-    """What to say of a TOML text that is plainly of the kind that is not ``wanted``; nothing of any other text.
+    """Message for a TOML text that is clearly not of the kind ``wanted``; empty for any other text.
 
     >>> is_other('host = []', "experiment")
     'is a scenario, no experiment: `cellyard run` and `cellyard check` read it'

@@ -1,4 +1,4 @@
-"""Networks that a file cannot say briefly: scenarios made by a function, with every part named by a rule.
+"""Makes networks that a file cannot describe briefly. Every part is named by a rule.
 
 >>> import cellyard as cy
 >>> lot = cy.networks.parking_lot(3, [{"traffic": cy.Tcp()}] * 2, duration="10 ms")
@@ -18,7 +18,7 @@ from cellyard.system.limits import whole
 
 Made = TypeVar("Made")
 
-#: Most congested links of a parking lot.
+#: Limit on the congested links of a parking lot.
 MOST_HOPS = 1000
 
 
@@ -35,16 +35,22 @@ def parking_lot(
     switch_processing: Processing | None = None,
     **fields: Any,
 ) -> Scenario:
-    """A chain of ``hops`` + 1 switches: one group of VCs takes all links between them, and one more group each of them alone.
+    """A chain of ``hops`` + 1 switches. One group of VCs takes all links between them; each link also has its own group.
 
-    ``members`` are the VCs of every group, each as fields of `Vc` (``traffic``, ``class_``, ``contract``, ...) without its ends.
-    The groups are named ``long`` and ``hop1``, ``hop2``, ..., or as ``groups`` says, the long one first; the VCs after their group and
-    number (``long1``, ``hop2-1``); the switches ``switch1``, ``switch2``, ...; and each VC has two hosts of its own, ``<vc>-from`` and
-    ``<vc>-to``. All links have ``rate`` (default 155.52 Mb/s). Those between switches have ``delay`` (2 ms) and the fields ``port`` of
-    `Link` on the way there (``ubr``, ``gfr``, ``scheduler``, ...), those of hosts ``access_delay`` (5 us). ``fields`` are those of the
-    scenario (``duration``, ``measure``, ``probes``, ...).
+    ``members`` are the VCs of every group, each as fields of `Vc` (``traffic``, ``class_``,
+    ``contract``, ...) without its ends. ``fields`` are those of the scenario (``duration``,
+    ``measure``, ``probes``, ...).
 
-    Raises `UsageError` when ``hops``, ``members`` or ``groups`` are out of bounds, and `ScenarioError` as `Scenario` does.
+    Groups are called ``long`` and ``hop1``, ``hop2``, ..., or as ``groups`` says, the long one
+    first. VCs are named after their group and number (``long1``, ``hop2-1``), and switches are
+    ``switch1``, ``switch2``, .... Each VC has two hosts of its own, ``<vc>-from`` and ``<vc>-to``.
+
+    All links have ``rate`` (default 155.52 Mb/s). Links between switches have ``delay`` (2 ms) and,
+    in forward direction, the fields ``port`` of `Link` (``ubr``, ``gfr``, ``scheduler``, ...).
+    Links of hosts have ``access_delay`` (5 us).
+
+    Raises `UsageError` when ``hops``, ``members`` or ``groups`` are out of bounds, and
+    `ScenarioError` as `Scenario` does.
     """
     hops = whole("hops", hops, least=1, most=MOST_HOPS) or 1
     if not members or not all(isinstance(member, Mapping) for member in members):
@@ -82,7 +88,7 @@ def parking_lot(
 
 
 def _made(argument: str, kind: Callable[..., Made], fields: Mapping[str, Any]) -> Made:
-    """A component of these fields; an error names the argument that has one too many."""
+    """A component with these fields; an error about an unknown field names the argument."""
     try:
         return kind(**fields)
     except TypeError as error:

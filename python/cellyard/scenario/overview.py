@@ -1,4 +1,4 @@
-"""A scenario at a glance: its topology as a drawing, and what a run takes."""
+"""Summary of a scenario: its topology as a drawing, and the cost of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cellyard.show.text import cells, told_time
 
 
 def size(facts: Mapping[str, Any]) -> str:
-    """How large the scenario is, what a run takes, and what goodput could be at most."""
+    """The size of the scenario, the cost of a run, and the largest possible goodput."""
     vcs = "1 VC" if facts["vcs"] == 1 else f"{facts['vcs']} VCs"
     told = (
         f"{vcs} over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
@@ -21,7 +21,7 @@ def size(facts: Mapping[str, Any]) -> str:
 
 
 def _attainable(fair: int | None, stated: int | None) -> list[str]:
-    """What fair shares of the links add up to, and what efficiency is relative to where that is another goodput."""
+    """The sum of the fair shares, and the goodput to which efficiency is relative if that differs."""
     if fair is None:
         return []
     told = f"fair shares of the links add up to {mbps(fair)} of goodput"
@@ -31,12 +31,12 @@ def _attainable(fair: int | None, stated: int | None) -> list[str]:
 
 
 def mbps(bits_per_second: int) -> str:
-    """As it may be written into a scenario."""
+    """A rate in the notation of scenarios."""
     return f"{bits_per_second / 1e6:.6f}".rstrip("0").rstrip(".") + " Mbps"
 
 
 def topology(facts: Mapping[str, Any]) -> str:
-    """Every route from its sources down to its sinks; ``#`` marks ports where cells can queue."""
+    """Every route from sources down to sinks. ``#`` marks ports where cells can queue."""
     pictures = []
     for way in facts["ways"]:
         lines = [_some(way["from"])]
@@ -50,7 +50,7 @@ def topology(facts: Mapping[str, Any]) -> str:
 
 
 def _losses(hop: Mapping[str, Any]) -> str:
-    """What a link loses on purpose."""
+    """Intentional losses of a link."""
     parts = []
     if hop["lose_frames"]:
         parts.append(f"loses frames {', '.join(map(str, hop['lose_frames']))}{', ...' * hop['loses_more']}")
@@ -60,7 +60,7 @@ def _losses(hop: Mapping[str, Any]) -> str:
 
 
 def _port(port: Mapping[str, Any]) -> str:
-    """What holds there for the class of the way."""
+    """Settings of a port for the class of the route."""
     chosen, queue = port["scheduler"], port["queue"]
     scheduler = chosen["kind"]
     if "gr" in chosen:

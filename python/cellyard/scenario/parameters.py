@@ -1,7 +1,8 @@
-"""What scenarios say at a path: the values by which stored runs are told apart and drawn.
+"""Values of scenarios by path, which distinguish stored runs and serve as axes of figures.
 
-A path is as for ``--set``, of the resolved scenario: a member of a group by its own name, ``vc.*.start`` for all that say the same. Its
-last words will do where they name one thing. ``vc.count``, ``host.count`` and so on are how many there are.
+Paths are as for ``--set``, of the resolved scenario. A group member has its own name;
+``vc.*.start`` stands for all that have one value. The last words of a path suffice where they are
+unambiguous. ``vc.count``, ``host.count`` and so on are numbers of things.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ from cellyard.system.errors import UsageError, either
 from cellyard.system.terminal import printable
 from cellyard.system.values import toml
 
-#: The words of a path; names of things are words of their own, whatever is in them.
+#: The words of a path. The name of a thing is one word, whatever it contains.
 Key: TypeAlias = tuple[str, ...]
-#: A value as a scenario file has it, or a component with its parameters.
+#: A value as in a scenario file, or a component with its parameters.
 Value: TypeAlias = str | Mapping[str, Any]
 
 #: Lists whose entries have names.
 LISTS = ("host", "switch", "link", "vc", "probe")
-#: What names a component among its parameters.
+#: Parameters that name the component.
 KINDS = ("kind", "policy")
-#: What changes no mean: names, draws, what is watched.
+#: Fields that change no mean: names, seeds, probes.
 ASIDE = ("name", "seed", "probe")
-#: How a value is named where a scenario says nothing at a path.
+#: Stands for the value at a path where a scenario sets nothing.
 UNSET = "none"
-#: Paths that a message names, and those that it names where one is to be chosen.
+#: Limits on the paths that a message names: usually, and when the user has to choose one.
 MOST_NAMED, MOST_TO_CHOOSE = 8, 32
 
 
 def parameters(text: str) -> dict[Key, Value]:
-    """Everything that a resolved scenario says (`cellyard.Scenario.to_toml`), components also as a whole."""
+    """All values of a resolved scenario (`cellyard.Scenario.to_toml`). Components are also included as a whole."""
     found = {key: value for block in text.split("\n\n") for key, value in _block(block)}
     for word in LISTS:
         many = len({key[1] for key in found if key[0] == word})
@@ -45,7 +46,7 @@ def parameters(text: str) -> dict[Key, Value]:
 
 @lru_cache(maxsize=100_000)
 def _block(text: str) -> tuple[tuple[Key, Value], ...]:
-    """What a table of the file says; scenarios share most of them."""
+    """The values of a table of the file. Cached, since scenarios share most tables."""
     return tuple(_flat((), tomllib.loads(text)))
 
 
@@ -63,29 +64,30 @@ def _flat(path: Key, value: Any) -> Iterable[tuple[Key, Value]]:
 
 
 class Scenarios:
-    """Scenarios side by side, each by a key of its own."""
+    """Several scenarios, each with a unique key."""
 
     def __init__(self, texts: Mapping[bytes, str]) -> None:
         self._said = {key: parameters(text) for key, text in texts.items()}
-        #: These and those that they were chosen from: what varies among all of them can be named.
+        #: These scenarios and those they were selected from. Any path that varies among all of them
+        #: can be named.
         self._all = self._said
 
     def only(self, keys: Container[bytes]) -> Scenarios:
-        """Some of them."""
+        """A selection of the scenarios."""
         found = Scenarios({})
         found._said = {key: said for key, said in self._said.items() if key in keys}
         found._all = self._all
         return found
 
     def values(self, path: str, option: str) -> dict[bytes, str | None]:
-        """What each scenario says there, ``None`` where it says nothing; raises `UsageError`, which names the ``option``.
+        """The value at a path by scenario, ``None`` where nothing is set; raises `UsageError`, which names the ``option``.
 
-        A component is told by its kind, and by those of its parameters that are not the same wherever it is used.
+        A component is shown by its kind and by those of its parameters that vary.
         """
         return _labels(self._found(path, option))
 
     def varying(self) -> dict[str, int]:
-        """The paths whose values are not the same in all scenarios, with how many there are."""
+        """The paths whose values vary, with the number of values."""
         return self.differing([list(self._said)], without=())
 
     def told(self) -> str:
@@ -98,7 +100,7 @@ class Scenarios:
         )
 
     def differing(self, groups: Iterable[Sequence[bytes]], *, without: Sequence[str]) -> dict[str, int]:
-        """What is not the same within some group of scenarios, ``without`` and what is below these, with how many values there are."""
+        """Paths that vary within a group of scenarios, except ``without`` and paths below these, with the number of values."""
         found: dict[str, set[str]] = {}
         aside = [tuple(path.split(".")) for path in without]
         for group in groups:
@@ -107,7 +109,7 @@ class Scenarios:
             said = [self._said[key] for key in group]
             there = [{key[:2] for key in one} for one in said]
             for key in dict.fromkeys(key for one in said for key in one):
-                # What is not there at all says nothing: that there are fewer is told by their count.
+                # Ignore things that a scenario lacks: their count already shows the difference.
                 own = [one for one, things in zip(said, there, strict=True) if key[0] not in LISTS or key[:2] in things]
                 values = {repr(_whole(one.get(key))) for one in own}
                 if len(values) > 1 and key[0] not in ASIDE and not any(_fits(key[: len(a)], a) for a in aside):
@@ -115,7 +117,7 @@ class Scenarios:
         return _shortest({path: len(values) for path, values in found.items()})
 
     def _names(self) -> str:
-        """That one scenario can be chosen, where they have several names: what is short or plain in one may be neither among all."""
+        """A hint to select one scenario if there are several names, since paths that are short for one may be ambiguous among all."""
         names = sorted({str(said.get(("name",), "")) for said in self._said.values()})
         shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
         return printable(f"; --scenario NAME chooses one of {shown}") if len(names) > 1 else ""
@@ -150,18 +152,18 @@ class Scenarios:
 
 
 def _varying(keys: Iterable[Key], scenarios: Mapping[bytes, Mapping[Key, Value]]) -> list[Key]:
-    """Where not all scenarios say the same."""
+    """Paths where the scenarios differ."""
     return [key for key in keys if len({repr(said.get(key)) for said in scenarios.values()}) > 1]
 
 
 def listed(paths: Mapping[str, int], most: int = MOST_NAMED) -> str:
-    """The first paths of some, with how many values each has."""
+    """The first of some paths, with the number of values of each."""
     shown = [f"{path} ({many} values)" for path, many in list(paths.items())[:most]]
     return ", ".join([*shown, *([f"and {len(paths) - most} more"] if len(paths) > most else [])])
 
 
 def _whole(value: Value | None) -> str | None:
-    """A value, or which component it is: its parameters are told for themselves."""
+    """A value, or the kind of a component. Its parameters have their own paths."""
     return _kind(value) if isinstance(value, Mapping) else value
 
 
@@ -170,7 +172,7 @@ def _fits(key: Key, steps: Sequence[str]) -> bool:
 
 
 def _labels(values: Mapping[bytes, Value | None]) -> dict[bytes, str | None]:
-    """Components by their kind, with the parameters in which those of a kind differ."""
+    """Labels of components: the kind, with the parameters in which components of a kind differ."""
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for value in values.values():
         if isinstance(value, Mapping):
@@ -202,7 +204,7 @@ def _text(value: Any) -> str:
 
 
 def _shortest(paths: Mapping[str, int]) -> dict[str, int]:
-    """Without what is below another path, and with ``*`` for the names of things that have the same words behind them."""
+    """Remove paths below other paths, and merge paths of things into ``*`` where the rest is equal."""
     tops = {path: many for path, many in paths.items() if not any(path.startswith(f"{other}.") for other in paths)}
     alike: dict[str, list[str]] = {}
     for path in tops:

@@ -1,4 +1,4 @@
-"""Scenarios in Python: the data of a TOML file built with typed, keyword-only components.
+"""Scenarios in Python: the data of a TOML file, built from typed, keyword-only components.
 
 >>> import cellyard as cy
 >>> lan = cy.Scenario(
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from cellyard.runs.protocols import Cancel
     from cellyard.show.explorer import Explorer
 
-#: What is set beside a scenario: values by their dotted paths, or pairs of both.
+#: Overrides: values by their dotted paths, or pairs of both.
 Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
 
-#: What a scenario is read from: the file named in errors (``None`` for data), its text, and the values set beside it.
+#: Source of a scenario: the file named in errors (``None`` for data), its text, and the overrides.
 Source: TypeAlias = tuple[str | None, str, tuple[tuple[str, str], ...]]
 
-#: How the engine's problems begin of values that were set beside the text.
+#: Prefix of the engine's problems about overrides.
 SET = "override: "
 
 #: Largest scenario file, in bytes.
@@ -88,10 +88,10 @@ class Scenario:
 
     @classmethod
     def from_toml(cls, text: str, *, file: str = "scenario", overrides: Overrides = ()) -> Self:
-        """The scenario in a TOML text.
+        """Read a scenario from TOML text.
 
-        ``file`` names it in error messages; ``overrides`` are values by dotted paths as for `with_values`, or pairs such as
-        ``("switch.west.ubr.buffer", "2000 cells")``.
+        ``file`` names the text in error messages. ``overrides`` are values by dotted paths as for
+        `with_values`, or pairs such as ``("switch.west.ubr.buffer", "2000 cells")``.
         """
         if isinstance(text, Path) or (isinstance(text, str) and text.strip().endswith(".toml") and "=" not in text):
             raise UsageError(f"text = {shown(text)}: is the name of a file; Scenario.read reads one")
@@ -101,7 +101,7 @@ class Scenario:
 
     @classmethod
     def read(cls, path: str | Path, *, overrides: Overrides = ()) -> Self:
-        """The scenario in a TOML file; raises `cellyard.UsageError` when it cannot be read."""
+        """Read a scenario from a TOML file; raises `cellyard.UsageError` when the file cannot be read."""
         name = printable(str(path))
         if not isinstance(path, (str, Path)) or "\0" in str(path):
             raise UsageError(f"path = {shown(path)}: must be the name of a file")
@@ -109,12 +109,12 @@ class Scenario:
 
     @property
     def canonical(self) -> str:
-        """The engine's own JSON: times in ticks, rates in bit/s, everything expanded."""
+        """The engine's JSON form: times in ticks, rates in bit/s, everything expanded."""
         return self._canonical
 
     @property
     def source(self) -> str:
-        """The text that it was read from, without what was set beside it: TOML, or JSON of what was built in Python."""
+        """The text that the scenario was read from, without overrides: TOML, or JSON if it was built in Python."""
         return self._source[1]
 
     @property
@@ -132,15 +132,16 @@ class Scenario:
         return _engine.heading(self._canonical)[1]
 
     def with_seed(self, seed: int) -> Self:
-        """The same scenario with another seed; raises `UsageError` unless it is a whole number from 0 to 2^63 - 1."""
+        """A copy with another seed; raises `UsageError` unless the seed is a whole number from 0 to 2^63 - 1."""
         return self.with_values({"seed": whole("seed", seed, least=0, most=MOST_SEED)})
 
     def with_values(self, values: Overrides) -> Self:
-        """The same scenario with the values at dotted paths replaced, as ``--set`` of the command line does.
+        """A copy with other values at dotted paths, like ``--set`` of the command line.
 
-        A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a component, a list, or ``None`` for the
-        default; numbers and arrays of numpy are welcome, and what has more decimals than the model is rounded. Groups keep their
-        names. Raises `cellyard.ScenarioError` when a path leads nowhere or the result is wrong.
+        A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a
+        component, a list, or ``None`` for the default. Numbers and arrays of numpy are accepted.
+        Numbers with more decimals than the model are rounded. Groups keep their names. Raises
+        `cellyard.ScenarioError` when a path leads nowhere or the result is invalid.
 
         >>> from cellyard.commands import example
         >>> lan = Scenario.from_toml(example.text("lan-5"))
@@ -159,7 +160,7 @@ class Scenario:
         return data
 
     def to_toml(self) -> str:
-        """The resolved scenario as TOML that reads back as the same scenario."""
+        """The resolved scenario as TOML. Reading it gives an equal scenario."""
         from cellyard import _engine
 
         return _engine.write_toml(self._canonical)
@@ -172,7 +173,7 @@ class Scenario:
         return data
 
     def notes(self) -> list[str]:
-        """Sentences about what is allowed and hardly meant, as `describe` has them."""
+        """Warnings about settings that are valid, but probably a mistake; also part of `describe`."""
         from cellyard import _engine
 
         return _engine.notes(self._canonical)
@@ -264,10 +265,10 @@ class Scenario:
         return Results(results)
 
     def explore(self) -> Explorer:
-        """The scenario in the explorer, which a notebook shows in a frame: queues cell by cell, and knobs for its values.
+        """The scenario in the explorer, shown by notebooks in a frame: queues cell by cell, and controls for values.
 
-        Everything is computed in the browser. The cell of a notebook grows by about 1 MB. Raises `UsageError` where the
-        engine of the explorer is not built.
+        The browser computes everything. The notebook cell grows by about 1 MB. Raises `UsageError`
+        if the engine of the explorer is not built.
         """
         from cellyard.show.explorer import Explorer
 
@@ -298,7 +299,7 @@ Scenario.__doc__ = f"{Scenario.__doc__ or ''}\n    Fields:\n{scenario_fields.TEX
 
 
 def _canonical(source: Source) -> str:
-    """What the source says, in the engine's own JSON; raises `ScenarioError`."""
+    """The source in the engine's JSON form; raises `ScenarioError`."""
     from cellyard import _engine
 
     file, text, overrides = source
@@ -306,7 +307,7 @@ def _canonical(source: Source) -> str:
 
 
 def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
-    """The error; where the text alone is right, what was set beside it is told with the places that it made wrong, and what it lacks."""
+    """If only the overrides cause the error, an error that shows them with the places that they made wrong and what is missing."""
     file, text, overrides = source
     if not overrides:
         return error
@@ -325,7 +326,7 @@ def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
 
 
 def _way_out(problem: Problem) -> str:
-    """What to set beside, where what stands in the text is to go: `vc[0].abr` of a VC that is set to another class."""
+    """An override that removes a value of the text that became invalid, such as `vc[0].abr` of a VC set to another class."""
     if ", or no " not in problem.allowed:
         return ""
     path = re.sub(r"\[(\d+)\]", r".\1", problem.path)
@@ -333,7 +334,7 @@ def _way_out(problem: Problem) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Text of a file of reasonable size, ``-`` for standard input; raises `UsageError` saying why it cannot be read."""
+    """Text of a file of limited size, ``-`` for standard input; raises `UsageError` saying why it cannot be read."""
     name = printable(str(path))
     if name == "-" and sys.stdin is None:
         raise UsageError("-: cannot read: standard input is closed")

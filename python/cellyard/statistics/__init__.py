@@ -1,1 +1,1 @@
-"""Statistics of replications: quantiles and ranges, intervals, tests and the law of Student."""
+"""Statistics of replications: quantiles and ranges, intervals, tests, and Student's law."""

@@ -1,4 +1,4 @@
-"""A mean difference with its confidence interval and verdict."""
+"""Mean differences with their confidence intervals and verdicts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from cellyard.statistics.student import CONFIDENCE, student
 
-#: Fewest replications that show anything at this level. With five, equal signs of all differences have a chance of 1 in 16.
+#: Fewest replications that can be significant. With five, all differences have equal signs with
+#: probability 1/16.
 FEWEST = 6
 
 
 class Difference(NamedTuple):
-    """A mean difference with its confidence interval (`CONFIDENCE`); without an interval both ends are ``None``, and nothing is known."""
+    """A mean difference with its confidence interval (`CONFIDENCE`). Both ends are ``None`` where nothing is known."""
 
     mean: float
     low: float | None = None
@@ -22,14 +23,14 @@ class Difference(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the interval leaves out 0, else 0."""
+        """Returns 1 or -1 where the interval excludes 0, else 0."""
         if self.low is None or self.high is None:
             return 0
         return (self.low > 0) - (self.high < 0)
 
     @property
     def verdict(self) -> str:
-        """What the replications show of the difference.
+        """What the replications show about the difference.
 
         >>> [Difference(*ends).verdict for ends in ((0.2, 0.1, 0.3), (0.2, -0.1, 0.5), (0.2,))]
         ['separated', 'not separated', 'not known']
@@ -39,7 +40,7 @@ class Difference(NamedTuple):
         return "separated" if self.sign else "not separated"
 
     def __format__(self, form: str) -> str:
-        """The mean with its interval, each number of this form.
+        """The mean with its interval, each number in this format.
 
         >>> f"{Difference(-0.25, -0.5, 0.0)}", f"{Difference(0.0125):.3f}"
         ('-0.25 [-0.50, +0.00]', '+0.013')
@@ -49,10 +50,11 @@ class Difference(NamedTuple):
 
 
 def of(values: Sequence[float], comparisons: int = 1) -> Difference:
-    """Mean and interval of independent values, which holds for so many ``comparisons`` together (Bonferroni).
+    """Mean and interval of independent values. The interval holds for ``comparisons`` jointly (Bonferroni).
 
-    The interval is Student's: mean +- t s / sqrt(n). Fewer than `FEWEST` values have none. Nor have equal values that are not 0, unless so
-    many equal signs are significant by themselves: a spread of zero says nothing of the spread of further draws.
+    The interval is Student's: mean +- t s / sqrt(n). Fewer than `FEWEST` values have no interval.
+    Equal values other than 0 have none either, since a spread of zero says nothing about further
+    values. The exception is so many equal signs that they are significant alone.
 
     >>> f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])}", f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0], comparisons=10)}"
     ('+2.00 [+1.06, +2.94]', '+2.00 [+0.26, +3.74]')
@@ -62,7 +64,7 @@ def of(values: Sequence[float], comparisons: int = 1) -> Difference:
     mean, alpha = fmean(values), (1 - CONFIDENCE) / comparisons
     if len(values) < FEWEST:
         return Difference(mean)
-    # What rounding of floats leaves of a difference of 0 is none.
+    # Treat the rounding error of a zero difference as zero.
     spread = round(stdev(values), 12)
     if not spread:
         mean = round(mean, 12)

@@ -1,4 +1,4 @@
-"""Intervals and tests for what many runs say."""
+"""Confidence intervals and tests over many runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cellyard.statistics.student import log_beta, log_outside, student
 
 
 class Estimate(NamedTuple):
-    """A mean with its confidence interval; of a single value both ends are ``None``."""
+    """A mean with its confidence interval. For a single value both ends are ``None``."""
 
     mean: float
     low: float | None
@@ -30,7 +30,7 @@ def defined(samples: Sequence[Mapping[str, Number]], metric: str) -> list[float]
 
 
 def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
-    """Mean of independent values and its interval after Student, mean +- t s / sqrt(n); ``None`` of nothing."""
+    """Mean of independent values with Student's interval, mean +- t s / sqrt(n); ``None`` without values."""
     if not values:
         return None
     mean = fmean(values)
@@ -41,9 +41,9 @@ def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
 
 
 def log_no_difference(values: Sequence[float]) -> float:
-    """Natural logarithm of how probably Student's test finds values as far from 0 as these when their mean is 0 (two-sided).
+    """Natural logarithm of the two-sided p-value of Student's test that the mean of the values is 0.
 
-    0 of fewer than two values, and minus infinity of equal ones that are not 0.
+    Returns 0 for fewer than two values, and minus infinity for equal values other than 0.
 
     >>> round(math.exp(log_no_difference([1.0, 2.0, 3.0])), 4), log_no_difference([1.0])
     (0.0742, 0.0)
@@ -57,19 +57,19 @@ def log_no_difference(values: Sequence[float]) -> float:
 
 
 class Judged(NamedTuple):
-    """A comparison after the correction: the adjusted probability, and the confidence of the interval that goes with its step."""
+    """A corrected comparison: the adjusted p-value, and the confidence of the interval for its step."""
 
     probability: float
     confidence: float
 
 
 def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
-    """Holm's correction (1979): the chance that any equal pair is called different stays below 1 - ``confidence``.
+    """Holm's correction (1979): the probability that any equal pair is declared different stays below 1 - ``confidence``.
 
-    The k-th smallest of m probabilities is judged at (1 - confidence) / (m - k + 1), and none after the first that is not below.
-    The interval at that level leaves out 0 exactly when the pair is called different. Equal probabilities are judged at the level of the
-    first of them, which decides for all. Probabilities are given by their natural logarithms, which have an order also where
-    probabilities are too small for a number.
+    The k-th smallest of m p-values is judged at (1 - confidence) / (m - k + 1), and none after the
+    first that is not below. The interval at that level excludes 0 exactly when the pair is declared
+    different. Equal p-values are judged at the level of the first of them, which decides for all.
+    P-values are given as natural logarithms, which keep their order even where p-values underflow.
 
     >>> given = [math.log(p) for p in (0.01, 0.04, 0.03)]
     >>> [(round(one.probability, 3), round(one.confidence, 4)) for one in holm(given, 0.95)]
@@ -89,7 +89,7 @@ def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
 
 
 def share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
-    """Interval of a share of which ``held`` of ``of`` trials were seen (Wilson, 1927).
+    """Interval of a proportion, given ``held`` successes in ``of`` trials (Wilson, 1927).
 
     >>> [round(end, 3) for end in share_interval(19, 20, 0.95)]
     [0.764, 0.991]
@@ -102,9 +102,10 @@ def share_interval(held: int, of: int, confidence: float) -> tuple[float, float]
 
 
 def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
-    """Interval of a share of which ``held`` of ``of`` trials were seen, from the binomial law itself (Clopper and Pearson, 1934).
+    """Exact binomial interval of a proportion, given ``held`` successes in ``of`` trials (Clopper and Pearson, 1934).
 
-    It holds the true share with at least the stated confidence, whatever that share is.
+    The interval contains the true proportion with at least the stated confidence, whatever that
+    proportion is.
 
     >>> [round(end, 4) for end in exact_share_interval(0, 20, 0.95)], [round(end, 4) for end in exact_share_interval(3, 20, 0.95)]
     ([0.0, 0.1684], [0.0321, 0.3789])
@@ -112,7 +113,7 @@ def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, 
     log_tail = math.log((1 - confidence) / 2)
 
     def end(log_outside: Callable[[float], float]) -> float:
-        """The share at which the chance of so extreme a count is half of the error; ``log_outside`` rises with it."""
+        """The proportion at which so extreme a count has half of the error as probability. ``log_outside`` must increase."""
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2
@@ -125,7 +126,7 @@ def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, 
 
 
 def skewness(values: Sequence[float]) -> float:
-    """Third standardised moment of a sample, without the bias of a normal sample; 0 where all values are equal.
+    """Third standardised moment of a sample, unbiased for normal samples; 0 where all values are equal.
 
     >>> round(skewness([0, 0, 0, 1]), 4)  # n^2 / ((n - 1)(n - 2)) m_3 / s^3 with n = 4, m_3 = 3/32, s = 1/2
     2.0

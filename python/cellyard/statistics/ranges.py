@@ -1,16 +1,16 @@
-"""What many runs say of one number: its centre, its range, and what one more run would make of them."""
+"""Describes one number over many runs: its centre, its range, and how likely a further run is to lie inside."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-#: A number, or ``None`` where it is not defined.
+#: A number, or ``None`` where it is undefined.
 Number = int | float | None
 
 
 def median(values: Sequence[float]) -> float | None:
-    """Median; ``None`` of nothing.
+    """Median; ``None`` without values.
 
     >>> median([3.0, 1.0, 2.0])
     2.0
@@ -19,7 +19,7 @@ def median(values: Sequence[float]) -> float | None:
 
 
 def whole_count(value: float | None, *, is_count: bool) -> float | int | None:
-    """Counts stay whole numbers where their centre is one.
+    """A whole number for the centre of counts, if it is whole.
 
     >>> whole_count(3.0, is_count=True), whole_count(3.5, is_count=True), whole_count(1.0, is_count=False)
     (3, 3.5, 1.0)
@@ -28,7 +28,7 @@ def whole_count(value: float | None, *, is_count: bool) -> float | int | None:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Arithmetic mean; ``None`` of nothing.
+    """Arithmetic mean; ``None`` without values.
 
     >>> mean([3.0, 1.0, 2.0])
     2.0
@@ -37,9 +37,9 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def interval(values: Sequence[float], *, runs: int | None = None) -> tuple[float, float] | None:
-    """Range from the 5 % to the 95 % quantile, of fewer than 10 ``runs`` from the smallest to the largest; ``None`` of nothing.
+    """Range from the 5 % to the 95 % quantile; for fewer than 10 ``runs`` the extremes; ``None`` without values.
 
-    ``runs`` is as many as there are values unless some runs have none.
+    ``runs`` defaults to the number of values. Some runs may have none.
 
     >>> interval([float(i) for i in range(101)]), interval([3.0, 1.0, 2.0])
     ((5.0, 95.0), (1.0, 3.0))
@@ -52,16 +52,17 @@ def interval(values: Sequence[float], *, runs: int | None = None) -> tuple[float
 
 
 def has_quantiles(runs: int) -> bool:
-    """Whether the range of so many runs is one of quantiles: fewer than 10 tell little of their law's ends."""
+    """Whether the range of this many runs uses quantiles. Fewer than 10 runs reveal little about the tails."""
     return runs >= 10
 
 
 def share_inside(runs: int) -> float:
-    """How probably one more draw of the same law lies inside the `interval` of so many runs.
+    """Probability that one more value of a law lies inside the `interval` of this many runs.
 
-    From smallest to largest of n: (n - 1) / (n + 1) under any continuous law. From the 5 % to the 95 % quantile:
-    0.9 (n - 1) / (n + 1), exact for the uniform law, where the order statistic k has the mean k / (n + 1) and the quantiles are
-    interpolated linearly between two; by Monte Carlo 0.023 too low for the normal law with n = 10, 0.005 with 20, 0.002 with 100.
+    For the extremes of n values: (n - 1) / (n + 1) under any continuous law. For the 5 % and 95 %
+    quantiles: 0.9 (n - 1) / (n + 1). The latter is exact for the uniform law: order statistic k has
+    the mean k / (n + 1), and quantiles are interpolated linearly between two. For the normal law,
+    by Monte Carlo, it is too low by 0.023 with n = 10, 0.005 with 20, and 0.002 with 100.
 
     >>> [round(share_inside(n), 3) for n in (4, 20, 100)]
     [0.6, 0.814, 0.882]
@@ -72,7 +73,8 @@ def share_inside(runs: int) -> float:
 def quantile(values: Sequence[float], p: float) -> float:
     """Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996).
 
-    Quantiles of equal values are that value, which those of `statistics.quantiles` are not to the last bit.
+    Quantiles of equal values are exactly that value. With `statistics.quantiles` the last bit may
+    differ.
 
     >>> quantile([0.0, 1.0], 0.25)
     0.25

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from functools import cache
 
-#: Confidence of an interval unless something else is asked for.
+#: Default confidence of an interval.
 CONFIDENCE = 0.95
 
 
 @cache
 def student(p: float, freedom: int) -> float:
-    """Quantile ``p`` >= 0.5 of Student's law with so many degrees of freedom, from its closed form (Abramowitz and Stegun, 26.7.3 and 4).
+    """Quantile ``p`` >= 0.5 of Student's law, from its closed form (Abramowitz and Stegun, 26.7.3 and 4).
 
     >>> [round(student(0.975, freedom), 3) for freedom in (1, 2, 9, 19, 100)]
     [12.706, 4.303, 2.262, 2.093, 1.984]
@@ -26,7 +26,7 @@ def student(p: float, freedom: int) -> float:
 
 
 def inside(t: float, freedom: int) -> float:
-    """Probability that Student's variable with so many degrees of freedom lies between -t and t."""
+    """Probability that Student's variable with ``freedom`` degrees of freedom lies between -t and t."""
     angle = math.atan2(t, math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
     term = total = cosine if freedom % 2 else 1.0
@@ -39,9 +39,10 @@ def inside(t: float, freedom: int) -> float:
 
 
 def log_outside(t: float, freedom: int) -> float:
-    """Natural logarithm of the probability that Student's variable lies outside -t to t, t >= 0, also where 1 less `inside` would be 0.
+    """Natural logarithm of the probability that Student's variable lies outside -t to t, t >= 0. Precise even in the far tails.
 
-    The probability is the incomplete beta function I_x(f / 2, 1 / 2) at x = f / (f + t^2) (Abramowitz and Stegun, 26.7.1 with 26.5.2).
+    The probability is the incomplete beta function I_x(f / 2, 1 / 2) at x = f / (f + t^2)
+    (Abramowitz and Stegun, 26.7.1 with 26.5.2).
 
     >>> round(math.exp(log_outside(12.706205, 1)), 6), round(log_outside(1e9, 100))
     (0.05, -1845)
@@ -53,7 +54,7 @@ def log_outside(t: float, freedom: int) -> float:
 
 
 def log_beta(x: float, rest: float, a: float, b: float) -> float:
-    """Natural logarithm of the incomplete beta function I_x(a, b); ``rest`` is 1 - x, given beside it so that neither loses digits.
+    """Natural logarithm of the incomplete beta function I_x(a, b). ``rest`` is 1 - x, passed separately to keep precision.
 
     >>> round(math.exp(log_beta(0.25, 0.75, 2, 3)), 6)  # 1 - 0.75^4 - 4 * 0.25 * 0.75^3
     0.261719
@@ -67,9 +68,9 @@ def log_beta(x: float, rest: float, a: float, b: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function (Abramowitz and Stegun, 26.5.8), which is quick for x < (a + 1) / (a + b + 2).
+    """Continued fraction of the incomplete beta function (Abramowitz and Stegun, 26.5.8). Fast for x < (a + 1) / (a + b + 2).
 
-    Evaluated from the front after Lentz, until a step changes nothing.
+    Evaluated forwards after Lentz, until a step changes nothing.
     """
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     value = d

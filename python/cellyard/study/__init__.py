@@ -1,4 +1,4 @@
-"""Published studies: tables to be simulated, what is printed of them, claims and their verdicts."""
+"""Published studies: tables to simulate, their published values, and claims with verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well simulated values agree with published ones."""
+"""Agreement of simulated with published values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cellyard.study.study import Study
 def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:
     """Agreement with the published values by metric, over all rows and per table and group.
 
-    Tables beside others (`Table.beside`) are groups only; ``without_tables`` names them.
+    Tables beside others (`Table.beside`) count only as groups. ``without_tables`` names them.
     """
     metrics = dict.fromkeys(m for table in study.tables.values() for m in table.metrics)
     found = {}
@@ -31,7 +31,7 @@ def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:
 
 
 def told_metrics(study: Study) -> tuple[str, ...]:
-    """What sums a study up: its ``told``, else efficiency and fairness where its tables have both, else all published metrics."""
+    """Metrics that summarise a study: its ``told``, else efficiency and fairness if its tables have both, else all published ones."""
     if "told" in study.info:
         return tuple(study.info["told"])
     usual = ("efficiency", "fairness")
@@ -58,12 +58,12 @@ def _groups(study: Study, rows: Rows, metric: str) -> list[dict[str, Any]]:
     return groups
 
 
-#: How often replications are drawn anew for the margin of an error.
+#: Number of bootstrap resamples for the margin of an error.
 RESAMPLES = 200
 
 
 def judged(rows: Rows, metric: str) -> list[Row]:
-    """The rows whose simulated value of a metric is judged by a published one."""
+    """The rows where a metric is judged by a published value."""
     return [
         row
         for row in rows
@@ -74,11 +74,17 @@ def judged(rows: Rows, metric: str) -> list[Row]:
 
 
 def agreement(rows: Rows, metric: str, centre: str = "median") -> dict[str, Any]:
-    """How well a metric agrees with its published values; ``centre`` is that of the study (`Study.centre`).
+    """Agreement of a metric with its published values; ``centre`` is the study's `Study.centre`.
 
-    Mean absolute error in the metric's own unit with its margin (`error_margin`), Spearman's rank correlation (``None`` for fewer than
-    three rows or constant values), how many published values lie inside the ensemble's range, and how many would if each were one
-    more draw of its row (`cellyard.statistics.ranges.share_inside`); the last two are ``None`` without replications.
+    Returns these values:
+
+    * the mean absolute error in the metric's unit with its margin (`error_margin`);
+    * Spearman's rank correlation, ``None`` for fewer than three rows or constant values;
+    * the number of published values inside the ensemble's range;
+    * the expected number if each were one more value of its row
+      (`cellyard.statistics.ranges.share_inside`).
+
+    The last two are ``None`` without replications.
     """
     chosen = judged(rows, metric)
     simulated = [float(row.simulated[metric]) for row in chosen]
@@ -96,11 +102,12 @@ def agreement(rows: Rows, metric: str, centre: str = "median") -> dict[str, Any]
 
 
 def error_margin(rows: Sequence[Row], metric: str, centre: str) -> float | None:
-    """Half the width of the 95 % interval that the replications leave for the mean absolute error of these rows.
+    """Half width of the 95 % interval of the mean absolute error of these rows, given the replications.
 
-    Student's quantile times the deviation of the error over `RESAMPLES` draws with replacement from the replications (bootstrap), the
-    same ones for all rows, which share their random numbers. It says what other seeds would give, not what another published run would.
-    ``None`` for fewer than `FEWEST` replications.
+    Student's quantile times the deviation of the error over `RESAMPLES` bootstrap resamples of the
+    replications. All rows use one set of resamples, since they share their random numbers. The
+    margin covers other seeds, but not other published runs. ``None`` for fewer than `FEWEST`
+    replications.
     """
     import numpy as np
 
@@ -124,14 +131,14 @@ def error_margin(rows: Sequence[Row], metric: str, centre: str) -> float | None:
 
 
 def inside_range(row: Row, metric: str) -> bool:
-    """Whether the published value, which was rounded for print, can be one from the ensemble's range."""
+    """Whether the published value, which is rounded, is compatible with the ensemble's range."""
     low, high = row.ranges[metric]
     half = 0.5 if metric in row.counts else row.rounded_to(metric) / 2
     return low - half <= float(row.published[metric] or 0) <= high + half
 
 
 def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Spearman's rank correlation: Pearson's correlation of the ranks, ties sharing their mean rank.
+    """Spearman's rank correlation: Pearson's correlation of the ranks. Ties share their mean rank.
 
     >>> rank_correlation([1, 2, 3], [10, 30, 20])
     0.5

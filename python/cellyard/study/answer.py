@@ -1,4 +1,4 @@
-"""The answer of a study in a few sentences, each made from the rows that were simulated; none keeps a number or an outcome of its own."""
+"""The answer of a study in a few sentences. Each is made from simulated rows and contains no fixed number or outcome."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from cellyard.study.separation import Candidates, Evidence, Statement, candidate
 from cellyard.study.study import Study
 from cellyard.system.errors import UsageError
 
-#: Means of a factor's values that lie this far apart decide; less than the second hardly matters.
+#: Differences of means from which a factor decides, and below which it hardly matters.
 DECIDES, LITTLE = 0.1, 0.03
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """What is said of the rows of some tables; part by part where these are told apart by the parameters ``parts``."""
+    """A sentence about the rows of some tables. With ``parts``, it is made for each value of these parameters."""
 
     tables: tuple[str, ...]
     tell: Callable[[Rows], str | Statement]
     parts: tuple[str, ...] = ()
 
     def whole(self, study: Study, rows: Rows) -> Rows:
-        """The rows that it may tell of: of each part, and without ``parts`` of its tables together, all rows or none."""
+        """The rows that the sentence may use: complete parts, or without ``parts``, its tables if all are complete."""
 
         def part(row: Row) -> tuple[Any, ...]:
             return tuple(row[name] for name in self.parts)
@@ -42,16 +42,16 @@ class Sentence:
 
 
 def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Rows], str | Statement]], Sentence]:
-    """Decorator that makes a function of rows a `Sentence`; what it gives as `Statement` has the numbers behind it.
+    """Decorator that makes a function of rows a `Sentence`. A `Statement` returned by it adds the numbers behind the sentence.
 
-    It is told when all of ``tables`` were run whole. With ``parts`` it tells of each of their values by itself, and is told of those
-    of which all rows were run.
+    The sentence appears when all of ``tables`` were run completely. With ``parts``, it is made
+    separately for each of their values whose rows were all run.
     """
     return lambda tell: Sentence(tables, tell, tuple(parts))
 
 
 def answer(study: Study, rows: Rows, replications: int | None) -> list[Statement]:
-    """The study's own sentences whose rows were run, then one on how well the rows agree with what was published."""
+    """The study's sentences whose rows were run, then one on the agreement with published values."""
     told = [one.tell(whole) for one in study.answer if (whole := one.whole(study, rows))]
     return [
         *(one if isinstance(one, Statement) else Statement(one) for one in told),
@@ -60,7 +60,7 @@ def answer(study: Study, rows: Rows, replications: int | None) -> list[Statement
 
 
 def untold(study: Study, rows: Rows) -> str:
-    """How much is not told because only a part of a table was run; empty where nothing is left out for that."""
+    """Number of sentences left out because only a part of a table was run, in words; empty if none."""
     run = {name: len(rows.where(table=name)) for name in study.tables}
     part = {name: f"{name} ({run[name]} of {len(table.rows)} rows)"
             for name, table in study.tables.items() if 0 < run[name] < len(table.rows)}  # fmt: skip
@@ -79,7 +79,7 @@ def untold(study: Study, rows: Rows) -> str:
 
 
 def agreed(study: Study, rows: Rows, replications: int | None) -> list[Statement]:
-    """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
+    """Distance of simulated from published values, and how many of the latter are inside their ensemble's range."""
     beside = [name for name, table in study.tables.items() if table.beside]
     judged = Rows(row for row in rows if row.table not in beside)
     of = {metric: agreement(judged, metric, study.centre) for metric in told_metrics(study)}
@@ -97,7 +97,7 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[Statement
     if replications is not None and replications > 1 and all(one["inside_range"] is not None for one in found.values()):
         values, inside = (sum(one[key] for one in found.values()) for key in ("rows", "inside_range"))
         expected = sum(one["expected_inside"] for one in found.values())
-        # As if rows were independent.
+        # Assumes independent rows.
         half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * (expected * (1 - expected / values)) ** 0.5
         than = (
             "fewer than"
@@ -116,7 +116,7 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[Statement
 
 
 def _error(judged: Mapping[str, Any]) -> str:
-    """A mean absolute error with its margin, if it has one."""
+    """A mean absolute error, with its margin if known."""
     margin = judged["error_margin"]
     return f"{judged['mean_abs_error']:.3f}" + ("" if margin is None else f" ± {margin:.3f}")
 
@@ -131,7 +131,7 @@ def _named(metric: str) -> str:
 
 
 def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, float]:
-    """Mean of a metric by value of a parameter, over the rows where it is defined; raises `UsageError` where it is in none."""
+    """Mean of a metric by value of a parameter, over the rows where it is defined; raises `UsageError` if there are none."""
     values = {row[parameter]: rows.where(**{parameter: row[parameter]}).values(metric) for row in rows}
     for value, found in values.items():
         if not found:
@@ -144,17 +144,17 @@ def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, f
 def of_values(
     rows: Rows, parameter: str, metric: str = "efficiency", name: Callable[[Any], str] = str, *, lowest: bool = False
 ) -> Candidates:
-    """The values of a parameter, to be compared by the mean of a metric over their rows."""
+    """The values of a parameter as candidates, compared by the mean of a metric over their rows."""
     return candidates(rows, parameter, metric, means(rows, parameter, metric), name, lowest=lowest)
 
 
 def apart(of: Mapping[Any, float]) -> float:
-    """How far the highest is above the lowest."""
+    """Difference between the highest and the lowest mean."""
     return max(of.values()) - min(of.values())
 
 
 def matters(spread: Difference) -> str:
-    """How much a factor matters whose means lie so far apart.
+    """How much a factor with this difference of means matters.
 
     >>> [matters(Difference(*ends)) for ends in ((0.2, 0.1, 0.3), (0.05, 0.04, 0.06), (0.01, -0.01, 0.02))]
     ['decides', 'matters a little for', 'hardly matters for']
@@ -171,7 +171,7 @@ def matters(spread: Difference) -> str:
 
 
 def changes(gain: Difference) -> str:
-    """What happens to a mean.
+    """How a mean changes, in words.
 
     >>> [changes(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.001, 0.0, 0.002))]
     ['rises by 0.25 [0.20, 0.30]', 'falls by 0.25 [0.20, 0.30]', 'stays as it is']

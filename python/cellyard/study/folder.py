@@ -1,4 +1,4 @@
-"""A study in a folder of its user: what its ``study.toml`` must say, its modules, and where in them an error came from."""
+"""Reads a study in a user's folder: checks ``study.toml``, imports its modules, and locates errors in them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from cellyard.system.errors import UsageError, unknown
 from cellyard.system.limits import MOST_REPLICATIONS
 from cellyard.system.terminal import printable
 
-#: Packages of such folders are called so, with a hash of where they are.
+#: Prefix of the package names of such folders, followed by a hash of the path.
 PREFIX = "_cellyard_study_"
 
-#: The modules of a study, with what the runner takes from each.
+#: The modules of a study, and the name that the runner takes from each.
 PARTS = {"scenario": "scenario", "claims": "CLAIMS", "answer": "ANSWER", "figures": "figures", "metrics": "metrics"}
 
-#: Entries of ``study.toml``: which it must have, and which it may.
+#: Required and optional entries of ``study.toml``.
 NEEDED = ("name", "question", "citation", "table")
 OTHERS = (
     "assumed", "centre", "doubtful", "effects", "group_by", "meanings", "metrics", "replications", "shared",
@@ -31,7 +31,7 @@ OTHERS = (
 )  # fmt: skip
 CENTRES = ("median", "mean")
 
-#: The same of the entries in its lists of tables.
+#: Required and optional entries in its lists of tables.
 LISTS = {
     "table": (("name", "file", "title", "metrics"), ("text", "published", "beside", "printed")),
     "doubtful": (("table", "row", "metrics"), ()),
@@ -41,7 +41,7 @@ LISTS = {
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """What ``study.toml`` of a folder says; raises `UsageError`, which names all that is missing or wrong."""
+    """The content of a folder's ``study.toml``; raises `UsageError`, which names everything missing or wrong."""
     file = folder / "study.toml"
     try:
         info = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ def _lacks(head: str, table: Any, keys: tuple[str, ...]) -> Iterator[str]:
 
 
 def part(folder: Path, name: str) -> ModuleType:
-    """A module of a study's folder, which may import others beside it (``from . import helper``); raises `UsageError` where it is none."""
+    """A module of a study's folder, which may import others beside it (``from . import helper``); raises `UsageError` if it fails."""
     file = folder / f"{name}.py"
     if not file.is_file():
         raise UsageError(f"{folder}: has no {name}.py")
@@ -108,13 +108,13 @@ def part(folder: Path, name: str) -> ModuleType:
 
 
 def code_line(folder: Path, parts: Iterable[str] = PARTS) -> str:
-    """What is told before code of a folder runs: its files, those of ``parts`` that are there."""
+    """The announcement before code of a folder runs: its files among ``parts``."""
     files = [f"{name}.py" for name in parts if (folder / f"{name}.py").is_file()]
     return printable(f"running the Python code of {folder}: {', '.join(files)}")
 
 
 def place(fault: BaseException) -> str:
-    """Where in a study's folder an error came from, as file and line; empty where it came from elsewhere."""
+    """File and line in a study's folder where an error came from; empty for other errors."""
     found, trace = "", fault.__traceback__
     while trace:
         if str(trace.tb_frame.f_globals.get("__name__", "")).startswith(PREFIX):

@@ -1,4 +1,4 @@
-"""What a study measures of every run: the entry ``[metrics]`` of its ``study.toml``, and its own module ``metrics``."""
+"""Metrics that a study measures in every run: the entry ``[metrics]`` of its ``study.toml``, and its module ``metrics``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cellyard.statistics.ranges import Number
 from cellyard.study.rows import Row
 from cellyard.system.errors import UsageError, unknown
 
-#: Totals that are measured unless the study names others.
+#: Default totals.
 METRICS = (
     "efficiency",
     "fairness",
@@ -34,15 +34,15 @@ METRICS = (
     "p99_cell_transfer_delay_s",
 )
 
-#: What is measured of each VC unless the study names others.
+#: Default metrics of each VC.
 VC_METRICS = ("goodput_mbps",)
 
 
 @dataclass(frozen=True)
 class Measures:
-    """What is measured of every run: some totals, numbers at paths, what the study's own function gives, and some of each VC.
+    """Metrics of every run: totals, numbers at paths, results of the study's own function, and metrics of each VC.
 
-    ``file`` is where it is stated, for errors.
+    ``file`` is the source of the metrics, for errors.
     """
 
     file: Path
@@ -54,23 +54,23 @@ class Measures:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Metrics that are one number of each run."""
+        """Metrics with one number per run."""
         return (*self.totals, *self.paths, *self.own)
 
     @property
     def vc_names(self) -> tuple[str, ...]:
-        """Metrics that are a number of each VC, in the scenario's order."""
+        """Metrics with one number per VC, in the scenario's order."""
         return tuple(f"vc_{name}" for name in self.vcs)
 
     @cached_property
     def identity(self) -> str:
-        """Text that is another one when something else is measured, or otherwise."""
+        """A text that differs whenever other metrics are measured, or in another way."""
         source = inspect.getsource(self.module) if self.module else None
         paths = {name: path.text for name, path in self.paths.items()}
         return json.dumps([self.totals, self.vcs, paths, self.own, source])
 
     def of(self, run: RunResult, row: Row) -> dict[str, Any]:
-        """All metrics of a run of ``row``; raises `UsageError` when a path leads nowhere in it."""
+        """All metrics of a run of ``row``; raises `UsageError` when a path does not exist in it."""
         found: dict[str, Any] = {name: getattr(run.totals, name) for name in self.totals}
         for name, path in self.paths.items():
             try:
@@ -96,19 +96,19 @@ class Measures:
 
 @dataclass(frozen=True)
 class RowMetrics:
-    """What is kept of a run of ``rows``, which have one scenario: the metrics of each, and the cells that say how much was simulated."""
+    """The kept part of a run for ``rows`` with one scenario: the metrics of each, and cell counts that measure the work."""
 
     measures: Measures
     rows: tuple[Row, ...]
 
     @cached_property
     def identity(self) -> str:
-        """Text that is another one when something else would be kept of the same run."""
+        """A text that differs whenever something else would be kept of the run."""
         own = [[row.table, dict(row.parameters)] for row in self.rows]
         return json.dumps([self.measures.identity, own if self.measures.module else len(own)])
 
     def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """What is kept of the engine's document of a run."""
+        """The kept part of the engine's document of a run."""
         run = RunResult(result)
         totals = run.totals
         metrics = [self.measures.of(run, row) for row in self.rows]
@@ -116,10 +116,11 @@ class RowMetrics:
 
 
 def read(stated: Mapping[str, Any], file: Path, own_module: Callable[[], ModuleType]) -> Measures:
-    """What ``[metrics]`` of ``file`` states; raises `UsageError` naming the file for what cannot be measured.
+    """Read ``[metrics]`` of ``file``; raises `UsageError` naming the file for invalid metrics.
 
-    ``totals`` and ``vcs`` list fields of `Totals` and of each `VcResult`, ``own`` what the function ``metrics(run, row)`` of the
-    study's module gives; any other entry is a metric's name with its path.
+    ``totals`` and ``vcs`` list fields of `Totals` and of each `VcResult`. ``own`` lists results of
+    the function ``metrics(run, row)`` of the study's module. Any other entry maps a metric's name
+    to its path.
     """
     paths = {}
     for name, text in stated.items():

@@ -1,4 +1,4 @@
-"""Published values that their row's ensemble does not reach."""
+"""Finds published values outside the range of their row's ensemble."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from cellyard.study.agreement import agreement, inside_range, judged, told_metri
 from cellyard.study.rows import Row, Rows
 from cellyard.study.study import Study
 
-#: Published values outside their range are listed one by one if they are this far from the simulated value: a ratio by
-#: itself, a count over the published one.
+#: Distance from the simulated value at which published values outside their range are listed.
+#: Absolute for ratios, relative to the published value for counts.
 FAR = 0.1
 
 
 def is_outside(row: Row, metric: str) -> bool:
-    """Whether a published value that is judged lies outside the row's range."""
+    """Whether a judged published value lies outside the row's range."""
     if row.published.get(metric) is None or metric in row.doubtful or metric not in row.ranges:
         return False
     return not inside_range(row, metric)
 
 
 def outside(rows: Rows) -> tuple[list[tuple[Row, str]], int]:
-    """Rows and metrics with a published value outside the range and more than `FAR` away, the farthest first; how many are nearer."""
+    """Rows and metrics with a published value outside the range by more than `FAR`, farthest first; and the number of nearer ones."""
     found = [(row, metric) for row in rows for metric in row.published if is_outside(row, metric)]
 
     def distance(item: tuple[Row, str]) -> float:
@@ -34,12 +34,12 @@ def outside(rows: Rows) -> tuple[list[tuple[Row, str]], int]:
     return far, len(found) - len(far)
 
 
-#: At most so many rows are named of those that make half of an error.
+#: Limit on named rows that cause half of an error.
 MOST_ROWS = 3
 
 
 def where_errors_come_from(study: Study, rows: Rows) -> list[str]:
-    """A sentence for each metric that sums the study up: the fewest rows that make half of its mean absolute error."""
+    """A sentence for each summarising metric: the fewest rows that cause half of its mean absolute error."""
     sentences = []
     for metric in told_metrics(study):
         chosen = judged(Rows(row for row in rows if not study.tables[row.table].beside), metric)
@@ -62,9 +62,10 @@ def where_errors_come_from(study: Study, rows: Rows) -> list[str]:
 
 
 def told(study: Study, rows: Rows) -> list[str]:
-    """What the study says of rows that do not match, with the numbers of ``rows``; nothing of rows that were not run or do match.
+    """The study's texts on rows that do not match, filled in from ``rows``; none for rows that were not run or do match.
 
-    A text names its rows under ``rows`` and their numbers as ``{NAME.simulated[METRIC]}``, ``published``, ``error`` or ``rank``.
+    A text names its rows under ``rows`` and their numbers as ``{NAME.simulated[METRIC]}``,
+    ``published``, ``error`` or ``rank``.
     """
     texts = []
     for entry in study.info.get("unmatched", ()):
@@ -98,7 +99,7 @@ class Numbers:
 
 
 class _ByMetric:
-    """What a function says of the metric that is asked for."""
+    """Applies a function to the requested metric."""
 
     def __init__(self, tell: Callable[[str], str]) -> None:
         self._tell = tell

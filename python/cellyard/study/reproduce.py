@@ -1,4 +1,4 @@
-"""The one runner that reproduces any study: it simulates each row, puts the simulated value beside the published one and judges."""
+"""Reproduces any study: simulates each row, puts the values beside the published ones, and judges claims."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 def _nameless(canonical: str) -> str:
-    """A scenario but for its name, which changes no number."""
+    """A scenario without its name, which affects no number."""
     return json.dumps({**json.loads(canonical), "name": ""})
 
 
 class Reproduction:
-    """A study, or some of its rows, being simulated.
+    """The simulation of a study, or of some of its rows.
 
-    Iterate over `advance` to run it; `rows`, `summary` and `claims` can be read at any time and cover
-    the rows that are complete. ``replications`` is ``None`` for a single run of each row as published. Raises `UsageError`
-    when it is out of bounds.
+    Iterate over `advance` to run it. `rows`, `summary` and `claims` can be read at any time and
+    cover the complete rows. ``replications`` is ``None`` for a single run of each row as published.
+    Raises `UsageError` when it is out of bounds.
     """
 
     def __init__(self, study: Study, rows: Rows, *, replications: int | None = None, seed: int = 1) -> None:
@@ -45,9 +45,11 @@ class Reproduction:
         draws: tuple[int | None, ...] = (None,) if replications is None else tuple(range(replications))
         self._jobs: list[Job] = []
         measures = study.measures
-        # Rows of one network share its runs: they tell of its several VCs, or stand in several tables.
+        # Rows of one network share its runs. They describe different VCs of it, or appear in
+        # several tables.
         alike: dict[str, tuple[int, str, list[Row]]] = {}
-        #: Per row: the number of its network among those that differ, and its place among the rows of that.
+        #: Per row: the number of its distinct network, and its place among the rows of that
+        #: network.
         self._places: list[tuple[int, int]] = []
         for row in rows:
             text = study.scenario(row).with_seed(seed).canonical
@@ -68,7 +70,7 @@ class Reproduction:
 
     @property
     def missing(self) -> Mapping[str, int]:
-        """The scenarios of runs that have not finished, each with the number of these."""
+        """The scenarios with unfinished runs, each with the number of these."""
         return Counter(job.scenario for index, job in enumerate(self._jobs) if index not in self._kept)
 
     def advance(
@@ -80,9 +82,9 @@ class Reproduction:
         on: str | Workers | None = None,
         on_progress: Callable[[float], None] | None = None,
     ) -> Iterator[int]:
-        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
+        """Simulate, and yield the number of finished runs after each. Closing the iterator stops; finished runs stay.
 
-        ``memory``, ``on`` and ``on_progress`` as in `run_jobs`.
+        ``memory``, ``on`` and ``on_progress`` are as in `run_jobs`.
         """
         if store:
             self._name_as_the_study()
@@ -93,7 +95,7 @@ class Reproduction:
             yield len(self._kept)
 
     def _name_as_the_study(self) -> None:
-        """Give each network the name of the first of all rows of the study that have it: a store knows it then, whichever were chosen."""
+        """Name each network after the first of all rows that have it, so that a store finds it whichever rows were selected."""
         every = [row for table in self.study.tables.values() for row in table.rows]
         if len(self._rows) == len(every):
             return
@@ -121,7 +123,7 @@ class Reproduction:
         return Rows(rows)
 
     def _judge(self, row: Row, runs: Sequence[Mapping[str, Any]]) -> Row:
-        """``row`` with what was simulated, from the metrics of its runs."""
+        """``row`` with simulated values from the metrics of its runs."""
         simulated: dict[str, Any] = {}
         ranges, counts, samples = {}, set(), {}
         for metric in self.study.measures.names:
@@ -140,13 +142,13 @@ class Reproduction:
         return replace(row, counts=frozenset(counts), runs=len(runs))
 
     def _centre(self, values: Sequence[float]) -> float | int | None:
-        """The study's centre; whole of whole numbers where it is one."""
+        """The study's centre; a whole number where that is exact for whole numbers."""
         centre = {"mean": mean, "median": median}[self.study.centre]
         return whole_count(centre(values), is_count=all(isinstance(value, int) for value in values))
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """Every claim whose tables were run whole, judged."""
+        """Every claim whose tables were run completely, with its verdict."""
         rows = self.rows
         whole = {name for name, table in self.study.tables.items() if len(rows.where(table=name)) == len(table.rows)}
         judged = []
@@ -161,7 +163,7 @@ class Reproduction:
         return summary(self.study, self.rows)
 
     def to_dict(self, *, wall_seconds: float) -> dict[str, Any]:
-        """The JSON document; everything but ``timing`` is the same whenever and wherever it is made."""
+        """The JSON document. Everything but ``timing`` is reproducible."""
         from cellyard import _engine
 
         rows = self.rows

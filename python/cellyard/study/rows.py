@@ -1,4 +1,4 @@
-"""The rows of a study's tables: what is varied, what was published, and what was simulated."""
+"""Rows of a study's tables: parameters, published and simulated values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from cellyard.results.types import Totals
 
-#: Totals that count something.
+#: Totals that are counts.
 COUNTS = frozenset(name for name, is_count in Totals.numbers().items() if is_count)
 
-#: To what published values were rounded unless their table says so.
+#: Default rounding of published values.
 PRINTED = 0.01
 
 #: A parameter of a row as read from its table.
@@ -20,12 +20,13 @@ Value = str | int | float
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table: its parameters, what was published, and what was simulated once it has run.
+    """One row of a table: its parameters, its published values, and its simulated values once it has run.
 
-    ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble of ``runs``, whose ranges
-    (`cellyard.statistics.ranges.interval`) are in ``ranges`` and values by replication in ``samples``. ``doubtful``
-    names metrics whose printed value is in doubt; they are shown and not judged. ``counts`` names metrics that are whole
-    numbers in every run, and were printed as such; others were rounded as ``printed`` says, for all or by metric.
+    ``simulated`` holds the value of a single run, or the study's `Study.centre` of an ensemble of
+    ``runs``. ``ranges`` holds the ensemble's ranges (`cellyard.statistics.ranges.interval`), and
+    ``samples`` its values by replication. ``doubtful`` names metrics whose printed value is in
+    doubt; they are shown but not judged. ``counts`` names metrics that are whole numbers in every
+    run and were printed as such. The others were rounded to ``printed``, for all or by metric.
     """
 
     table: str
@@ -44,15 +45,15 @@ class Row:
         return self.parameters[parameter]
 
     def watched(self, *probes: Any) -> Row:
-        """The row, with ``probes`` in its scenario."""
+        """The row with ``probes`` in its scenario."""
         return replace(self, parameters={**self.parameters, "probes": probes})
 
     def get(self, parameter: str, default: Any = None) -> Any:
-        """A parameter that some tables lack."""
+        """A parameter, or ``default`` where the table lacks it."""
         return self.parameters.get(parameter, default)
 
     def matches(self, wanted: Mapping[str, Any]) -> bool:
-        """Whether table and parameters are as ``wanted``; a collection means any of its values."""
+        """Whether table and parameters match ``wanted``; a collection means any of its values."""
         own = {"table": self.table, **self.parameters}
         return all(
             key in own and (own[key] in value if isinstance(value, (tuple, list, set)) else own[key] == value)
@@ -60,7 +61,7 @@ class Row:
         )
 
     def rounded_to(self, metric: str) -> float:
-        """To what a published value that is no count was rounded, in the metric's unit; 0.01 where nothing is stated.
+        """Rounding of a published value that is not a count, in the metric's unit; by default 0.01.
 
         >>> Row("1", {}, {}, printed={"goodput_mbps": 0.1}).rounded_to("goodput_mbps")
         0.1
@@ -82,12 +83,12 @@ class Row:
 
 
 class Rows(tuple[Row, ...]):
-    """Rows to choose from; what claims and figures work on."""
+    """A sequence of rows with selections, for claims and figures."""
 
     __slots__ = ()
 
     def where(self, **wanted: Any) -> Rows:
-        """Rows whose table and parameters are as given; a collection means any of its values."""
+        """Rows whose table and parameters match; a collection means any of its values."""
         return Rows(row for row in self if row.matches(wanted))
 
     def values(self, metric: str) -> list[float]:
@@ -95,12 +96,12 @@ class Rows(tuple[Row, ...]):
         return [float(row.simulated[metric]) for row in self if row.simulated[metric] is not None]
 
     def gains(self, metric: str, parameter: str, low: Value, high: Value) -> list[float]:
-        """How much a metric is higher with ``parameter`` = ``high`` than with ``low``, for each of `pairs`."""
+        """Increase of a metric from ``parameter`` = ``low`` to ``high``, for each of `pairs`."""
         found = ((a.simulated[metric], b.simulated[metric]) for a, b in self.pairs(parameter, low, high))
         return [b - a for a, b in found if a is not None and b is not None]
 
     def pairs(self, parameter: str, low: Value, high: Value) -> list[tuple[Row, Row]]:
-        """Rows that differ in one parameter only: with its value ``low`` and ``high``."""
+        """Pairs of rows that differ only in one parameter: with its value ``low`` and ``high``."""
 
         def others(row: Row) -> tuple[Any, ...]:
             return (row.table, *((k, v) for k, v in row.parameters.items() if k != parameter))

@@ -1,7 +1,8 @@
-"""Which of several candidates the replications of a study separate, and the numbers that say so.
+"""Decides which of several candidates the replications of a study separate, with the numbers behind it.
 
-Replications of one number draw alike in rows whose hosts and VCs have the same names, so candidates are compared replication by
-replication. The intervals of all pairs of candidates hold together at 95 % (`cellyard.statistics.difference.of`).
+Replications with one number use common random numbers in rows whose hosts and VCs have equal names.
+So candidates are compared replication by replication. The intervals of all pairs of candidates hold
+jointly at 95 % (`cellyard.statistics.difference.of`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cellyard.study.rows import Row, Rows
 
 
 class Evidence(NamedTuple):
-    """A number behind a sentence: what it is, with its 95 % interval and what the replications show of it."""
+    """A number behind a sentence: its meaning, its 95 % interval, and the verdict of the replications."""
 
     what: str
     value: Difference
@@ -40,12 +41,12 @@ class Statement(NamedTuple):
     evidence: tuple[Evidence, ...] = ()
 
 
-#: A value for each replication, where it is defined.
+#: A value for each replication; ``None`` where undefined.
 Runs = Sequence[float | None]
 
 
 def replicated(rows: Iterable[Row], *metrics: str, value: Callable[..., float] = float) -> list[float | None]:
-    """The mean of the rows in each replication: of ``value`` of their ``metrics``; ``None`` where one of them is not defined.
+    """The mean over rows of ``value`` of their ``metrics``, by replication; ``None`` where a metric is undefined.
 
     >>> rows = [Row("1", {}, {}, samples={"efficiency": values}) for values in ((0.5, 0.6), (0.7, None))]
     >>> replicated(rows, "efficiency")
@@ -62,9 +63,10 @@ def replicated(rows: Iterable[Row], *metrics: str, value: Callable[..., float] =
 
 
 def contrast(plus: Iterable[Runs], minus: Iterable[Runs], centre: float, comparisons: int = 1) -> Difference:
-    """The mean over replications of what is added less what is subtracted; ``centre`` is told where there are no replications.
+    """The mean over replications of sums of ``plus`` minus ``minus``. Without replications, it is ``centre``.
 
-    An interval that leaves out 0 on the other side than ``centre`` (a difference of medians, say) shows nothing and is widened to hold 0.
+    The interval may exclude 0 on the other side than ``centre``, for example a difference of
+    medians. That shows nothing, so the interval is widened to include 0.
     """
     signed = [(1, runs) for runs in plus] + [(-1, runs) for runs in minus]
     replications = min((len(runs) for _, runs in signed), default=0)
@@ -80,9 +82,10 @@ def contrast(plus: Iterable[Runs], minus: Iterable[Runs], centre: float, compari
 
 @dataclass(frozen=True)
 class Candidates:
-    """What is compared: each candidate's centre, and its value in each replication.
+    """Candidates for a comparison: the centre of each, and its value in each replication.
 
-    ``name`` names a candidate, ``what`` the number that is compared, and ``lowest`` says that less is better.
+    ``name`` formats a candidate, ``what`` names the compared number, and with ``lowest`` less is
+    better.
     """
 
     centres: Mapping[Any, float]
@@ -98,27 +101,27 @@ class Candidates:
 
     @cached_property
     def order(self) -> list[Any]:
-        """The candidates, the best first."""
+        """The candidates, best first."""
         return sorted(self.centres, key=lambda one: self.centres[one] if self.lowest else -self.centres[one])
 
     @property
     def known(self) -> bool:
-        """Whether there are replications enough to compare candidates."""
+        """Whether there are enough replications to compare candidates."""
         return min((sum(one is not None for one in runs) for runs in self.runs.values()), default=0) >= FEWEST
 
     def difference(self, a: Any, b: Any, comparisons: int | None = None) -> Difference:
-        """How much more ``a`` has than ``b``; the interval is for all pairs unless ``comparisons`` says for how many."""
+        """By how much ``a`` exceeds ``b``. The interval holds jointly for all pairs, or for ``comparisons`` comparisons."""
         of_pair = self.centres[a] - self.centres[b]
         return contrast([self.runs[a]], [self.runs[b]], of_pair, comparisons or self.pairs)
 
     @property
     def spread(self) -> Difference:
-        """How far the best is above the last."""
+        """Difference between the best and the last."""
         return self.difference(self.order[0], self.order[-1])
 
     @cached_property
     def groups(self) -> list[list[Any]]:
-        """The candidates in order, in groups: each is separated from all in the groups behind its own. One group where nothing is known."""
+        """The candidates in order, in groups separated from all later ones. A single group where nothing is known."""
         if not self.known:
             return [list(self.centres)]
         order, found = self.order, [self.order[:1]]
@@ -131,7 +134,7 @@ class Candidates:
 
     @property
     def best(self) -> str:
-        """The best candidate, or those that are not separated from it; where nothing is known it says so.
+        """The best candidate with those that are not separated from it, in words; says so where nothing is known.
 
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput", str.upper).best
@@ -143,7 +146,7 @@ class Candidates:
         return " or ".join(map(self.name, first)) + " (not separated)" * (len(first) > 1)
 
     def ranked(self, form: str = ".2f") -> str:
-        """The best first; "or" joins those that are not separated. Where nothing is known they keep the order of their table.
+        """The candidates, best first; "or" joins those not separated. Where nothing is known, they keep the order of their table.
 
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> centres = {one: fmean(runs) for one, runs in drawn.items()}
@@ -161,7 +164,7 @@ class Candidates:
         return ", ".join(" or ".join(map(shown, one)) + " (not separated)" * (len(one) > 1) for one in self.groups)
 
     def evidence(self, *, best_only: bool = False, where: str = "") -> list[Evidence]:
-        """The differences of all pairs, or of the best and each other."""
+        """The differences of all pairs, or of the best and each other candidate."""
         pairs = [(self.order[0], other) for other in self.order[1:]] if best_only else combinations(self.order, 2)
         what = f"{self.what}{where and ', '}{where}"
         return [Evidence(f"{what}: {self.name(a)} - {self.name(b)}", self.difference(a, b)) for a, b in pairs]
@@ -176,7 +179,7 @@ def candidates(
     *,
     lowest: bool = False,
 ) -> Candidates:
-    """The values of a parameter, compared by a metric over the rows where it is defined."""
+    """The values of a parameter as candidates, compared by a metric over the rows where it is defined."""
     chosen = {
         one: [row for row in rows if row[parameter] == one and row.simulated[metric] is not None] for one in centres
     }
@@ -185,7 +188,7 @@ def candidates(
 
 
 def gain(pairs: Sequence[tuple[Row, Row]], metric: str, comparisons: int = 1) -> Difference:
-    """How much higher a metric is in the second row of each pair, on average over the pairs where it is defined."""
+    """Mean increase of a metric from the first to the second row of each pair, over the pairs where it is defined."""
     of = [pair for pair in pairs if None not in (pair[0].simulated[metric], pair[1].simulated[metric])]
     before, after = ([pair[k] for pair in of] for k in (0, 1))
     centre = fmean(b.simulated[metric] - a.simulated[metric] for a, b in of)

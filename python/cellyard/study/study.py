@@ -1,9 +1,16 @@
-"""A published study as data plus a small script; `cellyard.study.reproduce` runs it.
+"""A published study as data plus small scripts; `cellyard.study.reproduce` runs it.
 
-A study is a folder with ``study.toml`` (citation, shared values, what is assumed), ``tables/*.csv`` as published,
-``scenario.py`` (a row of a table -> a scenario), ``claims.py`` (what the text says -> does it hold), ``figures.py``
-and, where a metric needs code of its own, ``metrics.py``. Those of Cellyard are beside this file, others wherever their user has them.
-`load` reads ``study.toml`` as data; code of a study runs only where `Study.part` is asked for.
+A study is a folder with these files:
+
+* ``study.toml``: citation, shared values, assumptions;
+* ``tables/*.csv``: the tables as published;
+* ``scenario.py``: makes a scenario from a row of a table;
+* ``claims.py``: claims of the text, and whether they hold;
+* ``figures.py``;
+* ``metrics.py``, if a metric needs code.
+
+Cellyard's studies are beside this file; users keep theirs anywhere. `load` reads ``study.toml`` as
+data. Code of a study runs only through `Study.part`.
 """
 
 from __future__ import annotations
@@ -32,14 +39,14 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent.parent / "studies"
 
-#: Replications of each row in a report where a study states none. With them the 95 % interval of a fairness that has a deviation of 0.05
-#: is narrower than 0.04.
+#: Default replications of each row in a report. They narrow the 95 % interval of a fairness with
+#: deviation 0.05 to less than 0.04.
 REPLICATIONS = 30
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds, and the numbers that say so."""
+    """Whether a claim holds, and the numbers behind it."""
 
     holds: bool
     evidence: str
@@ -47,7 +54,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that a study's text says, judged on the rows of the tables it needs."""
+    """A claim in a study's text, judged on the rows of the tables it needs."""
 
     text: str
     tables: tuple[str, ...]
@@ -55,12 +62,12 @@ class Claim:
 
 
 def claim(text: str, *tables: str) -> Callable[[Callable[[Rows], Verdict]], Claim]:
-    """Decorator that makes a function of rows a `Claim`; it is judged when all of ``tables`` were run."""
+    """Decorator that makes a function of rows a `Claim`. The claim is judged when all of ``tables`` were run."""
     return lambda judge: Claim(text, tables, judge)
 
 
 def count(pairs: Iterable[bool]) -> tuple[int, int]:
-    """How many hold, of how many.
+    """Number of true values, and number of all.
 
     >>> count([True, False, True])
     (2, 3)
@@ -71,10 +78,11 @@ def count(pairs: Iterable[bool]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a study; ``metrics`` are its published columns, ``published`` is false for rows of our own.
+    """A table of a study; ``metrics`` are its published columns. ``published`` is false for rows that Cellyard adds.
 
-    ``beside`` names the table whose rows these are with one option changed: its results make a second column there
-    and do not count in the overall agreement. ``text`` is what a report says of it below its title.
+    ``beside`` names a table with the same rows but one option changed. The results become a second
+    column there and do not count in the overall agreement. ``text`` is shown below the title in a
+    report.
     """
 
     name: str
@@ -95,8 +103,8 @@ class Table:
 class Study:
     """A study: its folder and what its files say.
 
-    With a ``seed``, scenarios of rows draw from that one. `runs` are made on ``jobs`` threads, all cores by default, with ``memory``, or
-    ``on`` a cluster, as `run_jobs` has them.
+    With a ``seed``, scenarios of rows use it. `runs` uses ``jobs`` threads (by default all cores)
+    with ``memory``, or a cluster ``on``, as `run_jobs` does.
     """
 
     name: str
@@ -119,7 +127,7 @@ class Study:
 
     @property
     def in_short(self) -> str:
-        """The sentence that answers it best, from the stored summary beside its tables; empty where there is none."""
+        """The stored sentence that best answers the question, from the summary beside the tables; empty without one."""
         try:
             summary = (self.folder / "README.md").read_text(encoding="utf-8")
         except OSError:
@@ -129,7 +137,7 @@ class Study:
 
     @property
     def group_by(self) -> tuple[str, ...]:
-        """Parameters by which agreement is also summed up group by group."""
+        """Parameters by whose values agreement is also summarised."""
         return tuple(self.info.get("group_by", ()))
 
     @cached_property
@@ -139,25 +147,25 @@ class Study:
 
     @property
     def centre(self) -> str:
-        """What an ensemble's ``simulated`` values are: ``median`` (default), or ``mean`` where outcomes have two modes.
+        """Statistic for an ensemble's ``simulated`` values: ``median`` (default), or ``mean`` where outcomes have two modes.
 
-        The median of two modes is one of them, and a few draws more or less decide which.
+        With two modes the median is one of them, and a few random outcomes decide which.
         """
         return str(self.info.get("centre", "median"))
 
     @property
     def replications(self) -> int:
-        """Replications of each row in a report, unless it is asked for others."""
+        """Default replications of each row in a report."""
         return int(self.info.get("replications", REPLICATIONS))
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """Metrics that are something else in this study than under their name in all results, with what they are."""
+        """Metrics whose meaning in this study differs from the usual one, with an explanation."""
         return dict(self.info.get("meanings", {}))
 
     @cached_property
     def measures(self) -> Measures:
-        """What is measured of every run; raises `UsageError` where ``[metrics]`` or a column of a table asks for what is not."""
+        """The metrics of every run; raises `UsageError` if ``[metrics]`` or a column of a table is invalid."""
         file = self.folder / "study.toml"
         measures = read_measures(self.info.get("metrics", {}), file, lambda: self.part("metrics"))
         for table in self.tables.values():
@@ -177,12 +185,12 @@ class Study:
 
     @property
     def argument(self) -> str:
-        """What commands call it: its name, or the path of its folder where it is not one of Cellyard's."""
+        """Name of the study in commands: its name, or the path of its folder if it is not one of Cellyard's."""
         return f"./{self.folder.name}" if self.is_own else self.name
 
     @property
     def is_own(self) -> bool:
-        """Whether it is in a folder of its user, and not one of Cellyard's."""
+        """Whether the study is in a user's folder, and not one of Cellyard's."""
         return self.folder.parent != FOLDER
 
     def has_part(self, name: str) -> bool:
@@ -200,16 +208,16 @@ class Study:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What the text says, in order; none if it has no ``claims.py``."""
+        """The claims of the text, in order; empty without ``claims.py``."""
         return tuple(self.part("claims").CLAIMS) if self.has_part("claims") else ()
 
     @property
     def answer(self) -> tuple[Any, ...]:
-        """Its answer, sentence by sentence (`cellyard.study.answer.Sentence`); none if it has no ``answer.py``."""
+        """The sentences of the answer (`cellyard.study.answer.Sentence`); empty without ``answer.py``."""
         return tuple(self.part("answer").ANSWER) if self.has_part("answer") else ()
 
     def scenario(self, row: Row) -> Scenario:
-        """The scenario of a row; raises `ScenarioError`, which names the row, when it is none."""
+        """The scenario of a row; raises `ScenarioError`, which names the row, when it is invalid."""
         try:
             made: Scenario = self.part("scenario").scenario(row, self.info["shared"])
             if not isinstance(made, Scenario):
@@ -223,7 +231,7 @@ class Study:
         return made if self.seed is None else made.with_seed(self.seed)
 
     def runs(self, rows: Iterable[Row], *, replication: int | None = None) -> list[RunResult]:
-        """One run of each row, as stated or as that replication, in their order; none is stored. Raises what `run_jobs` raises."""
+        """Run each row once, as described or as that replication, in order. Nothing is stored. Raises what `run_jobs` raises."""
         from cellyard.runs.batch import Job, run_jobs
 
         wanted = [Job(self.scenario(row).canonical, replication) for row in rows]
@@ -243,7 +251,7 @@ def studies() -> dict[str, Study]:
 
 
 def is_path(name: str | Path) -> bool:
-    """Whether a study is named by the path of its folder: with a slash, as ``./tcps``, as shells ask it of programs.
+    """Whether a name is the path of a study's folder. Paths contain a slash, such as ``./tcps``, like programs in a shell.
 
     >>> [is_path(name) for name in ("./tcps", "studies/tcps", "/tmp/tcps", "..", "tcps")]
     [True, True, True, True, False]
@@ -252,7 +260,7 @@ def is_path(name: str | Path) -> bool:
 
 
 def load(name: str | Path, *, beside: Path = Path()) -> Study:
-    """Cellyard's study of that name, or the one in the folder at that path, which is relative to ``beside``; none of its code runs.
+    """Cellyard's study of that name, or the study in the folder at that path relative to ``beside``. No code of it runs.
 
     Raises `UsageError` when there is none.
     """
@@ -274,10 +282,10 @@ def load(name: str | Path, *, beside: Path = Path()) -> Study:
 
 
 def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Rows:
-    """Rows of ``tables`` (all when empty) whose parameters are as ``where`` says.
+    """Rows of ``tables`` (all when empty) whose parameters match ``where``.
 
-    A name that comes more than once in ``where`` may have any of its values. Raises `UsageError` on unknown names, and on
-    values that no row has.
+    A parameter that is repeated in ``where`` may have any of its values. Raises `UsageError` on
+    unknown names, and on values that no row has.
     """
     for name in tables:
         if name not in study.tables:
@@ -333,7 +341,7 @@ def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
 
 
 def _published(text: str, where: str) -> float | None:
-    """A published value; nothing where nothing was printed."""
+    """A published value, or ``None`` where nothing was printed."""
     try:
         return float(text) if text else None
     except ValueError:

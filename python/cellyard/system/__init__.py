@@ -1,1 +1,1 @@
-"""What everything stands on: errors, files, limits, locks, progress, signals, the terminal and values."""
+"""Foundations: errors, files, limits, locks, progress, signals, the terminal and values."""

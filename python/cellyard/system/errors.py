@@ -1,4 +1,4 @@
-"""What can go wrong; each error's text is meant for the person who typed the scenario or the command."""
+"""Errors. Each text addresses the person who typed the scenario or the command."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from cellyard.system.terminal import printable
 
-#: More names that exist are not listed.
+#: Limit on existing names that a message lists.
 MOST_NAMES = 40
 
 
 class CellyardError(Exception):
-    """Base of all errors that Cellyard raises on purpose."""
+    """Base of all errors that Cellyard raises intentionally."""
 
 
 class UsageError(CellyardError, ValueError):
-    """An option, an argument, a name or a folder that cannot be used. The command line ends with status 2."""
+    """An unusable option, argument, name or folder. The command line exits with status 2."""
 
 
 class UnknownNameError(UsageError, KeyError):
@@ -27,27 +27,27 @@ class UnknownNameError(UsageError, KeyError):
 
 
 class SeveralRunsError(UsageError, AttributeError):
-    """What only a single run has was asked of several: `hasattr` says no."""
+    """An attribute of single runs was requested of several. An `AttributeError`, so that `hasattr` returns false."""
 
 
 class OtherVersionError(UsageError, TypeError):
-    """A stored scenario or result that has what this version of Cellyard does not know, or lacks what it does: another version made it."""
+    """A stored scenario or result made by an incompatible version: it has unknown fields, or lacks required ones."""
 
 
 class RunError(CellyardError):
-    """A run failed; other runs of the same batch are not affected. The command line ends with status 1."""
+    """A run failed. Other runs of the batch are not affected. The command line exits with status 1."""
 
 
 class CancelledError(RunError):
-    """A run was cancelled, as its ``cancel`` was set."""
+    """A run was cancelled through its ``cancel``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a scenario or an experiment.
+    """One problem of a scenario or an experiment.
 
-    ``text`` is all of it in words, with controls and marks of direction as their numbers. ``line`` and ``column`` count from 1 and are
-    0 or ``None`` where there is no text (data from Python).
+    ``text`` is the whole problem in words, with control and direction characters as numbers.
+    ``line`` and ``column`` count from 1. They are 0 or ``None`` for data from Python.
     """
 
     text: str
@@ -67,9 +67,9 @@ class Problem:
 
 
 class ProblemsError(CellyardError, ValueError):
-    """A description that cannot be used, with everything that is wrong with it in ``problems``. The command line ends with status 2.
+    """An invalid description, with all its ``problems``. The command line exits with status 2.
 
-    Of more than 50 problems these are the first, and a last one that says how many more there are.
+    Beyond 50 problems, the list holds the first ones, and a last one that counts the rest.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -77,7 +77,8 @@ class ProblemsError(CellyardError, ValueError):
         super().__init__("\n".join(problem.text for problem in self.problems))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # An exception is made again from `args`, which are its text; a pool of processes hands errors over so.
+        # Pickling recreates an exception from `args`, which is only its text. Process pools pickle
+        # errors.
         return type(self), (self.problems,), {**vars(self), "problems": self.problems}
 
 
@@ -86,11 +87,11 @@ class ScenarioError(ProblemsError):
 
 
 class ExperimentError(ProblemsError):
-    """The description of an experiment that cannot be run."""
+    """An experiment that cannot be run."""
 
 
 def either(names: Sequence[str], quote: str) -> str:
-    """Quoted names as alternatives.
+    """Quoted names joined as alternatives.
 
     >>> print(either(["a", "b", "c"], "'"))
     'a', 'b' or 'c'
@@ -100,7 +101,7 @@ def either(names: Sequence[str], quote: str) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that does not exist, with the names that were probably meant.
+    """The error for an unknown name, with suggestions.
 
     >>> print(unknown("study", "ubr-pluss", ["ubr-plus"]))
     study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
@@ -118,7 +119,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {there or 'none'}")
 
 
-#: Messages and pickles name errors by the module that is public.
+#: Messages and pickles should name errors by their public module.
 for _error in list(globals().values()):
     if isinstance(_error, type) and issubclass(_error, CellyardError):
         _error.__module__ = "cellyard.errors"

@@ -1,8 +1,9 @@
-"""Files that are whole or absent, and sets of files that change together.
+"""Writes files that are complete or absent, and sets of files that change together.
 
-A file is written beside its place under a name of its own, brought to the disk, and renamed. A set is prepared so, file by file; a
-list of its files is the step by which it counts. Whoever finds the list goes on renaming, so that after a crash at any moment the set is
-the one before or the new one.
+A file is written beside its place under a temporary name, synced to the disk, and renamed. A set is
+prepared in this way, file by file. Writing the list of its files commits the set. Any process that
+finds the list completes the renames. So after a crash at any moment, the set is either the old or
+the new one.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from typing import Any
 
 from cellyard.system.errors import UsageError
 
-#: Beginning of the name of a file that is being written.
+#: Prefix of the name of a file that is being written.
 NEW = ".cellyard-new-"
-#: Beginning of the name of a file that tries whether a folder can be written.
+#: Prefix of the name of a file that tests whether a folder can be written.
 TRIAL = ".cellyard-trial-"
-#: The list of a set whose files are being put into their places.
+#: The list of a committed set whose files are being renamed.
 LIST = ".cellyard-set"
-#: Checksums of the files of a set, as ``sha256sum --check`` reads them.
+#: Checksums of the files of a set, in the format of ``sha256sum --check``.
 SUMS = "SHA256SUMS"
-#: No file system has longer names, in bytes.
+#: Longest name on any file system, in bytes.
 LONGEST_NAME = 255
 
 
 def write_whole(path: Path, content: str | bytes | Iterable[bytes], *, follow: bool = True) -> None:
-    """Write a file in one step: whoever looks sees the old one or the whole new one. Raises `OSError`.
+    """Write a file in one step, so that others see the old or the complete new one. Raises `OSError`.
 
-    A link stays one, and what it leads to is written; unless ``follow``, the file takes the place of the link.
+    A link is kept and its target written. Without ``follow``, the file replaces the link.
     """
     target = Path(os.path.realpath(path)) if follow else path
     new = target.with_name(f"{NEW}{os.getpid()}-{target.name}")
@@ -53,12 +54,12 @@ def write_whole(path: Path, content: str | bytes | Iterable[bytes], *, follow: b
 
 
 def sealed(document: Mapping[str, Any]) -> str:
-    """JSON that carries a checksum of itself, which `unsealed` checks."""
+    """JSON with a checksum of itself, which `unsealed` checks."""
     return json.dumps({**document, "sha256": _seal(document)}, indent=2) + "\n"
 
 
 def unsealed(text: str) -> dict[str, Any]:
-    """What was `sealed`; raises `ValueError` when it is not as it was written."""
+    """The content of a `sealed` text; raises `ValueError` when it is damaged."""
     document = json.loads(text)
     if not isinstance(document, dict) or document.pop("sha256", None) != _seal(document):
         raise ValueError("its checksum does not match")
@@ -75,10 +76,10 @@ def digest(content: str | bytes) -> str:
 
 
 class FileSet(AbstractContextManager["FileSet"]):
-    """Files of ``folder`` that replace those of the set before, all or none, when the ``with`` block ends without an exception.
+    """Files of ``folder`` that replace the previous set, all or none, when the ``with`` block ends without an exception.
 
-    Files of the set before that are not in the new one are removed, as long as they are as they were written. `SUMS` has the checksum of
-    each. Links in the folder are replaced and never followed. Raises `OSError`.
+    Unmodified files of the previous set that are not in the new one are removed. `SUMS` has the
+    checksum of each file. Links in the folder are replaced and never followed. Raises `OSError`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -86,7 +87,7 @@ class FileSet(AbstractContextManager["FileSet"]):
         self._sums: dict[str, str] = {}
 
     def add(self, name: str, content: str | bytes | Iterable[str] | Iterable[bytes]) -> None:
-        """Write ``name``, whole or bit by bit; it takes its place with the others."""
+        """Write the file ``name``, as a whole or in pieces. It takes its place together with the others."""
         pieces = [content] if isinstance(content, (str, bytes)) else content
         self._sums[name] = _named(self._folder / name, _write, self._folder / f"{NEW}{name}", pieces)
 
@@ -114,7 +115,7 @@ class FileSet(AbstractContextManager["FileSet"]):
 
 
 def sums(folder: Path) -> dict[str, str]:
-    """The files of the set in ``folder`` with their checksums; none where no set is."""
+    """The files of the set in ``folder`` with their checksums; empty where no set is."""
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -124,14 +125,14 @@ def sums(folder: Path) -> dict[str, str]:
 
 
 def _is_plain(name: object) -> bool:
-    """Whether a name is that of a result file in the folder itself; a list from somebody else may hold any."""
+    """Whether a name is that of a result file directly in the folder. A foreign list may contain any name."""
     if not isinstance(name, str) or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
         return False
     return name != "" and Path(name).name == name and not name.startswith(".")
 
 
 def _remove_as_written(path: Path, seal: object) -> None:
-    """Remove a file whose checksum is this one; any other, and a link, belongs to somebody else and stays."""
+    """Remove a file that has this checksum. Any other file, or a link, is not ours and stays."""
     with suppress(OSError):
         if stat.S_ISREG(path.lstat().st_mode):
             with path.open("rb") as file:
@@ -141,9 +142,9 @@ def _remove_as_written(path: Path, seal: object) -> None:
 
 
 def settle(folder: Path, *, overwrite: bool = False) -> None:
-    """Put the files of a set into their places whose writing was cut short, and clear away what does not count.
+    """Complete the renames of an interrupted set, and remove temporary files.
 
-    Raises `UsageError` when the list of the set is damaged; with ``overwrite`` that set is given up.
+    Raises `UsageError` when the list of the set is damaged; with ``overwrite``, discards that set.
     """
     try:
         _settle(folder)
@@ -177,7 +178,7 @@ def _settle(folder: Path) -> None:
 
 
 def _discard(folder: Path) -> None:
-    """Remove what was being written, and trials that were left behind."""
+    """Remove temporary files and leftover tests."""
     with suppress(OSError):
         for file in folder.iterdir():
             if file.name.startswith((NEW, TRIAL)):
@@ -186,7 +187,7 @@ def _discard(folder: Path) -> None:
 
 
 def _write(path: Path, pieces: Iterable[str | bytes]) -> str:
-    """Write a file and bring it to the disk; its SHA-256."""
+    """Write a file, sync it to the disk, and return its SHA-256."""
     seal = hashlib.sha256()
     path.unlink(missing_ok=True)
     with path.open("xb") as file:  # which a link that somebody put there does not pass
@@ -200,7 +201,7 @@ def _write(path: Path, pieces: Iterable[str | bytes]) -> str:
 
 
 def _named(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
-    """What ``call`` returns; an error of it names ``path``, and not the file that is written in its place."""
+    """The result of ``call``. Its errors name ``path`` instead of the temporary file."""
     try:
         return call(*arguments)
     except OSError as error:
@@ -208,7 +209,7 @@ def _named(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def to_disk(handle: int) -> None:
-    """Bring what was written to the disk, where the file system knows how to."""
+    """Sync written data to the disk, where the file system supports that."""
     try:
         os.fsync(handle)
     except OSError as error:
@@ -217,7 +218,7 @@ def to_disk(handle: int) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk, which not every system can."""
+    """Sync the names in a folder to the disk, where the system supports that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -227,19 +228,19 @@ def _sync_folder(folder: Path) -> None:
 
 
 def missing(path: Path) -> list[Path]:
-    """The folders on the way to ``path`` that are not there, itself first."""
+    """The missing folders on the way to ``path``, innermost first."""
     return [folder for folder in (path, *path.parents) if not folder.exists()]
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
-    """Remove folders, but those that somebody else uses by now."""
+    """Remove folders, except those that others use by now."""
     for folder in folders:
         with suppress(OSError):
             folder.rmdir()
 
 
 def writable_folder(path: Path) -> Path:
-    """``path`` as a folder that can be written, made if need be; raises `UsageError` and leaves nothing behind."""
+    """``path`` as a writable folder, created if missing; raises `UsageError` and leaves nothing behind."""
     made = missing(path)
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Packages that import their public names when they are first used, so that importing the package costs nothing."""
+"""Lazy packages: public names are imported on first use, so that importing the package is cheap."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lazily(package: str, names: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package; ``names`` are those of each of its modules, between spaces."""
+    """`__getattr__` and `__dir__` of a package; ``names`` lists the names of each module, separated by spaces."""
     home = {name: module for module, of_module in names.items() for name in of_module.split()}
 
     def get(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Bounds of what can be asked for, common to the command line and Python."""
+"""Limits on arguments, shared by the command line and Python."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from typing import SupportsIndex, SupportsInt
 from cellyard.system.errors import UsageError
 from cellyard.system.values import own, shown
 
-#: Replications of one scenario or row.
+#: Limit on the replications of a scenario or row.
 MOST_REPLICATIONS = 100_000
-#: Threads.
+#: Limit on threads.
 MOST_JOBS = 1024
-#: Workers of a cluster on one machine.
+#: Limit on the workers of a cluster on one machine.
 MOST_WORKERS = 1024
-#: Runs of one grid or study, refused before memory is taken.
+#: Limit on the runs of a grid or study, checked before memory is allocated.
 MOST_RUNS = 1_000_000
-#: Seeds are below.
+#: Largest seed.
 MOST_SEED = 2**63 - 1
 
 
-#: Share of the machine's memory that runs under way may need together unless another limit is given.
+#: Default limit on the memory of concurrent runs, as a fraction of the machine's memory.
 MEMORY_SHARE = 0.5
-#: Where Linux tells a limit of a group of processes.
+#: Files where Linux reports the memory limit of a group of processes.
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]i?)?B\s*")
 _LARGEST_SIZE = 2**63
 
 
 def memory_bytes(value: str | int | None) -> int | None:
-    """Bytes of a size as ``"4 GB"`` or a number; of ``None``, half of the machine's memory, or ``None`` where that is unknown.
+    """Bytes of a size such as ``"4 GB"`` or a number. ``None`` gives half of the machine's memory, or ``None`` if unknown.
 
     Raises `UsageError` for anything else.
 
@@ -50,7 +50,7 @@ def memory_bytes(value: str | int | None) -> int | None:
 
 
 def size_bytes(name: str, value: str | int) -> int:
-    """Bytes of a size as ``"4 GB"`` or a number; raises `UsageError`, which calls it ``name``, for anything else."""
+    """Bytes of a size such as ``"4 GB"`` or a number; raises `UsageError`, which calls it ``name``, for anything else."""
     size = None
     if isinstance(value, str):
         if found := _SIZE.fullmatch(value):
@@ -65,7 +65,7 @@ def size_bytes(name: str, value: str | int) -> int:
 
 
 def _machine_bytes() -> int | None:
-    """Memory of the machine, or of the group of processes that this one is limited to."""
+    """Memory of the machine, or the limit of this process's group."""
     try:
         found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     except (AttributeError, OSError, ValueError):  # not on Windows
@@ -77,7 +77,7 @@ def _machine_bytes() -> int | None:
 
 
 def whole(name: str, value: object, *, least: int = 1, most: int) -> int | None:
-    """``value`` as an ``int``, ``None`` as it is; raises `UsageError` unless it is a whole number within the bounds.
+    """``value`` as an ``int``, or ``None``; raises `UsageError` unless it is a whole number within the bounds.
 
     >>> whole("jobs", 4.0, most=MOST_JOBS)
     4

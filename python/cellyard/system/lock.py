@@ -1,4 +1,4 @@
-"""A lock that one process has on a folder. The system takes it back when the process ends, however it ends."""
+"""A lock on a folder for one process. The system releases it when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-#: File that is locked where a folder itself cannot be, on Windows.
+#: File that is locked where a folder cannot be, on Windows.
 LOCK = ".cellyard-lock"
 
 
 class FolderLock:
-    """The lock on ``folder``; raises `BlockingIOError` when another process has it.
+    """A lock on ``folder``; raises `BlockingIOError` when another process holds it.
 
-    On a file system without locks there is none, and nothing is said. The folder stays open as long as it is held, so that its
-    number is not given to another one.
+    File systems without locks are silently accepted. The folder stays open while locked, so that
+    its number cannot be reused.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -35,14 +35,14 @@ class FolderLock:
         self._was = folder.stat()
 
     def is_of(self, folder: Path) -> bool:
-        """Whether ``folder`` is still the one that was locked, and no other in its place."""
+        """Whether ``folder`` is still the locked one, and not another in its place."""
         try:
             return os.path.samestat(self._was, folder.stat())
         except OSError:
             return False
 
     def release(self) -> None:
-        """Let others have it; more than once does no harm."""
+        """Release the lock; safe to call repeatedly."""
         if self._handle is not None:
             with suppress(OSError):
                 _unlock(self._handle)

@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, plain lines elsewhere, always on standard error; and a bar in a notebook."""
+"""Progress of long work on standard error: a bar on a terminal, plain lines elsewhere. Notebooks show a bar."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
 
-#: Between two plain lines.
+#: Time between plain lines.
 LINE_SECONDS = 5.0
-#: A notebook shows nothing of what takes less, and is told no more often than that.
+#: Least time of work that a notebook shows, and time between its updates.
 SHOWN_SECONDS = 0.5
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows how many of ``total`` runs are done, how fast that goes and how long the rest will take; bar and pace count parts of runs.
+    """Shows how many of ``total`` runs are done, the pace and the remaining time. Bar and pace count fractions of runs.
 
-    Of a single run it shows how much of ``simulated_seconds`` has passed, of ``points`` how many have all their runs.
+    For a single run, shows how much of ``simulated_seconds`` has passed; with ``points``, how many
+    have all their runs.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Progress(AbstractContextManager["Progress"]):
         return self
 
     def update(self, done: float, points: int | None = None) -> None:
-        """So many runs have finished, with the share of each that is under way, and so many points have all their runs."""
+        """Report finished runs, including fractions of those in progress, and the number of points with all their runs."""
         self._first = done if self._first is None else self._first
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done, far=self._far(done, points) + self._pace(done))
@@ -63,7 +64,7 @@ class Progress(AbstractContextManager["Progress"]):
             print(f"{self._what}: {self._far(done, points)}, {self.seconds:.0f} s{self._pace(done)}", file=sys.stderr)
 
     def _far(self, done: float, points: int | None) -> str:
-        """How far it is, in words."""
+        """The progress in words."""
         if self._simulated_seconds is not None:
             far = f"{done * self._simulated_seconds:.3g} of {self._simulated_seconds:g} s simulated"
         else:
@@ -73,7 +74,7 @@ class Progress(AbstractContextManager["Progress"]):
         return far
 
     def _pace(self, done: float) -> str:
-        """How fast it goes, and how long the rest will take if it goes on so: runs found in a folder took no time."""
+        """The pace and the remaining time at this pace. Runs found in a folder took no time and do not count."""
         if self._first is None or done <= self._first:
             return ""
         rate = (done - self._first) / max(self.seconds, 1e-9)
@@ -93,7 +94,7 @@ class Progress(AbstractContextManager["Progress"]):
 
 
 class InNotebook(Progress):
-    """The same below the cell of a notebook that does the work, by IPython's own display; nothing anywhere else.
+    """Shows progress below the working notebook cell through IPython's display; shows nothing elsewhere.
 
     Calls from Python are silent outside of notebooks.
     """
@@ -104,7 +105,7 @@ class InNotebook(Progress):
         return self
 
     def update(self, done: float, points: int | None = None) -> None:
-        """See `Progress.update`."""
+        """Report progress like `Progress.update`."""
         self._first = done if self._first is None else self._first
         if self._display and time.monotonic() - self._told >= SHOWN_SECONDS:
             self._told = time.monotonic()
@@ -132,7 +133,7 @@ class InNotebook(Progress):
 
 
 def display() -> Any:
-    """IPython's function that shows things below a cell; ``None`` where no notebook is."""
+    """IPython's display function; ``None`` outside of notebooks."""
     ipython = sys.modules.get("IPython")  # which a notebook has imported
     shell = ipython.get_ipython() if ipython else None
     if not hasattr(shell, "kernel"):

@@ -1,4 +1,4 @@
-"""Being asked to end: Ctrl-C, SIGTERM and SIGHUP end a command in the same way, each with its own exit status."""
+"""Termination: Ctrl-C, SIGTERM and SIGHUP end a command in one way, each with its own exit status."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-#: What ends a command; not every system has all of them.
+#: Signals that end a command, where the system has them.
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
-#: What comes after the first of them, finished runs being written and printed above all, may take so much CPU time, in seconds.
+#: Limit on the CPU time after the first signal, in seconds. It mostly goes to writing and printing
+#: finished runs.
 GRACE_SECONDS = 0.7
 
-#: Added to the number of a signal in the exit status, as shells do: 130, 143, 129.
+#: Added to the number of a signal in the exit status, as in shells: 130, 143, 129.
 BASE = 128
 
 
@@ -24,11 +25,12 @@ _HAS_TIMER = hasattr(signal, "setitimer")
 
 @contextmanager
 def heard() -> Iterator[list[int]]:
-    """In the block, each of the signals raises `KeyboardInterrupt`; their numbers as they come.
+    """In the block, each of the signals raises `KeyboardInterrupt`; yields the list of received signal numbers.
 
-    One that is ignored, as ``nohup`` has it, goes on being ignored. Ctrl-C is heard as often as it comes. The others are heard once:
-    the end of a terminal is told by the system and by the shell, and the second must not cut short what the first has begun. What goes on
-    after the first is ended in the same way when it takes more than `GRACE_SECONDS`.
+    Ignored signals, as with ``nohup``, stay ignored. Ctrl-C counts every time. The others count
+    once: system and shell both announce the end of a terminal, and the second signal must not cut
+    short the handling of the first. Handling that takes more than `GRACE_SECONDS` is ended in the
+    same way.
     """
     numbers: list[int] = []
 
@@ -61,7 +63,7 @@ def heard() -> Iterator[list[int]]:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """In the block none of the signals interrupts Python; the first that came is heard at its end. For what must not be left half done."""
+    """In the block, none of the signals interrupts Python; the first is raised at its end. For work that must not be left half done."""
     came: list[int] = []
     before = {}
     if threading.current_thread() is threading.main_thread():

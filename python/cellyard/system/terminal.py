@@ -1,4 +1,4 @@
-"""What is printed: text that no name can turn into something else, in any encoding, also where a stream is closed or full."""
+"""Safe printing: no name can send control codes, and encodings, closed streams and full disks are handled."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
-#: Makes a terminal show the cursor, which a bar of progress hides.
+#: Shows the terminal's cursor, which a progress bar hides.
 SHOW_CURSOR = "\x1b[?25h"
 
-#: How standard output is called in errors.
+#: Name of standard output in errors.
 OUTPUT = "standard output"
 
-#: How characters are written that an encoding does not have; a TOML text reads them back.
+#: Error handler for characters that an encoding lacks. TOML can read the result back.
 ESCAPED = "cellyard-escaped"
 
-#: Controls, which a terminal obeys, marks that change the order or the lines in which text is shown, and halves of characters.
+#: Control characters, characters that change the order or lines of shown text, and surrogates.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINES = re.compile("[\n\t]")
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    r"""``text`` with controls and marks of direction as their numbers, line ends too unless ``lines``.
+    r"""``text`` with control and direction characters replaced by their numbers, including line ends unless ``lines``.
 
     >>> print(printable("\x1b[31mred\n\u202e"))
     \u001b[31mred\u000a\u202e
@@ -54,9 +54,10 @@ codecs.register_error(ESCAPED, _escape)
 
 
 class Shown:
-    """A text stream on which all is `printable`. One that is ``quiet`` never fails: what cannot be written there is lost.
+    """A text stream that makes all text `printable`. A ``quiet`` one never fails; text that cannot be written is lost.
 
-    Any other goes on failing once it has, with an `OSError` that names standard output. With ``controls`` what is written is left as it is.
+    Any other stream, once it has failed, keeps failing with an `OSError` that names standard
+    output. With ``controls``, text is written unchanged.
     """
 
     def __init__(self, stream: TextIO, *, quiet: bool, controls: bool = False) -> None:
@@ -68,13 +69,13 @@ class Shown:
             stream.reconfigure(errors=ESCAPED)
 
     def write(self, text: str) -> int:
-        """Write ``text``; the number of its characters."""
+        """Write ``text`` and return its number of characters."""
         if shown := text if self._controls else printable(text, lines=True):
             self._try(lambda: self.raw.write(shown))
         return len(text)
 
     def flush(self) -> None:
-        """Bring what was written to where it goes."""
+        """Flush the stream."""
         self._try(self.raw.flush)
 
     def _try(self, call: Callable[[], object]) -> None:
@@ -96,7 +97,7 @@ class Shown:
 
 
 def give_up(stream: TextIO) -> None:
-    """Lead a stream that fails to nowhere, so that Python does not complain again while it exits."""
+    """Redirect a failing stream to nowhere, so that Python does not complain again at exit."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -105,7 +106,7 @@ def give_up(stream: TextIO) -> None:
 
 @contextmanager
 def streams() -> Iterator[None]:
-    """In the block, standard output and standard error are `Shown`, also when the command was started with any of them closed."""
+    """In the block, standard output and standard error are `Shown`, even if the command was started with them closed."""
     _open_all()
     before = sys.stdout, sys.stderr
     sys.stdout = cast(TextIO, Shown(sys.stdout or _nowhere(), quiet=False))
@@ -117,7 +118,7 @@ def streams() -> Iterator[None]:
 
 
 def _open_all() -> None:
-    """Lead closed standard streams to nowhere: the next files that are opened would have their numbers."""
+    """Redirect closed standard streams to nowhere. Otherwise the next opened files would get their numbers."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -131,13 +132,13 @@ def _nowhere() -> TextIO:
 
 
 def with_controls() -> TextIO:
-    """Standard error for what writes controls on purpose; it never fails."""
+    """Standard error for output with intentional control codes; never fails."""
     stream = sys.stderr.raw if isinstance(sys.stderr, Shown) else sys.stderr
     return cast(TextIO, Shown(stream, quiet=True, controls=True))
 
 
 def show_cursor() -> None:
-    """Leave a terminal as it was found."""
+    """Show the cursor again."""
     if sys.stderr and sys.stderr.isatty():
         terminal = with_controls()
         terminal.write(SHOW_CURSOR)

@@ -1,4 +1,4 @@
-"""Values given in Python as the plain data of a scenario: numbers of numpy as Python's own, components as tables."""
+"""Converts Python values to plain data of a scenario: numpy numbers to Python's, components to tables."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from cellyard.system.errors import UsageError
 
-#: Tables and lists within each other; a scenario has 5.
+#: Limit on nested tables and lists; a scenario has 5 levels.
 DEEPEST = 20
-#: Digits of an integer; the largest of a scenario have 19.
+#: Limit on the digits of an integer; the largest of a scenario have 19.
 MOST_DIGITS = 30
 
 
 def own(value: Any) -> Any:
-    """A number, a text or a list of numpy (or of pandas) as Python's own, which compares and hashes; anything else as it is.
+    """Numpy (or pandas) numbers, texts and lists as Python's, which compare and hash; anything else is returned unchanged.
 
     >>> import numpy as np
     >>> own(np.float64(0.5)), own(np.array([1, 2])), own("fba")
@@ -35,9 +35,9 @@ def _frozen(items: list[Any]) -> tuple[Any, ...]:
 
 
 def plain(value: object, path: str, depth: int = 0) -> Any:
-    """The plain data of a value: components as the tables of a scenario file, without what is left at its default.
+    """The plain data of a value. Components become tables as in a scenario file, without default values.
 
-    Raises `UsageError`, which names ``path``, for what no scenario can have.
+    Raises `UsageError`, which names ``path``, for values that no scenario can have.
     """
     value = own(value)
     if depth > DEEPEST:
@@ -77,7 +77,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def number(path: str, value: object) -> int | float:
-    """A number of any type (numpy, fractions, decimal) as one that JSON has."""
+    """A number of any type (numpy, fractions, decimal) as a JSON number."""
     if isinstance(value, SupportsIndex):
         made = operator.index(value)
         if abs(made) >= 10**MOST_DIGITS:
@@ -95,7 +95,7 @@ def number(path: str, value: object) -> int | float:
 
 
 def shown(value: object) -> str:
-    """A value on one line of an error, cut to some 60 characters."""
+    """A value on one line for an error, cut to about 60 characters."""
     try:
         text = ascii(value)
     except Exception:  # a repr of somebody else's that fails must not hide what is wrong
@@ -104,7 +104,7 @@ def shown(value: object) -> str:
 
 
 def unicode(name: str, value: object) -> str:
-    """``value``, a text that can be written; raises `UsageError` for anything else."""
+    """``value`` if it is a text that can be encoded; raises `UsageError` for anything else."""
     if not isinstance(value, str):
         raise UsageError(f"{name} = {shown(value)}: must be a text")
     try:
@@ -115,7 +115,7 @@ def unicode(name: str, value: object) -> str:
 
 
 def overrides(name: str, given: object) -> tuple[tuple[str, str], ...]:
-    """Dotted paths with the TOML, or the bare words, to put there, from a mapping or from pairs.
+    """Pairs of a dotted path and the TOML or bare words to set there, from a mapping or from pairs.
 
     >>> overrides("values", {"host.source.count": 3, "switch.west.ubr.drop": "fba", "seed": None})
     (('host.source.count', '3'), ('switch.west.ubr.drop', 'fba'), ('seed', 'default'))
