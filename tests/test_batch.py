@@ -57,13 +57,13 @@ def test_a_fault_of_our_own_is_told_as_such_in_a_line(
     for fault in (KeyError("no\nsuch"), PanicException("index out of bounds")):
         assert cli_command.guarded(partial(fail, fault)) == 70
         *before, last = capsys.readouterr().err.splitlines()
-        assert last.startswith(f"this is a fault in cellyard itself: {type(fault).__name__}: ") and "report" in last
+        assert last.startswith(f"internal error in cellyard: {type(fault).__name__}: ") and "report" in last
         if shown == "1":
             assert before[0].startswith("Traceback") and "in fail" in "".join(before)
         else:
-            assert before == [] and last.endswith("CELLYARD_TRACEBACK=1 shows")
+            assert before == [] and last.endswith("the output with CELLYARD_TRACEBACK=1")
     assert cli_command.guarded(partial(fail, MemoryError())) == 1
-    assert capsys.readouterr().err == "there is not enough memory\n"
+    assert capsys.readouterr().err == "out of memory\n"
 
 
 def test_cancelled_batch_finishes_nothing_more() -> None:

@@ -432,8 +432,8 @@ def test_without_a_command_help_goes_to_standard_error(cli: Cli) -> None:
     [
         ("lost", "cellyard: argument COMMAND: invalid choice: 'lost'"),
         ("run", "cellyard run: the following arguments are required: SCENARIO.toml"),
-        ("run x --sed 3", "cellyard run: there is no option --sed; did you mean --seed?"),
-        ("run x y", "cellyard run: there is no place for 'y'"),
+        ("run x --sed 3", "cellyard run: unknown option --sed; did you mean --seed?"),
+        ("run x y", "cellyard run: unexpected argument 'y'"),
         ("run x --out", "cellyard run: argument --out: expected one argument"),
         ("run x --overwrite=1", "cellyard run: argument --overwrite: ignored explicit argument '1'"),
         (

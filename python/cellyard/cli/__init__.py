@@ -1,1 +1,1 @@
-"""The command line: its commands and options. `cellyard.commands` implements them."""
+"""The command line: commands, options and help texts. `cellyard.commands` does the work."""

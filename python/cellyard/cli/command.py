@@ -1,4 +1,4 @@
-"""Runs commands: turns their errors into one-line messages on standard error and an exit status."""
+"""Exit statuses of commands. Each error becomes one line on standard error."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable
 from cellyard.commands import FAILED, FAULT, INTERRUPTED, USAGE
 from cellyard.system import terminal
 
-#: Environment variable that shows the traceback of a fault, unless it is empty or 0.
+#: Environment variable: unless empty or 0, internal errors print a Python traceback.
 TRACEBACK = "CELLYARD_TRACEBACK"
 
 
 def guarded(call: Callable[[], int | None]) -> int:
-    """Exit status of a call; reports errors on standard error."""
+    """Return the exit status of a call, and print its errors on standard error."""
     from cellyard.system.errors import ProblemsError, RunError, UsageError
 
     try:
@@ -31,22 +31,22 @@ def guarded(call: Callable[[], int | None]) -> int:
     except KeyboardInterrupt as ended:
         told(": ".join(["interrupted", *map(str, ended.args)]))
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away
+    except BrokenPipeError:  # whoever read our output has closed it
         return FAILED
     except OSError as error:
         told(f"{error.filename or 'system'}: {error.strerror or error}")
         return FAILED
     except MemoryError:
-        told("there is not enough memory")
+        told("out of memory")
         return FAILED
     except (SystemExit, GeneratorExit):
         raise
-    except BaseException as fault:  # a panic of the engine is no `Exception`
+    except BaseException as fault:  # an engine panic is not an `Exception`
         return _fault(fault)
 
 
 def _fault(fault: BaseException) -> int:
-    """Report an internal error, or an error in the code of a user's study, and return its exit status."""
+    """Report an internal error, or an error in the modules of a user's study. Return its exit status."""
     from cellyard.study.folder import place
 
     asked = os.environ.get(TRACEBACK, "") not in ("", "0")
@@ -58,11 +58,11 @@ def _fault(fault: BaseException) -> int:
     if where := place(fault):
         told(f"{where}: {what}")
         return USAGE
-    how = "please report it with the command" if asked else f"please report it with what {TRACEBACK}=1 shows"
-    told(f"this is a fault in cellyard itself: {what}; {how}")
+    how = "the command and this traceback" if asked else f"the command and the output with {TRACEBACK}=1"
+    told(f"internal error in cellyard: {what}; please report it with {how}")
     return FAULT
 
 
 def told(message: str) -> None:
-    """Print a message as one line, whatever names it contains."""
+    """Print a message on one line of standard error, with control characters in names escaped."""
     print(terminal.printable(message), file=sys.stderr)

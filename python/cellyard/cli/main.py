@@ -1,4 +1,4 @@
-"""The command line. A command imports its module when it is called, so ``cellyard --help`` is quick."""
+"""The command line. Each command imports its module only when called, so ``cellyard --help`` is fast."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cellyard.cli.parser import Group, Parser
 from cellyard.commands import USAGE
 from cellyard.system import signals, terminal
 
-#: Kernels of ports; `twin` is the reference engine.
+#: Values of --kernel; `twin` is the reference engine.
 KERNELS = ("auto", "arithmetic", "slotted", "twin")
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -29,21 +29,21 @@ def parser() -> Parser:
         epilog="Example: cellyard study run ubr-plus --table 2-3",
     )
     root.add_argument("--version", action=options.Print, nargs=0, const=_version, help="print the version")
-    completion = "print a script that completes commands, options and names in this shell"
+    completion = "print the completion script for this shell"
     root.add_argument("--print-completion", action=options.Print, choices=SHELLS, const=_completion, help=completion)
     top = Group(root)
     _scenarios(top)
-    study = "Published studies, simulated beside what was printed."
+    study = "Reproduce published studies and compare with their printed values."
     _studies(top.group("study", study, "cellyard study list"))
     cli_store.add(top.group("store", cli_store.TEXT, "cellyard store show runs.sqlite"))
     example = "cellyard example --experiments buffer > buffer.toml"
-    _experiments(top.group("experiment", "Experiments: a question, and many runs to answer it.", example))
+    _experiments(top.group("experiment", "Answer a question with many runs: experiments.", example))
     return root
 
 
 def _scenarios(top: Group) -> None:
     example = "cellyard run lan-5.toml --grid switch.west.ubr.drop=epd,fba"
-    run = top.command("run", "run", "Simulate a scenario: what each VC, port and class got.", example)
+    run = top.command("run", "run", "Simulate a scenario and print results per VC, port and class.", example)
     options.scenario(run)
     options.replications(run)
     options.replication(run)
@@ -52,48 +52,53 @@ def _scenarios(top: Group) -> None:
     options.writing(run)
     options.output_format(run)
     forced = (
-        "force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine, whose only series are envelopes. "
-        "Changes no number"
+        "kernel for all ports; arithmetic needs a single class, and twin is the reference engine, which records envelopes only; "
+        "never changes a result; default: auto"
     )
     run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)
-    limit = "size at which the file of a capture ends, as in 1GB; default: 100MB"
+    limit = "end each capture file at this size, such as 1GB; default: 100MB"
     run.add_argument("--capture-limit", metavar="SIZE", help=limit)
-    options.file(run, "--plot", metavar="FILE", help="draw the probes of a single run into a PNG, SVG or PDF file")
+    options.file(run, "--plot", metavar="FILE", help="draw the probes of a single run to this PNG, SVG or PDF file")
     run.add_argument(
-        "--plot-from", metavar="TIME", help="draw from this time on, as in '0.5 s'; default: the beginning"
+        "--plot-from",
+        metavar="TIME",
+        help="start the plot at this time, such as '0.5 s'; default: the start of the run",
     )
-    run.add_argument("--plot-to", metavar="TIME", help="draw up to this time; default: the end")
+    run.add_argument("--plot-to", metavar="TIME", help="end the plot at this time; default: the end of the run")
 
     text = (
-        "Validate a scenario and draw it; run nothing. Prints the resolved scenario with every default on standard output. "
-        "Prints its topology, the expected cost, with --grid and --replications that of all runs, and warnings on standard error."
+        "Validate a scenario and draw its topology; run nothing. Prints the resolved scenario, with every default, on standard "
+        "output. Prints the topology, the expected cost and warnings on standard error. The cost covers all runs of --grid and "
+        "--replications."
     )
     check = top.command("check", "check", text, "cellyard check lan-5.toml")
     options.scenario(check)
     options.replications(check)
-    options.flag(check, "--brief", help="leave out the resolved scenario, and print the rest on standard output")
+    options.flag(check, "--brief", help="omit the resolved scenario; print the rest on standard output")
 
-    text = "List components, or show one. Shows parameters with units, ranges and defaults, formula and source."
+    text = "List components, or show one. Shows its formula, source and parameters with units, ranges and defaults."
     listed = top.command("components", "components", text, "cellyard components epd")
-    shown = "a component or a family of them"
+    shown = "component or family to show; default: list all"
     options.choice(listed, "name", words=_component_names, nargs="?", metavar="NAME", help=shown)
 
-    text = "List ready scenarios or experiments, or print one."
+    text = "List the ready-made scenarios or experiments, or print one."
     ready = top.command("example", "example", text, "cellyard example lan-5 > lan-5.toml")
-    options.choice(ready, "name", words=_example_names, nargs="?", metavar="NAME", help="the one to print")
-    options.flag(ready, "--experiments", help="experiments instead of scenarios")
+    options.choice(
+        ready, "name", words=_example_names, nargs="?", metavar="NAME", help="example to print; default: list all"
+    )
+    options.flag(ready, "--experiments", help="list or print experiments instead of scenarios")
 
     text = (
-        "Show a scenario in the browser: its queues cell by cell, with knobs for its values and two variants side by side. "
-        "Without a file it begins with a story."
+        "Show a scenario in the browser. The page shows queues cell by cell, knobs for all values, and two variants side by side. "
+        "Without a file, it opens with a story."
     )
     explore = top.command("explore", "explore", text, "cellyard explore lan-5.toml")
     options.file(explore, "path", nargs="?", metavar="SCENARIO", help="scenario file (TOML)")
     port = options.whole(0, 65535)
-    explore.add_argument("--port", type=port, default=0, metavar="N", help="port of the address; default: a free one")
-    options.flag(explore, "--no-browser", help="print the address, open no browser")
+    explore.add_argument("--port", type=port, default=0, metavar="N", help="TCP port to serve on; default: a free port")
+    options.flag(explore, "--no-browser", help="print the address; do not open a browser")
     options.file(
-        explore, "--save", metavar="FILE", help="write the whole page to this file instead, to be opened from anywhere"
+        explore, "--save", metavar="FILE", help="write the whole page to this file instead; it opens without cellyard"
     )
 
     _plot(top)
@@ -101,19 +106,21 @@ def _scenarios(top: Group) -> None:
 
 def _plot(top: Group) -> None:
     text = (
-        "Draw stored runs, and print what was drawn. Over one parameter, means with the range of the runs; over two, a heat map; "
-        "over three, a panel for each value of the third."
+        "Draw stored runs and print the plotted values. One parameter gives means with the range of the runs, and two give a heat "
+        "map. A third adds a panel for each of its values."
     )
     plot = top.command("plot", "plot", text, "cellyard plot results --x buffer --y efficiency --out buffer.png")
     cli_store.store(plot)
-    options.file(plot, "--out", required=True, metavar="FILE", help="the figure, a PNG, SVG or PDF file")
-    across = "parameter drawn across: a path of the scenario, or its last words; without it, an error lists what varies"
+    options.file(plot, "--out", required=True, metavar="FILE", help="figure to write: a PNG, SVG or PDF file")
+    across = "parameter on the x axis: its path in the scenario, or the end of that path; if omitted, an error lists what varies"
     plot.add_argument("--x", default="", metavar="PATH", help=across)
     metric = "metric: a total, or a path as in experiments; may be repeated"
     options.several(plot, "--y", metavar="METRIC", help=metric)
-    options.several(plot, "--by", metavar="PATH", help="a second parameter, and a third that gets panels")
-    options.where(plot, "PATH=VALUE", "only runs in which a parameter has this value")
-    options.flag(plot, "--lines", help="lines for each value of --by, instead of a heat map")
+    options.several(
+        plot, "--by", metavar="PATH", help="second parameter; repeat it for a third, which gets a panel per value"
+    )
+    options.where(plot, "PATH=VALUE", "only runs with this value of a parameter")
+    options.flag(plot, "--lines", help="draw a line for each value of --by instead of a heat map")
     cli_store.chosen(plot)
     options.output_format(plot)
 
@@ -121,7 +128,9 @@ def _plot(top: Group) -> None:
 def _studies(study: Group) -> None:
     study.command("list", "study_list", "List the studies and their tables.", "cellyard study list")
     example = "cellyard study run ubr-plus --table 2-3 --replications 20"
-    run = study.command("run", "study_run", "Simulate rows beside their published values.", example)
+    run = study.command(
+        "run", "study_run", "Simulate rows of a study and compare them with the published values.", example
+    )
     _rows(run)
     options.replications(run)
     options.seed(run)
@@ -130,22 +139,24 @@ def _studies(study: Group) -> None:
     options.output_format(run)
 
     text = (
-        "Write a page of tables, figures and claims. It has the tables beside the published ones, claims with their evidence, "
-        "what is assumed, and what does not match."
+        "Simulate a study and write a report. The report compares tables with the published ones. It shows figures, claims with "
+        "their evidence, assumptions, and mismatches."
     )
     report = study.command("report", "study_report", text, "cellyard study report ubr-plus --out results/ubr-plus")
     _rows(report)
-    options.replications(report, otherwise="as the study states, 30 of most")
+    options.replications(report, otherwise="as the study states, usually 30")
     options.seed(report)
     options.running(report)
-    options.writing(report, "folder of the report; default: NAME-report")
+    options.writing(report, "folder for the report; default: NAME-report")
 
 
 def _rows(command: ArgumentParser) -> None:
     """Add the study of a command and the choice of its rows."""
-    name = "name of the study (see cellyard study list), or the path of a folder of one's own, as ./NAME"
+    name = "name of a study (see cellyard study list), or the folder of your own study, such as ./NAME"
     options.choice(command, "name", words=_study_names, metavar="NAME", help=name)
-    options.several(command, "--table", dest="tables", metavar="T", help="only this table; may be repeated")
+    options.several(
+        command, "--table", dest="tables", metavar="T", help="only this table; may be repeated; default: all"
+    )
     options.where(command, "KEY=VALUE", "only rows with this value of a parameter (a column of the table)")
 
 
@@ -160,12 +171,12 @@ def _experiments(experiment: Group) -> None:
     text = "Validate an experiment and estimate its cost; run nothing."
     options.experiment(experiment.command("check", "experiment_check", text, "cellyard experiment check buffer.toml"))
 
-    text = "Run an experiment and write a page of its answer. The page also has tables and figures."
+    text = "Run an experiment and write a report. The report has the answer, tables and figures."
     example = "cellyard experiment report buffer.toml --out results/buffer"
     report = experiment.command("report", "experiment_report", text, example)
     options.experiment(report)
     options.running(report)
-    options.writing(report, "folder of the report; default: NAME-report")
+    options.writing(report, "folder for the report; default: NAME-report")
 
 
 def _component_names() -> list[str]:
@@ -235,12 +246,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _refuse(command: ArgumentParser, word: str) -> NoReturn:
-    """Exit with a message about a word that a command does not take."""
+    """Exit with an error about an unknown option or an unexpected argument."""
     if not word.startswith("-"):
-        command.error(f"there is no place for '{word}'")
+        command.error(f"unexpected argument '{word}'")
     names = [name for action in command._actions for name in action.option_strings]
     near = difflib.get_close_matches(word.partition("=")[0], names, 1)
-    command.error(f"there is no option {word}" + (f"; did you mean {near[0]}?" if near else ""))
+    command.error(f"unknown option {word}" + (f"; did you mean {near[0]}?" if near else ""))
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -255,7 +266,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _flushed(arguments: list[str] | None) -> int:
-    """Return the exit status of a command after everything that it printed has gone out."""
+    """Return the exit status of a command after flushing its output."""
     status = run(sys.argv[1:] if arguments is None else arguments)
     if status == 0:
         sys.stdout.flush()

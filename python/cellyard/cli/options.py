@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and how their texts become values."""
+"""Arguments and options that several commands share, and the readers of their values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from cellyard.system.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED, MOST_WORKERS
 
-#: Environment variable that names the store which commands share.
+#: Environment variable that names the shared store.
 STORE = "CELLYARD_STORE"
 
-#: How results are printed on standard output.
+#: Formats of results on standard output.
 FORMATS = ("table", "json", "csv")
 
 #: Completion of file names, in the words of shtab for each shell.
@@ -49,9 +49,9 @@ def pair(shape: str) -> Callable[[str], tuple[str, str]]:
 
 
 def named(text: str) -> Path:
-    """Read the name of a file or folder. An unset shell variable would give the empty name, which means the current folder."""
+    """Read the name of a file or folder. The empty name, often an unset shell variable, would mean the current folder."""
     if not text.strip():
-        raise ArgumentTypeError("an empty name; . is the current folder")
+        raise ArgumentTypeError("an empty name is not allowed; use . for the current folder")
     return Path(text)
 
 
@@ -77,20 +77,20 @@ def several(parser: ArgumentParser, name: str, **settings: Any) -> None:
 
 
 def scenario(parser: ArgumentParser) -> None:
-    """Add the scenario of a command, and the values that replace its own."""
-    file(parser, "path", type=Path, metavar="SCENARIO.toml", help="scenario in TOML; - reads standard input")
-    overridden = "replace a value, or remove it with the value default; may be repeated"
+    """Add the scenario file of a command, with --set and --grid."""
+    file(parser, "path", type=Path, metavar="SCENARIO.toml", help="scenario file; - reads standard input")
+    overridden = "change a value of the scenario; the value default restores its default; may be repeated"
     several(parser, "--set", dest="overrides", type=pair("PATH=VALUE"), metavar="PATH=VALUE", help=overridden)
-    varied = "run with each of these values; several options make a grid"
+    varied = "run once for each value; several --grid options run every combination"
     several(parser, "--grid", type=pair("PATH=a,b,c"), metavar="PATH=a,b,c", help=varied)
 
 
 def experiment(parser: ArgumentParser) -> None:
     """Add the experiment of a command."""
-    file(parser, "path", type=Path, metavar="EXPERIMENT.toml", help="experiment in TOML; - reads standard input")
+    file(parser, "path", type=Path, metavar="EXPERIMENT.toml", help="experiment file; - reads standard input")
 
 
-def replications(parser: ArgumentParser, *, otherwise: str = "one run as stated") -> None:
+def replications(parser: ArgumentParser, *, otherwise: str = "one run exactly as stated") -> None:
     """Add the number of replications."""
     parser.add_argument(
         "--replications",
@@ -106,40 +106,42 @@ def replication(parser: ArgumentParser) -> None:
         "--replication",
         type=whole(0, MOST_REPLICATIONS - 1),
         metavar="K",
-        help="run only replication K; the first one is 0",
+        help="run only replication K, counted from 0",
     )
 
 
 def seed(parser: ArgumentParser) -> None:
     """Add the seed."""
-    parser.add_argument("--seed", type=whole(0, MOST_SEED), metavar="S", help="seed of every random stream")
+    parser.add_argument(
+        "--seed", type=whole(0, MOST_SEED), metavar="S", help="seed of all random streams; default: the scenario's"
+    )
 
 
 def running(parser: ArgumentParser) -> None:
-    """Add where and with what runs are made: threads, memory, a cluster."""
-    jobs = "number of threads; default: all cores. Changes only the time taken"
+    """Add the resources of runs: threads, memory, a cluster."""
+    jobs = "number of threads; never changes a result; default: all cores"
     parser.add_argument("--jobs", type=whole(1, MOST_JOBS), metavar="J", help=jobs)
-    memory = "memory that runs and results may need together, as in 4GB; default: half of the machine's"
+    memory = "memory limit for runs and results together, such as 4GB; default: half of the machine's"
     parser.add_argument("--memory", metavar="SIZE", help=memory)
-    cluster = "run on the Dask cluster with this scheduler; needs the extra dask"
+    cluster = "run on the Dask cluster with this scheduler; needs cellyard[dask]; default: this machine"
     parser.add_argument("--on", metavar="tcp://HOST:PORT", help=cluster)
-    workers = "run on a Dask cluster of N processes on this machine"
+    workers = "run on a Dask cluster of N processes on this machine; default: none"
     parser.add_argument("--workers", type=whole(1, MOST_WORKERS), metavar="N", help=workers)
 
 
 def writing(
-    parser: ArgumentParser, out: str = "folder for results; runs that it already holds are not repeated"
+    parser: ArgumentParser, out: str = "folder for results; runs already in it are not repeated; default: none"
 ) -> None:
-    """Add where results and finished runs are kept."""
+    """Add the options for where results and finished runs are kept."""
     file(parser, "--out", metavar="DIR", help=out)
     overwrite(parser)
-    shared = f"file of finished runs that commands share, used instead of one in --out; default: ${STORE}"
+    shared = f"store of finished runs that commands share, instead of the one in --out; default: ${STORE}"
     file(parser, "--store", default=os.environ.get(STORE) or None, metavar="FILE", help=shared)
 
 
 def overwrite(parser: ArgumentParser) -> None:
-    """Add the permission to write into a folder that holds something else."""
-    flag(parser, "--overwrite", help="write into --out even if it holds something else")
+    """Add --overwrite, which allows writing into a folder that holds something else."""
+    flag(parser, "--overwrite", help="write into --out even if it holds other files")
 
 
 def output_format(parser: ArgumentParser) -> None:
@@ -150,11 +152,17 @@ def output_format(parser: ArgumentParser) -> None:
 
 def where(parser: ArgumentParser, shape: str, help: str) -> None:  # noqa: A002
     """Add a choice of rows or runs by the values of parameters."""
-    several(parser, "--where", type=pair(shape), metavar=shape, help=f"{help}; repeat it for more values or parameters")
+    several(
+        parser,
+        "--where",
+        type=pair(shape),
+        metavar=shape,
+        help=f"{help}; may be repeated for more values or parameters",
+    )
 
 
 class Print(argparse.Action):
-    """An option that prints a text, made by calling ``const`` with the parser and the option's value, and ends the command."""
+    """An option that prints ``const(parser, value)`` and ends the command."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings | {"dest": argparse.SUPPRESS, "default": argparse.SUPPRESS})

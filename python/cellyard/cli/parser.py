@@ -11,7 +11,7 @@ from cellyard.system import terminal
 
 
 class Parser(ArgumentParser):
-    """A parser whose errors are one line each on standard error."""
+    """A parser that reports each error as one line on standard error."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False, formatter_class=_Help)
@@ -22,7 +22,7 @@ class Parser(ArgumentParser):
 
 
 class _Help(argparse.HelpFormatter):
-    """Help with more room for names, so that most commands and options stand beside their text."""
+    """Help with a wider column of names, so that most options and their texts share a line."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32)
@@ -41,13 +41,13 @@ class Group:
         return Group(below)
 
     def command(self, name: str, module: str, text: str, example: str) -> ArgumentParser:
-        """Add a command: the function ``command`` of a module of `cellyard.commands`. Lists show the first sentence of its text."""
+        """Add a command: the function ``command`` of a module in `cellyard.commands`. Lists show its text's first sentence."""
         below = self._below.add_parser(name, help=_in_list(text), description=text, epilog=f"Example: {example}")
         below.set_defaults(module=module, reads=below)
         return below
 
 
 def _in_list(text: str) -> str:
-    """The first sentence of a text as lists show it: with a small initial and no full stop."""
+    """Return the first sentence of a text for lists: in lower case, without the full stop."""
     first = text.partition(". ")[0].removesuffix(".")
     return first[0].lower() + first[1:]

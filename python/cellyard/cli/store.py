@@ -1,4 +1,4 @@
-"""The commands on stores of finished runs: ``cellyard store``."""
+"""The commands of ``cellyard store``, on stores of finished runs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from argparse import ArgumentParser
 from cellyard.cli import options as options
 from cellyard.cli.parser import Group
 
-TEXT = "Stores of finished runs: contents, tables, upkeep."
-PLACE = "a store, or a folder of --out"
+TEXT = "Inspect, query, export and prune stores of finished runs."
+PLACE = "store file, or a folder written with --out"
 
 
 def store(parser: ArgumentParser) -> None:
-    """Add the store of a command, which an environment variable can name instead."""
+    """Add the store of a command; an environment variable gives its default."""
     default = os.environ.get(options.STORE)
     shown = f"{PLACE}; default: ${options.STORE}"
     if default:
@@ -23,71 +23,86 @@ def store(parser: ArgumentParser) -> None:
 
 
 def chosen(parser: ArgumentParser) -> None:
-    """Add the choice of runs by scenario and engine."""
-    parser.add_argument("--scenario", metavar="NAME", help="only runs of scenarios of this name")
-    parser.add_argument("--engine", metavar="BUILD", help="only runs of this build of the engine")
+    """Add filters of runs by scenario and engine build."""
+    parser.add_argument("--scenario", metavar="NAME", help="only runs of scenarios with this name")
+    parser.add_argument("--engine", metavar="BUILD", help="only runs of this engine build")
 
 
 def add(group: Group) -> None:
     """Add the commands of ``cellyard store``."""
-    text = "Show what is in a store: runs by scenario and engine, dates."
+    text = "Show the runs in a store by scenario and engine build, with dates."
     show = group.command("show", "store_show", text, "cellyard store show runs.sqlite")
     store(show)
     options.output_format(show)
 
     text = (
-        "Ask in SQL. Tables: runs (totals), vcs, vc_ports, transfers, back, end_systems, ports, port_classes, classes, kept, "
-        "scenarios, parameters, series, trace. Needs the extra data."
+        "Query a store with SQL. Tables: runs (totals), vcs, vc_ports, transfers, back, end_systems, ports, port_classes, classes, kept, "
+        "scenarios, parameters, series, trace. Needs cellyard[data]."
     )
     example = "cellyard store query runs.sqlite 'SELECT avg(fairness) FROM runs'"
     query = group.command("query", "store_query", text, example)
     options.file(query, "path", metavar="FILE", help=PLACE)
-    query.add_argument("sql", metavar="SQL", help="a statement of DuckDB")
+    query.add_argument("sql", metavar="SQL", help="SQL statement (DuckDB)")
     options.output_format(query)
 
     text = (
-        "Print a scenario of the store as a file. With its --replication a stored run is made again: "
+        "Print a stored scenario as TOML. To repeat a stored run, give its replication: "
         "cellyard run again.toml --replication 7."
     )
     scenario = group.command("scenario", "store_scenario", text, "cellyard store scenario runs.sqlite 3f2a >again.toml")
     options.file(scenario, "path", metavar="FILE", help=PLACE)
-    scenario.add_argument("which", metavar="HASH", help="its hash in the tables, or the beginning of it")
+    scenario.add_argument(
+        "which", metavar="HASH", help="hash of the scenario, as the tables show it, or the beginning of the hash"
+    )
 
     text = (
-        "Write tables of the runs as Parquet or CSV. Writes all tables but the points of probes, which --table series and "
-        "--table trace ask for. Needs the extra data."
+        "Write tables of the runs as Parquet or CSV files. Points of probes are written only with --table series and "
+        "--table trace. Needs cellyard[data]."
     )
     export = group.command(
         "export", "store_export", text, "cellyard store export runs.sqlite --out tables --format csv"
     )
     store(export)
     options.file(export, "--out", required=True, metavar="DIR", help="folder for the tables")
-    options.several(export, "--table", dest="tables", metavar="T", help="only this table; may be repeated")
+    options.several(
+        export,
+        "--table",
+        dest="tables",
+        metavar="T",
+        help="only this table; may be repeated; default: all but series and trace",
+    )
     kind = "format of the files; default: parquet"
     export.add_argument("--format", dest="file_format", choices=("parquet", "csv"), default="parquet", help=kind)
     chosen(export)
     options.overwrite(export)
 
     example = "cellyard store merge all.sqlite one.sqlite other.sqlite"
-    merge = group.command("merge", "store_merge", "Add the runs of other stores.", example)
-    options.file(merge, "path", metavar="FILE", help="the store that gets the runs; made if it does not exist")
-    options.file(merge, "others", nargs="+", metavar="OTHER", help="stores to take them from")
+    merge = group.command("merge", "store_merge", "Copy the runs of other stores into one store.", example)
+    options.file(merge, "path", metavar="FILE", help="store to copy the runs into; created if it does not exist")
+    options.file(merge, "others", nargs="+", metavar="OTHER", help="stores to copy the runs from")
 
     text = "Remove runs that match every given condition."
     prune = group.command("prune", "store_prune", text, "cellyard store prune runs.sqlite --older-engines --dry-run")
     store(prune)
-    older = "runs of all builds but this engine's, or but the last where the store has none of this engine"
+    older = "runs of all builds except this engine's; if the store has none of it, except the latest build's"
     options.flag(prune, "--older-engines", help=older)
     chosen(prune)
-    options.flag(prune, "--damaged", dest="only_damaged", help="runs that are not as they were written")
-    options.flag(prune, "--dry-run", help="print what would be removed, and remove nothing")
+    options.flag(
+        prune,
+        "--damaged",
+        dest="only_damaged",
+        help="damaged runs: their stored data have changed since they were written",
+    )
+    options.flag(prune, "--dry-run", help="print what would be removed; remove nothing")
 
-    text = "Compare runs between two builds of the engine. Shows which numbers of the same runs moved, and by how much."
+    text = (
+        "Compare runs between two builds of the engine. Shows which numbers of the same runs changed, and by how much."
+    )
     diff = group.command("diff", "store_diff", text, "cellyard store diff runs.sqlite")
     store(diff)
-    earlier = "the earlier build, or the beginning of its name; default: the last but one"
+    earlier = "earlier build, or the beginning of its name; default: the second latest"
     diff.add_argument("--from", dest="before", metavar="BUILD", help=earlier)
-    later = "the later build, or the beginning of its name; default: the last"
+    later = "later build, or the beginning of its name; default: the latest"
     diff.add_argument("--to", dest="after", metavar="BUILD", help=later)
-    diff.add_argument("--scenario", metavar="NAME", help="only runs of scenarios of this name")
+    diff.add_argument("--scenario", metavar="NAME", help="only runs of scenarios with this name")
     options.output_format(diff)
