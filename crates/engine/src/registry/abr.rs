@@ -28,7 +28,7 @@ const MAX_TBE_CELLS: u64 = 16_777_215;
 pub(super) static ABR: &[Component] = &[Component {
     family: Family::Abr,
     name: "abr",
-    help: "The end systems of a VC of the class abr: its frames wait at the host and leave at ACR, with RM cells among them.",
+    help: "The end systems of a VC of class abr: frames wait at the host and leave at ACR, interleaved with RM cells.",
     formula: "ACR := min(ACR + RIF PCR, PCR) or ACR - RDF ACR, then min(ACR, ER), in [MCR, PCR]; ICR <= TBE / FRTT; CRM = TBE / Nrm",
     source: "ATM Forum, Traffic Management 4.0, section 5.10",
     parameters: &[
@@ -36,13 +36,13 @@ pub(super) static ABR: &[Component] = &[Component {
             "pcr",
             ANY_RATE,
             Derived("the rate of the link that the end system sends on"),
-            "PCR, peak cell rate; at most that.",
+            "PCR, peak cell rate; at most the rate of the link of the end system.",
         ),
         parameter(
             "mcr",
             ANY_RATE,
             Derived("0"),
-            "MCR, minimum cell rate; on each link at most its rate together.",
+            "MCR, minimum cell rate. On each link, all MCRs together are at most the link rate.",
         ),
         parameter(
             "icr",
@@ -73,7 +73,7 @@ pub(super) static ABR: &[Component] = &[Component {
             "nrm",
             integer(2, 256),
             Integer(32),
-            "Nrm, cells for each forward RM cell, itself included; a power of 2.",
+            "Nrm, cells per forward RM cell, including the RM cell; a power of 2.",
         ),
         parameter(
             "trm",
@@ -82,19 +82,19 @@ pub(super) static ABR: &[Component] = &[Component {
                 max: Span::from_milliseconds(100_000),
             },
             Text("100 ms"),
-            "Trm, longest time between forward RM cells of a source that has sent two cells since.",
+            "Trm, longest time between forward RM cells, if the source has sent at least two cells since the last.",
         ),
         parameter(
             "rif",
             FACTOR,
             Decimal("0.0625"),
-            "RIF, rate increase factor: part of the PCR by which the rate may grow per RM cell.",
+            "RIF, rate increase factor: fraction of the PCR by which the rate may grow per RM cell.",
         ),
         parameter(
             "rdf",
             FACTOR,
             Decimal("0.0625"),
-            "RDF, rate decrease factor: part of ACR by which it falls per RM cell with CI = 1.",
+            "RDF, rate decrease factor: fraction of ACR by which ACR falls per RM cell with CI = 1.",
         ),
         parameter(
             "adtf",
@@ -106,22 +106,25 @@ pub(super) static ABR: &[Component] = &[Component {
             "cdf",
             FACTOR,
             Decimal("0.0625"),
-            "CDF, cutoff decrease factor: part of ACR by which it falls per forward RM cell when CRM are unanswered.",
+            "CDF, cutoff decrease factor: fraction of ACR by which ACR falls per forward RM cell while CRM of them are unanswered.",
         ),
         parameter(
             "crm",
             integer(1, MAX_TBE_CELLS),
             Derived("tbe / nrm, rounded up"),
-            "CRM, forward RM cells without an answer before ACR is cut.",
+            "CRM, unanswered forward RM cells before ACR is cut.",
         ),
         parameter(
             "rates",
             Kind::Choice(&[
-                choice("exact", "As they are."),
-                choice("coded", "In the 16 bits of the standard, rounded down."),
+                choice("exact", "Exact rates."),
+                choice(
+                    "coded",
+                    "Rates in the 16-bit format of the standard, rounded down.",
+                ),
             ]),
             Text("exact"),
-            "How rates stand in RM cells.",
+            "Format of rates in RM cells.",
         ),
         parameter(
             "queue",
@@ -131,7 +134,7 @@ pub(super) static ABR: &[Component] = &[Component {
                 unlimited: true,
             },
             Text("unlimited"),
-            "Cells that may wait before an end system; a frame that does not fit is dropped whole.",
+            "Cells that may wait at an end system; a frame that does not fit is dropped whole.",
         ),
     ],
     ..PLAIN
@@ -141,7 +144,7 @@ const TARGET: Parameter = parameter(
     "target",
     FACTOR,
     Decimal("0.9"),
-    "U, target utilisation: the part of the link's rate that ABR and the classes above it are to use; above 0.",
+    "U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above 0.",
 );
 const INTERVAL: Parameter = parameter(
     "interval",
@@ -150,31 +153,31 @@ const INTERVAL: Parameter = parameter(
         max: MAX_DURATION,
     },
     Text("1 ms"),
-    "Averaging interval; all intervals begin at 0.",
+    "Averaging interval; the first one begins at 0.",
 );
 const DELTA: Parameter = parameter(
     "delta",
     FACTOR,
     Decimal("0.1"),
-    "delta, overload up to which the largest allocation of the interval before may be given again.",
+    "delta, overload up to which the largest allocation of the previous interval may be given again.",
 );
 const MAX_ALLOC_PREVIOUS: Parameter = parameter(
     "max_alloc_previous",
     Kind::Bool,
     Bool(true),
-    "Whether it may be given at all.",
+    "Whether the largest allocation of the previous interval may be given again at all.",
 );
 const LOAD_DECAY: Parameter = parameter(
     "load_decay",
     FACTOR,
     Decimal("0"),
-    "Weight of the older values in exponential averages of input and target, whose quotient is the load factor; below 1.",
+    "Weight of older values in the exponential averages of input and target, whose ratio is the load factor; below 1.",
 );
 const ACTIVE_DECAY: Parameter = parameter(
     "active_decay",
     FACTOR,
     Decimal("0"),
-    "What is left per interval of a VC that has become silent in the number of active ones; below 1.",
+    "Factor by which the weight of a silent VC in the number of active VCs decays per interval; below 1.",
 );
 
 const ERICA: &[Parameter] = &[
@@ -190,26 +193,26 @@ pub(super) static FEEDBACK: &[Component] = &[
     Component {
         family: Family::Feedback,
         name: "erica",
-        help: "Explicit rates by ERICA: an equal share of the target capacity, or what keeps the load at it.",
+        help: "Explicit rates by ERICA: an equal share of the target capacity, or the rate that keeps the load at the target.",
         formula: "z = input / target; ER = max(target / N, CCR / z), and at z <= 1 + delta at least the largest of the interval before",
         source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172",
-        limits: "A source that sends less than its ACR is still given its share; minimum rates are ignored.",
+        limits: "A source that sends less than its ACR still gets its share. Minimum rates are ignored.",
         parameters: ERICA,
         ..PLAIN
     },
     Component {
         family: Family::Feedback,
         name: "erica-plus",
-        help: "Explicit rates by ERICA+: as ERICA, with a target that keeps a small queue.",
+        help: "Explicit rates by ERICA+: like ERICA, but with a target that keeps a small queue.",
         formula: "target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF",
         source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+)",
-        limits: "As ERICA; the target may exceed the capacity, by b at most.",
+        limits: "Those of ERICA. The target may also exceed the capacity, up to b times.",
         parameters: &[
             parameter(
                 "t0",
                 ANY_DURATION,
                 Text("500 us"),
-                "T0, the queueing delay aimed at; above 0.",
+                "T0, target queueing delay; above 0.",
             ),
             parameter(
                 "a",
@@ -220,7 +223,7 @@ pub(super) static FEEDBACK: &[Component] = &[
                     decimals: DECIMALS,
                 },
                 Decimal("1.15"),
-                "a, curve of the target above T0; above 1.",
+                "a, shape of the target above T0; above 1.",
             ),
             parameter(
                 "b",
@@ -231,13 +234,13 @@ pub(super) static FEEDBACK: &[Component] = &[
                     decimals: DECIMALS,
                 },
                 Decimal("1.05"),
-                "b, curve of the target below T0, where it begins at b times the capacity; above 1.",
+                "b, shape of the target below T0; an empty queue has a target of b times the capacity; above 1.",
             ),
             parameter(
                 "qdlf",
                 FACTOR,
                 Decimal("0.5"),
-                "QDLF, the least part of the capacity that is left for new cells.",
+                "QDLF, smallest fraction of the capacity that is left for new cells.",
             ),
             INTERVAL,
             DELTA,
@@ -250,20 +253,20 @@ pub(super) static FEEDBACK: &[Component] = &[
     Component {
         family: Family::Feedback,
         name: "erica-mcr",
-        help: "Explicit rates by ERICA with minimum rates: the MCR and a share, by weight, of what the target leaves above all of them.",
+        help: "Explicit rates by ERICA with minimum rates: MCR plus a weighted share of what the target leaves above all MCRs.",
         formula: "share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input / target, both above the MCRs",
         source: "ATM Forum 98-0408 (general weighted fairness)",
-        limits: "As ERICA; minimum rates that together exceed the target are granted all the same, each up to the target.",
+        limits: "Those of ERICA, except for minimum rates. MCRs that together exceed the target are still granted, each up to the target.",
         parameters: ERICA,
         ..PLAIN
     },
     Component {
         family: Family::Feedback,
         name: "relative-rate",
-        help: "Relative-rate marking: RM cells that go back say that rates must fall (CI), or must not rise (NI), by the queue.",
+        help: "Relative-rate marking: by queue length, backward RM cells say that rates must fall (CI) or must not rise (NI).",
         formula: "CI = 1 <=> X > high at the end of the last interval; NI = 1 <=> X > low",
         source: "ATM Forum, Traffic Management 4.0, section 5.10.6",
-        limits: "All VCs get the same marks, so VCs with more or longer hops get less.",
+        limits: "All VCs get the same marks, so VCs with more or longer hops get a lower rate.",
         parameters: &[
             INTERVAL,
             parameter(
@@ -284,10 +287,10 @@ pub(super) static FEEDBACK: &[Component] = &[
     Component {
         family: Family::Feedback,
         name: "efci",
-        help: "EFCI marking: data cells that pass a long queue say so, and their destination tells the source (CI).",
+        help: "EFCI marking: a long queue marks the data cells that pass it, and the destination informs the source (CI).",
         formula: "EFCI = 1 <=> X > threshold at the end of the last interval",
         source: "ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6",
-        limits: "As relative-rate marking, and the mark takes longer, as it goes by way of the destination.",
+        limits: "Those of relative-rate marking. The mark also takes longer, because it travels by way of the destination.",
         parameters: &[
             INTERVAL,
             parameter(
@@ -302,10 +305,10 @@ pub(super) static FEEDBACK: &[Component] = &[
     Component {
         family: Family::Feedback,
         name: "oracle-rate",
-        help: "Explicit rates known beforehand: the max-min fair ones of greedy sources above their MCRs, from the whole network; to compare with.",
+        help: "Explicit rates computed beforehand: max-min fair rates of greedy sources above their MCRs; a reference for other rules.",
         formula: "water-filling over all links with feedback, each with target x rate less the mean rate of higher classes",
         source: "Bertsekas and Gallager, Data Networks, section 6.5.2",
-        limits: "What a source does not send goes to nobody, and of higher classes only mean rates count.",
+        limits: "Capacity that a source does not use goes to no other source. Only the mean rates of higher classes count.",
         parameters: &[TARGET],
         ..PLAIN
     },

@@ -92,7 +92,9 @@ impl Family {
             Family::Ensemble => "Ensembles; `[ensemble]`.",
             Family::Host => "End systems; `[[host]]`.",
             Family::Switch => "Switches; `[[switch]]`.",
-            Family::Link => "Links; `[[link]]`. One that leaves a switch is one of its ports.",
+            Family::Link => {
+                "Links; `[[link]]`. A link that leaves a switch is one of the ports of that switch."
+            }
             Family::Vc => "Virtual circuits; `[[vc]]`.",
             Family::Queue => {
                 "Class queues; `cbr`, `vbr`, `abr`, `gfr` and `ubr` of a switch or link."
@@ -100,18 +102,18 @@ impl Family {
             Family::Contract => "Traffic contracts; `contract` of a VC.",
             Family::Abr => "ABR end systems; `abr` of a VC.",
             Family::Feedback => {
-                "Feedback of a class queue to ABR sources: what switches write into RM cells that go back."
+                "Feedback of a class queue to ABR sources: explicit rates, or congestion marks, in passing cells."
             }
             Family::Police => {
-                "Policers: what becomes of cells above the contract of their VC, before the drop policy is asked."
+                "Policers: what happens to cells that exceed the contract of their VC. They act before the drop policy."
             }
             Family::Drop => {
-                "Drop policies: what a class queue refuses before it is full. X, Y_i and N_a leave out the cell in service."
+                "Drop policies: which cells and frames a class queue drops. X, Y_i and N_a exclude the cell in service."
             }
             Family::Scheduler => "Schedulers: which waiting cell a port serves next.",
             Family::Traffic => "Traffic: what a VC sends.",
             Family::Processing => {
-                "Processing delays of hosts, switches and transports; they keep the order of what passes."
+                "Processing delays of hosts, switches and transports. They keep cells and frames in order."
             }
             Family::Probe => "Time series to record; `[[probe]]`. Probes never change the run.",
         }

@@ -10,8 +10,8 @@ use crate::units::Span;
 const NODE_COUNT: Parameter = parameter(
     "count",
     COUNT,
-    Derived("one, without a number in its name"),
-    "Makes this many like things, named name1, name2, ...; the name alone then means the group.",
+    Derived("one, with no number in its name"),
+    "Number of identical nodes, named name1, name2, and so on. The name alone then means the group.",
 );
 const NODE_NAME: Parameter = parameter(
     "name",
@@ -23,7 +23,7 @@ const NODE_NAME: Parameter = parameter(
 pub(super) static HOST: &[Component] = &[Component {
     family: Family::Host,
     name: "host",
-    help: "An end system; on each of its links it sends frames first come first served, from a queue without limit.",
+    help: "An end system. It sends frames on each link in order of arrival, from an unlimited queue.",
     parameters: &[
         NODE_NAME,
         NODE_COUNT,
@@ -31,7 +31,7 @@ pub(super) static HOST: &[Component] = &[Component {
             "processing",
             Kind::One(Family::Processing),
             Derived("no delay"),
-            "Delay of every frame sent and received, common to all VCs of the host.",
+            "Delay of every frame that the host sends or receives, shared by all its VCs.",
         ),
     ],
     ..PLAIN
@@ -50,11 +50,11 @@ const OF_SWITCH: &[Parameter] = &[
         "scheduler",
         Kind::One(Family::Scheduler),
         Text("strict-priority"),
-        "Which waiting cell goes next, at every port without a scheduler of its own.",
+        "Scheduler of every port that does not set one: which waiting cell goes next.",
     ),
 ];
 static SWITCH_AND_QUEUES: [Parameter; with_queues(OF_SWITCH)] =
-    class_queues(OF_SWITCH, "unlimited, tail drop");
+    class_queues(OF_SWITCH, "unlimited buffer, tail drop");
 
 pub(super) static SWITCH: &[Component] = &[Component {
     family: Family::Switch,
@@ -69,19 +69,19 @@ const OF_LINK: &[Parameter] = &[
         "name",
         Kind::Name,
         Derived("from->to"),
-        "Unique among links; numbered between groups; a link back adds `-back`, or is to->from.",
+        "Unique among links; links between groups are numbered. The link back adds `-back`, or is to->from.",
     ),
     parameter(
         "from",
         Kind::Reference(&[Family::Host, Family::Switch]),
         Required,
-        "Node it leaves. A group makes a link for each member, pairwise if both ends are groups.",
+        "Node that the link leaves. A group makes one link per member, pairwise if both ends are groups.",
     ),
     parameter(
         "to",
         Kind::Reference(&[Family::Host, Family::Switch]),
         Required,
-        "Node it reaches.",
+        "Node that the link reaches.",
     ),
     parameter(
         "rate",
@@ -91,7 +91,7 @@ const OF_LINK: &[Parameter] = &[
             fair_shares: false,
         },
         Required,
-        "Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload).",
+        "Cell rate of the line; all 53 bytes of a cell count (155.52 Mbps raw, 149.76 Mbps SDH payload).",
     ),
     parameter(
         "delay",
@@ -106,13 +106,13 @@ const OF_LINK: &[Parameter] = &[
         "duplex",
         Kind::Bool,
         Bool(true),
-        "Whether a link of equal rate and delay leads back.",
+        "Whether there is also a link back, with the same rate and delay.",
     ),
     parameter(
         "lose_frames",
         Kind::List(&integer(0, MAX_INTEGER)),
         EmptyList,
-        "Data frames lost, counted from 0 as they enter the link, retransmissions included.",
+        "Data frames to lose, numbered from 0 as they enter the link; retransmissions count.",
     ),
     parameter(
         "lose_probability",
@@ -137,7 +137,7 @@ static LINK_AND_QUEUES: [Parameter; with_queues(OF_LINK)] = class_queues(OF_LINK
 pub(super) static LINK: &[Component] = &[Component {
     family: Family::Link,
     name: "link",
-    help: "A link, by default with a like one back. Losses, scheduler and class queues belong to the way from `from` to `to`.",
+    help: "A link, by default duplex. Losses, scheduler and class queues apply only from `from` to `to`.",
     formula: "the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = 424 bits / rate rounded up to 0.04 ps, and arrives `delay` later",
     parameters: &LINK_AND_QUEUES,
     ..PLAIN
@@ -147,18 +147,21 @@ const PROCESSING_PARAMETERS: &[Parameter] = &[
     parameter(
         "per",
         Kind::Choice(&[
-            choice("cell", "Each cell takes the time; switches only."),
-            choice("frame", "Each frame takes the time."),
+            choice(
+                "cell",
+                "Each cell takes one processing time; switches only.",
+            ),
+            choice("frame", "Each frame takes one processing time."),
         ]),
         Text("frame"),
-        "What a time is drawn for.",
+        "What takes one processing time.",
     ),
-    parameter("mean", ANY_DURATION, Required, "Mean time."),
+    parameter("mean", ANY_DURATION, Required, "Mean processing time."),
     parameter(
         "spread",
         ANY_DURATION,
         Text("0 s"),
-        "Each time is uniform in [mean - spread, mean + spread]; at most the mean.",
+        "Times are uniform in [mean - spread, mean + spread]; at most the mean.",
     ),
 ];
 
@@ -166,7 +169,7 @@ pub(super) static PROCESSING: &[Component] = &[
     Component {
         family: Family::Processing,
         name: "server",
-        help: "Works on one cell or frame at a time.",
+        help: "Processes one cell or frame at a time.",
         formula: "leaves at max(arrival, previous leaving) + time",
         parameters: PROCESSING_PARAMETERS,
         ..PLAIN
@@ -174,7 +177,7 @@ pub(super) static PROCESSING: &[Component] = &[
     Component {
         family: Family::Processing,
         name: "latency",
-        help: "Works on everything at once, in order.",
+        help: "Processes all cells or frames in parallel, and keeps their order.",
         formula: "leaves at max(arrival + time, previous leaving)",
         parameters: PROCESSING_PARAMETERS,
         ..PLAIN

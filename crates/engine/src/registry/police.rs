@@ -14,7 +14,7 @@ const CELLS: Kind = Kind::Cells {
 pub(super) static CONTRACT: &[Component] = &[Component {
     family: Family::Contract,
     name: "contract",
-    help: "What is agreed on the data of a VC. Rates count whole cells. Nothing but policers and drop policies looks at it.",
+    help: "Traffic contract for the data of a VC. Rates count whole cells. Only policers and drop policies use it.",
     formula: "PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with BT = (MBS - 1)(1/SCR - 1/PCR)",
     source: "ATM Forum, Traffic Management 4.0 and 4.1, section 4.4; ITU-T I.371",
     parameters: &[
@@ -28,7 +28,7 @@ pub(super) static CONTRACT: &[Component] = &[Component {
             "cdvt",
             ANY_DURATION,
             Text("0 s"),
-            "CDVT, cell delay variation tolerance: how much too early a cell may come.",
+            "CDVT, cell delay variation tolerance: how early a cell may arrive and still conform.",
         ),
         parameter(
             "scr",
@@ -40,13 +40,13 @@ pub(super) static CONTRACT: &[Component] = &[Component {
             "mcr",
             ANY_RATE,
             Derived("none"),
-            "MCR, minimum cell rate (GFR), instead of `scr`; at most the PCR, and on each link at most its rate together.",
+            "MCR, minimum cell rate (GFR), instead of `scr`; at most the PCR. On each link, all MCRs together are at most the link rate.",
         ),
         parameter(
             "mbs",
             CELLS,
-            Derived("two of the largest frames of its source"),
-            "MBS, maximum burst size at the PCR; at least a frame.",
+            Derived("twice the largest frame of its source"),
+            "MBS, maximum burst size at the PCR; at least one frame.",
         ),
         parameter(
             "mfs",
@@ -59,8 +59,8 @@ pub(super) static CONTRACT: &[Component] = &[Component {
 }];
 
 const ACTIONS: Kind = Kind::Choice(&[
-    choice("tag", "It goes on with low priority, CLP = 1."),
-    choice("drop", "It is dropped."),
+    choice("tag", "Passed on with low priority, CLP = 1."),
+    choice("drop", "Dropped."),
 ]);
 
 const fn action(help: &'static str) -> Parameter {
@@ -71,12 +71,12 @@ pub(super) static POLICE: &[Component] = &[
     Component {
         family: Family::Police,
         name: "gcra",
-        help: "Usage parameter control cell by cell: drops cells above the PCR, and tags or drops those above the SCR.",
+        help: "Usage parameter control, cell by cell: drops cells above the PCR; tags or drops cells above the SCR.",
         formula: "a cell of CLP = 0 conforms <=> it passes GCRA(1/PCR, CDVT) and GCRA(1/SCR, BT + CDVT)",
         source: "ATM Forum, Traffic Management 4.0, section 4.4; ITU-T I.371",
-        limits: "Blind to frames: it damages them, and the rest of a damaged frame uses up the contract.",
+        limits: "It ignores frame boundaries: it damages frames, and the useless rest of a damaged frame still uses up the contract.",
         parameters: &[
-            action("What becomes of a cell above the SCR, or MCR, alone."),
+            action("What happens to a cell that exceeds only the SCR or MCR."),
             parameter(
                 "form",
                 Kind::Choice(&[
@@ -84,7 +84,7 @@ pub(super) static POLICE: &[Component] = &[
                     choice("virtual-scheduling", "The virtual scheduling algorithm."),
                 ]),
                 Text("leaky-bucket"),
-                "How the test is written; both decide alike.",
+                "Form of the algorithm; both forms make the same decisions.",
             ),
         ],
         ..PLAIN
@@ -92,11 +92,11 @@ pub(super) static POLICE: &[Component] = &[
     Component {
         family: Family::Police,
         name: "f-gcra",
-        help: "The frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops cells that do not conform.",
+        help: "Frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops non-conforming cells.",
         formula: "a frame of CLP = 0 is eligible <=> X' <= BT + CDVT at its first cell; each of its cells adds 1/MCR",
         source: "ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2)",
-        limits: "MBS must hold a frame (MBS >= MFS), or no frame of that size is eligible but to an empty bucket.",
-        parameters: &[action("What becomes of a frame that is not eligible.")],
+        limits: "MBS must hold a frame (MBS >= MFS). Otherwise a frame of that size is eligible only when the bucket is empty.",
+        parameters: &[action("What happens to a frame that is not eligible.")],
         ..PLAIN
     },
 ];

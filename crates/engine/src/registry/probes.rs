@@ -10,51 +10,51 @@ const PORT: Parameter = parameter(
     "of",
     Kind::Reference(&[Family::Link]),
     Required,
-    "The port: a link that leaves a switch, or a group of them.",
+    "The port: a link that leaves a switch, or a group of such links.",
 );
 const VC: Parameter = parameter(
     "of",
     Kind::Reference(&[Family::Vc]),
     Required,
-    "The VC, or a group of them; `vc` means all that have no name of their own.",
+    "The VC, or a group of VCs; `vc` means all VCs without a name of their own.",
 );
 const INTERVAL: Parameter = parameter(
     "interval",
     POSITIVE_DURATION,
     Required,
-    "Length of an interval.",
+    "Length of each interval.",
 );
 const SAMPLING: Parameter = parameter(
     "interval",
     POSITIVE_DURATION,
-    Derived("every change is recorded, from the start to the end of the run"),
+    Derived("record every change during the whole run"),
     "Sampling interval.",
 );
 const EVERY: Parameter = parameter(
     "every",
     integer(1, 1_000_000_000_000),
-    Derived("every change is recorded, from the start to the end of the run"),
-    "Record at every n-th cell that reaches the port, instead of `interval`.",
+    Derived("record every change during the whole run"),
+    "Record at every n-th cell that reaches the port; use it instead of `interval`.",
 );
 const ENVELOPE: Parameter = parameter(
     "envelope",
     POSITIVE_DURATION,
-    Derived("every change is recorded, from the start to the end of the run"),
-    "Record, for each interval of this length, the last of which the end of the run may cut, the least value, the mean over time and the greatest value, in three series.",
+    Derived("record every change during the whole run"),
+    "Record the minimum, the time mean and the maximum of each interval of this length, as three series. The end of the run may cut the last interval short.",
 );
 const CLASS: Parameter = parameter("class", CLASSES, Derived("all classes"), "Only this class.");
 const OF_VC: Parameter = parameter(
     "vc",
     Kind::Reference(&[Family::Vc]),
     Derived("all VCs"),
-    "Only the cells of this VC; not a group.",
+    "Only the cells of this single VC, not of a group.",
 );
 
 const CAPTURED: Parameter = parameter(
     "of",
     Kind::Reference(&[Family::Link, Family::Host]),
     Required,
-    "The link that carries the cells or frames, or the host of the segments; or a group of them.",
+    "A link for cells or frames, a host for segments, or a group of either.",
 );
 const LAYER: Parameter = parameter(
     "layer",
@@ -65,7 +65,7 @@ const LAYER: Parameter = parameter(
         ),
         choice(
             "frames",
-            "Each AAL5 frame of TCP and UDP, as its last cell leaves, with its IP packet.",
+            "Each AAL5 frame of TCP or UDP with its IP packet, when its last cell leaves.",
         ),
         choice(
             "segments",
@@ -73,19 +73,19 @@ const LAYER: Parameter = parameter(
         ),
     ]),
     Required,
-    "What the file holds.",
+    "What the file records.",
 );
 const FROM: Parameter = parameter(
     "from",
     ANY_DURATION,
     Derived("the start of the run"),
-    "Nothing before this time is captured.",
+    "Start of the capture.",
 );
 const TO: Parameter = parameter(
     "to",
     POSITIVE_DURATION,
     Derived("the end of the run"),
-    "Nothing from this time on is captured.",
+    "End of the capture; nothing at this instant or later is captured.",
 );
 
 const fn probe(
@@ -110,37 +110,37 @@ pub(super) static PROBE: &[Component] = &[
     ),
     probe(
         "cwnd",
-        "Congestion window of a TCP, bytes.",
+        "Congestion window of a TCP, in bytes.",
         &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "ssthresh",
-        "Slow-start threshold of a TCP, bytes.",
+        "Slow-start threshold of a TCP, in bytes.",
         &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "sequence",
-        "First byte of each segment that a TCP sends; a retransmission goes back.",
+        "First byte of each segment that a TCP sends; retransmissions repeat earlier numbers.",
         &[VC],
     ),
     probe(
         "acknowledged",
-        "First byte that the sender of a TCP has no ACK for, in the numbers of `sequence`: snd_una.",
+        "snd_una of a TCP: the first unacknowledged byte, numbered as in `sequence`.",
         &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "flight",
-        "FlightSize of a TCP (RFC 5681, section 2), bytes: sent, and not acknowledged by a cumulative ACK.",
+        "FlightSize of a TCP (RFC 5681, section 2), in bytes: data sent but not cumulatively acknowledged.",
         &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "rtt",
-        "Each round-trip time that a TCP measures, when its ACK comes, s: the time itself, of which the estimator may see whole ticks only.",
+        "Each exact round-trip time in seconds, when its ACK arrives. The estimator may see only whole ticks.",
         &[VC],
     ),
     probe(
         "rto",
-        "Retransmission timeout of a TCP, s: back-off included, in whole ticks of its timer.",
+        "Retransmission timeout of a TCP, in seconds: whole ticks of its timer, back-off included.",
         &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
@@ -150,47 +150,47 @@ pub(super) static PROBE: &[Component] = &[
     ),
     probe(
         "goodput",
-        "Bytes delivered per interval, as Mb/s.",
+        "Bytes delivered per interval, in Mb/s.",
         &[VC, INTERVAL],
     ),
     probe(
         "acr",
-        "ACR, the rate at which the ABR end system of a VC may send its data, as Mb/s.",
+        "ACR, the rate at which the ABR end system of a VC may send its data, in Mb/s.",
         &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "host-queue",
-        "Cells of data that wait before the ABR end system of a VC: the queue that ABR keeps out of the network.",
+        "Data cells that wait at the ABR end system of a VC: the queue that ABR keeps out of the network.",
         &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "link-share",
-        "Share of a port's cell slots that each class uses, per interval: of all classes a series each.",
+        "Share of a port's cell slots that each class uses per interval, as one series per class.",
         &[PORT, CLASS, INTERVAL],
     ),
     probe(
         "drops",
-        "Cells that a port drops, per interval; without those that its link loses on purpose.",
+        "Cells that a port drops per interval, excluding the losses configured on its link.",
         &[PORT, CLASS, INTERVAL],
     ),
     probe(
         "credit",
-        "Credit of a guaranteed-rate scheduler, slots.",
+        "Credit of a guaranteed-rate scheduler, in slots.",
         &[PORT, SAMPLING, EVERY, ENVELOPE],
     ),
     probe(
         "trace",
-        "Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason; losses on purpose included.",
+        "Every dropped cell of a VC: time, X, Y_i, N_a, threshold and reason. Includes losses configured on links.",
         &[VC],
     ),
     probe(
         "average-queue",
-        "Average queue by which RED decides at a port, cells; of several classes the sum.",
+        "Average queue that RED uses at a port, in cells; the sum if there are several classes.",
         &[PORT, CLASS, SAMPLING, EVERY, ENVELOPE],
     ),
     probe(
         "capture",
-        "A pcapng file for Wireshark: what a link carries, with the cells dropped before it, or what a host sends and receives.",
+        "A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.",
         &[CAPTURED, LAYER, OF_VC, FROM, TO],
     ),
 ];

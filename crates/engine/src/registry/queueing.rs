@@ -15,7 +15,7 @@ const CELLS: Kind = Kind::Cells {
 pub(super) static QUEUE: &[Component] = &[Component {
     family: Family::Queue,
     name: "queue",
-    help: "The buffer of one class at a port with its drop policy.",
+    help: "The buffer of one class at a port, with its drop policy.",
     formula: "drop a cell <=> X >= K",
     source: "`ubr-plus`, section 4",
     parameters: &[
@@ -27,35 +27,35 @@ pub(super) static QUEUE: &[Component] = &[Component {
                 unlimited: true,
             },
             Text("unlimited"),
-            "K, cells that may wait, without the cell in service.",
+            "K, cells that may wait, excluding the cell in service.",
         ),
         parameter(
             "police",
             Kind::One(Family::Police),
             Derived("none"),
-            "What becomes of cells that do not keep to the contract of their VC, before the drop policy is asked.",
+            "What happens to cells that violate the contract of their VC, before the drop policy decides.",
         ),
         parameter(
             "drop",
             Kind::One(Family::Drop),
             Text("tail-drop"),
-            "What is refused before the buffer is full.",
+            "Drop policy: which cells and frames the queue drops.",
         ),
         parameter(
             "feedback",
             Kind::One(Family::Feedback),
             Derived("none"),
-            "What the sources of the VCs that cross it are told of the rate that they may send at; for the class abr.",
+            "Feedback to the sources of the VCs that cross the queue, on their allowed rates; for the class abr.",
         ),
         parameter(
             "rest_of_frame",
             Kind::Choice(&[
-                choice("accept", "Taken while there is room."),
+                choice("accept", "Accepted while there is room."),
                 choice(
                     "drop-but-eom",
-                    "Dropped, except for the EOM, which is taken while there is room.",
+                    "Dropped, except for the EOM, which is accepted while there is room.",
                 ),
-                choice("drop", "Dropped, EOM included."),
+                choice("drop", "Dropped, including the EOM."),
             ]),
             Implied(Family::Drop, "accept"),
             "What happens to the later cells of a frame that lost a cell in the middle.",
@@ -85,19 +85,19 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "tail-drop",
-        help: "Drops a cell when the buffer is full, and nothing else.",
+        help: "Drops a cell when the buffer is full, and never otherwise.",
         formula: "drop a cell <=> X >= K",
         source: "`ubr-plus`, section 4",
-        limits: "A lost cell leaves the rest of its frame in the queue, where it takes room and is of no use.",
+        limits: "A lost cell leaves the rest of its frame in the queue, where it wastes buffer space.",
         ..PLAIN
     },
     Component {
         family: Family::Drop,
         name: "ppd",
-        help: "Partial packet discard: once a cell of a frame was lost, drops the rest except the EOM.",
+        help: "Partial packet discard: once a frame has lost a cell, drops the rest of the frame except the EOM.",
         formula: "drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM",
         source: "Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3",
-        limits: "The first cells of a damaged frame are carried for nothing; no protection of one VC against another.",
+        limits: "The first cells of a damaged frame are carried in vain. VCs are not protected from each other.",
         implies: &[("rest_of_frame", "drop-but-eom")],
         ..PLAIN
     },
@@ -106,8 +106,8 @@ pub(super) static DROP: &[Component] = &[
         name: "epd",
         help: "Early packet discard: refuses new frames when the queue is longer than a threshold.",
         formula: "refuse a frame <=> X > T",
-        source: "`ubr-plus`, section 5, with T = K - 200 cells; below K = 400 half of it is kept",
-        limits: "No protection of one VC against another.",
+        source: "`ubr-plus`, section 5, with T = K - 200 cells; below K = 400 the reserve is K / 2",
+        limits: "VCs are not protected from each other.",
         parameters: &[
             parameter(
                 "threshold",
@@ -119,7 +119,7 @@ pub(super) static DROP: &[Component] = &[
                 "reserve",
                 CELLS,
                 Derived("200 cells, but at most K / 2"),
-                "Cells kept for the rest of frames already begun, when no threshold is given; at most K.",
+                "Cells reserved for frames that have begun, if no threshold is given; at most K.",
             ),
         ],
         ..PLAIN
@@ -130,7 +130,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Refuses new frames of a VC that holds more than its share of the buffer.",
         formula: "refuse a frame of VC i <=> X > R and Y_i N_a > Z X",
         source: "`ubr-plus`, section 6 and figure 3",
-        limits: "Needs a counter for each VC; no protection against sources that do not respond to loss.",
+        limits: "Needs a counter per VC. It does not protect against sources that ignore loss.",
         parameters: &[R, z("Z, cutoff of the load ratio Y_i N_a / X.")],
         ..PLAIN
     },
@@ -140,7 +140,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.",
         formula: "refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K - R) / (X - R)",
         source: "`ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme",
-        limits: "Needs a counter for each VC; a small R with a small Z refuses so early that the link runs empty.",
+        limits: "Needs a counter per VC. With small R and Z, it refuses frames so early that the link runs empty.",
         parameters: &[
             R,
             z("Z, linear scale factor."),
@@ -156,19 +156,19 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "drop-from-front",
-        help: "Takes a cell that finds the buffer full, and drops the cell at the front of the queue instead.",
+        help: "Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.",
         formula: "push out the front cell <=> X >= K",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996",
-        limits: "No protection of one VC against another; the cell at the front is most often of the VC that holds most of the queue.",
+        limits: "VCs are not protected from each other. The front cell belongs most often to the VC that holds most of the queue.",
         ..PLAIN
     },
     Component {
         family: Family::Drop,
         name: "gcra-epd",
-        help: "Scheme one: early packet discard, but above the threshold frames that keep to their VC's minimum rate get in.",
+        help: "Scheme one: early packet discard that, above the threshold, accepts frames within the minimum rate of their VC.",
         formula: "accept a cell of VC i <=> X < Th, or X'_i <= BT + CDVT, or it goes on with a frame; above Th, X_i + 1/MCR_i for each",
         source: "`gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix",
-        limits: "What is taken below the threshold is charged to nobody, so the VC that sends most takes most of the excess.",
+        limits: "Cells accepted below the threshold are charged to no VC, so the VC that sends most takes most of the excess.",
         implies: DROPS_REST,
         parameters: &[CONGESTION, EXPORT_TAG],
         ..PLAIN
@@ -176,10 +176,10 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "gcra-round-robin",
-        help: "Scheme two: every cell is put to its VC's leaky bucket, and below the threshold credit of one cell goes round.",
+        help: "Scheme two: a leaky bucket per VC tests every cell. Below the threshold, VCs get credit of one cell in turn.",
         formula: "per cell, if X < Th: X_j - 1/MCR_j for the next VC j; accept <=> X'_i <= BT + CDVT, or it goes on with a frame",
         source: "`gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix",
-        limits: "Credit that a VC does not use is lost, so with idle VCs the link may not be filled.",
+        limits: "Credit that a VC does not use goes to no other VC, so idle VCs may leave the link partly unused.",
         implies: DROPS_REST,
         parameters: &[
             CONGESTION,
@@ -187,7 +187,7 @@ pub(super) static DROP: &[Component] = &[
                 "keep_credit",
                 Kind::Bool,
                 Bool(false),
-                "Whether credit that finds the bucket empty is kept.",
+                "Whether a VC keeps credit that it gets while its bucket is empty.",
             ),
             EXPORT_TAG,
         ],
@@ -196,10 +196,10 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "gcra-two-thresholds",
-        help: "The scheme of chapter 8: scheme two, but below a lower threshold every cell gets in on account.",
+        help: "The scheme of chapter 8: scheme two, but below a lower threshold every cell is accepted on credit.",
         formula: "X < L: accept, X_i + 1/MCR_i or, at its limit, Y_i + 1; credit pays Y_j before X_j; else as gcra-round-robin",
         source: "`gfr-leaky-bucket`, chapter 8",
-        limits: "A Y_i that has grown in a long quiet time is paid off only when its turns come.",
+        limits: "A Y_i that has grown in a long quiet time is paid off only at the VC's turns.",
         implies: DROPS_REST,
         parameters: &[
             parameter(
@@ -216,29 +216,34 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "dfba",
-        help: "Differential Fair Buffer Allocation: shares the buffer in proportion to minimum rates, by dropping at random.",
+        help: "Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum rates.",
         formula: "L < X < H: refuse CLP = 1, and VC i above X W_i with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))",
         source: "Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998",
-        limits: "Rates follow buffer shares only as far as TCP responds to loss; UDP is held by H and by random loss alone.",
+        limits: "Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP.",
         parameters: &[
             parameter(
                 "low",
                 Kind::Threshold,
                 Text("500 cells"),
-                "L, up to which every frame gets in: cells or a fraction of the buffer; at most H.",
+                "L, queue up to which every frame is accepted: cells or a fraction of the buffer; at most H.",
             ),
             parameter(
                 "high",
                 Kind::Threshold,
                 Text("1000 cells"),
-                "H, from which on no frame gets in: cells or a fraction of the buffer; at most K.",
+                "H, queue from which no frame is accepted: cells or a fraction of the buffer; at most K.",
             ),
-            parameter("z", FRACTION, Decimal("1"), "Z, scale of the probability."),
+            parameter(
+                "z",
+                FRACTION,
+                Decimal("1"),
+                "Z, scale of the drop probability.",
+            ),
             parameter(
                 "alpha",
                 FRACTION,
                 Decimal("0.5"),
-                "alpha, weight of the VC's excess against that of the load.",
+                "alpha, weight of the VC's excess; the load has weight 1 - alpha.",
             ),
         ],
         ..PLAIN
@@ -246,12 +251,12 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "atm-red",
-        help: "Random early detection with two bits for each VC: decides at every cell, and discards the next whole frame.",
+        help: "Random early detection with two bits per VC: decides at every cell, and discards the next whole frame.",
         formula: "avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells \
                   (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC",
         diagram: ATM_RED,
         source: "`cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993",
-        limits: "The frame that is discarded follows the one that was marked, and may be an ACK where a VC carries both.",
+        limits: "The discarded frame follows the marked one. It may be an ACK if a VC carries both data and ACKs.",
         parameters: &[
             W_Q,
             MAX_P_OF_SEGMENT,
@@ -264,7 +269,7 @@ pub(super) static DROP: &[Component] = &[
                 "spare_short_frames",
                 Kind::Bool,
                 Bool(false),
-                "Whether a mark passes frames of one or two cells by, as ACKs are, and discards the next longer one, but for its first cell and its EOM.",
+                "Whether a mark skips frames of one or two cells, such as ACKs. It then discards the next longer frame, except for its first cell and its EOM.",
             ),
         ],
         ..PLAIN
@@ -275,7 +280,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Random early detection that drops single cells without regard to frames.",
         formula: "drop a cell <=> draw < p, with the p of atm-red",
         source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
-        limits: "Each drop costs a whole frame and frees the room of one cell, unless `rest_of_frame` drops the rest.",
+        limits: "Each drop costs a whole frame but frees room for only one cell, unless `rest_of_frame` drops the rest.",
         parameters: &[
             W_Q,
             MAX_P_OF_SEGMENT,
@@ -290,17 +295,17 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "packet-red",
-        help: "Random early detection that decides about whole frames, by the share of the queue that their VC holds.",
+        help: "Random early detection that refuses whole frames, by their VC's share of the queue.",
         formula: "refuse a frame of VC i <=> draw < p Y_i N_a / X, with the p of atm-red, max_p being for a frame; always where p = 1",
         source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
-        limits: "Needs a counter for each VC; no buffer is kept for frames that have begun.",
+        limits: "Needs a counter per VC. No buffer is reserved for frames that have begun.",
         parameters: &[
             W_Q,
             parameter(
                 "max_p",
                 FRACTION,
                 Decimal("0.02"),
-                "max_p, probability just below max_th for a frame of a VC with its share of the queue; above 0.",
+                "max_p, probability just below max_th for a frame of a VC with an equal share of the queue; above 0.",
             ),
             MIN_TH,
             MAX_TH,
@@ -312,10 +317,10 @@ pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "frame-drop-from-front",
-        help: "Takes a cell that finds the buffer full, and drops all that waits of the frame at the front of the queue instead.",
+        help: "Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.",
         formula: "push out the waiting cells of the front cell's frame <=> X >= K; drop-but-eom spares its EOM behind the front",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
-        limits: "No protection of one VC against another; the frame at the front is most often of the VC that holds most of the queue.",
+        limits: "VCs are not protected from each other. The front frame belongs most often to the VC that holds most of the queue.",
         implies: &[("rest_of_frame", "drop-but-eom")],
         ..PLAIN
     },
@@ -355,21 +360,21 @@ const MAX_P_OF_SEGMENT: Parameter = parameter(
     "max_p",
     FRACTION,
     Decimal("0.02"),
-    "max_p, probability just below max_th, for the cells of a segment together; above 0.",
+    "max_p, probability just below max_th for all cells of a segment together; above 0.",
 );
 
 const MIN_TH: Parameter = parameter(
     "min_th",
     Kind::Threshold,
     Decimal("0.25"),
-    "min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below max_th.",
+    "min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.",
 );
 
 const MAX_TH: Parameter = parameter(
     "max_th",
     Kind::Threshold,
     Decimal("0.75"),
-    "max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.",
+    "max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most K.",
 );
 
 const SEGMENT: Parameter = parameter(
@@ -380,28 +385,28 @@ const SEGMENT: Parameter = parameter(
         unlimited: false,
     },
     Text("32 cells"),
-    "Cells of a segment, by which max_p is divided: 32 with an MSS of 1460 bytes, 192 with 9140; with 1, max_p is that of a cell.",
+    "Cells per segment, the divisor of max_p: 32 for an MSS of 1460 bytes, 192 for 9140 bytes. With 1, max_p applies to each cell.",
 );
 
 const AVERAGE: Parameter = parameter(
     "average",
     Kind::Choice(&[
-        choice("cell", "At every cell that arrives."),
+        choice("cell", "At every arriving cell."),
         choice("frame", "At the first cell of each frame."),
         choice(
             "idle",
-            "At every cell; one that finds the port idle counts the idle time as so many cells that found nothing.",
+            "At every arriving cell. After an idle time, the average decays as if a cell per cell time had found an empty queue.",
         ),
     ]),
     Text("cell"),
-    "When the average is brought up to date.",
+    "When the average is updated.",
 );
 
 const SPACING: Parameter = parameter(
     "spacing",
     Kind::Bool,
     Bool(false),
-    "Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks evenly.",
+    "Whether marks are spaced evenly: p / (1 - c p) replaces p, where c counts decisions since the last mark.",
 );
 
 const DROPS_REST: &[(&str, &str)] = &[("rest_of_frame", "drop")];
@@ -417,7 +422,7 @@ const EXPORT_TAG: Parameter = parameter(
     "export_tag",
     Kind::Bool,
     Bool(false),
-    "Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1, instead of as they came.",
+    "Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame is never tagged.",
 );
 
 const FRACTION: Kind = Kind::Decimal {
@@ -431,19 +436,19 @@ pub(super) static SCHEDULER: &[Component] = &[
     Component {
         family: Family::Scheduler,
         name: "fifo",
-        help: "Order of arrival over all classes; each class keeps its own buffer and policy.",
+        help: "Serves cells of all classes in order of arrival. Each class keeps its own buffer and policy.",
         formula: "the cell that arrived first goes",
         source: "`ubr-plus`, section 4",
-        limits: "No class is protected: a burst of any class delays the cells of all others.",
+        limits: "No class is protected: a burst in one class delays the cells of all others.",
         ..PLAIN
     },
     Component {
         family: Family::Scheduler,
         name: "strict-priority",
-        help: "The most urgent class that has a cell waiting: cbr, vbr, abr, gfr, ubr.",
+        help: "Serves the highest class that has a waiting cell, in the order cbr, vbr, abr, gfr, ubr.",
         formula: "the first class with X > 0 goes",
         source: "`guaranteed-rate`, section 3 (GR = 0)",
-        limits: "A class with enough to send keeps all less urgent classes from sending.",
+        limits: "A class with enough to send starves all lower classes.",
         ..PLAIN
     },
     Component {
@@ -452,7 +457,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         help: "Strict priority, but one class gets at least a fraction of the cell slots.",
         formula: "per slot, credit := 0 if X = 0, else credit + GR; if credit >= 1 the class goes and pays 1",
         source: "`guaranteed-rate`, section 3",
-        limits: "One class has a guarantee; credit does not outlast an empty queue, and what others leave goes by priority.",
+        limits: "Only one class has a guarantee. Credit is lost when its queue is empty, and spare slots go by priority.",
         parameters: &[
             parameter(
                 "class",
@@ -481,13 +486,13 @@ pub(super) static SCHEDULER: &[Component] = &[
         formula: "per slot of the port, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, \
                   else the smallest start tag S_i goes and S_i + 1 / weight_i",
         source: "`guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5), 1997",
-        limits: "Serves VCs of one class by turn; the drop policy alone decides how much of the buffer each may hold.",
+        limits: "It only orders service within one class. The drop policy alone decides how much of the buffer each VC may hold.",
         parameters: &[
             parameter(
                 "class",
                 CLASSES,
                 Text("ubr"),
-                "The class with per-VC queues. They share its buffer: when it overflows, shares need a drop policy that counts by VC.",
+                "The class with per-VC queues, which share its buffer. If the buffer overflows, fair shares need a drop policy that counts by VC.",
             ),
             parameter(
                 "unit",
@@ -496,7 +501,7 @@ pub(super) static SCHEDULER: &[Component] = &[
                     choice("frame", "A turn is one frame; frames are not interleaved."),
                 ]),
                 Text("cell"),
-                "What a VC sends in a turn.",
+                "What a VC sends per turn.",
             ),
         ],
         ..PLAIN

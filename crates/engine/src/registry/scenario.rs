@@ -12,12 +12,17 @@ pub(super) static SCENARIO: &[Component] = &[Component {
     name: "scenario",
     help: "A network with its traffic.",
     parameters: &[
-        parameter("name", Kind::Text, Text("scenario"), "Name for reports."),
+        parameter(
+            "name",
+            Kind::Text,
+            Text("scenario"),
+            "Name shown in reports.",
+        ),
         parameter(
             "duration",
             POSITIVE_DURATION,
             Required,
-            "Simulated time; what happens at its end or later does not count.",
+            "Simulated time; events at its end or later do not count.",
         ),
         parameter(
             "seed",
@@ -28,10 +33,10 @@ pub(super) static SCENARIO: &[Component] = &[Component {
         parameter(
             "tie_order",
             Kind::Choice(&[
-                choice("fixed", "Inputs in scenario order."),
+                choice("fixed", "Inputs go in scenario order."),
                 Choice {
                     name: "rotating",
-                    help: "The first place goes round the n inputs, one step per cell time.",
+                    help: "The first place rotates among the n inputs, one step per cell time.",
                     formula: "input (floor(t rate / 424) + tie_offset + j) mod n is j-th",
                     source: "",
                     limits: "",
@@ -43,7 +48,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
                 ),
             ]),
             Text("rotating"),
-            "Order among cells that reach a port at one instant from several inputs.",
+            "Order of cells that reach a port at the same instant from several inputs.",
         ),
         parameter(
             "tie_offset",
@@ -55,24 +60,24 @@ pub(super) static SCENARIO: &[Component] = &[Component {
             "arrival_first",
             Kind::Bool,
             Bool(true),
-            "Whether an arrival is handled before a departure at the same instant and port.",
+            "Whether a port handles an arrival before a departure at the same instant.",
         ),
         parameter(
             "timer_phase",
             ANY_DURATION,
             Text("0 s"),
-            "Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says otherwise.",
+            "Instant of the first tick of every coarse TCP timer, the same for all hosts unless `timers` is `own`.",
         ),
         parameter(
             "timers",
             Kind::Choice(&[
                 choice(
                     "common",
-                    "The ticks of all hosts fall together, as in a simulator that starts them all at once.",
+                    "All hosts tick together, as in a simulator that starts them all at once.",
                 ),
                 choice(
                     "own",
-                    "Those of each host are later by a draw of its own, uniform over one tick, as those of machines that were switched on at any time.",
+                    "The ticks of each host are delayed by its own random draw, uniform over one tick, as for machines switched on at any time.",
                 ),
             ]),
             Text("common"),
@@ -82,7 +87,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
             "ensemble",
             Kind::One(Family::Ensemble),
             AllDefaults,
-            "What each replication draws.",
+            "Random draws of each replication.",
         ),
         parameter(
             "measure",
@@ -127,20 +132,20 @@ pub(super) static SCENARIO: &[Component] = &[Component {
 pub(super) static MEASURE: &[Component] = &[Component {
     family: Family::Measure,
     name: "measure",
-    help: "The counted time, and the goodput to which efficiency is relative.",
+    help: "The measured period, and the goodput that efficiency is relative to.",
     formula: "efficiency = sum of the TCP VCs' goodputs / max_goodput",
     parameters: &[
         parameter(
             "warm_up",
             ANY_DURATION,
             Text("0 s"),
-            "Deliveries before this do not count in goodputs and delays.",
+            "Deliveries before this time do not count in goodputs and delays.",
         ),
         parameter(
             "window",
             POSITIVE_DURATION,
             Derived("the rest of the run"),
-            "Length of the counted time after the warm-up.",
+            "Length of the measured period after the warm-up.",
         ),
         parameter(
             "max_goodput",
@@ -149,8 +154,8 @@ pub(super) static MEASURE: &[Component] = &[Component {
                 max: MAX_RATE,
                 fair_shares: true,
             },
-            Derived("no efficiency is stated"),
-            "Largest possible sum of the TCP VCs' goodputs; \"fair shares\": what max-min fair shares of the links add up to.",
+            Derived("none: efficiency is undefined"),
+            "Largest possible sum of the TCP VCs' goodputs. With \"fair shares\", it is the sum of max-min fair shares of the links.",
         ),
     ],
     ..PLAIN
@@ -159,19 +164,19 @@ pub(super) static MEASURE: &[Component] = &[Component {
 pub(super) static ENSEMBLE: &[Component] = &[Component {
     family: Family::Ensemble,
     name: "ensemble",
-    help: "Draws of a replication; a run that is no replication draws none of them.",
+    help: "Random draws of a replication. A run that is not a replication makes none of them.",
     parameters: &[
         parameter(
             "start_jitter",
             ANY_DURATION,
             Text("100 us"),
-            "Each VC starts later by a uniform draw from [0, start_jitter).",
+            "The start of each VC is delayed by a uniform draw from [0, start_jitter).",
         ),
         parameter(
             "timer_phase",
             Kind::Bool,
             Bool(true),
-            "Whether the common timer phase is drawn, uniform over one tick.",
+            "Whether the common timer phase is drawn uniformly over one tick.",
         ),
         parameter(
             "tie_offset",
@@ -183,7 +188,7 @@ pub(super) static ENSEMBLE: &[Component] = &[Component {
             "vbr_phase",
             Kind::Bool,
             Bool(false),
-            "Whether each VBR source, and each UDP with bursts, starts later by a draw, uniform over its period (on + off).",
+            "Whether each VBR source, and each UDP source with bursts, is delayed by a uniform draw over its period (on + off).",
         ),
     ],
     ..PLAIN

@@ -32,8 +32,7 @@ fn family_schema(family: Family) -> Value {
         .map(|c| c.name)
         .collect();
     let tables = components.iter().map(|c| component_schema(c, Some(tag)));
-    let shorthand =
-        json!({ "enum": shorthands, "description": "By its name alone, with every default." });
+    let shorthand = json!({ "enum": shorthands, "description": "The name alone: every parameter has its default." });
     let forms: Vec<Value> = (!shorthands.is_empty())
         .then_some(shorthand)
         .into_iter()

@@ -25,7 +25,7 @@ const RECOVERIES: &[Choice] = &[
         help: "Slow start and congestion avoidance; only the timer repairs losses.",
         formula: "timeout: ssthresh = max(2 MSS, min(cwnd / 2, rwnd)), cwnd = MSS, go back to the first unacknowledged byte",
         source: "`ubr-plus`, section 2; Jacobson, Congestion avoidance and control, SIGCOMM 1988",
-        limits: "Every loss waits for the timer, with its coarse ticks.",
+        limits: "Every loss waits for the retransmission timer and its coarse ticks.",
         options: &[],
     },
     Choice {
@@ -33,29 +33,29 @@ const RECOVERIES: &[Choice] = &[
         help: "Vanilla with fast retransmit: duplicate ACKs start slow start without waiting for the timer.",
         formula: "third duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), also at a timeout; cwnd = MSS, resend the missing segment",
         source: "Jacobson 1988; Fall and Floyd, Simulation-based comparisons of Tahoe, Reno and SACK TCP, CCR 26(3), 1996",
-        limits: "After each loss the window is one segment again.",
+        limits: "Each loss resets the window to one segment.",
         options: &["dupack_threshold"],
     },
     Choice {
         name: "reno",
-        help: "Fast retransmit and fast recovery, which the first new ACK ends.",
+        help: "Fast retransmit and fast recovery; the first new ACK ends the recovery.",
         formula: "third duplicate ACK: halve ssthresh, resend the missing segment, cwnd = ssthresh + 3 MSS, \
                   + MSS per further duplicate; first new ACK: cwnd = ssthresh",
         source: "RFC 2001, sections 3 and 4",
-        limits: "Several losses in one window usually end in a timeout; duplicates of data already received can start a needless recovery.",
+        limits: "Several losses in one window usually cause a timeout. Duplicates of data already received can start a needless recovery.",
         options: &["dupack_threshold", "reno_fast_retransmit", "reno_window"],
     },
     Choice {
         name: "new-reno",
-        help: "Reno whose recovery lasts until all that was sent before it is acknowledged: one hole per round trip.",
+        help: "Reno whose recovery lasts until all data sent before it are acknowledged: one hole per round trip.",
         formula: "partial ACK: resend the next hole, cwnd less what was acknowledged plus MSS; ACK of `recover`: leave recovery",
         source: "RFC 6582, section 3.2",
-        limits: "One lost segment is repaired for each round trip.",
+        limits: "Only one lost segment is repaired per round trip.",
         options: &["dupack_threshold"],
     },
     Choice {
         name: "sack",
-        help: "Selective acknowledgements: holes are resent while the pipe has room.",
+        help: "Selective acknowledgements: holes are retransmitted while the pipe has room.",
         formula: "in recovery, send while pipe < cwnd: holes first, then new data",
         source: "RFC 2018; Fall and Floyd 1996; RFC 6675",
         limits: "A lost retransmission waits for the timer; limited transmit is not modelled.",
@@ -74,19 +74,19 @@ pub(super) const TCP: &[Parameter] = &[
         "mss",
         bytes(1, 65_487),
         Text("512 bytes"),
-        "Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame.",
+        "Maximum segment size, in bytes of data; with 48 bytes of headers it fits an AAL5 frame.",
     ),
     parameter(
         "rwnd",
         bytes(1, MAX_WINDOW),
         Text("65535 bytes"),
-        "Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323).",
+        "Receiver window; at least one segment. More than 65535 bytes implies window scaling (RFC 1323).",
     ),
     parameter(
         "initial_window",
         integer(1, 1_000_000),
         Integer(1),
-        "Initial congestion window, segments.",
+        "Initial congestion window, in segments.",
     ),
     parameter(
         "initial_ssthresh",
@@ -98,13 +98,13 @@ pub(super) const TCP: &[Parameter] = &[
         "granularity",
         TIMER,
         Text("100 ms"),
-        "Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity.",
+        "Tick length of the coarse timer; ticks fall on `timer_phase` + k granularity.",
     ),
     parameter(
         "min_rto",
         TIMER,
         Multiple(2, "granularity"),
-        "Smallest retransmission timeout, at least one tick.",
+        "Smallest retransmission timeout; at least one tick.",
     ),
     parameter(
         "initial_rto",
@@ -123,7 +123,7 @@ pub(super) const TCP: &[Parameter] = &[
         Kind::Choice(&[
             Choice {
                 name: "bsd",
-                help: "Fixed point on whole ticks: srtt scaled by 8, rttvar by 4.",
+                help: "Fixed-point arithmetic on whole ticks: srtt is scaled by 8, rttvar by 4.",
                 formula: "RTO = srtt / 8 + rttvar, in ticks",
                 source: "Jacobson 1988, appendix A; 4.3BSD",
                 limits: "",
@@ -131,8 +131,8 @@ pub(super) const TCP: &[Parameter] = &[
             },
             Choice {
                 name: "bsd-lite2",
-                help: "`bsd` with what 4.4BSD-Lite2 does without samples: four times `initial_rto` after the first timeout, and \
-                       srtt forgotten after the fourth in a row.",
+                help: "`bsd` with the rules of 4.4BSD-Lite2 for missing samples. The first timeout makes the RTO four times \
+                       `initial_rto`; the fourth in a row discards srtt.",
                 formula: "RTO = srtt / 8 + rttvar, in ticks; at first srtt = 0, rttvar = 2 initial_rto",
                 source: "4.4BSD-Lite2, tcp_newtcpcb, tcp_timers, tcp_xmit_timer",
                 limits: "",
@@ -140,7 +140,7 @@ pub(super) const TCP: &[Parameter] = &[
             },
             Choice {
                 name: "rfc6298",
-                help: "On measured times rounded up to the granularity.",
+                help: "Uses measured times, rounded up to the granularity.",
                 formula: "RTO = SRTT + max(granularity, 4 RTTVAR)",
                 source: "RFC 6298, section 2",
                 limits: "",
@@ -153,8 +153,8 @@ pub(super) const TCP: &[Parameter] = &[
     parameter(
         "delayed_ack",
         TIMER,
-        Derived("every segment is acknowledged at once"),
-        "Delay of ACKs.",
+        Derived("none: every segment is acknowledged at once"),
+        "Interval between delayed-ACK ticks. Two waiting full segments are acknowledged without waiting for a tick.",
     ),
     parameter(
         "delayed_ack_phase",
@@ -165,11 +165,11 @@ pub(super) const TCP: &[Parameter] = &[
             ),
             choice(
                 "timer",
-                "At `timer_phase` + k `delayed_ack`: the fast and the slow timer of 4.4BSD, which begin together.",
+                "At `timer_phase` + k `delayed_ack`, like the fast and slow timers of 4.4BSD, which start together.",
             ),
         ]),
         Text("zero"),
-        "Where the ticks of delayed ACKs fall.",
+        "When delayed-ACK ticks occur.",
     ),
     parameter(
         "dupack_threshold",
@@ -181,7 +181,7 @@ pub(super) const TCP: &[Parameter] = &[
         "file_size",
         bytes(1, 1_000_000_000_000_000),
         Derived("unlimited"),
-        "Bytes of a file; without it the data have no end.",
+        "Size of each file; if omitted, the data never end.",
     ),
     parameter(
         "files",
@@ -190,46 +190,46 @@ pub(super) const TCP: &[Parameter] = &[
             max: 1_000_000_000,
         },
         Integer(1),
-        "Files of `file_size` to send, each once the one before it is acknowledged; \"unlimited\" goes on until `stop` or the end of the run.",
+        "Number of files of `file_size` to send, each after the previous one is acknowledged. With \"unlimited\", files continue until `stop` or the end of the run.",
     ),
     parameter(
         "file_gap",
         ANY_DURATION,
         Text("0 s"),
-        "From the acknowledgement of a file's last byte to the beginning of the next file.",
+        "Time from the acknowledgement of a file's last byte to the start of the next file.",
     ),
     parameter(
         "next_file",
         Kind::Choice(&[
             choice(
                 "new-connection",
-                "As a connection that has just opened: initial window and ssthresh, no round-trip samples.",
+                "Like a new connection: initial window and ssthresh, no round-trip samples.",
             ),
             choice(
                 "same-connection",
-                "On the connection of the file before, with slow start: cwnd = MSS, all else is kept.",
+                "On the connection of the previous file, with slow start: cwnd = MSS, and all other state is kept.",
             ),
         ]),
         Text("new-connection"),
-        "How each file but the first begins.",
+        "How each file after the first begins.",
     ),
     parameter(
         "handshake",
         Kind::Bool,
         Bool(false),
-        "Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last segment of a file that ends its connection has a FIN, which is acknowledged at once.",
+        "Whether each new connection opens with SYN, SYN-ACK and ACK, each a frame of 2 cells. The last segment of a file that ends its connection then has a FIN, which is acknowledged at once.",
     ),
     parameter(
         "both_ways",
         Kind::Bool,
         Bool(false),
-        "Whether `to` sends as well, on a connection of its own with these parameters: data of each way share the VC with the ACKs of the other.",
+        "Whether `to` also sends, on its own connection with these parameters. Data of each direction share the VC with the ACKs of the other.",
     ),
     parameter(
         "sack_blocks",
         integer(1, 4),
         Integer(3),
-        "Most SACK blocks in one ACK (RFC 2018, section 3).",
+        "Maximum number of SACK blocks in one ACK (RFC 2018, section 3).",
     ),
     parameter(
         "sack_pipe",
@@ -244,7 +244,7 @@ pub(super) const TCP: &[Parameter] = &[
             ),
         ]),
         Text("counter"),
-        "How the sender counts what is in flight during recovery.",
+        "How the sender counts data in flight during recovery.",
     ),
     parameter(
         "reno_fast_retransmit",
@@ -267,11 +267,11 @@ pub(super) const TCP: &[Parameter] = &[
             ),
             choice(
                 "bsd-lite2",
-                "ssthresh is whole segments; cwnd = ssthresh after more duplicates than start a recovery only, and the ACK opens the window too.",
+                "ssthresh is a whole number of segments. cwnd = ssthresh only if more duplicates came than start a recovery. The ACK also opens the window.",
             ),
         ]),
         Text("rfc2001"),
-        "How Reno's window leaves a recovery.",
+        "How Reno sets ssthresh, and cwnd at the end of a recovery.",
     ),
     parameter(
         "processing",

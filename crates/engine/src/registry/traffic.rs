@@ -13,7 +13,7 @@ const RATE_WHILE_ON: Parameter = parameter(
     "rate",
     ANY_RATE,
     Derived("amplitude x the rate of the host's link"),
-    "Cell rate while on; at most that of the host's link.",
+    "Cell rate while on; at most the rate of the host's link.",
 );
 
 const AMPLITUDE: Parameter = parameter(
@@ -25,14 +25,14 @@ const AMPLITUDE: Parameter = parameter(
         decimals: DECIMALS,
     },
     Derived("1"),
-    "Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.",
+    "Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.",
 );
 
 pub(super) static TRAFFIC: &[Component] = &[
     Component {
         family: Family::Traffic,
         name: "tcp",
-        help: "A TCP connection that always has data, or sends files; full segments only, except the last of a file.",
+        help: "A TCP connection that always has data or sends files. All segments are full, except the last of a file.",
         formula: "window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd",
         source: "`ubr-plus`, section 2; RFC 2001, sections 1 and 2",
         parameters: TCP,
@@ -42,28 +42,28 @@ pub(super) static TRAFFIC: &[Component] = &[
         family: Family::Traffic,
         name: "cbr",
         implies: &[("class", "cbr")],
-        help: "Single cells at equal distances.",
+        help: "Single cells at equal intervals.",
         formula: "cell k is handed to the NIC at start + k c, c = 424 bits / rate",
         source: "ATM Forum, Traffic Management 4.0, section 2 (CBR)",
         parameters: &[parameter(
             "rate",
             ANY_RATE,
             Required,
-            "Cell rate; at most that of the host's link.",
+            "Cell rate; at most the rate of the host's link.",
         )],
         ..PLAIN
     },
     Component {
         family: Family::Traffic,
         name: "poisson",
-        help: "Single cells as a Poisson process.",
+        help: "Single cells that arrive as a Poisson process.",
         formula: "the gaps are exponential with mean 424 / rate",
         source: "M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6",
         parameters: &[parameter(
             "rate",
             ANY_RATE,
             Required,
-            "Mean cell rate; at most that of the host's link.",
+            "Mean cell rate; at most the rate of the host's link.",
         )],
         ..PLAIN
     },
@@ -71,7 +71,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         family: Family::Traffic,
         name: "vbr",
         implies: &[("class", "vbr")],
-        help: "Single cells at equal distances while on, none while off, in turn.",
+        help: "Alternates bursts of single cells at equal intervals (on) with pauses (off).",
         formula: "burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, before start + b (on + off) + on",
         source: "`guaranteed-rate`, section 3 and figure 2",
         parameters: &[
@@ -82,7 +82,7 @@ pub(super) static TRAFFIC: &[Component] = &[
                 "off",
                 ANY_DURATION,
                 Required,
-                "Length of a pause; with the burst, at least the time of the burst's cells at their rate.",
+                "Length of a pause. Burst and pause together last at least as long as the burst's cells take at their rate.",
             ),
         ],
         ..PLAIN
@@ -90,7 +90,7 @@ pub(super) static TRAFFIC: &[Component] = &[
     Component {
         family: Family::Traffic,
         name: "udp",
-        help: "UDP datagrams of one size at equal distances, whatever becomes of them: greedy by default, at any rate, or in bursts.",
+        help: "UDP datagrams of equal size at equal intervals, whether or not any are lost: greedy by default, at a set rate, or in bursts.",
         formula: "frames of n cells; frame k of a burst is handed to the NIC k n c after its beginning, c = 424 bits / rate, before `on` is over",
         source: "`gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3",
         parameters: &[
@@ -101,21 +101,21 @@ pub(super) static TRAFFIC: &[Component] = &[
                     max: MAX_DATAGRAM_BYTES,
                 },
                 Text("1024 bytes"),
-                "Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44.",
+                "Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44 bytes.",
             ),
             RATE_WHILE_ON,
             AMPLITUDE,
             parameter(
                 "on",
                 POSITIVE_DURATION,
-                Derived("without end"),
+                Derived("endless"),
                 "Length of a burst.",
             ),
             parameter(
                 "off",
                 ANY_DURATION,
                 Text("0 s"),
-                "Length of a pause, after a burst that ends; with it, at least the time of the burst's frames at their rate.",
+                "Length of a pause after a burst. Burst and pause together last at least as long as the burst's frames take at their rate.",
             ),
         ],
         ..PLAIN

@@ -9,25 +9,25 @@ use super::kind::{ANY_DURATION, ANY_RATE, COUNT, Kind, integer};
 pub(super) static VC: &[Component] = &[Component {
     family: Family::Vc,
     name: "vc",
-    help: "A bidirectional connection on one route: data from `from` to `to`, acknowledgements back over the same switches.",
+    help: "A bidirectional connection on one route: data from `from` to `to`, acknowledgements back through the same switches.",
     parameters: &[
         parameter(
             "name",
             Kind::Name,
-            Derived("vc1, vc2, ... by place among all VCs"),
-            "Unique among VCs; numbered when there are several.",
+            Derived("vc1, vc2, ... by position among all VCs"),
+            "Unique among VCs; numbered if the entry makes several.",
         ),
         parameter(
             "count",
             COUNT,
-            Derived("one, or one for each member of the groups"),
-            "Like VCs between the same two hosts; between groups it must equal their size.",
+            Derived("one, or one per member of the groups"),
+            "Number of identical VCs between the same two hosts. Between groups, it must equal the group size.",
         ),
         parameter(
             "from",
             Kind::Reference(&[Family::Host]),
             Required,
-            "Host that sends data. A group makes a VC for each member, pairwise if both ends are groups.",
+            "Host that sends data. A group makes one VC per member, pairwise if both ends are groups.",
         ),
         parameter(
             "to",
@@ -38,8 +38,8 @@ pub(super) static VC: &[Component] = &[Component {
         parameter(
             "route",
             Kind::List(&Kind::Reference(&[Family::Switch])),
-            Derived("the shortest path, the first in scenario order"),
-            "Switches from `from` to `to`.",
+            Derived("the shortest path; among equals, the first in scenario order"),
+            "Switches on the way from `from` to `to`, in order.",
         ),
         parameter(
             "class",
@@ -51,45 +51,45 @@ pub(super) static VC: &[Component] = &[Component {
             "weight",
             integer(1, 1_000_000),
             Integer(1),
-            "Share in a per-vc scheduler.",
+            "Relative share of the VC under a per-vc scheduler.",
         ),
         parameter(
             "guarantee",
             ANY_RATE,
             Derived("none"),
-            "Cell rate that per-vc schedulers guarantee the data of this VC, as far as higher classes leave it and its cells get into \
-             the buffer.",
+            "Cell rate that per-vc schedulers guarantee to the data of this VC. It holds only for capacity that higher classes leave, and \
+             for cells that get into the buffer.",
         ),
         parameter(
             "start",
             ANY_DURATION,
             Text("0 s"),
-            "When its source starts.",
+            "Time at which the source starts.",
         ),
         parameter(
             "stop",
             ANY_DURATION,
             Derived("never"),
-            "When its source stops, after `start`: single cells are handed over before it only, and a TCP completes what it has sent by \
-             then and sends nothing new.",
+            "Time at which the source stops; after `start`. A source of cells hands over none from then on. A TCP completes what it \
+             has sent by then and sends nothing new.",
         ),
         parameter(
             "contract",
             Kind::One(Family::Contract),
             Derived("none"),
-            "What is agreed on its data, for policers and for drop policies that guarantee rates.",
+            "Traffic contract for the data, used by policers and by drop policies that guarantee rates.",
         ),
         parameter(
             "abr",
             Kind::One(Family::Abr),
-            Derived("none: they follow no feedback"),
-            "How its end systems keep to the rate that the network allows, in both directions; for the class abr.",
+            Derived("none: the end systems follow no feedback"),
+            "ABR end systems, which keep to the rate that the network allows, in both directions; for the class abr.",
         ),
         parameter(
             "traffic",
             Kind::One(Family::Traffic),
             Required,
-            "What it sends.",
+            "What the VC sends.",
         ),
     ],
     ..PLAIN
