@@ -6,25 +6,26 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a flow is to its VC.
+/// Role of a flow in its VC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowKind {
-    /// From the VC's `from` to its `to`: what it is there for.
+    /// Data, from the VC's `from` to its `to`.
     Data,
-    /// Back: acknowledgements.
+    /// Acknowledgements, from the VC's `to` to its `from`.
     Ack,
     /// RM cells from the VC's `from` to its `to`.
     Rm,
-    /// RM cells back.
+    /// RM cells from the VC's `to` to its `from`.
     RmBack,
 }
 
 impl FlowKind {
-    /// Kinds that every VC has: what its source sends, and the reverse flow.
+    /// Kinds of flow of every VC: data from the source, and what comes back.
     pub const FRAMES: [FlowKind; 2] = [FlowKind::Data, FlowKind::Ack];
 
-    /// Kinds of flows of a VC, in numbering order; `abr`: with ABR end systems.
+    /// Returns the kinds of flow of a VC with or without ABR end systems, in the order of their
+    /// numbers.
     pub fn of_vc(abr: bool) -> &'static [FlowKind] {
         const ALL: [FlowKind; 4] = [
             FlowKind::Data,
@@ -35,7 +36,7 @@ impl FlowKind {
         &ALL[..if abr { 4 } else { 2 }]
     }
 
-    /// Lower-case name, used in results and in names of random streams.
+    /// Returns the lower-case name, as used in results and in names of random streams.
     pub fn name(self) -> &'static str {
         match self {
             FlowKind::Data => "data",
@@ -53,7 +54,7 @@ impl FlowKind {
         }
     }
 
-    /// Whether the cells are RM cells.
+    /// Whether the flow consists of RM cells.
     pub fn is_rm(self) -> bool {
         match self {
             FlowKind::Rm | FlowKind::RmBack => true,
@@ -61,7 +62,8 @@ impl FlowKind {
         }
     }
 
-    /// The kind that the other end sends: acknowledgements for data, RM cells for RM cells.
+    /// Returns the kind that the other end sends: acknowledgements for data, backward RM cells for
+    /// forward ones.
     pub fn opposite(self) -> FlowKind {
         match self {
             FlowKind::Data => FlowKind::Ack,
@@ -89,7 +91,7 @@ impl FlowKind {
         }
     }
 
-    /// Whether the cells are the VC's data, for which goodput, delay and loss are reported.
+    /// Whether the flow is the VC's data, for which goodput, delay and loss are reported.
     pub fn is_data(self) -> bool {
         self == FlowKind::Data
     }
@@ -115,6 +117,6 @@ pub struct Flow {
     pub kind: FlowKind,
     /// Indices of the links from host to host.
     pub path: Vec<usize>,
-    /// Indices of the source and the destination host.
+    /// Indices of the host that sends the flow and of the host that receives it.
     pub hosts: [usize; 2],
 }

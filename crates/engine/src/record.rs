@@ -66,15 +66,15 @@ impl Points {
     }
 }
 
-/// One of the three series of an envelope: what a quantity was in an interval.
+/// Statistic of an envelope's series: a quantity's minimum, mean or maximum in each interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
-    /// The least value that held for any time in it.
+    /// Smallest value that held for any time in the interval.
     Min,
-    /// The mean over its time.
+    /// Mean over the time of the interval.
     Mean,
-    /// The greatest value that held for any time in it.
+    /// Largest value that held for any time in the interval.
     Max,
 }
 

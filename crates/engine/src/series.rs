@@ -1,4 +1,4 @@
-//! Records of a run's probes, under the names of the scenario.
+//! Series and traces that the probes of a run have recorded, with the names of the scenario.
 
 use crate::flow::FlowKind;
 use crate::gathered::Gathered;
@@ -11,71 +11,78 @@ use crate::units::{TICKS_PER_SECOND, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a probe recorded.
+/// A time series that a probe recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
-    /// What was watched, as in the scenario: `queue`, `cwnd`, ...
+    /// Quantity that was recorded, as named in the scenario: `queue`, `cwnd`, ...
     pub what: String,
-    /// The port or VC.
+    /// Name of the port or VC.
     pub of: String,
-    /// The class, when the series is of one class.
+    /// Service class of the series; none when the series is not of one class.
     pub class: Option<Class>,
-    /// The VC, when a queue was watched for one VC.
+    /// Name of the VC when a queue was recorded for one VC, otherwise none.
     pub vc: Option<String>,
     /// Unit of the values.
     pub unit: String,
-    /// Which of an envelope's three series it is; none for all others.
+    /// Which of an envelope's three series this is; none for all other series.
     pub statistic: Option<Statistic>,
-    /// Times; of an envelope or of sums the ends of the intervals.
+    /// Times of the points, in seconds. For envelopes and sums, these are the ends of the
+    /// intervals.
     pub time_s: Vec<f64>,
-    /// The values at these times.
+    /// Values at these times, in `unit`.
     #[schemars(extend("unit" = "as `unit` says"))]
     pub value: Vec<f64>,
 }
 
-/// A dropped cell that a `trace` probe saw: when, where, why, and the queue that it found.
+/// A dropped cell that a `trace` probe recorded, with the queue that the cell found.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "DroppedCell")]
 pub struct Dropped {
-    /// When: its arrival at the port, when it was pushed out, or when its last bit left the link that lost it.
+    /// Time of the drop in seconds. A cell is dropped when it arrives at the port, when it is
+    /// pushed out, or when its last bit leaves the link that loses it.
     pub time_s: f64,
-    /// The port, or the link that lost it.
+    /// Name of the port, or of the link that lost the cell.
     pub port: String,
-    /// The VC.
+    /// Name of the VC.
     pub vc: String,
-    /// Which of the VC's flows it belongs to.
+    /// Flow of the VC to which the cell belongs.
     pub direction: FlowKind,
-    /// Number of its frame in the flow, from 0.
+    /// Number of the frame in the flow, from 0.
     pub frame: u32,
-    /// Its number in the frame, from 0.
+    /// Number of the cell in the frame, from 0.
     pub cell: u32,
-    /// Why it was dropped.
+    /// Reason for the drop.
     pub reason: DropReason,
-    /// X, cells waiting in its class queue (for the reason `front`: when the cell in whose favour it went arrived); with the next two
-    /// none for the reason `link`, where there is no queue to tell of.
+    /// X: cells waiting in the cell's class queue. For the reason `front`, X is taken when the cell
+    /// in whose favour this one was dropped arrived. None for the reason `link`, where there is no
+    /// queue.
     pub waiting_cells: Option<u64>,
-    /// Y_i, cells of the arriving cell's VC waiting there.
+    /// Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason `link`.
     pub waiting_of_vc_cells: Option<u64>,
-    /// N_a, VCs with cells waiting there.
+    /// N_a: VCs with cells waiting in that queue. None for the reason `link`.
     pub active_vcs: Option<u64>,
-    /// What the drop policy (reason `policy`) or the buffer (`full`, `front`) allowed in that state: of X, or of Y_i for policies that
-    /// count by VC; none for other reasons. A policy decides at the first cell of a frame; those after it share its fate.
+    /// Limit in cells that the drop policy (reason `policy`) or the buffer (`full`, `front`) set in
+    /// that state. The limit applies to X, or to Y_i for policies that count by VC. None for other
+    /// reasons. A policy that refuses frames decides at the first cell of a frame; the cells after
+    /// it share its fate.
     pub threshold_cells: Option<f64>,
-    /// The average queue of a policy of the RED family after this cell; none for other policies and for the reason `link`.
+    /// Average queue, in cells, of a policy of the RED family after this cell. None for other
+    /// policies and for the reason `link`.
     pub average_queue_cells: Option<f64>,
-    /// The probability that the curve of such a policy gives for this average, before factors and spacing.
+    /// Probability that the policy's curve gives for this average, before factors and spacing. None
+    /// when `average_queue_cells` is none.
     pub drop_probability: Option<f64>,
 }
 
-/// Points of one series, identified by indices.
+/// Points that a probe has recorded, before they get their names.
 pub struct Found {
     /// Index of the probe in the scenario.
     pub probe: usize,
-    /// Class index, for a probe with a series per class.
+    /// Class of the series, for a probe that has a series of each class.
     pub class: Option<usize>,
-    /// Statistic, for an envelope.
+    /// Series of an envelope to which the points belong.
     pub statistic: Option<Statistic>,
-    /// Points of the series.
+    /// The points.
     pub points: Points,
 }
 
@@ -93,8 +100,8 @@ impl Simulation {
         probes.for_each(|probe| probe.finish(end));
     }
 
-    /// The probe that has recorded most, and how much. A drop counts for the first trace probe that
-    /// could have seen it.
+    /// Returns the probe that has recorded most, and the number of its points. Drops count for the
+    /// first trace that could have seen one.
     pub fn most_recorded(&self) -> Option<(usize, u64)> {
         let mut of_probe = self.drained.clone();
         let mut add =
@@ -125,12 +132,11 @@ impl Simulation {
         of_probe.into_iter().max_by_key(|&(_, points)| points)
     }
 
-    /// Points and drops recorded since the last call: series in the order of the probes, traced
-    /// drops ordered by time and port over all calls.
-    ///
-    /// Everything before time `before` has happened. Drops from `before` on come with a later call,
-    /// and so does the last point of each series, which may still change. With `None` everything is
-    /// returned.
+    /// Returns what was recorded since the last call. Series follow the order of the probes in the
+    /// scenario. Traced drops are in order of time and port over all calls. With `before`, drops at
+    /// or after that time are kept for a later call, as is the last point of each series, which may
+    /// still change. Everything must already have happened up to `before`. `None` returns
+    /// everything.
     pub fn drain(
         &mut self,
         scenario: &Scenario,
@@ -173,7 +179,7 @@ impl Simulation {
             parts.for_each(|(probe, statistic, points)| add(probe, None, statistic, points));
         }
         found.sort_by_key(|one| (one.probe, one.class, one.statistic));
-        // Events at one port are already in order; losses on its link come last.
+        // Drops at one port stay in order; losses on its link come last.
         let is_lost = |entry: &TraceEntry| entry.reason == DropReason::Link;
         trace.sort_by_key(|entry| (entry.time, entry.link, is_lost(entry)));
         if let Some(before) = before {
@@ -207,7 +213,7 @@ impl Simulation {
     }
 }
 
-/// Series with the names of the scenario.
+/// Returns the series of the points found, with the names of the scenario.
 pub fn named(found: Found, scenario: &Scenario) -> Series {
     let spec = &scenario.probes[found.probe];
     let (what, unit) = spec.what.quantity();

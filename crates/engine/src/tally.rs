@@ -13,43 +13,43 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 /// Number of service classes.
 pub const CLASSES: usize = Class::ALL.len();
 
-/// Raises `most` to `found` if that is larger. Raises are rare, and unlike with [`Ord::max`]
-/// nothing is written otherwise.
+/// Raises `most` to `found` if `found` is larger. Raising is rare, and unlike [`Ord::max`] nothing
+/// is written otherwise.
 pub fn raise<T: Ord>(most: &mut T, found: T) {
     if found > *most {
         *most = found;
     }
 }
 
-/// Why a cell was dropped.
+/// Reason why a cell was dropped.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, EnumCount, IntoStaticStr, VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum DropReason {
-    /// It did not keep to the contract of its VC.
+    /// Policed: the cell violated the contract of its VC.
     Police,
-    /// Its frame was refused by the drop policy.
+    /// Refused by the drop policy: the cell alone, or the frame that it belongs to.
     Policy,
-    /// The buffer was full.
+    /// Dropped because the buffer was full.
     Full,
-    /// The rest of a frame that had lost a cell.
+    /// Rest of a frame that had already lost a cell.
     Rest,
-    /// Pushed out of the queue, in favour of a cell that arrived.
+    /// Pushed out of the queue in favour of an arriving cell.
     Front,
     /// Lost on a link on purpose.
     Link,
 }
 
-/// Place where a cell is dropped. The accounting of a port depends on it.
+/// Place where a cell is dropped; the cell balance of a port depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// The cell arrived and was not accepted.
+    /// On arrival: the cell was not accepted.
     OnArrival,
-    /// The cell was accepted and did not leave.
+    /// In the queue: the cell was accepted and did not leave.
     InQueue,
-    /// The cell was sent.
+    /// On the link: the cell was sent.
     OnLink,
 }
 
@@ -57,12 +57,12 @@ impl DropReason {
     /// All reasons, in the order of results.
     pub const ALL: &[DropReason] = DropReason::VARIANTS;
 
-    /// Lower-case name of the reason.
+    /// Returns the lower-case name of the reason.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Place where cells are dropped for this reason.
+    /// Returns the place where cells are dropped for this reason.
     pub fn place(self) -> Where {
         match self {
             DropReason::Police | DropReason::Policy | DropReason::Full | DropReason::Rest => {
@@ -100,12 +100,12 @@ impl AddAssign for Dropped {
 }
 
 impl Dropped {
-    /// Sum over all reasons.
+    /// Returns the number of cells dropped for any reason.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Sum over the reasons of one place.
+    /// Returns the number of cells dropped at one place.
     pub fn at(&self, place: Where) -> u64 {
         let there = DropReason::ALL.iter().filter(|r| r.place() == place);
         there.map(|&reason| self[reason]).sum()
@@ -119,16 +119,17 @@ pub struct ClassTally {
     pub arrived: u64,
     /// Cells whose last bit left before the end.
     pub sent: u64,
-    /// Cells dropped.
+    /// Cells dropped, by reason.
     pub dropped: Dropped,
-    /// Cells that arrived with high priority and were accepted with low (CLP = 1).
+    /// Cells of high priority that were tagged: sent, or to be sent, with low priority (CLP = 1).
     pub tagged: u64,
     /// Largest X of the class just after an acceptance.
     pub max_queue: u64,
 }
 
 impl ClassTally {
-    /// Cells dropped by the port. Cells lost on its link are excluded: they were sent.
+    /// Returns the number of cells dropped by the port. Cells lost by the link are excluded, as the
+    /// port has sent them.
     pub fn dropped_by_port(&self) -> u64 {
         self.dropped.total() - self.dropped.at(Where::OnLink)
     }
@@ -143,11 +144,11 @@ pub struct PortTally {
     pub held: u64,
     /// Largest number of waiting cells of all classes just after an acceptance.
     pub max_queue: u64,
-    /// Waiting cells integrated over time until the end, cells times ticks.
+    /// Time integral of the number of waiting cells until the end, in cells times ticks.
     pub queue_time: u128,
-    /// Counts by class index.
+    /// Counts of each class, by class index.
     pub classes: [ClassTally; CLASSES],
-    /// Counts within the measuring time.
+    /// Counts of the measuring time alone.
     pub measured: MeasuredPort,
 }
 
@@ -156,9 +157,9 @@ pub struct PortTally {
 pub struct MeasuredClass {
     /// Cells that arrived.
     pub arrived: u64,
-    /// Cells dropped by the port. Cells lost on its link are excluded: they were sent.
+    /// Cells dropped by the port. Cells lost by the link are excluded, as the port has sent them.
     pub dropped: u64,
-    /// Largest X of the class, including X at the start of the measuring time.
+    /// Largest X of the class, including X when the measuring time begins.
     pub max_queue: u64,
 }
 
@@ -167,22 +168,22 @@ pub struct MeasuredClass {
 pub struct MeasuredPort {
     /// Cells whose last bit left.
     pub sent: u64,
-    /// Largest number of waiting cells of all classes, including that at the start of the measuring
-    /// time.
+    /// Largest number of waiting cells of all classes, including those waiting when the measuring
+    /// time begins.
     pub max_queue: u64,
-    /// Waiting cells integrated over the measuring time, cells times ticks.
+    /// Time integral of the number of waiting cells over the measuring time, in cells times ticks.
     pub queue_time: u128,
-    /// Counts by class index.
+    /// Counts of each class, by class index.
     pub classes: [MeasuredClass; CLASSES],
 }
 
 impl MeasuredPort {
-    /// Cells that arrived, in all classes.
+    /// Returns the number of cells of all classes that arrived.
     pub fn arrived(&self) -> u64 {
         self.classes.iter().map(|c| c.arrived).sum()
     }
 
-    /// Cells dropped, in all classes.
+    /// Returns the number of cells of all classes that the port dropped.
     pub fn dropped(&self) -> u64 {
         self.classes.iter().map(|c| c.dropped).sum()
     }
@@ -233,13 +234,13 @@ impl PortTally {
     }
 }
 
-/// Waiting cells before one NIC.
+/// Counts of the queue at one NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicTally {
     /// Largest number of waiting cells just after a frame was queued.
     pub max_queue: u64,
-    /// Longest time from the queueing of a frame to the end of its transmission, which may lie
-    /// after the end of the run.
+    /// Longest time from queueing a frame to the end of its transmission, which may be after the
+    /// end of the run.
     pub max_delay: Span,
 }
 
@@ -252,8 +253,8 @@ pub struct FlowTally {
     pub frames_delivered: u64,
     /// Reassemblies that ended with an EOM but were not exactly one frame.
     pub frames_damaged: u64,
-    /// Frames queued at the NIC that can no longer be complete: all their cells arrived or were
-    /// dropped, and the host found no good frame.
+    /// Frames queued at the NIC that can no longer be complete. All their cells have arrived or
+    /// were dropped, and the host found no good frame.
     pub frames_lost: u64,
     /// Cells whose last bit left the source host before the end.
     pub cells_sent: u64,
@@ -265,12 +266,12 @@ pub struct FlowTally {
     pub cells_dropped: u64,
     /// Cells tagged anywhere.
     pub cells_tagged: u64,
-    /// Links with drops of this flow, in the order of its path.
+    /// Drops at each link of the route that has any, in the order of the route.
     pub drops: Vec<LinkDrops>,
 }
 
 impl FlowTally {
-    /// Cells of this flow dropped at the port of a link, or on the link.
+    /// Returns the cells dropped at the port of a link or on the link.
     pub fn dropped_at(&self, link: usize) -> Dropped {
         let there = self.drops.iter().find(|drops| drops.link == link);
         there.map_or_else(Dropped::default, |drops| drops.dropped)
@@ -301,41 +302,42 @@ pub struct SenderCounters {
     pub duplicate_acks: u64,
     /// Bytes of data acknowledged to the source within the measuring time.
     pub acknowledged: u64,
-    /// When the source opened.
+    /// Time at which the source opened.
     pub began: Option<Time>,
-    /// When the last byte of the last file was acknowledged. `None` without a file, or with
-    /// unlimited files.
+    /// Time at which the last byte of the last file was acknowledged; none without a file, or with
+    /// an endless sequence of files.
     pub completed: Option<Time>,
 }
 
 /// An acknowledged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// When the file began.
+    /// Time at which the transfer began.
     pub began: Time,
-    /// When the last byte of the file was acknowledged.
+    /// Time at which the last byte was acknowledged.
     pub done: Time,
 }
 
-/// Counters of a TCP that sends data back, from a VC's `to` to its `from`.
+/// Counts of a TCP that sends data from a VC's `to` to its `from`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Back {
     /// Counters of the sender.
     pub sender: SenderCounters,
-    /// Completed files, in order.
+    /// Files that the TCP has sent, in order.
     pub transfers: Vec<Transfer>,
 }
 
 /// Counts of one ABR end system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AbrTally {
-    /// Forward RM cells sent, including out-of-rate cells.
+    /// Forward RM cells sent, including those out of rate.
     pub forward_sent: u64,
     /// Forward RM cells received from the other end.
     pub forward_taken: u64,
-    /// Received forward RM cells that were turned round.
+    /// Forward RM cells of the other end that were turned around.
     pub backward_sent: u64,
-    /// Received forward RM cells overwritten by the next one before they could be sent.
+    /// Forward RM cells of the other end that the next one overwrote before they could be turned
+    /// around.
     pub overwritten: u64,
     /// RM cells of this end system that came back.
     pub backward_taken: u64,
@@ -343,36 +345,36 @@ pub struct AbrTally {
     pub out_of_rate: u64,
     /// Frames that did not fit into the queue of the end system.
     pub refused_frames: u64,
-    /// Largest number of waiting cells just after a frame was handed over.
+    /// Largest number of cells waiting in that queue just after a frame was handed over.
     pub max_waiting: u64,
-    /// ACR at the end, cells per second.
+    /// ACR at the end, in cells per second.
     pub acr: f64,
-    /// ACR integrated over the run, cells.
+    /// ACR integrated over the run, in cells.
     pub allowed_cells: f64,
 }
 
 /// Counts of one VC.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VcTally {
-    /// Bytes delivered to the application in order and once, within the measuring time. For sources
-    /// of single cells, 48 per cell.
+    /// New bytes delivered in order to the application within the measuring time. Sources of single
+    /// cells: 48 per cell.
     pub measured_bytes: u64,
-    /// Bytes delivered from start to end, counted like `measured_bytes`.
+    /// New bytes delivered in order to the application, from start to end of the run.
     pub delivered_bytes: u64,
-    /// Cells of data frames that arrived whole within the measuring time with data not received
-    /// before. For sources of single cells, all cells that arrived then.
+    /// Cells of the data frames that arrived complete within the measuring time and contained new
+    /// data. For a source of single cells: the cells that arrived.
     pub measured_cells: u64,
     /// Counters of the source of frames.
     pub sender: SenderCounters,
-    /// Completed files, in order.
+    /// Files that the source has sent, in order.
     pub transfers: Vec<Transfer>,
-    /// Counters of the TCP at the other end; `None` if only one end sends.
+    /// Counts of the TCP at the other end; none where only one end sends.
     pub back: Option<Back>,
-    /// Transfer delays of its data cells within the measuring time.
+    /// Transfer delays of the data cells within the measuring time.
     pub delay: DelayTally,
     /// Distribution of these delays.
     pub bins: DelayBins,
-    /// ABR end systems, the one at the data sender first; empty without ABR.
+    /// ABR end systems, that of the sender of data first; empty without ABR.
     pub abr: Vec<AbrTally>,
 }
 
@@ -381,21 +383,23 @@ pub struct VcTally {
 pub struct Tally {
     /// Per link: cells whose last bit left before the end.
     pub link_cells: Vec<u64>,
-    /// Per link: cells of data flows among `link_cells`.
+    /// Per link: data cells whose last bit left before the end.
     pub link_data_cells: Vec<u64>,
     /// Per link: cells deliberately lost.
     pub link_lost: Vec<u64>,
-    /// Per link: cells in service at the end, for the links of switches whose port cannot queue.
+    /// Per link: cells in service at the end, for links that leave a switch and whose port cannot
+    /// queue.
     pub link_held: Vec<u64>,
-    /// Per link: counts of the port, for the links of switches whose port can queue.
+    /// Per link: counts of the port, for links that leave a switch and whose port can queue.
     pub ports: Vec<Option<PortTally>>,
-    /// Per link: waiting cells before the NIC, for the links of hosts.
+    /// Per link: counts of the NIC's queue, for links that leave a host.
     pub nics: Vec<NicTally>,
-    /// Per flow.
+    /// Counts of each flow.
     pub flows: Vec<FlowTally>,
-    /// Per VC.
+    /// Counts of each VC.
     pub vcs: Vec<VcTally>,
-    /// Sum of [`digest`] over all cell transmissions that ended before the end, if requested.
+    /// Sum of [`digest`] over all cell transmissions that ended before the end; none unless
+    /// requested.
     pub digest: Option<u64>,
 }
 

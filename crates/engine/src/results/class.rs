@@ -9,26 +9,32 @@ use crate::tally::Tally;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One service class over the whole network: the data cells of its VCs, and their transfer delays as for a VC.
+/// Results of one service class over the whole network. Counts and delays are of the data cells of
+/// its VCs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ClassResult {
-    /// The class.
+    /// The service class.
     pub class: Class,
-    /// Data cells sent by the hosts.
+    /// Data cells sent by the source hosts, over the whole run.
     pub cells_sent: u64,
-    /// Data cells that arrived.
+    /// Data cells that arrived at their destination hosts, over the whole run.
     pub cells_delivered: u64,
-    /// Data cells dropped over data cells sent by the hosts; 0 when none was sent.
+    /// Data cells dropped, relative to data cells sent by the source hosts. 0 when none was sent.
     pub cell_loss_ratio: f64,
-    /// Data frames lost over those lost or delivered, of its VCs that carry frames; 0 when there are neither, none without such VCs.
+    /// Data frames lost, relative to data frames lost or delivered, over the VCs that carry frames.
+    /// 0 when none was lost or delivered; none when no VC of the class carries frames.
     pub frame_loss_ratio: Option<f64>,
-    /// Longest queue of this class at any port.
+    /// Longest queue of this class at any port, over the whole run.
     pub max_queue_cells: u64,
-    /// Mean transfer delay; none when no cell arrived in the measuring time.
+    /// Mean cell transfer delay in seconds, over the measuring time. None when no cell arrived in
+    /// it.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the transfer delays, from bins of at most 1/64 relative width: never too small.
+    /// 99 % quantile of the cell transfer delays, in seconds. Bins of at most 1/64 relative width
+    /// round it up, never down. None when no cell arrived in the measuring time.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// The largest transfer delay less the smallest of the same VC; the largest difference of all VCs.
+    /// Cell delay variation (peak to peak), in seconds: a VC's largest transfer delay minus its
+    /// smallest. The largest value of all VCs counts. None when no cell arrived in the measuring
+    /// time.
     pub cell_delay_variation_s: Option<f64>,
 }
 
@@ -45,7 +51,7 @@ struct Sum {
     widest: Option<f64>,
 }
 
-/// Of all classes that have VCs, the most urgent first.
+/// Returns the results of all classes that have VCs, most urgent first.
 pub(super) fn all(
     scenario: &Scenario,
     topology: &Topology,

@@ -1,7 +1,8 @@
-//! What a run gives back: numbers with their units in their names.
+//! Results of a run: numbers with their units in their names.
 //!
-//! These structs are the one description of results. Their doc comments and types become the JSON Schema, the reference page and
-//! the Python classes, so a comment here says what the field is, over which time, and when it is none.
+//! These structs are the only description of results. Their doc comments and types become the JSON
+//! Schema, the reference page and the Python classes. A doc comment here therefore says what the
+//! field is, over which time, and when it is none.
 
 mod class;
 mod port;
@@ -24,36 +25,40 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
-/// The result of one run.
+/// Result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunResult {
     /// Name of the scenario.
     pub name: String,
-    /// Seed of every random stream.
+    /// Seed of all random draws.
     pub seed: u64,
-    /// Which replication of an ensemble this is; none for a run as the scenario states it.
+    /// Index of this replication in its ensemble, from 0. None when the scenario was run once,
+    /// without an ensemble.
     pub replication: Option<u64>,
-    /// Simulated time.
+    /// Simulated time in seconds.
     pub duration_s: f64,
-    /// Measuring time: goodputs and delays are of this part of the run.
+    /// Length of the measuring time in seconds. Goodputs and delays are measured over this part of
+    /// the run only.
     pub measured_s: f64,
-    /// Digest over every cell transmission, hexadecimal; none unless it was asked for.
+    /// Digest of every cell transmission, as hexadecimal text. None unless requested.
     pub digest: Option<String>,
-    /// The whole network.
+    /// Results of the whole network.
     pub totals: Totals,
-    /// Every VC, in scenario order.
+    /// Results of every VC, in scenario order.
     pub vcs: Vec<VcResult>,
-    /// Every port that a VC crosses, in the order of the links.
+    /// Results of every port that a VC crosses, in the order of the links.
     pub ports: Vec<PortResult>,
-    /// Every service class that carries traffic, the most urgent first.
+    /// Results of every service class that has VCs, most urgent first.
     pub classes: Vec<ClassResult>,
-    /// What the probes recorded, in scenario order.
+    /// Time series that the probes recorded, in scenario order.
     pub series: Vec<Series>,
-    /// What the `trace` probes saw, in order of time, at one time in the order of the scenario's links.
+    /// Dropped cells that the `trace` probes recorded, in order of time. Cells dropped at the same
+    /// time follow the order of the links in the scenario.
     pub trace: Vec<Dropped>,
 }
 
-/// JSON Schema of a [`RunResult`]. Every field is always there: `required` lists all of them, in the order of the document.
+/// Returns the JSON Schema of a [`RunResult`]. Every field is always present, so `required` lists
+/// all of them in document order.
 pub fn json_schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let schema = settings
@@ -62,7 +67,7 @@ pub fn json_schema() -> serde_json::Value {
     schema.into()
 }
 
-/// The result of a run from its counters.
+/// Builds the result of a run from its counters.
 pub fn assemble(
     scenario: &Scenario,
     topology: &Topology,
@@ -89,14 +94,15 @@ pub fn assemble(
     }
 }
 
-/// From the end of the warm-up to the end of the run, or as long as the window is.
+/// Returns the length of the measuring time. The measuring time begins when the warm-up ends; it
+/// lasts until the end of the run or for the given window, whichever is shorter.
 fn measuring_time(scenario: &Scenario) -> Span {
     let warm_up = scenario.measure.warm_up;
     let rest = Span(scenario.duration.0.saturating_sub(warm_up.0));
     scenario.measure.window.map_or(rest, |w| w.min(rest))
 }
 
-/// Counts of a VC's data.
+/// Returns the counters of a VC's data flow.
 fn data<'a>(vc: usize, topology: &Topology, tally: &'a Tally) -> &'a FlowTally {
     &tally.flows[topology.flow(vc, FlowKind::Data).index()]
 }
@@ -105,24 +111,24 @@ fn seconds(ticks: f64) -> f64 {
     ticks / TICKS_PER_SECOND as f64
 }
 
-/// Largest delay less the smallest, in seconds; `None` without cells.
+/// Returns the largest delay minus the smallest, in seconds; `None` without cells.
 fn variation(delay: &DelayTally) -> Option<f64> {
     (delay.count > 0).then(|| seconds((delay.max - delay.min) as f64))
 }
 
-/// The delay in seconds that the fraction `p` of the cells do not exceed; `None` without cells. It is the upper end of its bin, but no more
-/// than the largest delay that there was.
+/// Returns the delay in seconds that the fraction `p` of the cells do not exceed; `None` without
+/// cells. The value is the upper end of a bin, limited to the largest observed delay.
 fn quantile(bins: &DelayBins, delay: &DelayTally, p: f64) -> Option<f64> {
     let ticks = bins.quantile(p)?;
     Some(seconds(ticks.min(delay.max) as f64))
 }
 
-/// Frames lost over those of which it is known whether they are.
+/// Returns the frame loss ratio. Frames still under way at the end are in neither count.
 fn frame_loss(lost: u64, delivered: u64) -> f64 {
     ratio(lost, lost + delivered)
 }
 
-/// `part` of `whole`; nothing of nothing is 0.
+/// Returns `part` divided by `whole`, or 0 when `whole` is 0.
 fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
@@ -136,7 +142,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    /// Names of the fields of a struct, in order.
+    /// Returns the names of the fields of a struct, in order.
     fn fields(schema: &Value) -> Vec<&str> {
         let required = schema["required"].as_array().unwrap();
         required.iter().map(|name| name.as_str().unwrap()).collect()

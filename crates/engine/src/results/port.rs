@@ -11,82 +11,100 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// One port of a switch, named after its link.
+/// One output port of a switch. Values cover the whole run unless their names begin with
+/// `measured`.
 ///
-/// Its books are even: arrived = accepted + dropped on arrival, and accepted = sent + held + pushed out (`front`). What its link
-/// loses (`link`) was sent; every other reason is one on arrival.
+/// The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held +
+/// pushed out (`front`). Cells that the link loses (`link`) count as sent; all other drops happen
+/// on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortResult {
-    /// Name of its link.
+    /// Name of the port, which is the name of its link.
     pub name: String,
-    /// Its switch.
+    /// Name of the switch that the port belongs to.
     pub switch: String,
-    /// Rate of its link.
+    /// Rate of the outgoing link, in Mb/s.
     pub rate_mbps: f64,
-    /// Whether cells can wait there, as it has several inputs or a faster one, or its drop policy may refuse any cell.
+    /// Whether cells can wait at the port. They can where it has several inputs or a faster input,
+    /// or where its drop policy may refuse any cell.
     pub can_queue: bool,
     /// Cells that arrived.
     pub arrived_cells: u64,
-    /// Cells accepted.
+    /// Cells accepted into the queue or directly into service.
     pub accepted_cells: u64,
-    /// Cells sent: their last bit has left.
+    /// Cells sent: their last bit left before the end of the run.
     pub sent_cells: u64,
-    /// Cells waiting or in service at the end.
+    /// Cells waiting or in service at the end of the run.
     pub held_cells: u64,
     /// Cells dropped, by reason.
     pub dropped_cells: DroppedCells,
-    /// Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    /// Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that
+    /// the link loses are not included, as the port has sent them.
     pub cell_loss_ratio: f64,
-    /// Cells that came with high priority and that a policer or the drop policy tagged: they go on with CLP = 1.
+    /// Cells of high priority that a policer or the drop policy tagged. Tagged cells continue with
+    /// CLP = 1.
     pub tagged_cells: u64,
-    /// Longest queue: the largest number of waiting cells of all classes.
+    /// Longest queue: the largest number of waiting cells, over all classes.
     pub max_queue_cells: u64,
-    /// Mean number of waiting cells of all classes, over the whole time.
+    /// Mean number of waiting cells over the whole run, over all classes.
     pub mean_queue_cells: f64,
-    /// Share of the time in which its link sends, from start to end of the run, whatever the measuring time is.
+    /// Fraction of the whole run in which the link transmits; the measuring time has no effect.
     pub utilisation: f64,
-    /// Goodput of the VCs that send frames of data through it in the measuring time, as cells on the line, over its rate; none without such VCs.
+    /// Goodput of the VCs whose data frames cross the port, counted as cells on the line, relative
+    /// to the rate of the link. Goodputs are over the measuring time. None when no data frames
+    /// cross the port.
     pub efficiency: Option<f64>,
-    /// Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    /// Cells that arrived in the measuring time. None for a port that cannot queue.
     pub measured_arrived_cells: Option<u64>,
-    /// Cells whose last bit left in it.
+    /// Cells whose last bit left in the measuring time. None for a port that cannot queue.
     pub measured_sent_cells: Option<u64>,
-    /// Cells that the port dropped in it, for any reason.
+    /// Cells that the port dropped in the measuring time, for any reason. Cells that the link loses
+    /// are not included. None for a port that cannot queue.
     pub measured_dropped_cells: Option<u64>,
-    /// The latter over those that arrived; 0 when none arrived.
+    /// Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0
+    /// when none arrived; none for a port that cannot queue.
     pub measured_cell_loss_ratio: Option<f64>,
-    /// Longest queue in it: the largest number of waiting cells of all classes, those that waited at its beginning included.
+    /// Longest queue in the measuring time, over all classes. Cells already waiting at its start
+    /// are included. None for a port that cannot queue.
     pub measured_max_queue_cells: Option<u64>,
-    /// Mean number of waiting cells of all classes over it.
+    /// Mean number of waiting cells over the measuring time, over all classes. None for a port that
+    /// cannot queue.
     pub measured_mean_queue_cells: Option<f64>,
-    /// Cells sent in it times the cell time over its length; 1 where the first of them began before it and that makes it more.
+    /// Utilisation of the link in the measuring time: cells sent in it times the cell time, divided
+    /// by its length. The value is limited to 1, as the first cell may have begun earlier. None for
+    /// a port that cannot queue.
     pub measured_utilisation: Option<f64>,
-    /// Every class that crosses it, the most urgent first.
+    /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,
 }
 
-/// One class queue of a port.
+/// Results of one class queue of a port. Values cover the whole run unless their names begin with
+/// `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortClassResult {
-    /// The class.
+    /// The service class.
     pub class: Class,
-    /// K, what may wait; none: unlimited.
+    /// Buffer size K: the largest number of cells that may wait. None when the buffer is unlimited.
     pub buffer_cells: Option<u64>,
-    /// Cells sent.
+    /// Cells sent: their last bit left before the end of the run.
     pub sent_cells: u64,
-    /// Cells dropped, for any reason.
+    /// Cells dropped, for any reason, including cells that the link lost.
     pub dropped_cells: u64,
-    /// Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    /// Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that
+    /// the link loses are not included, as the port has sent them.
     pub cell_loss_ratio: f64,
-    /// Longest queue: the largest number of waiting cells.
+    /// Longest queue: the largest number of waiting cells of this class.
     pub max_queue_cells: u64,
-    /// Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    /// Cells that arrived in the measuring time. None for a port that cannot queue.
     pub measured_arrived_cells: Option<u64>,
-    /// Cells that the port dropped in it, for any reason.
+    /// Cells that the port dropped in the measuring time, for any reason. Cells that the link loses
+    /// are not included. None for a port that cannot queue.
     pub measured_dropped_cells: Option<u64>,
-    /// The latter over those that arrived; 0 when none arrived.
+    /// Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0
+    /// when none arrived; none for a port that cannot queue.
     pub measured_cell_loss_ratio: Option<f64>,
-    /// Longest queue in it, the cells that waited at its beginning included.
+    /// Longest queue in the measuring time. Cells already waiting at its start are included. None
+    /// for a port that cannot queue.
     pub measured_max_queue_cells: Option<u64>,
 }
 
@@ -109,7 +127,7 @@ impl JsonSchema for DroppedCells {
         "DroppedCells".into()
     }
 
-    /// A count for each reason, with the reason's own description.
+    /// Returns a schema with one count for each drop reason, described by the reason's doc comment.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let reasons = DropReason::json_schema(generator);
         let described = reasons.get("oneOf").and_then(Value::as_array);
@@ -131,7 +149,7 @@ impl JsonSchema for DroppedCells {
     }
 }
 
-/// Of all ports that a VC crosses, in the order of the links.
+/// Returns the results of all ports that a VC crosses, in the order of the links.
 pub(super) fn all(
     scenario: &Scenario,
     topology: &Topology,
@@ -208,7 +226,8 @@ fn of(
     }
 }
 
-/// What a port counts that cannot queue: all that arrives passes, but for what is in service at the end.
+/// Returns the counters of a port that cannot queue. All cells that arrive pass, except those in
+/// service at the end.
 fn passed_through(topology: &Topology, tally: &Tally, link: usize) -> PortTally {
     let held = tally.link_held[link];
     let mut through = PortTally {
@@ -224,7 +243,8 @@ fn passed_through(topology: &Topology, tally: &Tally, link: usize) -> PortTally 
     through
 }
 
-/// Goodputs of the VCs that send frames of data over a link, as full frames take them on the line, in Mb/s.
+/// Returns the goodput in Mb/s of each VC whose data frames cross a link, counted as cells on the
+/// line. Every frame is taken to be a full one.
 fn line_rates(scenario: &Scenario, topology: &Topology, link: usize, vcs: &[VcResult]) -> Vec<f64> {
     let flows = topology.crossing[link].iter();
     flows

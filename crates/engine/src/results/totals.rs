@@ -11,57 +11,67 @@ use crate::units::BitRate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The whole network in one run.
+/// Results of the whole network in one run.
 ///
-/// Goodput, efficiency, fairness and delays are of the VCs that carry frames, in the measuring time; everything else counts
-/// from start to end. A VC that starts, stops or has completed its file within that time counts with what it delivered in all of it:
-/// efficiency and fairness tell what was delivered, not at what rates those sent that were active. For a file's own goodput see the VC.
+/// Goodput, efficiency, fairness and delays cover the VCs that carry frames, in the measuring time.
+/// All other values cover the run from start to end. A VC that is active for only a part of the
+/// measuring time counts with what it delivered in all of it. Efficiency and fairness thus describe
+/// what was delivered, not the rates of active senders. For the goodput of a file see
+/// `file_goodput_mbps` of its VC.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
-    /// Cell transmissions over all links.
+    /// Cell transmissions, summed over all links.
     pub cells: u64,
     /// Data cells sent by the ports that can queue.
     pub bottleneck_cells: u64,
-    /// Sum of the goodputs of the VCs that carry frames.
+    /// Sum of the goodputs of the VCs that carry frames, in Mb/s.
     pub goodput_mbps: f64,
-    /// That sum over `max_goodput_mbps`; none when the scenario states no `max_goodput`.
+    /// `goodput_mbps` divided by `max_goodput_mbps`. None when `max_goodput_mbps` is none or 0.
     pub efficiency: Option<f64>,
-    /// The largest possible sum of goodputs, to which efficiency is relative: the rate that the scenario states, or what fair shares of
-    /// the links add up to; none when it states neither.
+    /// Largest possible sum of goodputs in Mb/s, to which efficiency is relative. The scenario
+    /// states it as a rate, or asks for the sum of fair shares of the links. None when it does
+    /// neither.
     pub max_goodput_mbps: Option<f64>,
-    /// Jain's index (sum x)^2 / (n sum x^2) of these goodputs; none when nothing is delivered.
+    /// Returns Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nothing was delivered.
     pub fairness: Option<f64>,
-    /// Data cells dropped over data cells sent by the hosts, of all VCs; 0 when none was sent.
+    /// Data cells dropped, relative to data cells sent by the hosts, over all VCs. 0 when none was
+    /// sent.
     pub cell_loss_ratio: f64,
-    /// Data frames lost over those lost or delivered, of the VCs that carry frames; 0 when there are neither, none without such VCs.
+    /// Data frames lost, relative to data frames lost or delivered, over the VCs that carry frames.
+    /// 0 when none was lost or delivered; none when no VC carries frames.
     pub frame_loss_ratio: Option<f64>,
-    /// Longest queue of any port, all its classes together; `classes` have that of each.
+    /// Longest queue at any port, over all classes of the port. `classes` has the longest queue of
+    /// each class.
     pub max_queue_cells: u64,
-    /// Mean transfer delay of the data cells of the VCs that carry frames, of all VCs when none does; none without such cells.
+    /// Mean transfer delay in seconds of the data cells of the VCs that carry frames, or of all VCs
+    /// when none does. None when no such cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the same delays, from bins of at most 1/64 relative width: never too small.
-    /// None where VCs that carry cells share a class with them.
+    /// 99 % quantile in seconds of the delays behind `mean_cell_transfer_delay_s`. Bins of at most
+    /// 1/64 relative width round it up, never down. None when that mean is none, or when VCs that
+    /// carry cells share a class with VCs that carry frames.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// TCP segments sent.
+    /// TCP segments sent, including retransmissions.
     pub segments: u64,
-    /// Of those, segments with data that had been sent before.
+    /// TCP segments sent that contain data sent before.
     pub retransmitted_segments: u64,
     /// Expiries of TCP retransmission timers.
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
-    /// Files that were sent and acknowledged, of all VCs.
+    /// Files sent and completely acknowledged, over all VCs.
     pub finished_transfers: u64,
-    /// Median of the durations of these transfers: half of them took no longer; none without any. One that was not finished is not among
-    /// them, however long it went on: where `min(vc.*.finished_transfers)` is 0, they are those of some VCs only.
+    /// Median duration of the finished transfers, in seconds. None when there are none. Unfinished
+    /// transfers are not included, however long they lasted. Where `min(vc.*.finished_transfers)`
+    /// is 0, the value covers only some of the VCs.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    /// 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that
+    /// 95 % of them do not exceed. None when there are none.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of them.
+    /// 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
     pub p99_transfer_s: Option<f64>,
 }
 
-/// From the counters and the results of the VCs.
+/// Computes the totals from the counters and the results of the VCs.
 pub(super) fn totals(
     scenario: &Scenario,
     topology: &Topology,
@@ -111,7 +121,8 @@ pub(super) fn totals(
     }
 }
 
-/// Mean and 99 % quantile of the delays of the VCs that carry frames, of all VCs when none does; in seconds.
+/// Returns mean and 99 % quantile of the delays in seconds, over the VCs that carry frames, or over
+/// all VCs when none does.
 fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
     let any_frames = vcs.iter().any(|vc| vc.carries == Carries::Frames);
     let mut delay = DelayTally::default();
@@ -133,7 +144,7 @@ fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
     (delay.mean().map(seconds), p99)
 }
 
-/// Of the VCs that carry frames; `None` without such VCs.
+/// Returns the frame loss ratio of the VCs that carry frames; `None` without such VCs.
 pub(super) fn frame_loss_of<'a>(vcs: impl IntoIterator<Item = &'a VcResult>) -> Option<f64> {
     let frames = vcs.into_iter().filter(|vc| vc.carries == Carries::Frames);
     let counts = frames.map(|vc| (vc.frames_lost, vc.frames_delivered));

@@ -10,30 +10,34 @@ use crate::units::{CELL_BITS, Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One VC: counters of its data from start to end, its goodput and delays in the measuring time.
+/// Results of one VC. Counters cover its data from start to end of the run; goodput and delays
+/// cover the measuring time.
 ///
-/// A cell's transfer delay lasts from the end of its transmission by the source host to its arrival at the destination host.
+/// The transfer delay of a cell begins when the source host has transmitted the cell. The delay
+/// ends when the cell arrives at the destination host.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VcResult {
-    /// Name.
+    /// Name of the VC.
     pub name: String,
     /// Host that sends the data.
     pub from: String,
-    /// Host that receives them.
+    /// Host that receives the data.
     pub to: String,
-    /// Service class.
+    /// Service class of the VC.
     pub class: Class,
-    /// Kind of its traffic, as in the scenario.
+    /// Kind of traffic, as named in the scenario.
     pub traffic: &'static str,
-    /// What its source hands to the host.
+    /// Whether the source hands frames or single cells to the host.
     pub carries: Carries,
-    /// Bytes delivered in order, once, per measuring time, the whole of it however long the source sends; 48 bytes for each cell of a VC
-    /// that carries cells.
+    /// Goodput in Mb/s: new bytes delivered in order, divided by the whole measuring time, however
+    /// long the source sends. For a VC that carries cells, each cell counts 48 bytes.
     pub goodput_mbps: f64,
-    /// The same on the line: 53 bytes for each cell of the data frames that arrived whole with data that had not arrived before, in order or
-    /// not, per measuring time; of a VC that carries cells, for each of them.
+    /// Throughput on the line in Mb/s: 53 bytes for each cell of the data frames that arrived
+    /// complete and brought new data, divided by the measuring time. The data need not be in order.
+    /// For a VC that carries cells, every cell that arrived counts.
     pub throughput_mbps: f64,
-    /// The bytes of `goodput_mbps` from start to end.
+    /// New bytes delivered in order, counted as for `goodput_mbps` but from start to end of the
+    /// run.
     pub delivered_bytes: u64,
     /// Data frames handed to the source host's link.
     pub frames_sent: u64,
@@ -41,27 +45,29 @@ pub struct VcResult {
     pub frames_delivered: u64,
     /// Data frames that arrived incomplete.
     pub frames_damaged: u64,
-    /// Data frames that the network lost, whole or a part of them: by the end of the run all their cells had arrived or were dropped, and
-    /// they did not arrive complete. Of those sent the rest was delivered or still under way.
+    /// Data frames that the network lost, wholly or in part. By the end of the run, all cells of
+    /// such a frame had arrived or were dropped, and the frame had not arrived complete. Frames
+    /// that are neither lost nor delivered were still under way.
     pub frames_lost: u64,
     /// Data cells sent by the source host.
     pub cells_sent: u64,
-    /// Data cells handed to the host's link that had not left it when the run ended: they waited there, or were being sent.
+    /// Data cells handed to the source host's link that had not left when the run ended. They
+    /// waited there or were being sent.
     pub cells_not_sent: u64,
-    /// Data cells that arrived.
+    /// Data cells that arrived at the destination host.
     pub cells_delivered: u64,
-    /// Data cells dropped anywhere, on links too.
+    /// Data cells dropped anywhere, including on links.
     pub cells_dropped: u64,
-    /// Data cells tagged on their way: they went on with CLP = 1.
+    /// Data cells tagged on their way. Tagged cells continue with CLP = 1.
     pub cells_tagged: u64,
-    /// Data cells dropped over data cells sent by the host; 0 when none was sent.
+    /// Data cells dropped, relative to data cells sent by the source host. 0 when none was sent.
     pub cell_loss_ratio: f64,
-    /// Data frames lost over those lost or delivered; 0 when there are neither. None for a VC that carries cells: each is a frame, and
-    /// `cell_loss_ratio` tells of them.
+    /// Data frames lost, relative to data frames lost or delivered. 0 when none was lost or
+    /// delivered. None for a VC that carries cells; see `cell_loss_ratio` instead.
     pub frame_loss_ratio: Option<f64>,
-    /// TCP segments sent.
+    /// Segments sent by the VC's TCP, including retransmissions. 0 for other traffic.
     pub segments: u64,
-    /// Of those, segments with data that had been sent before.
+    /// TCP segments sent that contain data sent before.
     pub retransmitted_segments: u64,
     /// Expiries of the TCP retransmission timer.
     pub timeouts: u64,
@@ -69,140 +75,160 @@ pub struct VcResult {
     pub fast_retransmits: u64,
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
-    /// Bytes of data acknowledged to the TCP sender in the measuring time; none for other traffic. What was delivered and not acknowledged by
-    /// its end is not in it.
+    /// Bytes of data acknowledged to the TCP sender in the measuring time. Data delivered but not
+    /// acknowledged by its end are not included. None for other traffic.
     pub acknowledged_bytes: Option<u64>,
-    /// Bytes of a file that its TCP sends; none without a file.
+    /// Size in bytes of a file that the TCP sends. None without a file.
     pub file_size_bytes: Option<u64>,
-    /// When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its own `stop`.
+    /// Time in seconds at which the TCP opened. None for other traffic, and for a TCP that did not
+    /// open before its `stop` and the end of the run.
     pub began_s: Option<f64>,
-    /// When the last byte of its last file was acknowledged, before its `stop` or after; none without a file, while one was not complete
-    /// when the run ended, for one of which not all was sent before its `stop`, and with files without end.
+    /// Time in seconds at which the last byte of the last file was acknowledged, before or after
+    /// `stop`. None without a file, with an endless sequence of files, and for a file not
+    /// completely acknowledged by the end of the run. None also for a file not completely sent
+    /// before `stop`.
     pub completed_s: Option<f64>,
-    /// Bytes of all its files per time from `began_s` to `completed_s`.
+    /// Goodput of the files in Mb/s: bytes of all files of the VC, divided by the time from
+    /// `began_s` to `completed_s`. None when `completed_s` is none or no time passed.
     pub file_goodput_mbps: Option<f64>,
-    /// Files that were sent and acknowledged, from start to end of the run; 0 without a file.
+    /// Files sent and completely acknowledged, over the whole run. 0 without a file.
     pub finished_transfers: u64,
-    /// Median of the durations of these transfers: half of them took no longer; none without any.
+    /// Median duration of the finished transfers, in seconds. None when there are none.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    /// 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that
+    /// 95 % of them do not exceed. None when there are none.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of them.
+    /// 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
     pub p99_transfer_s: Option<f64>,
-    /// The longest of them.
+    /// Longest duration of a finished transfer, in seconds. None when there are none.
     pub max_transfer_s: Option<f64>,
-    /// These transfers, in order.
+    /// Finished transfers, in order.
     pub transfers: Vec<TransferResult>,
-    /// What its other end has sent, where both do: one element, else none. Its frames are not counted above: those of a VC's data are all
-    /// that go from `from` to `to`, ACKs of the data back included.
+    /// Results of the TCP at `to`, where both ends send data: a list of one element, otherwise
+    /// empty. The counts of frames and cells above do not include the frames that this TCP sends.
+    /// They cover all frames from `from` to `to`, including ACKs for its data.
     pub back: Vec<BackResult>,
-    /// Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
+    /// Mean transfer delay of the data cells, in seconds. None when no cell arrived in the
+    /// measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// Median of these delays; quantiles are from bins of at most 1/64 relative width: never too small.
+    /// Median of the cell transfer delays, in seconds. Quantiles come from bins of at most 1/64
+    /// relative width, which round up, never down. None when no cell arrived in the measuring time.
     pub p50_cell_transfer_delay_s: Option<f64>,
-    /// 95 % quantile of these delays.
+    /// 95 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the
+    /// measuring time.
     pub p95_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of these delays.
+    /// 99 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the
+    /// measuring time.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// The largest of these delays.
+    /// Largest cell transfer delay, in seconds. None when no cell arrived in the measuring time.
     pub max_cell_transfer_delay_s: Option<f64>,
-    /// The largest less the smallest of these delays (peak-to-peak).
+    /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest, in
+    /// seconds. None when no cell arrived in the measuring time.
     pub cell_delay_variation_s: Option<f64>,
-    /// What the sources of cells at its host bring to the link that its data leave by: the sum of their mean rates over the link's. Above 1
-    /// the queue there grows as long as the run lasts, and what waits in it is neither lost nor delayed by the network.
+    /// Load of the link by which the data leave their host: the sum of the mean rates of the host's
+    /// cell sources on it, relative to the link rate. Above 1, the queue there grows throughout the
+    /// run. Cells waiting in that queue count as neither lost nor delayed.
     pub host_load: f64,
-    /// Cells of all VCs that waited at that link, or were being sent, when the run ended.
+    /// Cells of all VCs at the source host's link when the run ended, waiting or being sent.
     pub host_queue_cells: u64,
-    /// Longest queue there: the largest number of waiting cells of all VCs.
+    /// Longest queue at the source host's link: the largest number of waiting cells of all VCs.
     pub max_host_queue_cells: u64,
-    /// The longest time there from a frame's or cell's being handed over to the end of its transmission, those that the end of the run cut
-    /// off included; 0 when nothing was handed over.
+    /// Longest time at the source host's link in seconds, from handing over a frame or cell to the
+    /// end of its transmission. Transmissions that would end after the run are included. 0 when
+    /// nothing was handed over.
     pub max_host_delay_s: f64,
-    /// Mean ACR of the end system that sends its data, from start to end; none without ABR.
+    /// Mean ACR of the ABR end system that sends the data, in Mb/s, from start to end of the run.
+    /// None without ABR.
     pub mean_acr_mbps: Option<f64>,
-    /// Longest queue before that end system: cells of data just after a frame was handed over; none without ABR.
+    /// Longest queue of cells at the ABR end system that sends the data, counted just after a frame
+    /// is handed over. None without ABR.
     pub max_paced_queue_cells: Option<u64>,
-    /// Its ABR end systems: that of the sender of its data, and that of the receiver; none without ABR.
+    /// ABR end systems of the VC, first at the sender of the data, then at the receiver. Empty
+    /// without ABR.
     pub end_systems: Vec<EndSystemResult>,
-    /// Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on purpose.
+    /// Returns the losses of a VC's data at each place where cells can be lost, in the order of the
+    /// route.
     pub ports: Vec<VcPortResult>,
 }
 
-/// The TCP at the other end of a VC, whose data go from `to` to `from`.
+/// Results of the TCP at a VC's `to` that sends data to its `from`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BackResult {
-    /// Bytes of data acknowledged to it in the measuring time.
+    /// Bytes of data acknowledged to this TCP in the measuring time.
     pub acknowledged_bytes: u64,
-    /// Segments sent.
+    /// Segments sent, including retransmissions.
     pub segments: u64,
-    /// Of those, segments with data that had been sent before.
+    /// Segments sent that contain data sent before.
     pub retransmitted_segments: u64,
-    /// Expiries of its retransmission timer.
+    /// Expiries of the retransmission timer.
     pub timeouts: u64,
     /// Fast retransmits.
     pub fast_retransmits: u64,
-    /// Duplicate ACKs that it received.
+    /// Duplicate ACKs received.
     pub duplicate_acks: u64,
-    /// When the last byte of its last file was acknowledged.
+    /// Time in seconds at which the last byte of the last file was acknowledged. None in the cases
+    /// listed for `completed_s` of the VC.
     pub completed_s: Option<f64>,
-    /// Files that were sent and acknowledged.
+    /// Files sent and completely acknowledged, over the whole run.
     pub finished_transfers: u64,
-    /// Median of the durations of these transfers.
+    /// Median duration of the finished transfers, in seconds. None when there are none.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of them.
+    /// 95 % quantile of the durations of finished transfers, in seconds. None when there are none.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of them.
+    /// 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
     pub p99_transfer_s: Option<f64>,
-    /// The longest of them.
+    /// Longest duration of a finished transfer, in seconds. None when there are none.
     pub max_transfer_s: Option<f64>,
 }
 
-/// A file that a TCP sent.
+/// A file that a TCP sent and that was completely acknowledged.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TransferResult {
-    /// Which file of its VC it is, the first being 1.
+    /// Number of the file within its VC, from 1.
     pub number: u64,
-    /// When it began: with the SYN where there is a handshake, else with its first segment.
+    /// Time in seconds at which the transfer began: with the SYN if there is a handshake, otherwise
+    /// with the first segment.
     pub began_s: f64,
-    /// From then until its last byte was acknowledged to the sender.
+    /// Duration in seconds, from `began_s` until the last byte was acknowledged to the sender.
     pub duration_s: f64,
 }
 
 /// An ABR end system: source of one direction of its VC, destination of the other.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EndSystemResult {
-    /// Its host.
+    /// Host of the end system.
     pub host: String,
-    /// ACR at the end.
+    /// ACR at the end of the run, in Mb/s.
     pub acr_mbps: f64,
-    /// Mean ACR, from start to end.
+    /// Mean ACR in Mb/s, from start to end of the run.
     pub mean_acr_mbps: f64,
-    /// Forward RM cells that it sent.
+    /// Forward RM cells that the end system sent.
     pub forward_rm_cells: u64,
-    /// Of these, that came back.
+    /// RM cells sent by this end system that came back from the other end.
     pub answered_rm_cells: u64,
-    /// Forward RM cells of the other end that it turned round.
+    /// Forward RM cells of the other end that this end system turned around.
     pub returned_rm_cells: u64,
-    /// Forward RM cells of the other end that the next one overwrote before they could be turned round.
+    /// Forward RM cells of the other end that were overwritten by the next one before they could be
+    /// turned around.
     pub overwritten_rm_cells: u64,
-    /// RM cells that it sent out of rate, with CLP = 1.
+    /// RM cells sent out of rate, with CLP = 1.
     pub out_of_rate_rm_cells: u64,
-    /// Frames that did not fit into the queue before it, and were dropped there.
+    /// Frames dropped because they did not fit into the end system's queue.
     pub refused_frames: u64,
-    /// Longest queue of cells before it, just after a frame was handed over.
+    /// Longest queue of cells at the end system, counted just after a frame is handed over.
     pub max_queue_cells: u64,
 }
 
-/// What a VC lost at one port on its way, or on the link behind it.
+/// Data cells of a VC that were lost at one port of its route, or on the link behind the port.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VcPortResult {
-    /// The port, or the link that lost its cells: the name of the link.
+    /// Name of the port, or of the link that lost the cells. A port has the name of its link.
     pub port: String,
     /// Data cells of the VC dropped there, by reason.
     pub dropped_cells: DroppedCells,
 }
 
-/// Of all VCs, in scenario order.
+/// Returns the results of all VCs, in scenario order.
 pub(super) fn all(
     scenario: &Scenario,
     topology: &Topology,
@@ -238,14 +264,14 @@ fn end_systems(vc: &Vc, tally: &VcTally, duration_s: f64) -> Vec<EndSystemResult
     ends.map(result).collect()
 }
 
-/// A link that leaves a host.
+/// Load and queue of a host's outgoing link.
 struct HostLink {
     load: f64,
     held: u64,
     counted: NicTally,
 }
 
-/// Of all links; only those that leave a host are asked for.
+/// Returns load and queue of every link. Callers use only the links that leave a host.
 fn hosts(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<HostLink> {
     let mut held = vec![0; scenario.links.len()];
     for (flow, counted) in topology.flows.iter().zip(&tally.flows) {
@@ -381,11 +407,11 @@ fn transfers(tally: &VcTally) -> Vec<TransferResult> {
     told.collect()
 }
 
-/// How long transfers took, the shortest first.
+/// Durations of transfers, shortest first.
 pub(super) struct Durations(Vec<Span>);
 
 impl Durations {
-    /// Those of the transfers of some TCPs.
+    /// Collects the durations of the transfers of several TCPs.
     pub(super) fn of<'a>(tcps: impl IntoIterator<Item = &'a Vec<Transfer>>) -> Durations {
         let transfers = tcps.into_iter().flatten();
         let mut found: Vec<Span> = transfers.map(|t| t.done.since(t.began)).collect();
@@ -393,12 +419,13 @@ impl Durations {
         Durations(found)
     }
 
-    /// How many there are.
+    /// Returns the number of transfers.
     pub(super) fn number(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// The shortest that so many per cent of all do not exceed, in seconds; `None` without any.
+    /// Returns the shortest duration, in seconds, that `percent` per cent of the transfers do not
+    /// exceed; `None` without any.
     pub(super) fn quantile(&self, percent: usize) -> Option<f64> {
         let rank = (self.0.len() * percent).div_ceil(100);
         let found = self.0.get(rank.checked_sub(1)?)?;
@@ -406,7 +433,8 @@ impl Durations {
     }
 }
 
-/// `None` as well for a file without bytes, which takes no time.
+/// Returns the goodput of a VC's files in Mb/s. `None` also for a file without bytes, which takes
+/// no time.
 fn file_goodput(tally: &VcTally) -> Option<f64> {
     let took = tally.sender.completed?.since(tally.sender.began?);
     (took > Span::ZERO).then(|| tally.delivered_bytes as f64 * 8e-6 / seconds(took.0 as f64))

@@ -6,13 +6,13 @@ use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_NANOSECOND, TICKS_PER_SEC
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a VC hands to its NIC.
+/// Units that the source of a VC hands to its NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Carries {
-    /// AAL5 frames with data of an application: its goodput counts in totals, efficiency and fairness.
+    /// AAL5 frames with application data. Their goodput counts in totals, efficiency and fairness.
     Frames,
-    /// Single cells, each for itself.
+    /// Single cells, each on its own.
     Cells,
 }
 
