@@ -1,7 +1,8 @@
-"""What a Dask cluster costs beside threads: throughput on runs of 0.1 s, and time of a task that does nothing.
+"""Overhead of a Dask cluster relative to threads, in runs of 0.1 s and in tasks that do nothing.
 
-`python benches/cluster.py --workers 2` uses as many threads for comparison. Where others use the machine too, CPU time says more than the
-clock: what workers, client and scheduler use of the processors, the engine does not have.
+`python benches/cluster.py --workers 2` compares with as many threads. On a shared machine, CPU time
+is more reliable than wall-clock time: CPU time beyond the engine's is what workers, client and
+scheduler cost.
 """
 
 from __future__ import annotations
@@ -18,39 +19,39 @@ from cellyard.commands import example
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.cluster import Workers
 
-#: CPU time of a run.
+#: CPU time of one run, in seconds.
 RUN_SECONDS = 0.1
 
-#: Tasks that do nothing.
+#: Number of empty tasks.
 TASKS = 1000
 
-#: How long it is measured what an idle cluster takes.
+#: Seconds over which the CPU time of an idle cluster is measured.
 IDLE_SECONDS = 10.0
 
 GOAL = 0.85
 
 
 def lan(duration_s: float) -> str:
-    """Five TCPs on a LAN."""
+    """Return a scenario of five TCP connections on a LAN."""
     return cy.Scenario.from_toml(
         example.text("lan-5"), overrides=[("duration", f"{duration_s * 1e6:.0f} us")]
     ).canonical
 
 
 def nothing(number: int) -> int:
-    """A task."""
+    """Return the number: a task that does no work."""
     return number
 
 
 def used(children: bool) -> float:
-    """CPU time of this process, with that of its workers if ``children``."""
+    """Return the CPU time of this process, plus that of its workers if ``children``."""
     own = psutil.Process()
     processes = [own, *own.children(recursive=True)] if children else [own]
     return sum(times.user + times.system for times in (one.cpu_times() for one in processes))
 
 
 def one_batch(jobs: list[Job], **options: Any) -> tuple[float, float, float]:
-    """Wall time, CPU time of all processes, and of it that of the engine, per run."""
+    """Return wall time, CPU time of all processes and CPU time of the engine, each per run."""
     before, begun = used(children=True), time.perf_counter()
     engine = sum(run.cpu_seconds for run in run_jobs(jobs, **options))
     wall, cpu = time.perf_counter() - begun, used(children=True) - before
@@ -58,7 +59,7 @@ def one_batch(jobs: list[Job], **options: Any) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--runs", type=int, default=100, help="of each batch")

@@ -1,6 +1,7 @@
-"""What it costs to begin: CPU time (user and system) of whole commands, best and median of 15, beside its goal.
+"""Startup cost: CPU time of whole commands, next to the goal.
 
-With --instructions also how many instructions each takes, counted once by valgrind, which another load of the machine does not move.
+Prints user plus system time, best and median of 15 runs. With --instructions, also the number of
+instructions, counted once by valgrind. Other load on the machine does not affect that number.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 RUNS = 15
-#: VCs of the large networks.
+#: Number of VCs in the large networks.
 MANY = 10_000
 
 TINY = """name = "tiny"
@@ -31,12 +32,12 @@ vc = [{ from = "a", to = "b", traffic = "tcp" }]
 
 
 def star() -> str:
-    """A network of many VCs that four lines tell."""
+    """Return a network of many VCs that four lines describe."""
     return TINY.replace('"1 ms"', '"1 us"').replace("count = 5", f"count = {MANY}")
 
 
 def listed() -> str:
-    """The same with every host, link and VC told by itself."""
+    """Return a network like that of `star`, with every host, link and VC listed separately."""
     ends = 'rate = "155.52 Mbps"\ndelay = "5 us"\n'
     head = f'name = "listed"\nduration = "1 us"\n[[switch]]\nname = "w"\n[[host]]\nname = "b"\n[[link]]\nfrom = "w"\nto = "b"\n{ends}'
     hosts = (f'[[host]]\nname = "a{i}"\n' for i in range(MANY))
@@ -46,7 +47,7 @@ def listed() -> str:
 
 
 def cpu_seconds(command: list[str]) -> float:
-    """CPU time of a command that ends well."""
+    """Return the CPU time in seconds of a command, which must succeed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -54,7 +55,7 @@ def cpu_seconds(command: list[str]) -> float:
 
 
 def instructions(command: list[str]) -> int:
-    """Instructions of a command, by valgrind."""
+    """Return the number of instructions of a command, counted by valgrind."""
     counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     done = subprocess.run(
         [*counter, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -65,7 +66,7 @@ def instructions(command: list[str]) -> int:
 
 
 def main() -> None:
-    """Print a line for each command."""
+    """Print one line for each command."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--instructions", action="store_true")
     counted = options.parse_args().instructions

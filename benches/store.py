@@ -1,7 +1,8 @@
-"""How fast the store of finished runs is, and what a batch of short runs spends outside the engine, beside their goals.
+"""Speed of the store of finished runs, and overhead of a batch of short runs, next to the goals.
 
-`python benches/store.py` fills a store in a temporary folder with a million runs, which takes minutes and 3 GB; `--runs` says another
-number. `--store FILE` keeps it for the next time. `--part` does a part.
+`python benches/store.py` fills a store in a temporary folder with a million runs, which takes
+minutes and 3 GB. `--runs` sets another number of runs. `--store FILE` keeps the store for the next
+time. `--part` runs only one part.
 """
 
 from __future__ import annotations
@@ -26,45 +27,45 @@ from cellyard.runs.known import Added
 from cellyard.store import Store
 from cellyard.store.contents import groups
 
-#: Runs that are looked for, that are added one by one, and of a batch.
+#: Number of runs to look up, to add one by one, and in a batch.
 MANY = 10_000
 
-#: Engine time of a run of the batch.
+#: Engine time of each run of the batch, in seconds.
 RUN_SECONDS = 1e-3
 
-#: Replications of each scenario in the large store, as a grid has them.
+#: Replications of each scenario in the large store, as many as a grid would have.
 DRAWS = 1000
 
 
 class Totals:
-    """Keeps the totals, as an experiment does."""
+    """Keep only the totals of a result, as an experiment does."""
 
     identity = "totals"
 
     def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """The totals."""
+        """Return the totals of a result."""
         return dict(result["totals"])
 
 
 def tell(what: str, value: str, goal: str = "") -> None:
-    """A line of the output."""
+    """Print one line of output."""
     print(f"{what:66} {value:>24}{'   goal ' if goal else ''}{goal}", flush=True)
 
 
 def lan(duration_s: float) -> cy.Scenario:
-    """Five TCPs on a LAN."""
+    """Return a scenario of five TCP connections on a LAN."""
     return cy.Scenario.from_toml(example.text("lan-5"), overrides=[("duration", f"{duration_s * 1e6:.0f} us")])
 
 
 def jobs_of(runs: int, keep: Any) -> list[Job]:
-    """Jobs of many scenarios, which differ in their seed."""
+    """Return jobs of many scenarios that differ only in their seeds."""
     text = lan(0.01).canonical
     texts = [text.replace('"seed":1,', f'"seed":{seed + 1},') for seed in range(-(-runs // DRAWS))]
     return [Job(text, draw, keep) for text in texts for draw in range(min(runs, DRAWS))]
 
 
 class Clock:
-    """CPU and wall time of a ``with`` block, in seconds."""
+    """Measures CPU and wall time of a ``with`` block, in seconds."""
 
     def __enter__(self) -> Clock:
         self._began = time.process_time(), time.perf_counter()
@@ -78,12 +79,12 @@ class Clock:
 
 
 def fill(path: Path, jobs: list[Job], keep: Any) -> None:
-    """A store with all of the jobs: whole results and totals."""
+    """Fill a store with all of the jobs, as whole results and as totals."""
     (one,) = run_jobs([Job(jobs[0].scenario, 0)])
     text = json.dumps(dict(one.result), separators=(",", ":"))
     kept = keep(one.result)
     with Clock() as clock, Store(path) as store:
-        # Nobody waits for these on the disk.
+        # Durability does not matter here, so the disk need not be waited for.
         store.connection.execute("PRAGMA synchronous = OFF")
         store.connection.execute("PRAGMA wal_autocheckpoint = 50000")
         for start in range(0, len(jobs), 1000):
@@ -92,7 +93,7 @@ def fill(path: Path, jobs: list[Job], keep: Any) -> None:
 
 
 def of_store(path: Path, runs: int) -> None:
-    """A large store: filling, opening, showing, finding, adding."""
+    """Time operations on a large store: filling, opening, showing, finding, adding."""
     keep = Totals()
     jobs = jobs_of(runs, keep)
     if not path.exists():
@@ -112,7 +113,7 @@ def of_store(path: Path, runs: int) -> None:
 
 
 def of_finding(store: Store, jobs: list[Job], keep: Any) -> None:
-    """Known runs as a batch finds them, and what an experiment takes of each."""
+    """Time how a batch finds known runs, and how an experiment reads each of them."""
     some = random.Random(1).sample(jobs, min(MANY, len(jobs)))
     for what, wanted in (
         ("totals", [Job(job.scenario, job.replication, keep) for job in some]),
@@ -136,7 +137,7 @@ def of_finding(store: Store, jobs: list[Job], keep: Any) -> None:
 
 
 def of_adding(store: Store, jobs: list[Job], keep: Any) -> None:
-    """Runs that are added one by one; they are removed again."""
+    """Time adding runs one by one, then remove them again."""
     (one,) = run_jobs([Job(jobs[0].scenario, 0)])
     text = json.dumps(dict(one.result), separators=(",", ":"))
     kept = keep(one.result)
@@ -160,7 +161,7 @@ def of_adding(store: Store, jobs: list[Job], keep: Any) -> None:
 
 
 def of_experiment(path: Path, threads: int) -> None:
-    """An experiment of many short runs, and once more when they are known."""
+    """Time an experiment of many short runs, first with new runs and then with known runs."""
     buffers = [f"{500 + 100 * step} cells" for step in range(10)]
     asked = cx.Experiment(
         name="known",
@@ -183,7 +184,7 @@ def of_experiment(path: Path, threads: int) -> None:
 
 
 def of_batch(path: Path, threads: int) -> None:
-    """A batch of short runs with a store: the share of its CPU time that the engine does not use."""
+    """Measure which share of the CPU time of a batch with a store is spent outside the engine."""
     trial = 0.1
     runs = list(run_jobs([Job(lan(trial).canonical, draw) for draw in range(50)], threads=1))
     duration = trial * RUN_SECONDS / statistics.median(run.cpu_seconds for run in runs)
@@ -204,7 +205,10 @@ def of_batch(path: Path, threads: int) -> None:
 
 
 def of_threads(threads: int) -> None:
-    """Throughput of several threads beside one, in turns: the machine may be shared."""
+    """Compare the throughput of several threads with that of one.
+
+    Both take turns, as the machine may be shared.
+    """
     jobs = [Job(lan(2.0).canonical, draw) for draw in range(40 * threads)]
     ratios, shares = [], []
     for _ in range(5):
@@ -221,7 +225,7 @@ def of_threads(threads: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--part", choices=("store", "batch", "experiment", "threads"), help="only this part")

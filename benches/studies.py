@@ -1,4 +1,7 @@
-"""All studies in one pass, each row once, on two threads: CPU and wall-clock time of each study, and of all beside the goal."""
+"""CPU and wall-clock time of each study, and of all studies next to the goal.
+
+Runs each row once, on two threads.
+"""
 
 import json
 import subprocess
@@ -7,14 +10,14 @@ from typing import Any
 
 from cellyard.study import studies
 
-#: Wall-clock seconds of all studies together on two cores.
+#: Goal for all studies together on two cores, in seconds of wall-clock time.
 GOAL_SECONDS = 20.0
 
 COLUMNS = "{:<20} {:>5} {:>7} {:>8} {:>8} {:>8}"
 
 
 def run(study: str) -> dict[str, Any]:
-    """What ``study run`` tells of a study, as a user would run it, with nothing kept."""
+    """Return what ``study run`` reports about a study, run as a user would, without a store."""
     command = [sys.executable, "-m", "cellyard", "study", "run", study, "--jobs", "2", "--format", "json"]
     found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return found
@@ -35,7 +38,7 @@ def main() -> None:
 
 
 def tell(name: str, told: list[float]) -> None:
-    """A line of the table."""
+    """Print one line of the table."""
     rows, cells, cpu, wall = told
     print(
         COLUMNS.format(name, f"{rows:.0f}", f"{cells:.0f}", f"{cpu:.1f}", f"{wall:.1f}", f"{1e3 * cpu / cells:.1f}"),

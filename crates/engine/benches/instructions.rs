@@ -1,4 +1,5 @@
-//! Short runs whose instructions are counted: `make instructions`. Without a name it prints the names.
+//! Short runs whose instructions `make instructions` counts. Without an argument, prints the names
+//! of the cases.
 
 #[path = "scenarios/networks.rs"]
 #[allow(dead_code, reason = "other networks are for the bench `scenarios`")]
@@ -11,14 +12,14 @@ use networks::{Dumbbell, Gfr, Place, Scheduler, abr, gfr_chain, gfr_peers, read,
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-/// A scenario and how long it is simulated.
+/// Scenario of a case, and the time to simulate.
 struct Case {
     name: &'static str,
     milliseconds: u64,
     scenario: fn() -> Scenario,
 }
 
-/// A case that simulates the example of the same name.
+/// Defines a case that simulates the example of the same name.
 macro_rules! example {
     ($name:literal, $milliseconds:literal) => {
         Case {
@@ -32,7 +33,7 @@ macro_rules! example {
     };
 }
 
-/// Between them they enter every way in which a port takes cells.
+/// Cases that together exercise every way in which a port takes cells.
 const CASES: [Case; 23] = [
     example!("lan-5", 4_000),
     example!("zero-loss", 1_000),
@@ -85,7 +86,8 @@ const fn case(name: &'static str, milliseconds: u64, scenario: fn() -> Scenario)
     }
 }
 
-/// TCPs beside VBR of a higher class, which takes the whole link for 30 ms of every 60 ms.
+/// TCP connections that share the link with VBR of a higher class. VBR takes the whole link for 30
+/// ms of every 60 ms.
 fn with_vbr(place: Place, scheduler: Scheduler) -> Scenario {
     Dumbbell {
         recovery: "sack",
@@ -96,8 +98,8 @@ fn with_vbr(place: Place, scheduler: Scheduler) -> Scenario {
     .scenario()
 }
 
-/// Hosts on lines of 2 Mb/s that share a link of 155.52 Mb/s with this scheduler and drop policy: each cell there is of another
-/// VC than the one before.
+/// Hosts on 2 Mb/s lines that share a link of 155.52 Mb/s with the given scheduler and drop policy.
+/// On that link, successive cells belong to different VCs.
 fn lines(count: usize, traffic: &str, scheduler: &str, drop: &str) -> Scenario {
     read(&format!(
         r#"
@@ -149,13 +151,14 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// For `make ways`: which ways there are, which were entered, and a run without one of them.
+/// Support for `make ways`: lists the ways, reports which were entered, and runs a case without one
+/// of them.
 #[cfg(feature = "ways")]
 mod ways {
     use cellyard_engine::testing::{PortWay, all_ways};
     use std::process::ExitCode;
 
-    /// A line for each way: its name, and when it applies.
+    /// Prints one line for each way: name and condition.
     pub fn print() -> ExitCode {
         for way in all_ways() {
             println!("{}\t{}", way.name(), way.condition());
@@ -163,13 +166,13 @@ mod ways {
         ExitCode::SUCCESS
     }
 
-    /// Switches off the way with this name.
+    /// Switches off the way called `name`.
     pub fn switch_off(name: &str) {
         let way: Option<&PortWay> = all_ways().iter().find(|way| way.name() == name);
         way.expect("such a way exists").switch_off();
     }
 
-    /// A line with the names of all ways that were entered.
+    /// Prints the names of all ways that were entered, on one line.
     pub fn print_entered() {
         let entered = all_ways().iter().filter(|way| way.entered() > 0);
         let names: Vec<_> = entered.map(|way| way.name()).collect();

@@ -1,5 +1,5 @@
-//! Many runs at once: each run is single-threaded and independent, so the number of threads changes
-//! nothing but the time.
+//! Runs many jobs at once. Each run is single-threaded and independent, so the number of threads
+//! affects only the time taken.
 
 use crate::clock::CpuClock;
 use crate::last;
@@ -19,19 +19,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// One run: a scenario in canonical JSON and the replication that it is, if any.
+/// One run: a scenario in canonical JSON and, for an ensemble, the replication.
 type Job = (PyBackedStr, Option<u64>);
 
-/// Why a job has no result: whose fault it is, `usage` (what was asked for cannot be) or `run`, and the message.
+/// Reason why a job has no result: its kind and the message. The kind is `usage` for a request that
+/// cannot be met, otherwise `run`.
 type Failure = (&'static str, String);
 
-/// A result as JSON without what its probes recorded; that, as far as it was not handed over before; the words of all its drops.
+/// A finished result: JSON without recordings, the recordings not handed over before, and the words
+/// of all traced drops.
 type Document<Recorded> = (String, Recorded, Vec<String>);
 
-/// Index of a job; its result, or why it failed; CPU seconds of its thread.
+/// Index of a job, its result or failure, and the CPU seconds of its thread.
 type Finished = (usize, Result<Document<Recorded>, Failure>, f64);
 
-/// The same for Python.
+/// A [`Finished`] job in the form in which Python gets it.
 type FinishedTuple<'py> = (
     usize,
     Option<Document<RecordedTuple<'py>>>,
@@ -39,12 +41,13 @@ type FinishedTuple<'py> = (
     f64,
 );
 
-/// Index of a job, and what its probes have recorded since the part before.
+/// Index of a job, and the recordings of its probes since the last part.
 type PartTuple<'py> = (usize, RecordedTuple<'py>);
 
-/// What a thread tells.
+/// Message from a worker thread.
 enum Told {
-    /// What a run under way has recorded. Its thread waits with the next one until this one, which holds the other end, is taken.
+    /// Recordings of a run in progress. The last field is the end of a channel: dropping it tells
+    /// the thread that the part was taken. The thread hands over no other part before that.
     Part(usize, Recorded, #[allow(dead_code)] Sender<Infallible>),
     Finished(Finished),
 }
@@ -54,16 +57,17 @@ struct Shared {
     next: AtomicUsize,
     cancelled: AtomicBool,
     options: Options,
-    /// By job: what captures say that the run is.
+    /// Identity of each job, which captures state.
     identities: Vec<String>,
-    /// Whether results are kept, and the bytes that they take beyond their prediction.
+    /// Whether results are kept, and the bytes by which they exceed their prediction.
     kept: bool,
     taken: AtomicU64,
-    /// Per thread.
+    /// Progress of each thread.
     done: Vec<Done>,
 }
 
-/// Runs that a thread has finished, with the share of the one under way: written by that thread, read by any.
+/// Number of runs that a thread has finished, including the fraction of the run in progress. Only
+/// that thread writes; any thread may read.
 #[derive(Default)]
 struct Done(AtomicU64);
 
@@ -77,7 +81,7 @@ impl Done {
     }
 }
 
-/// Runs on their own threads, taken in order.
+/// A batch of runs on worker threads, started in order.
 #[pyclass(frozen)]
 pub struct Batch {
     shared: Arc<Shared>,
@@ -87,12 +91,21 @@ pub struct Batch {
 
 #[pymethods]
 impl Batch {
-    /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission; `kernel` forces the kernel of all
-    /// ports: `auto` (the fastest that applies), `arithmetic`, `slotted` or `twin` (the reference engine). Raises `ValueError` for any
-    /// other name. The runs under way may together need `memory` bytes (`None`: no limit), and with them the results of those that have
-    /// finished, if they are `kept`. What the probes of a run have recorded is handed over as a part whenever it takes more than `hold`
-    /// bytes (`None`: with the result). `captures` has the bytes that the file of a capture may have, and the identity of each job for
-    /// these files; without it nothing is captured.
+    /// Starts `jobs` on `threads` threads.
+    ///
+    /// `digest` requests the digest of every cell transmission.
+    ///
+    /// `kernel` forces the kernel of all ports: `auto` (the fastest that applies), `arithmetic`,
+    /// `slotted` or `twin` (the reference engine). Any other name raises `ValueError`.
+    ///
+    /// `memory` limits the bytes that the runs in progress may need together (`None`: no limit).
+    /// With `kept`, the results of finished runs count too.
+    ///
+    /// `hold` limits the bytes that the recordings of a run may take before they are handed over as
+    /// a part. `None` hands them over with the result.
+    ///
+    /// `captures` has the largest size of a capture file in bytes, and the identity of each job for
+    /// these files. `None` disables captures.
     #[new]
     #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None, kept = true, hold = None, captures = None))]
     #[allow(clippy::too_many_arguments)] // each has a name in Python
@@ -122,7 +135,7 @@ impl Batch {
             options: Options {
                 kernel,
                 digest,
-                // Every thread has a run of its own, and its part of the results that are kept.
+                // Every thread runs one job at a time and has an equal share of the kept results.
                 memory: memory.map(|bytes| bytes / threads as u64),
                 kept_runs: if kept {
                     others.div_ceil(threads) as u64
@@ -150,11 +163,17 @@ impl Batch {
         })
     }
 
-    /// What was told since the last call: parts as (index of the job, recorded), in order, and runs finished as (index of the job, result,
-    /// error, CPU seconds), all of whose parts were told before or are beside them; either result or error is `None`. Recorded is a pair of
-    /// arrays `time_s` and `value` per series, an array of the bytes of traced drops if there are any, and the parts of captures. A result is (JSON without what was recorded,
-    /// what was recorded since the last part, words of traced drops), an error (`usage` or `run`, message). Returns as soon as there is
-    /// something, at the latest after `timeout_seconds`, and at once when none remains.
+    /// Returns new parts and newly finished runs since the last call. Returns as soon as there is
+    /// something, at the latest after `timeout_seconds`, and at once when no run remains.
+    ///
+    /// Parts come as (index of the job, recordings), in order. Finished runs come as (index of the
+    /// job, result, error, CPU seconds), where either result or error is `None`. All parts of a
+    /// finished run come with it or before.
+    ///
+    /// Recordings are: a pair of arrays `time_s` and `value` per series; an array with the bytes of
+    /// traced drops, if there are any; and the parts of captures. A result is: JSON without
+    /// recordings; the recordings since the last part; and the words of traced drops. An error is
+    /// (`usage` or `run`, message).
     fn wait<'py>(
         &self,
         py: Python<'py>,
@@ -184,18 +203,19 @@ impl Batch {
         (parts, finished)
     }
 
-    /// Ends the runs under way within milliseconds and starts no others; they never finish.
+    /// Cancels the batch: runs in progress end within milliseconds, unfinished, and no others
+    /// start.
     fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Runs that `wait` has not returned yet.
+    /// Number of runs that `wait` has not returned yet.
     #[getter]
     fn remaining(&self) -> usize {
         self.remaining.load(Ordering::Relaxed)
     }
 
-    /// Runs that have ended, plus the share of its simulated time that each run under way has done.
+    /// Number of runs that have ended, plus the simulated fraction of each run in progress.
     #[getter]
     fn progress(&self) -> f64 {
         self.shared.done.iter().map(Done::runs).sum()
@@ -239,22 +259,22 @@ fn work(shared: &Shared, done: &Done, told: &Sender<Told>) {
     }
 }
 
-/// What a run hands over while it is under way.
+/// State for handing over the recordings of a run in progress.
 struct Parts<'a> {
     index: usize,
     told: &'a Sender<Told>,
-    /// Ends when the last part was taken.
+    /// Disconnected once the last part was taken.
     last: Option<Receiver<Infallible>>,
     words: Words,
-    /// What captures say that the run is.
+    /// Identity of the run, which captures state.
     identity: &'a str,
 }
 
-/// How often a thread whose parts are not taken looks whether they still can be.
+/// Interval at which a thread waiting for its part to be taken checks for cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 impl Parts<'_> {
-    /// The next part of each capture.
+    /// Returns the next part of each capture.
     fn captured(&self, session: &mut Session<'_>) -> Vec<Part> {
         session.captured(&About {
             application: concat!("Cellyard ", env!("CARGO_PKG_VERSION")),
@@ -262,7 +282,7 @@ impl Parts<'_> {
         })
     }
 
-    /// Hands over what the probes have recorded, once the part before was taken.
+    /// Hands over the recordings of the probes, once the last part was taken.
     fn hand_over(
         &mut self,
         session: &mut Session<'_>,
@@ -323,18 +343,20 @@ fn run(
     let recorded = parts.words.recorded(points, &trace, captured);
     let words = std::mem::take(&mut parts.words.all);
     let json = serde_json::to_string(&result).map_err(failed)?;
-    // What stands before the VCs is small and all that many a reader asks for: the first line. No text has such a quote unescaped.
+    // The first line ends before the VCs: it is short and all that many readers need. An unescaped
+    // quote occurs in no text, so the replacement is unambiguous.
     let json = json.replacen(",\"vcs\":", ",\n\"vcs\":", 1);
     Ok((json, recorded, words))
 }
 
-/// Times in a run at which its progress is told.
+/// Number of progress reports in a run.
 const PARTS: u64 = 1000;
 
-/// What is gathered for each probe at least, before it is handed over, bytes: some hundred points of a series, which is a piece of a file.
+/// Smallest number of bytes per probe to gather before they are handed over: a few hundred points,
+/// a reasonable piece of a file.
 const OF_PROBE: u64 = 4_800;
 
-/// Runs `scenario`, and tells `passed` the share of its time that is simulated.
+/// Runs `scenario` and reports the simulated fraction of its time to `passed`.
 fn simulate(
     shared: &Shared,
     scenario: &Scenario,

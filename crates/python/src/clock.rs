@@ -1,8 +1,9 @@
-//! What a run costs.
+//! Measures the CPU time of a run.
 
 use std::time::{Duration, Instant};
 
-/// CPU time of this thread where the system tells it, else wall time.
+/// Clock for the CPU time of this thread, or for wall time where the system does not report CPU
+/// time.
 pub struct CpuClock(Duration, Instant);
 
 impl CpuClock {

@@ -1,5 +1,8 @@
-//! The private module `cellyard._engine`: converts, releases the interpreter lock, calls the engine, maps errors.
-//! Scenarios, registry and results cross as JSON text, recorded points as arrays; `python/cellyard/` gives them their types.
+//! The private module `cellyard._engine`: converts arguments, releases the interpreter lock, calls
+//! the engine and maps errors.
+//!
+//! Scenarios, registry and results cross as JSON text, recorded points as arrays.
+//! `python/cellyard/` gives them their types.
 
 mod batch;
 mod clock;
@@ -17,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Raises `cellyard.errors.ScenarioError` with everything that is wrong.
+/// Builds a `cellyard.errors.ScenarioError` with all problems.
 fn scenario_error(py: Python<'_>, problems: &[Problem]) -> PyErr {
     let raise = || -> PyResult<PyErr> {
         let errors = py.import("cellyard.system.errors")?;
@@ -42,13 +45,16 @@ fn scenario_error(py: Python<'_>, problems: &[Problem]) -> PyErr {
     raise().unwrap_or_else(|failed| failed)
 }
 
-/// How often a signal is looked for while the engine works, and the stack of the thread that does: that of a main thread.
+/// Interval at which signals are checked while the engine works, and stack size of its thread: that
+/// of a main thread.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const STACK_BYTES: usize = 8 << 20;
 
-/// Does `work` on a thread of its own with the interpreter lock released, so that a signal is heard meanwhile: what its handler
-/// raises is raised here at once. The thread, which nobody can stop, then works to its end for nothing; what reading and describing
-/// take is linear in what may be given.
+/// Runs `work` on a separate thread with the interpreter lock released, so that signals are handled
+/// meanwhile.
+///
+/// An exception from a signal handler is raised here at once. The thread cannot be stopped, so it
+/// then runs to its end for nothing. Reading and describing take time linear in the input.
 fn heard<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -74,22 +80,23 @@ fn heard<T: Send + 'static>(
     }
 }
 
-/// A scenario beside its canonical form.
+/// A scenario together with its canonical form.
 struct Known {
     canonical: String,
     scenario: Scenario,
 }
 
-/// The one that was handed out last: what is asked next is most often about it, and reading it again takes as long as the rest.
+/// The scenario that was handed out last. The next call is most often about it, and parsing it
+/// again would take as long as the rest of the call.
 static LAST: Mutex<Option<Arc<Known>>> = Mutex::new(None);
 
-/// The one that was handed out last, if `canonical` is its form.
+/// Returns the scenario that was handed out last, if `canonical` is its canonical form.
 fn last(canonical: &str) -> Option<Arc<Known>> {
     let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     last.clone().filter(|last| last.canonical == canonical)
 }
 
-/// What `work` makes of the scenario in its canonical form, as this module hands it out.
+/// Calls `work` with the scenario that `canonical`, a canonical form from this module, describes.
 fn with_scenario<T>(
     canonical: &str,
     work: impl FnOnce(&Scenario) -> Result<T, String>,
@@ -100,7 +107,7 @@ fn with_scenario<T>(
     work(&serde_json::from_str(canonical).map_err(|e| e.to_string())?)
 }
 
-/// The canonical form of a scenario, which is kept as the last one.
+/// Returns the canonical form of a scenario, and keeps the scenario as the last one.
 fn canonical(scenario: Scenario) -> Result<String, String> {
     let canonical = serde_json::to_string(&scenario).map_err(|e| e.to_string())?;
     let known = Known {
@@ -115,7 +122,7 @@ fn canonical(scenario: Scenario) -> Result<String, String> {
     Ok(canonical)
 }
 
-/// What was read, as canonical JSON.
+/// Reads a scenario and returns canonical JSON.
 fn handed_out(
     py: Python<'_>,
     read: impl FnOnce() -> Result<Scenario, Vec<Problem>> + Send + 'static,
@@ -125,7 +132,7 @@ fn handed_out(
         .map_err(PyValueError::new_err)
 }
 
-/// What `work` makes of a canonical scenario.
+/// Returns what `work` makes of a scenario in canonical JSON.
 fn made_of<T: Send + 'static>(
     py: Python<'_>,
     scenario_json: PyBackedStr,
@@ -134,13 +141,13 @@ fn made_of<T: Send + 'static>(
     heard(py, move || with_scenario(&scenario_json, work))?.map_err(PyValueError::new_err)
 }
 
-/// Version of the engine.
+/// Returns the version of the engine.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Imports numpy and what arrays of it need, if that has not been done.
+/// Imports numpy and what its arrays need, unless already imported.
 #[pyfunction]
 fn prepare_arrays(py: Python<'_>) -> PyResult<()> {
     py.import("numpy")?;
@@ -148,7 +155,7 @@ fn prepare_arrays(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Version of the engine and a hash of its sources: the same build gives the same results.
+/// Returns the version of the engine and a hash of its sources. Equal builds give equal results.
 #[pyfunction]
 fn build() -> &'static str {
     concat!(
@@ -158,8 +165,8 @@ fn build() -> &'static str {
     )
 }
 
-/// Canonical JSON of the scenario in the TOML `text`, which `file` names in error messages.
-/// `overrides` are (dotted path, TOML value or bare word).
+/// Returns canonical JSON of the scenario in the TOML `text`. Error messages name `file`.
+/// `overrides` are pairs of a dotted path and a TOML value or bare word.
 #[pyfunction]
 fn read_toml(
     py: Python<'_>,
@@ -170,15 +177,16 @@ fn read_toml(
     handed_out(py, move || scenario::read_toml(&text, &file, &overrides))
 }
 
-/// Canonical JSON of the scenario whose TOML data are given as JSON; `overrides` as in `read_toml`.
+/// Returns canonical JSON of the scenario whose TOML data are given as JSON. `overrides` are those
+/// of `read_toml`.
 #[pyfunction]
 fn read_json(py: Python<'_>, text: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     let value = serde_json::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()))?;
     handed_out(py, move || scenario::read_json(&value, &overrides))
 }
 
-/// The data of any TOML `text`, and the place (line, column) of each key and list entry by its way down. Errors of syntax are
-/// those of a scenario; `file` names the text in them.
+/// Returns the data of any TOML `text`, and the place (line, column) of each key and list entry by
+/// its path from the root. Syntax errors are reported as for a scenario and name `file`.
 #[pyfunction]
 fn read_tree<'py>(
     py: Python<'py>,
@@ -191,7 +199,7 @@ fn read_tree<'py>(
     Ok((tree::to_python(py, &tree, &places)?, places))
 }
 
-/// TOML of a canonical scenario, every default filled in.
+/// Returns a canonical scenario as TOML, with every default filled in.
 #[pyfunction]
 fn write_toml(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
     made_of(py, scenario_json, |scenario| {
@@ -199,7 +207,7 @@ fn write_toml(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
     })
 }
 
-/// Topology, ports that can queue and expected cost of a canonical scenario, as JSON.
+/// Returns topology, ports that can queue and expected cost of a canonical scenario, as JSON.
 #[pyfunction(name = "describe")]
 fn describe_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
     made_of(py, scenario_json, |scenario| {
@@ -208,7 +216,7 @@ fn describe_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String>
     })
 }
 
-/// A canonical scenario at a glance, as JSON: what it amounts to in all, and its VCs by the ways they take.
+/// Returns an outline of a canonical scenario as JSON: its sums, and its VCs grouped by route.
 #[pyfunction(name = "outline")]
 fn outline_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
     made_of(py, scenario_json, |scenario| {
@@ -217,7 +225,7 @@ fn outline_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> 
     })
 }
 
-/// Name and seed of a canonical scenario.
+/// Returns name and seed of a canonical scenario.
 #[pyfunction]
 fn heading(scenario_json: &str) -> PyResult<(String, u64)> {
     if let Some(last) = last(scenario_json) {
@@ -229,7 +237,7 @@ fn heading(scenario_json: &str) -> PyResult<(String, u64)> {
         .map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// Sentences about what is allowed in a canonical scenario and hardly meant.
+/// Returns warnings about a canonical scenario: what is valid, but probably a mistake.
 #[pyfunction(name = "notes")]
 fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>> {
     made_of(py, scenario_json, |scenario| {
@@ -237,32 +245,32 @@ fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>>
     })
 }
 
-/// All components with their parameters, as JSON.
+/// Returns all components with their parameters, as JSON.
 #[pyfunction(name = "registry")]
 fn registry_json() -> String {
     registry::as_json().to_string()
 }
 
-/// JSON Schema of a scenario.
+/// Returns the JSON Schema of a scenario.
 #[pyfunction]
 fn json_schema() -> String {
     registry::json_schema().to_string()
 }
 
-/// JSON Schema of a run's result.
+/// Returns the JSON Schema of the result of a run.
 #[pyfunction]
 fn results_schema() -> String {
     results::json_schema().to_string()
 }
 
-/// Those of `known` that `word` probably stands for.
+/// Returns the words of `known` that `word` is probably a misspelling of.
 #[pyfunction]
 fn near(word: &str, known: Vec<String>) -> Vec<String> {
     let found = cellyard_engine::near(word, known.iter().map(String::as_str));
     found.into_iter().map(str::to_string).collect()
 }
 
-/// Private module of the package `cellyard`.
+/// The private module of the package `cellyard`.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;

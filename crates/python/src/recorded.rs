@@ -1,4 +1,4 @@
-//! What the probes of a run have recorded, in the form in which it goes to Python: columns of numbers.
+//! Recordings of the probes of a run, in the form in which Python gets them: columns of numbers.
 
 use cellyard_engine::Part;
 use cellyard_engine::results::Dropped;
@@ -7,16 +7,23 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::collections::HashMap;
 
-/// Bytes of a traced drop: `time_s` and `threshold_cells` as 64-bit floats (not a number: none); `waiting_cells`,
-/// `waiting_of_vc_cells` and `active_vcs` as 64-bit integers (-1: none); `frame` and `cell`, and the numbers of the words
-/// `port`, `vc`, `direction` and `reason`, as 32-bit integers without sign; `average_queue_cells` and `drop_probability` as
-/// the other floats. All are in the byte order of the machine. `python/cellyard/results/drops.py` reads them.
+/// Size of the record of a traced drop, in bytes. `python/cellyard/results/drops.py` reads these
+/// records.
+///
+/// Fields in order, in the byte order of the machine:
+///
+/// * `time_s` and `threshold_cells`: 64-bit floats, NaN for none;
+/// * `waiting_cells`, `waiting_of_vc_cells` and `active_vcs`: signed 64-bit integers, -1 for none;
+/// * `frame`, `cell`, and the numbers of the words `port`, `vc`, `direction` and `reason`: unsigned
+///   32-bit integers;
+/// * `average_queue_cells` and `drop_probability`: 64-bit floats, NaN for none.
 const DROP_BYTES: usize = 80;
 
 /// Times in seconds and values of a series.
 pub type Points<Column> = (Column, Column);
 
-/// Points of each series, in the order of the result's, records of traced drops, and parts of captures.
+/// Points of each series in the order of the result, records of traced drops, and parts of
+/// captures.
 #[derive(Default)]
 pub struct Recorded {
     points: Vec<Points<Vec<f64>>>,
@@ -26,10 +33,11 @@ pub struct Recorded {
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// A part of a capture for Python: index of the probe, bytes, and the time in seconds at which a limit ended the file, if one has.
+/// Part of a capture for Python: index of the probe, bytes, and the time in seconds at which a
+/// limit ended the file, if any.
 type PartTuple<'py> = (usize, Array<'py, u8>, Option<f64>);
 
-/// Arrays of points, of drops and of captures.
+/// Recordings as arrays: points, drops and captures.
 pub type RecordedTuple<'py> = (
     Vec<Points<Array<'py, f64>>>,
     Option<Array<'py, u8>>,
@@ -37,7 +45,8 @@ pub type RecordedTuple<'py> = (
 );
 
 impl Recorded {
-    /// As arrays, which take the memory over. There is none where no probe is: then nobody need have numpy.
+    /// Converts the recordings to arrays without copying. Without probes no array is made, so numpy
+    /// is not needed.
     pub fn into_arrays(self, py: Python<'_>) -> RecordedTuple<'_> {
         let array = |column| PyArray1::from_vec(py, column);
         let points = self.points.into_iter();
@@ -52,16 +61,17 @@ impl Recorded {
     }
 }
 
-/// Words of a run by their numbers, from 0 in the order in which drops named them.
+/// Words in the traced drops of a run. They are numbered from 0 in the order in which drops use
+/// them.
 #[derive(Default)]
 pub struct Words {
     numbers: HashMap<String, u32>,
-    /// In order.
+    /// All words, in the order of their numbers.
     pub all: Vec<String>,
 }
 
 impl Words {
-    /// What the probes recorded, in columns.
+    /// Converts recordings of the probes to columns.
     pub fn recorded(
         &mut self,
         points: impl Iterator<Item = Points<Vec<f64>>>,

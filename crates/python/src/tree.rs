@@ -1,10 +1,11 @@
-//! TOML text as Python data, with the place of each key and of each entry of a list.
+//! Converts TOML text to Python data, with the place of each key and list entry.
 
 use cellyard_engine::scenario::{Node, Place, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// Converts a tree, and notes in `places` where what stands: line and column by the way down from the root.
+/// Converts a tree. Stores in `places` the line and column of each key and list entry, by its path
+/// from the root.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     tree: &Node,
@@ -21,7 +22,7 @@ pub(crate) fn to_python<'py>(
 struct Tree<'a, 'py> {
     py: Python<'py>,
     places: &'a Bound<'py, PyDict>,
-    /// The way down to what is being converted: keys and numbers of entries.
+    /// Path to the node being converted: keys and indices of entries.
     path: Vec<Bound<'py, PyAny>>,
 }
 
@@ -29,7 +30,8 @@ impl<'py> Tree<'_, 'py> {
     fn convert(&mut self, node: &Node) -> PyResult<Bound<'py, PyAny>> {
         let py = self.py;
         match &node.value {
-            // Dates have no use in any description; their text is refused like any other that does not fit.
+            // No description uses dates, so they become text, which is rejected like any other
+            // unsuitable text.
             Value::Text(text) | Value::Other(text) => Ok(text.into_pyobject(py)?.into_any()),
             Value::Integer(number) => Ok(number.into_pyobject(py)?.into_any()),
             Value::Decimal(text) => match text.parse::<f64>() {

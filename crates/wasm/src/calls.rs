@@ -1,4 +1,4 @@
-//! What the interface does: a request as JSON text in, an answer as JSON text out.
+//! The calls of the interface: a request as JSON text in, an answer as JSON text out.
 
 use cellyard_engine::results::Dropped;
 use cellyard_engine::scenario::{self, Node, Probe, Problem, Scenario, Value};
@@ -8,32 +8,35 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use std::sync::atomic::AtomicBool;
 
-/// Memory that a run may take. A browser gives a page up to 4 GB; growth beyond this is an error, not a trap.
+/// Largest memory of a run, in bytes. A browser gives a page up to 4 GB; needing more is an error,
+/// not a trap.
 const MEMORY: u64 = 1_000_000_000;
 
-/// Bytes that the file of a capture may have.
+/// Largest size of a capture file, in bytes.
 const CAPTURE_LIMIT: u64 = 100_000_000;
 
-/// Nobody interrupts a call: the page ends its worker, or takes short steps.
+/// Flag of interruption, which is never set: the page ends its worker instead, or takes short
+/// steps.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// What a scenario is made of, as the page sends it.
+/// A scenario as the page sends it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
     /// Text of the scenario file.
     toml: String,
-    /// Paths and values as of `--set`.
+    /// Paths and values, as for `--set`.
     #[serde(default)]
     overrides: Vec<(String, String)>,
-    /// What is recorded in place of the scenario's own probes, in canonical form; left out: its own.
+    /// Probes in canonical form, instead of the scenario's. Without them, those of the scenario are
+    /// used.
     probes: Option<Vec<Probe>>,
 }
 
-/// An answer, or what went wrong: each problem a text.
+/// An answer, or the problems found, each as text.
 pub type Answer = Result<Json, Vec<String>>;
 
-/// The answer as JSON text: as it is, or `{"errors": [...]}`.
+/// Returns the answer as JSON text; problems become `{"errors": [...]}`.
 pub fn text(answer: Answer) -> String {
     match answer {
         Ok(answer) => answer.to_string(),
@@ -41,7 +44,7 @@ pub fn text(answer: Answer) -> String {
     }
 }
 
-/// The problems of an answer that has a single one.
+/// Returns a list of one problem.
 fn problem(error: impl ToString) -> Vec<String> {
     vec![error.to_string()]
 }
@@ -50,7 +53,7 @@ fn request(text: &str) -> Result<Request, Vec<String>> {
     serde_json::from_str(text).map_err(problem)
 }
 
-/// The scenario of a request.
+/// Reads the scenario of a request.
 pub fn scenario(text: &str) -> Result<Scenario, Vec<String>> {
     let request = request(text)?;
     let mut scenario = scenario::read_toml(&request.toml, "scenario", &request.overrides)
@@ -61,8 +64,8 @@ pub fn scenario(text: &str) -> Result<Scenario, Vec<String>> {
     Ok(scenario)
 }
 
-/// The file as data (`tree`), the scenario in canonical form with every default (`scenario`), its ports and cost
-/// (`description`), and the file with every default (`toml`).
+/// Returns the file as data (`tree`), the canonical scenario with every default (`scenario`), its
+/// ports and cost (`description`), and the file with every default (`toml`).
 pub fn read(text: &str) -> Answer {
     let tree = scenario::from_toml(&request(text)?.toml, "scenario")
         .map_err(|problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
@@ -91,12 +94,12 @@ fn data(node: &Node) -> Json {
     }
 }
 
-/// Every component with its parameters.
+/// Returns every component with its parameters.
 pub fn components() -> Answer {
     Ok(registry::as_json())
 }
 
-/// Version of the engine and a hash of its sources.
+/// Returns the version of the engine and a hash of its sources.
 pub fn build() -> &'static str {
     concat!(
         env!("CARGO_PKG_VERSION"),
@@ -105,7 +108,8 @@ pub fn build() -> &'static str {
     )
 }
 
-/// Columns of a dropped cell, in this order; texts are numbers of [`Run::names`], and what is not known is not a number.
+/// Columns of a dropped cell, in this order. Texts are indices into [`Run::names`]; unknown values
+/// are NaN.
 const DROP: [&str; 13] = [
     "time_s",
     "port",
@@ -122,7 +126,7 @@ const DROP: [&str; 13] = [
     "drop_probability",
 ];
 
-/// A run under way, and the scenario to which it refers.
+/// A run in progress, and the scenario to which it refers.
 pub struct Run {
     /// Texts of dropped cells: ports, VCs, directions, reasons.
     names: Vec<String>,
@@ -134,13 +138,13 @@ pub struct Run {
 impl Drop for Run {
     fn drop(&mut self) {
         self.session = None;
-        // SAFETY: made by `into_raw`, and nothing refers to it any more.
+        // SAFETY: the pointer comes from `into_raw`, and nothing refers to the scenario any more.
         drop(unsafe { Box::from_raw(self.scenario) });
     }
 }
 
 impl Run {
-    /// A run of the scenario of a request, in which nothing has happened.
+    /// Creates a run of the scenario of a request, at time 0.
     #[allow(unsafe_code)]
     pub fn new(text: &str) -> Result<Run, Vec<String>> {
         let mut run = Run {
@@ -153,14 +157,16 @@ impl Run {
             captures: Some(CAPTURE_LIMIT),
             ..Options::default()
         };
-        // SAFETY: it lasts until the run is dropped, which drops the session first.
+        // SAFETY: the scenario lives until the run is dropped, which drops the session first.
         let scenario: &'static Scenario = unsafe { &*run.scenario };
         run.session = Some(Session::new(scenario, None, &options).map_err(problem)?);
         Ok(run)
     }
 
-    /// Goes on until `seconds`. Of each series with new points there is an entry in `series`, whose points follow each
-    /// other in `points`: `n` times from place `from`, then as many values. `reached` is how far the run is.
+    /// Continues the run until `seconds`, and returns how far the run has got as `reached`.
+    ///
+    /// Each series with new points has an entry in `series`. `points` holds its `n` times from
+    /// index `from`, followed by its `n` values.
     pub fn advance(&mut self, seconds: f64, points: &mut Vec<f64>) -> Answer {
         let session = self
             .session
@@ -190,7 +196,7 @@ impl Run {
         }))
     }
 
-    /// What the capture of the run holds, of several the first, as far as it was not handed out.
+    /// Returns the bytes that the first capture of the run has recorded since the last call.
     pub fn capture(&mut self) -> Vec<u8> {
         let about = About {
             application: concat!("Cellyard ", env!("CARGO_PKG_VERSION"), ", explorer"),
@@ -201,7 +207,7 @@ impl Run {
         first.map_or(Vec::new(), |part| part.bytes)
     }
 
-    /// Dropped cells as columns: there can be millions.
+    /// Returns dropped cells as columns, as there can be millions.
     fn columns(&mut self, drops: &[Dropped]) -> [Vec<f64>; DROP.len()] {
         let mut columns: [Vec<f64>; DROP.len()] =
             std::array::from_fn(|_| Vec::with_capacity(drops.len()));
@@ -229,7 +235,7 @@ impl Run {
         columns
     }
 
-    /// The number of a text, which it gets where it is first met.
+    /// Returns the index of a text, adding the text when it is new.
     fn number(&mut self, name: &str) -> f64 {
         let known = self.names.iter().position(|one| one == name);
         let place = known.unwrap_or_else(|| {
@@ -239,8 +245,8 @@ impl Run {
         place as f64
     }
 
-    /// The result of a run that has ended, as JSON text. Of points and drops it has those that were not handed out yet:
-    /// the last point of each series among them.
+    /// Returns the result of a run that has ended, as JSON text. The result contains only points
+    /// and drops not handed out before, among them the last point of each series.
     pub fn finish(mut self) -> Result<String, Vec<String>> {
         let session = self
             .session

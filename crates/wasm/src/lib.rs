@@ -1,8 +1,11 @@
-//! The engine behind a C interface, for WebAssembly: the page of the explorer calls it from a worker.
+//! The engine behind a C interface, for WebAssembly. A worker of the explorer page calls it.
 //!
-//! A caller asks for [`room`], writes a request there (UTF-8), and calls a function with its length. Each returns the length
-//! of its answer, JSON text that begins at [`answer`] and lasts until the next call; `{"errors": [...]}` is the answer of
-//! whatever went wrong. A panic leaves its message there, and the instance is not to be used again.
+//! A caller asks for [`room`], writes a request there (UTF-8), and calls a function with its
+//! length. Each function returns the length of its answer. The answer is JSON text that begins at
+//! [`answer`] and lasts until the next call.
+//!
+//! An error is answered by `{"errors": [...]}`. A panic leaves its message at [`panicked_at`], and
+//! the instance must not be used again.
 #![allow(unsafe_code)]
 
 mod calls;
@@ -21,11 +24,11 @@ struct State {
 
 thread_local! {
     static STATE: RefCell<State> = RefCell::default();
-    /// Apart, as a panic may come while the state is borrowed.
+    /// Message of a panic. Kept apart, as a panic may come while the state is borrowed.
     static PANIC: RefCell<String> = RefCell::default();
 }
 
-/// Room for a request of `len` bytes.
+/// Makes room for a request of `len` bytes and returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> *mut u8 {
     std::panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
@@ -35,7 +38,7 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     })
 }
 
-/// Keeps what `work` makes of the request as the answer; returns its length.
+/// Keeps what `work` makes of the request as the answer, and returns its length.
 fn answered(work: impl FnOnce(&mut State, &str) -> String) -> usize {
     STATE.with_borrow_mut(|state| {
         let bytes = std::mem::take(&mut state.request);
@@ -45,31 +48,32 @@ fn answered(work: impl FnOnce(&mut State, &str) -> String) -> usize {
     })
 }
 
-/// Where the answer of the last call begins.
+/// Returns the address of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     STATE.with_borrow(|state| state.answer.as_ptr())
 }
 
-/// Where the points of the last [`advance`] begin.
+/// Returns the address of the points of the last [`advance`].
 #[unsafe(no_mangle)]
 pub extern "C" fn points() -> *const f64 {
     STATE.with_borrow(|state| state.points.as_ptr())
 }
 
-/// Length of the message of a panic, which then begins at [`panicked_at`].
+/// Returns the length of the message of a panic, which begins at [`panicked_at`].
 #[unsafe(no_mangle)]
 pub extern "C" fn panicked() -> usize {
     PANIC.with_borrow(String::len)
 }
 
-/// Where the message of a panic begins.
+/// Returns the address of the message of a panic.
 #[unsafe(no_mangle)]
 pub extern "C" fn panicked_at() -> *const u8 {
     PANIC.with_borrow(|message| message.as_ptr())
 }
 
-/// `{"build": ..., "components": ...}`: version and hash of the engine, and every component with its parameters.
+/// Answers `{"build": ..., "components": ...}`: version and hash of the engine, and every component
+/// with its parameters.
 #[unsafe(no_mangle)]
 pub extern "C" fn describe_engine() -> usize {
     answered(|_, _| {
@@ -77,13 +81,13 @@ pub extern "C" fn describe_engine() -> usize {
     })
 }
 
-/// What the scenario of a request is made of: see [`calls::read`].
+/// Reads the scenario of a request; see [`calls::read`].
 #[unsafe(no_mangle)]
 pub extern "C" fn read_scenario() -> usize {
     answered(|_, request| text(read(request)))
 }
 
-/// Begins a run of the scenario of a request; `{}`.
+/// Begins a run of the scenario of a request, and answers `{}`.
 #[unsafe(no_mangle)]
 pub extern "C" fn open() -> usize {
     answered(|state, request| {
@@ -95,7 +99,7 @@ pub extern "C" fn open() -> usize {
     })
 }
 
-/// Goes on with the run until `seconds`: see [`Run::advance`].
+/// Continues the run until `seconds`; see [`Run::advance`].
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(seconds: f64) -> usize {
     answered(|state, _| {
@@ -106,7 +110,8 @@ pub extern "C" fn advance(seconds: f64) -> usize {
     })
 }
 
-/// Takes what the capture of the run holds and was not taken yet; returns its length in bytes. It begins at [`file`].
+/// Takes the bytes that the capture of the run has recorded since the last call, and returns their
+/// number. They begin at [`file`].
 #[unsafe(no_mangle)]
 pub extern "C" fn capture() -> usize {
     STATE.with_borrow_mut(|state| {
@@ -115,13 +120,13 @@ pub extern "C" fn capture() -> usize {
     })
 }
 
-/// Where the bytes of the last [`capture`] begin.
+/// Returns the address of the bytes of the last [`capture`].
 #[unsafe(no_mangle)]
 pub extern "C" fn file() -> *const u8 {
     STATE.with_borrow(|state| state.file.as_ptr())
 }
 
-/// The result of the run, which must have ended.
+/// Answers with the result of the run, which must have ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn finish() -> usize {
     answered(|state, _| match state.run.take().map(Run::finish) {
