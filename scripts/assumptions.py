@@ -1,8 +1,11 @@
-"""Measure what a study's assumptions matter: run its rows with each alternative that `[[assumed]]` lists under `alternatives`.
+"""Measure how much the assumptions of a study matter.
 
-Prints, per alternative, the mean absolute error against the published values and the mean absolute change of the rows. The
-`effect` lines of study.toml are written from this. A path `tcp.OPTION` means that option of every TCP, `udp.OPTION` that of every UDP, and
-one that begins with the name of a recovery (`reno.OPTION`) that of every TCP with this recovery.
+Runs the rows of the study with each alternative that `[[assumed]]` lists under `alternatives`. For
+each alternative, prints the mean absolute error against the published values and the mean absolute
+change of the rows. The `effect` lines of study.toml are written from this output.
+
+A path `tcp.OPTION` sets that option of every TCP, and `udp.OPTION` that of every UDP. A path that
+begins with the name of a recovery (`reno.OPTION`) sets the option of every TCP with this recovery.
 """
 
 from __future__ import annotations
@@ -23,17 +26,17 @@ from cellyard.study.agreement import agreement, told_metrics
 from cellyard.study.reproduce import Reproduction
 from cellyard.system.files import writable_folder
 
-#: Recoveries of TCP, as the registry lists them.
+#: Names of the TCP recoveries, from the registry.
 RECOVERIES = get_args(get_type_hints(Tcp)["recovery"])
 
 
 class Altered(Study):
-    """A study whose scenarios have some values replaced."""
+    """A study with some values of its scenarios replaced."""
 
     overrides: Sequence[tuple[str, str]] = ()
 
     def scenario(self, row: Row) -> Scenario:
-        """The row's scenario with the overrides of this study."""
+        """Return the row's scenario with the overrides of this study."""
         plain = super().scenario(row)
         sources = {vc["name"]: vc["traffic"] for vc in plain.to_dict()["vcs"]}
         overrides = []
@@ -48,14 +51,14 @@ class Altered(Study):
 
 
 def altered(study: Study, overrides: Sequence[tuple[str, str]]) -> Study:
-    """``study`` with values replaced in every scenario."""
+    """Return ``study`` with values replaced in every scenario."""
     other = Altered(study.name, study.folder, study.info)
     object.__setattr__(other, "overrides", overrides)
     return other
 
 
 def alternatives(study: Study) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The study as it is, then each alternative."""
+    """Yield the study unchanged, then with each alternative."""
     yield "as assumed", []
     for item in study.info.get("assumed", ()):
         for change in item.get("alternatives", ()):
@@ -63,7 +66,7 @@ def alternatives(study: Study) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def main() -> int:
-    """Run and print; returns the exit status."""
+    """Run and print; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("study")
     parser.add_argument("--table", action="append", default=[])
@@ -98,11 +101,12 @@ def main() -> int:
 
 
 def figures(rows: Rows, base: Rows, metrics: Sequence[str]) -> Iterator[Any]:
-    """Error, change, mean and rank correlation of each metric."""
+    """Return error, change, mean and rank correlation of each metric."""
     for metric in metrics:
         judged: Mapping[str, Any] = agreement(rows, metric)
         both = [(row.simulated[metric], other.simulated[metric]) for row, other in zip(rows, base, strict=True)]
-        # What an alternative leaves undefined, as the fairness of nothing, is not counted.
+        # A metric that an alternative leaves undefined is not counted, such as fairness when
+        # nothing was delivered.
         told = [(here, there) for here, there in both if here is not None and there is not None]
         yield judged["mean_abs_error"]
         yield sum(abs(here - there) for here, there in told) / len(told)

@@ -1,7 +1,8 @@
-"""Draw docs/figures/tcp-family.png: five recoveries of TCP after the same four losses.
+"""Draw docs/figures/tcp-family.png: five TCP recoveries after the same four losses.
 
-Segments 14, 24, 26 and 28 are lost on one link: a pattern of Fall and Floyd, "Simulation-based comparisons of Tahoe,
-Reno, and SACK TCP", CCR 26(3), 1996, section 6; there as here a segment takes 10 ms and the way 100 ms.
+Segments 14, 24, 26 and 28 are lost on one link. The pattern is from Fall and Floyd,
+"Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, section 6. In both, a
+segment takes 10 ms and the path 100 ms.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FIGURE = Path(__file__).resolve().parent.parent / "docs" / "figures" / "tcp-fami
 LOST = (14, 24, 26, 28)
 MSS = 1000
 SECONDS = 3.2
-#: Name and what the recovery does about four losses, from the fastest to the slowest.
+#: Name of each recovery and how it reacts to four losses, from the fastest to the slowest.
 FAMILY: Mapping[str, tuple[str, str]] = {
     "sack": ("SACK", "four holes in a round trip"),
     "new-reno": ("NewReno", "one hole per round trip"),
@@ -37,7 +38,7 @@ FAMILY: Mapping[str, tuple[str, str]] = {
 
 
 def scenario(recovery: str) -> cy.Scenario:
-    """One TCP over 100 ms and 800 kb/s of data: 22 cells of 53 bytes in 10 ms."""
+    """Return a scenario of one TCP over 100 ms and 800 kb/s of data: 22 cells of 53 bytes in 10 ms."""
     return cy.Scenario(
         name=f"tcp-family-{recovery}",
         duration=f"{SECONDS} s",
@@ -63,14 +64,14 @@ def scenario(recovery: str) -> cy.Scenario:
 
 
 def delivered(recovery: str) -> Curve:
-    """Times in seconds, and the segments delivered in order by then."""
+    """Return times in seconds, and the number of segments delivered in order by then."""
     (goodput,) = scenario(recovery).run().series
     segments = np.cumsum(goodput.value * 1e3 / 8) / MSS  # Mb/s over 1 ms
     return goodput.time_s, segments
 
 
 def draw(axes: Axes, curves: Mapping[str, Curve]) -> None:
-    """All curves, each with its name and what it does at its end, and the time of the repairs enlarged."""
+    """Draw all curves, each labelled at its end, with the time of the repairs enlarged."""
     for (recovery, (time, segments)), colour in zip(curves.items(), plot.COLOURS, strict=False):
         name, what = FAMILY[recovery]
         axes.plot(time, segments, color=colour, linewidth=1.8, drawstyle="steps-post")
@@ -92,7 +93,7 @@ def draw(axes: Axes, curves: Mapping[str, Curve]) -> None:
 
 
 def shared(axes: Axes, curves: Mapping[str, Curve]) -> None:
-    """The beginning, which all curves have in common."""
+    """Draw the beginning, which all curves share."""
     time = next(iter(curves.values()))[0]
     segments = np.array([delivered for _, delivered in curves.values()])
     end = int(np.argmax(np.ptp(segments, axis=0) > 0))
@@ -100,7 +101,10 @@ def shared(axes: Axes, curves: Mapping[str, Curve]) -> None:
 
 
 def enlarge(axes: Axes, curves: Mapping[str, Curve]) -> None:
-    """An inset of the repairs; what runs together is set apart a little, in the order of the names."""
+    """Draw an inset of the repairs.
+
+    Overlapping curves are shifted slightly, in the order of the names.
+    """
     inset = axes.inset_axes((0.075, 0.485, 0.46, 0.44))
     for place, ((time, segments), colour) in enumerate(zip(curves.values(), plot.COLOURS, strict=False)):
         inset.plot(time, segments - 0.22 * (place - 2), color=colour, linewidth=1.5, drawstyle="steps-post")

@@ -1,6 +1,6 @@
-"""Draw docs/figures/ubr-plus.png: the queue of one row, and Tables 2-3 simulated against published.
+"""Draw docs/figures/ubr-plus.png: the queue of one row, and Tables 2-3 simulated and published.
 
-Needs the extra ``plot``. It makes 961 runs.
+Needs the extra ``plot``, and makes 961 runs.
 """
 
 from __future__ import annotations

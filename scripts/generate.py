@@ -1,6 +1,7 @@
-"""Write what follows from the engine's registry, its result structs and the studies: Python classes, JSON Schemas, reference pages.
+"""Generate files from the engine's registry, its result structs and the studies.
 
-``--check`` writes nothing and fails when a file is stale.
+The files are Python classes, JSON Schemas and reference pages. ``--check`` writes nothing and fails
+when a file is out of date.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ from typing import Any, ClassVar, Literal, Required, TypeAlias, TypedDict
 from cellyard.components.base import Component
 '''
 
-#: The module of each family whose components exclude each other.
+#: Module of each family whose components exclude each other.
 GROUPS = {
     "police": "police",
     "drop": "drop",
@@ -87,27 +88,28 @@ TYPES = {
     "threshold": "str | float",
 }
 
-#: Families whose members have a suffix where all components have names in one list, as their names alone are other things.
+#: Suffixes that the members of a family get in the list of all components, where their plain names
+#: would be ambiguous.
 SUFFIX = {"probe": "Probe", "processing": "Processing"}
 
 
 def camel(name: str) -> str:
-    """`selective-drop` as a class name."""
+    """Return a component name as a class name: `selective-drop` becomes `SelectiveDrop`."""
     return "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
 
 
 def class_name(family: dict[str, Any], component: dict[str, Any]) -> str:
-    """Name of the class of a component among those of all families."""
+    """Return the class name of a component, which is unique among all families."""
     return camel(component["name"]) + SUFFIX.get(family["name"], "")
 
 
 def python_name(name: str) -> str:
-    """A parameter's name that Python can use."""
+    """Return a parameter's name as a valid Python name."""
     return f"{name}_" if name in ("from", "class") else name
 
 
 def python_type(kind: dict[str, Any]) -> str:
-    """Type of a parameter."""
+    """Return the Python type of a parameter."""
     match kind["type"]:
         case "choice":
             return f"Literal[{', '.join(json.dumps(c['name']) for c in kind['choices'])}]"
@@ -119,23 +121,23 @@ def python_type(kind: dict[str, Any]) -> str:
 
 
 def plural(name: str) -> str:
-    """`switch` -> `switches`."""
+    """Return the plural of a name: `switch` becomes `switches`."""
     return name + ("es" if name.endswith("ch") else "s")
 
 
 def paragraphs(*texts: str, indent: str = "    ") -> str:
-    """Texts filled to the width, blank lines between."""
+    """Fill texts to the width, and separate them with blank lines."""
     filled = [textwrap.fill(t, WIDTH, initial_indent=indent, subsequent_indent=indent) for t in texts if t]
     return "\n\n".join(filled)
 
 
 def stop(text: str) -> str:
-    """A text that ends with a full stop."""
+    """Return the text with a full stop at its end."""
     return text if text.endswith(".") else f"{text}."
 
 
 def meaning(parameter: dict[str, Any]) -> str:
-    """What a field is, what it may be, and what it is when left out."""
+    """Describe a field: its meaning, allowed values and default."""
     kind, default = parameter["kind"], parameter["default"]
     notes = [stop(parameter["help"])]
     if kind["type"] not in ("component", "choice", "bool", "text"):
@@ -154,12 +156,12 @@ def meaning(parameter: dict[str, Any]) -> str:
 
 
 def entry(name: str, text: str, indent: str) -> str:
-    """A field in a docstring, which is what ``help()`` shows."""
+    """Return the entry of a field in a docstring, which ``help()`` shows."""
     return textwrap.fill(f"{name}: {text}", WIDTH, initial_indent=indent, subsequent_indent=indent + "    ")
 
 
 def field(parameter: dict[str, Any]) -> str:
-    """One field of a class."""
+    """Return the source line of one field of a class."""
     name, default = python_name(parameter["name"]), parameter["default"]
     typed = python_type(parameter["kind"])
     if parameter["required"]:
@@ -172,7 +174,7 @@ def field(parameter: dict[str, Any]) -> str:
 
 
 def component_class(family: dict[str, Any], component: dict[str, Any]) -> str:
-    """The class of a component."""
+    """Return the source of the class of a component."""
     more = [f"Formula: {component['formula']}" if component["formula"] else ""]
     more.append(f"Source: {component['source']}." if component["source"] else "")
     more.append(f"Limits: {component['limits']}" if component["limits"] else "")
@@ -180,7 +182,7 @@ def component_class(family: dict[str, Any], component: dict[str, Any]) -> str:
     listed = "    Fields:\n" + "\n".join(fields) if fields else ""
     doc = "\n\n".join(part for part in (paragraphs(*more), listed) if part)
     lines = ["@dataclass(frozen=True, kw_only=True)", f"class {camel(component['name'])}(Component):"]
-    # One line, as it is the summary; the longest in the registry have 120 letters.
+    # The summary is one line; the longest in the registry has 120 characters.
     first = f'    """{stop(component["help"])}'
     lines.append(f'{first}\n\n{doc}\n    """' if doc else f'{first}"""')
     if family["tag"]:
@@ -190,7 +192,7 @@ def component_class(family: dict[str, Any], component: dict[str, Any]) -> str:
 
 
 def family_type(family: dict[str, Any]) -> str:
-    """The type of all components of a family, shorthands by name included."""
+    """Return the source of the type of all components of a family, including shorthands by name."""
     members = [camel(c["name"]) for c in family["components"]]
     short = [json.dumps(c["name"]) for c in family["components"] if c["shorthand"]]
     if short:
@@ -201,7 +203,7 @@ def family_type(family: dict[str, Any]) -> str:
 
 
 def scenario_fields(scenario: dict[str, Any]) -> tuple[str, str]:
-    """Keyword arguments of `Scenario`, and the field of the scenario file that each is."""
+    """Return the source of the keyword arguments of `Scenario`, each with its field of the scenario file."""
     lines, keys = [], []
     for p in scenario["parameters"]:
         many = p["kind"]["type"] == "list"
@@ -230,7 +232,7 @@ TEXT = """\\
 
 
 def scenario_text(scenario: dict[str, Any]) -> str:
-    """The module `cellyard.scenario.fields`."""
+    """Return the source of the module `cellyard.scenario.fields`."""
     entries = []
     for p in scenario["parameters"]:
         name = plural(p["name"]) if p["kind"]["type"] == "list" else python_name(p["name"])
@@ -239,7 +241,7 @@ def scenario_text(scenario: dict[str, Any]) -> str:
 
 
 def components() -> dict[Path, str]:
-    """The modules of the package `cellyard.components`."""
+    """Return the sources of the modules of the package `cellyard.components`."""
     scenario, *families = json.loads(_engine.registry())["families"]
     assert scenario["name"] == "scenario"
     modules = {"base": formatted(BASE)}
@@ -265,7 +267,7 @@ def components() -> dict[Path, str]:
 
 
 def group_imports(components: list[dict[str, Any]]) -> str:
-    """Imports of the groups that these components have parameters of."""
+    """Return the imports of the groups that parameters of these components use."""
     kinds = [parameter["kind"] for component in components for parameter in component["parameters"]]
     kinds = [kind["items"] if kind["type"] == "list" else kind for kind in kinds]
     named = {kind["family"] for kind in kinds if kind["type"] == "component"} & GROUPS.keys()
@@ -273,7 +275,7 @@ def group_imports(components: list[dict[str, Any]]) -> str:
 
 
 def components_face(public: dict[str, list[str]]) -> str:
-    """The names of all components in one list, and the groups by their modules."""
+    """Return the source that lists the names of all components, and the groups by their modules."""
     text = "Components of a scenario, one class each, in groups. Generated by scripts/generate.py from the engine's registry."
     lines = [f'"""{text}"""', ""]
     lines += [f"from cellyard.components import {module} as {module}" for module in sorted(GROUPS.values())]
@@ -305,12 +307,15 @@ error, with a suggestion where it is known what is meant.
 
 
 def page(registry: dict[str, Any]) -> str:
-    """The page of all components: a chapter per family, a section per component with its parameters, formula and source."""
+    """Return the page of all components.
+
+    Each family has a chapter, and each component a section with its parameters, formula and source.
+    """
     return PAGE_HEAD + units(registry["units"]) + "".join(chapter(family) for family in registry["families"])
 
 
 def units(quantities: list[dict[str, Any]]) -> str:
-    """The units of all quantities."""
+    """Return the section on the units of all quantities."""
     rows = [
         f"| {of['quantity']} | `{unit['name']}` | {', '.join(f'`{also}`' for also in unit['also'])} |\n"
         for of in quantities
@@ -320,7 +325,7 @@ def units(quantities: list[dict[str, Any]]) -> str:
 
 
 def chapter(family: dict[str, Any]) -> str:
-    """The components of a family."""
+    """Return the chapter of the components of a family."""
     components, tag = family["components"], family["tag"]
     text = f"\n## {family['name']}\n\n{family['help']}"
     if tag is None:
@@ -334,7 +339,7 @@ def chapter(family: dict[str, Any]) -> str:
 
 
 def section(component: dict[str, Any], *, titled: bool) -> str:
-    """A component; one that is alone in its family has no title."""
+    """Return the section of a component. The only component of a family has no title."""
     parts = []
     if titled:
         parts.append(f"\n### {component['name']}\n\n{component['help']}\n")
@@ -357,7 +362,7 @@ def section(component: dict[str, Any], *, titled: bool) -> str:
 
 
 def row(parameter: dict[str, Any]) -> str:
-    """A parameter's row in the table of its component."""
+    """Return a parameter's row in the table of its component."""
     text = parameter["help"]
     if only := parameter["only_with"]:
         text += f" Only with `{only['parameter']}` = {', '.join(only['values'])}."
@@ -372,7 +377,7 @@ def row(parameter: dict[str, Any]) -> str:
 
 
 def values(kind: dict[str, Any], allowed: str) -> str:
-    """What a parameter may be, with links to the chapters of components."""
+    """Return the allowed values of a parameter, with links to the chapters of components."""
     match kind["type"]:
         case "component":
             return f"[{kind['family']}](#{kind['family']})"
@@ -382,7 +387,7 @@ def values(kind: dict[str, Any], allowed: str) -> str:
 
 
 def bullet(choice: dict[str, Any]) -> str:
-    """One of the values of a parameter."""
+    """Return the list item for one of the values of a parameter."""
     formula = f" `{choice['formula']}`." if choice["formula"] else ""
     source = f" Source: {choice['source']}." if choice["source"] else ""
     limits = f" Limits: {choice['limits']}" if choice["limits"] else ""
@@ -390,7 +395,7 @@ def bullet(choice: dict[str, Any]) -> str:
 
 
 def formatted(source: str) -> str:
-    """The source as ruff has it, without imports that it does not use."""
+    """Return the source as ruff formats it, without unused imports."""
     ruff = str(Path(sys.executable).with_name("ruff"))
     check = [
         ruff,
@@ -409,12 +414,12 @@ def formatted(source: str) -> str:
 
 
 def json_text(schema: dict[str, Any]) -> str:
-    """A schema as it is written."""
+    """Return a schema as it is written to a file."""
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def generated() -> dict[Path, str]:
-    """Every generated file with its content."""
+    """Return every generated file with its content."""
     results, registry = json.loads(_engine.results_schema()), json.loads(_engine.registry())
     return {
         **components(),
@@ -429,7 +434,7 @@ def generated() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Write or check; returns the exit status."""
+    """Write or check the files; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, fail when a file is stale")
     check = parser.parse_args().check

@@ -1,9 +1,13 @@
-"""Instructions of short runs, counted by valgrind, beside those in benches/instructions.json: `make instructions`.
+"""Count the instructions of short runs with valgrind: `make instructions`.
 
-A busy machine moves times and hardly these counts. A run that takes more than 3 % more than is stored fails,
-unless the changelog tells of it in a line `* Instructions: CASE N million, because ...` whose number is right to 1 %.
-Counts hang on the compiler, the C library and what it finds in the processor, and on valgrind: they are compared where these are those that
-the stored ones were counted with, and otherwise the command says what differs, and passes.
+The counts are compared with those in benches/instructions.json. Load on the machine changes times,
+but hardly these counts. A run that takes over 3 % more than stored fails, unless the changelog
+explains the increase. The explanation is a line `* Instructions: CASE N million, because ...` whose
+number is right to 1 %.
+
+Counts depend on the compiler, the C library, the features of the processor, and valgrind. They are
+compared only where all of these equal those of the stored counts. Otherwise the command prints the
+differences and passes.
 """
 
 from __future__ import annotations
@@ -21,16 +25,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 STORED = ROOT / "benches/instructions.json"
 CHANGELOG = ROOT / "CHANGELOG.md"
-#: What is a change, and how exact a note is.
+#: Smallest relative increase that counts as a change, and the accuracy of a note in the changelog.
 ALLOWED, EXACT = 0.03, 0.01
 
 
-#: What of a processor valgrind shows to the C library, which chooses functions by it.
+#: Processor features that valgrind shows to the C library, which chooses functions by them.
 FEATURES = {"avx", "avx2"}
 
 
 def tools() -> dict[str, str]:
-    """All that counts hang on beside the code."""
+    """Return what counts depend on besides the code."""
     about = dict(re.findall(r"(.+): (.+)", told("rustc", "-vV")))
     flags = Path("/proc/cpuinfo")
     found = FEATURES.intersection(flags.read_text(encoding="utf-8").split()) if flags.exists() else FEATURES
@@ -44,12 +48,12 @@ def tools() -> dict[str, str]:
 
 
 def told(*command: str) -> str:
-    """What a command prints."""
+    """Return what a command prints."""
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
 def others(now: dict[str, str], before: dict[str, str]) -> list[str]:
-    """A sentence for each tool that is not the one that the stored counts were made with.
+    """Return a line for each tool that differs from that of the stored counts.
 
     >>> others({"valgrind": "3.25", "target": "a"}, {"valgrind": "3.19", "target": "a"})
     ['valgrind: stored 3.19, here 3.25']
@@ -58,7 +62,10 @@ def others(now: dict[str, str], before: dict[str, str]) -> list[str]:
 
 
 def built(*options: str) -> str:
-    """The program with the runs, as `make bench` would build it, but not optimised across crates, which takes long."""
+    """Build the program with the runs, and return its path.
+
+    The build is that of `make bench`, but without optimisation across crates, which takes long.
+    """
     command = [
         "cargo",
         "bench",
@@ -81,7 +88,7 @@ def built(*options: str) -> str:
 
 
 def counted(program: str, *arguments: str) -> int:
-    """Instructions of a run from start to end."""
+    """Return the number of instructions of a whole run."""
     counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     done = subprocess.run(
         [*counter, program, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -93,7 +100,7 @@ def counted(program: str, *arguments: str) -> int:
 
 
 def is_told(case: str, count: int, changelog: str) -> bool:
-    """Whether the changelog says that a case takes so many.
+    """Whether the changelog explains this count of a case.
 
     >>> is_told("lan-5", 123_000_000, "* Instructions: lan-5 123.4 million, because of more checks")
     True
@@ -105,7 +112,7 @@ def is_told(case: str, count: int, changelog: str) -> bool:
 
 
 def too_many(now: dict[str, int], before: dict[str, int], changelog: str) -> list[str]:
-    """A sentence for each case that takes more without a note, or that nobody stored.
+    """Return a line for each case that takes more without a note, or that is not stored.
 
     >>> too_many({"a": 103, "b": 104, "c": 1}, {"a": 100, "b": 100}, "")
     ['b: 4.0 % more instructions, and no note in the changelog', 'c: not stored']
@@ -122,7 +129,7 @@ def too_many(now: dict[str, int], before: dict[str, int], changelog: str) -> lis
 
 
 def main() -> None:
-    """Count, then compare or write."""
+    """Count the instructions, then compare or write them."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--write", action="store_true", help="store what was counted")
     write = options.parse_args().write

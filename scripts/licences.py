@@ -1,8 +1,9 @@
-"""Write THIRD-PARTY-LICENSES.txt: the crates that the engine of a wheel contains, with the texts of their licences.
+"""Write THIRD-PARTY-LICENSES.txt: the crates in the engine of a wheel, with their licence texts.
 
-The crates are those that `cargo metadata` names as linked on Linux on x86-64, without macros and what only builds. The texts are the
-crates' own files, as cargo has unpacked them. Nothing is fetched. With ``--check`` nothing is written: the exit status is 1 where the file
-is not up to date.
+The crates are those that `cargo metadata` reports as linked on Linux on x86-64, without macros and
+build dependencies. The texts come from the files of the crates, as cargo has unpacked them. Nothing
+is fetched. With ``--check`` nothing is written, and the exit status is 1 when the file is out of
+date.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "THIRD-PARTY-LICENSES.txt"
 
-#: The crate of which a wheel is made, and the platform on which it is tested.
+#: Crate of which the wheel is made, and platform on which it is tested.
 CRATE, PLATFORM = "cellyard-python", "x86_64-unknown-linux-gnu"
 
-#: How files with licences begin.
+#: Beginnings of the names of licence files.
 NAMES = ("COPYING", "COPYRIGHT", "LICENCE", "LICENSE", "NOTICE", "UNLICENSE")
 
 HEAD = """\
@@ -32,7 +33,7 @@ RULE = "=" * 100
 
 
 def linked() -> list[dict[str, Any]]:
-    """The packages that are linked into the engine, by name and version."""
+    """Return the packages that are linked into the engine, by name and version."""
     command = ["cargo", "metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", PLATFORM]
     found = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     packages = {one["id"]: one for one in found["packages"]}
@@ -50,7 +51,7 @@ def linked() -> list[dict[str, Any]]:
 
 
 def texts(package: dict[str, Any]) -> Iterator[str]:
-    """The texts of a package's licences; raises `SystemExit` where it has none."""
+    """Return the licence texts of a package. Raise `SystemExit` when there are none."""
     folder = Path(package["manifest_path"]).parent
     files = sorted(file for file in folder.iterdir() if file.is_file() and file.name.upper().startswith(NAMES))
     if not files:
@@ -61,7 +62,7 @@ def texts(package: dict[str, Any]) -> Iterator[str]:
 
 
 def document(packages: Iterable[dict[str, Any]]) -> str:
-    """The whole file."""
+    """Return the content of the whole file."""
     of_texts: dict[str, list[str]] = {}
     names = []
     for package in packages:
@@ -74,7 +75,7 @@ def document(packages: Iterable[dict[str, Any]]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the file, or check it; returns the exit status."""
+    """Write or check the file; return the exit status."""
     text = document(linked())
     if arguments == ["--check"]:
         if FILE.exists() and FILE.read_text(encoding="utf-8") == text:

@@ -1,8 +1,11 @@
-"""Write docs/mechanisms.md and its figure: every discard and rate mechanism on one network of each kind that the studies have.
+"""Write docs/mechanisms.md and its figure, which compare all discard and rate mechanisms.
+
+Each mechanism runs on one network of each kind that occurs in the studies:
 
     python scripts/mechanisms.py --replications 10
 
-The networks are rows of studies with their own buffers; nothing but the mechanism changes, and no parameter is tuned to a network.
+The networks are rows of studies, with the buffers stated there. Only the mechanism changes, and no
+parameter is tuned to a network.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ PORT = "west->east"
 
 @dataclass(frozen=True)
 class Network:
-    """A row of a study, and what it is like."""
+    """A network: a row of a study, with a description."""
 
     name: str
     text: str
@@ -34,7 +37,7 @@ class Network:
     where: Mapping[str, Any]
 
     def scenario(self) -> cy.Scenario:
-        """As the study has it."""
+        """Return the scenario of the row, as in the study."""
         study = load(self.study)
         (row,) = select(study, [self.table]).where(**self.where)
         return study.scenario(row)
@@ -42,10 +45,10 @@ class Network:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A way to run the bottleneck: the class of the VCs with frames, its queue, and what else it needs."""
+    """A configuration of the bottleneck: service class, queue, and what else the mechanism needs."""
 
     name: str
-    #: What the switch keeps for each VC.
+    #: State that the switch keeps for each VC.
     state: str
     drop: Any = "tail-drop"
     class_: str = "ubr"
@@ -71,12 +74,13 @@ NETWORKS = (
             {"environment": "access", "mss_bytes": 1460, "drop_policy": "tail-drop"}),
 )  # fmt: skip
 
-#: Of GFR contracts: 10 MB, as in `gfr-leaky-bucket`.
+#: Burst size of the GFR contracts: 10 MB, as in `gfr-leaky-bucket`.
 BURST_CELLS = 188_679
 
 RED = {"w_q": 0.002, "max_p": 0.1, "min_th": 0.25, "max_th": 0.75}
 
-#: No switch can know the rates of a whole network beforehand: shown to compare with, and never told as the best.
+#: Name of the ideal mechanism. It is shown for comparison and never counts as the best, as no
+#: switch can know all rates of a network.
 IDEAL = "ABR, rates known"
 
 MECHANISMS = (
@@ -105,7 +109,7 @@ MECHANISMS = (
 
 
 def on(network: Network, mechanism: Mechanism) -> cy.Scenario:
-    """The network with the mechanism at all ports of its switches."""
+    """Return the scenario of the network with the mechanism at all ports of its switches."""
     base = network.scenario()
     data = base.to_dict()
     (queue,) = (queue for queue in data["switches"][0]["queues"] if queue["class"] == "ubr")
@@ -121,20 +125,23 @@ def on(network: Network, mechanism: Mechanism) -> cy.Scenario:
         if mechanism.scheduler is not None:
             values[f"switch.{switch}.scheduler"] = mechanism.scheduler
     if mechanism.class_ != "ubr":
-        # The VCs with TCP are the first group of every network.
+        # In every network, the VCs with TCP are the first group.
         values["vc.0.class"] = mechanism.class_
         if mechanism.contract:
             (rate,) = (link["rate"] for link in data["links"] if link["name"] == PORT)
             half = f"{rate // len(tcps) // 2000} kbps"
             values["vc.0.contract"] = cy.Contract(pcr=f"{rate} bps", mcr=half, mbs=f"{BURST_CELLS} cells")
         if mechanism.feedback is not None:
-            # Marks let a rate grow by steps, explicit rates are taken at once.
+            # With marks, a rate grows in steps; explicit rates are adopted at once.
             values["vc.0.abr"] = cy.Abr() if isinstance(mechanism.feedback, str) else cy.Abr(rif=1)
     return base.with_values(values)
 
 
 def drop_policy(mechanism: Mechanism, mss_bytes: int) -> Any:
-    """Its drop policy; those of the RED family have one set of parameters for all networks."""
+    """Return the drop policy of a mechanism.
+
+    Policies of the RED family have the same parameters in all networks.
+    """
     segment = f"{-(-(mss_bytes + 56) // 48)} cells"
     match mechanism.drop:
         case "cell-red":
@@ -148,7 +155,10 @@ def drop_policy(mechanism: Mechanism, mss_bytes: int) -> Any:
 
 
 def feedback(mechanism: Mechanism, buffer_cells: int) -> Any:
-    """Its feedback; marks have one share of the buffer for all networks."""
+    """Return the feedback of a mechanism.
+
+    The thresholds of marks are the same fractions of the buffer in all networks.
+    """
     high, low = f"{buffer_cells // 4} cells", f"{buffer_cells // 8} cells"
     match mechanism.feedback:
         case "efci":
@@ -160,7 +170,7 @@ def feedback(mechanism: Mechanism, buffer_cells: int) -> Any:
 
 
 def measured(scenario: cy.Scenario, replications: int) -> dict[str, float]:
-    """Means over the replications."""
+    """Return the means of the metrics over the replications."""
     runs = list(scenario.run(replications=replications))
     return {
         "efficiency": fmean(run.totals.efficiency or 0.0 for run in runs),
@@ -194,7 +204,7 @@ compare with. *State* is what the switch keeps for each VC.
 
 
 def page(found: Measured, replications: int) -> str:
-    """The page."""
+    """Return the text of the page."""
     parts = [BEGINNING.format(replications=replications, sentences="\n".join(sentences(found)))]
     for network in NETWORKS:
         parts.append(f"\n## {network.name}\n\n{network.text} (`{network.study}`, table {network.table}).\n")
@@ -211,7 +221,7 @@ def page(found: Measured, replications: int) -> str:
 
 
 def sentences(found: Measured) -> list[str]:
-    """What is best where, from the numbers."""
+    """Return sentences about which mechanism is best where, derived from the numbers."""
     told = []
     for network in NETWORKS:
         best = {}
@@ -227,7 +237,7 @@ def sentences(found: Measured) -> list[str]:
 
 
 def draw(found: Measured) -> None:
-    """Efficiency and fairness side by side, a field for each mechanism and network."""
+    """Draw efficiency and fairness side by side, with a cell for each mechanism and network."""
     with plot.style():
         figure, axes = plot.panels(2, width=10.0, height=7.4)
         for one, metric in zip(axes, ("efficiency", "fairness"), strict=True):
@@ -247,7 +257,7 @@ def draw(found: Measured) -> None:
 
 
 def main() -> None:
-    """Run, print as it goes, write."""
+    """Run all combinations, print progress, and write the page and the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=10)
     replications = parser.parse_args().replications

@@ -1,7 +1,11 @@
-"""Build the engine guided by a profile of its own runs: `make pgo` for `.venv`, `make pgo-wheel` for a wheel in `dist`.
+"""Build the engine with profile-guided optimisation: `make pgo` or `make pgo-wheel`.
 
-The engine is built with counters, runs examples and rows of studies, and is built again with what they counted. The plain build stays the
-default: this takes two builds and the runs between, and an llvm-profdata that reads the profiles of this compiler. Results are the same.
+`make pgo` builds for `.venv`, and `make pgo-wheel` a wheel in `dist`. The engine is built with
+counters, runs examples and rows of studies, and is rebuilt with the resulting profile. Results do
+not change.
+
+The plain build stays the default, as this takes two builds and the runs between. It also needs an
+llvm-profdata that can read the profiles of this compiler.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 WORK = ROOT / "target/pgo"
 PROFILE = WORK / "cellyard.profdata"
 
-#: What is counted beside the examples.
+#: Rows of studies that are profiled besides the examples.
 STUDIES = (
     ["ubr-plus", "--table", "2-3", "--where", "sources=5"],
     ["guaranteed-rate", "--where", "configuration=lan", "--where", "sources=5"],
@@ -27,17 +31,21 @@ STUDIES = (
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a command, with more of it."""
+    """Return the environment of a command, with additional variables."""
     return {**os.environ, **more}
 
 
 def rustc(*options: str) -> str:
-    """What the compiler answers."""
+    """Return the output of the compiler."""
     return subprocess.run(["rustc", *options], cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
 def candidates(version: str, host: str) -> Iterator[str]:
-    """Programs that may read the profiles: the one that is named, the compiler's own, those of LLVM from its version downwards."""
+    """Return programs that may read the profiles, in order of preference.
+
+    They are the program that is named, that of the compiler, and those of LLVM from its version
+    downwards.
+    """
     if named := os.environ.get("LLVM_PROFDATA"):
         yield named
         return
@@ -49,7 +57,7 @@ def candidates(version: str, host: str) -> Iterator[str]:
 
 
 def merge(program: str, raw: Path, profile: Path) -> str:
-    """Make a profile of what was counted; what stood in the way, if anything did."""
+    """Merge the counts into a profile; return the error message, if any."""
     try:
         done = subprocess.run([program, "merge", "-o", profile, raw], capture_output=True, text=True)
     except OSError as error:
@@ -58,9 +66,9 @@ def merge(program: str, raw: Path, profile: Path) -> str:
 
 
 def profdata() -> str:
-    """A program that reads what this compiler's programs count, tried on a small one.
+    """Return a program that can read this compiler's profiles, as tried on a small program.
 
-    Ends the command if there is none, and says what is missing.
+    Ends the command with a message when there is none.
     """
     about = dict(re.findall(r"(.+): (.+)", rustc("-vV")))
     version = about["LLVM version"].partition(".")[0]
@@ -82,7 +90,7 @@ def profdata() -> str:
 
 
 def train(library: Path, raw: Path) -> None:
-    """Run what is counted, with the engine that counts."""
+    """Run the training load with the instrumented engine."""
     package = WORK / "python/cellyard"
     shutil.rmtree(package.parent, ignore_errors=True)
     package.mkdir(parents=True)
@@ -103,7 +111,7 @@ def train(library: Path, raw: Path) -> None:
 
 
 def main() -> None:
-    """Count, merge, build."""
+    """Count, merge the counts, and build."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--wheel", action="store_true", help="make a wheel in dist instead of the engine of .venv")
     options.add_argument("--profile", action="store_true", help="make the profile alone")
@@ -111,7 +119,7 @@ def main() -> None:
     program, raw = profdata(), WORK / "raw"
     flags = os.environ.get("RUSTFLAGS", "")
     build = ["cargo", "build", "--quiet", "--release", "--package", "cellyard-python"]
-    # Counters are set before anything is optimised across crates.
+    # Counters are inserted before optimisation across crates.
     counting = environment(
         RUSTFLAGS=f"{flags} -Cprofile-generate={raw}".strip(),
         CARGO_TARGET_DIR=str(WORK / "counting"),

@@ -1,4 +1,7 @@
-"""The classes of results, from the schema that the engine derives from its structs; a part of scripts/generate.py."""
+"""Generate the classes of results from the schema that the engine derives from its structs.
+
+This module is part of scripts/generate.py.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +31,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 '''
 
-#: Names that are keywords of Python or say less than they could.
+#: Fields renamed in Python, as their names are keywords or unclear.
 RENAMED = {"from": "source", "to": "destination", "class": "service_class"}
 RENAMED_TYPES = {"Class": "ServiceClass"}
 
-#: Fields that documents of earlier versions do not have: none there.
+#: Fields that documents of earlier versions lack. They are None there.
 LATER = ("statistic",)
 
-#: Classes whose fields are the parts of one count.
+#: Classes whose fields are the parts of a count.
 COUNTS = ("DroppedCells",)
 
 PYTHON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
 
 class Types:
-    """The types that a schema defines, those that others are made of first."""
+    """Types that a schema defines, with each type after the types that it uses."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
         self.defs: dict[str, Any] = schema["$defs"]
@@ -50,7 +53,7 @@ class Types:
         self._visit(schema)
 
     def _visit(self, schema: Any) -> None:
-        """Put what a schema refers to in order."""
+        """Append the types that a schema refers to, in order of dependency."""
         if isinstance(schema, list):
             for item in schema:
                 self._visit(item)
@@ -66,17 +69,17 @@ class Types:
             self.order.append(name)
 
     def is_class(self, name: str) -> bool:
-        """Whether a type has fields; others are choices of words."""
+        """Whether a type has fields; the others are sets of words."""
         return "properties" in self.defs[name]
 
 
 def reference(schema: dict[str, Any]) -> str:
-    """Name of the type that a schema refers to, if it does."""
+    """Return the name of the type that a schema refers to, or an empty string."""
     return str(schema.get("$ref", "")).rpartition("/")[2]
 
 
 def plain(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """A field's schema without the choice of being none, and whether it may be none."""
+    """Return a field's schema without the null option, and whether the field may be null."""
     if "anyOf" in schema:
         (one,) = (item for item in schema["anyOf"] if item != {"type": "null"})
         return one, True
@@ -88,28 +91,28 @@ def plain(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
 
 
 def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Fields in the order of the document."""
+    """Return the fields in the order of the document."""
     return ((name, schema["properties"][name]) for name in schema["required"])
 
 
 def type_name(name: str) -> str:
-    """Python's name of a type."""
+    """Return the Python name of a type."""
     return RENAMED_TYPES.get(name, name)
 
 
 def text(schema: dict[str, Any]) -> str:
-    """What a schema says it is, each paragraph in one line and references without brackets."""
+    """Return the description of a schema, with one line per paragraph and references without brackets."""
     lines: str = re.sub(r"(?<!\n)\n(?!\n)", " ", schema["description"])
     return re.sub(r"\[(`[^`]*`)\]", r"\1", lines)
 
 
 def words(schema: dict[str, Any]) -> str:
-    """The same for a docstring: code between two backticks."""
+    """Return the description of a schema for a docstring, with code between double backticks."""
     return re.sub(r"`([^`]*)`", r"``\1``", text(schema))
 
 
 def python_type(schema: dict[str, Any]) -> str:
-    """Python's type of a field."""
+    """Return the Python type of a field."""
     one, optional = plain(schema)
     if one.get("type") == "array":
         items = one["items"]
@@ -120,7 +123,7 @@ def python_type(schema: dict[str, Any]) -> str:
 
 
 def maker(schema: dict[str, Any], types: Types) -> str:
-    """What makes a field's value from the document's, if anything has to."""
+    """Return the function that converts a field's value from the document, or an empty string if none is needed."""
     one, optional = plain(schema)
     name = reference(one)
     if name and types.is_class(name):
@@ -134,7 +137,7 @@ def maker(schema: dict[str, Any], types: Types) -> str:
 
 
 def class_source(name: str, types: Types) -> str:
-    """A class of results."""
+    """Return the source of a class of results."""
     schema = types.defs[name]
     arrays = any(maker(inner, types) == "array" for _, inner in properties(schema))
     base = "CountPart" if name in COUNTS else "ArrayPart" if arrays else "ResultPart"
@@ -154,7 +157,7 @@ def class_source(name: str, types: Types) -> str:
     for field, inner in fields.items():
         comment = textwrap.fill(words(inner), WIDTH, initial_indent="    #: ", subsequent_indent="    #: ")
         typed = python_type(inner)
-        # However many parts there are, a result is shown on a screen.
+        # A result fits on a screen, however many parts it has.
         shown = " = field(repr=False)" if typed.startswith("tuple[") else ""
         shown = " = None" if field in LATER else shown
         lines.append(f"\n{comment}\n    {RENAMED.get(field, field)}: {typed}{shown}")
@@ -162,7 +165,7 @@ def class_source(name: str, types: Types) -> str:
 
 
 def choice_source(name: str, types: Types) -> str:
-    """The type of a field that is one of a few words."""
+    """Return the source of the type of a field that is one of a few words."""
     schema = types.defs[name]
     meanings = [f"``{item['const']}``: {words(item)}" for item in schema["oneOf"]]
     comment = textwrap.fill(" ".join([words(schema), *meanings]), WIDTH, initial_indent="#: ", subsequent_indent="#: ")
@@ -170,7 +173,7 @@ def choice_source(name: str, types: Types) -> str:
 
 
 def module(schema: dict[str, Any]) -> str:
-    """The module `cellyard.results.types`."""
+    """Return the source of the module `cellyard.results.types`."""
     types = Types(schema)
     parts = [class_source(name, types) if types.is_class(name) else choice_source(name, types) for name in types.order]
     listed = "\n".join(f'    "{name}",' for name in sorted(map(type_name, types.order)))

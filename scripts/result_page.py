@@ -1,4 +1,7 @@
-"""The reference page of results, from the schema that the engine derives from its structs; a part of scripts/generate.py."""
+"""Generate the reference page of results from the schema that the engine derives from its structs.
+
+This module is part of scripts/generate.py.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ Python classes (`cellyard.results`) and [the JSON Schema](results.schema.json) o
 numbers.
 """
 
-#: Words of a field's name that are its unit.
+#: Words in the names of fields that state the unit.
 UNITS = {
     "s": "s",
     "mbps": "Mb/s",
@@ -27,7 +30,10 @@ UNITS = {
 
 
 def unit(name: str, schema: dict[str, Any]) -> str:
-    """Unit of a field, which its name tells unless the schema does; nothing for what is no number."""
+    """Return the unit of a field: from the schema if stated there, otherwise from its name.
+
+    A field that is not a number has an empty unit.
+    """
     one, _ = plain(schema)
     one = one.get("items", one)
     if one.get("type") not in ("integer", "number"):
@@ -37,7 +43,7 @@ def unit(name: str, schema: dict[str, Any]) -> str:
 
 
 def page_type(schema: dict[str, Any]) -> str:
-    """Type of a field as the page tells it, with a link to a type of its own."""
+    """Return the type of a field as shown on the page, with a link if the type has a section."""
     one, optional = plain(schema)
     if one.get("type") == "array":
         return f"list of {page_type(one['items'])}"
@@ -51,7 +57,7 @@ def page_type(schema: dict[str, Any]) -> str:
 
 
 def page_section(title: str, schema: dict[str, Any]) -> str:
-    """One type: its fields or its words."""
+    """Return the section of one type: its fields or its words."""
     head = f"## {title}\n\n{text(schema)}\n\n"
     if "oneOf" in schema:
         return head + "\n".join(f"* `{item['const']}`: {text(item)}" for item in schema["oneOf"]) + "\n"
@@ -63,7 +69,7 @@ def page_section(title: str, schema: dict[str, Any]) -> str:
 
 
 def page(schema: dict[str, Any]) -> str:
-    """The reference page."""
+    """Return the reference page."""
     order = Types(schema).order
     sections = [page_section("RunResult", schema), *(page_section(name, schema["$defs"][name]) for name in order)]
     return "\n".join([PAGE, *sections])

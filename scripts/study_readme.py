@@ -1,6 +1,7 @@
-"""Write what is kept of a study's report beside its tables: the answer, the claims, what does not match, and one figure.
+"""Write the page of a study from its report: the answer, the claims, mismatches, and one figure.
 
-Usage: study_readme.py REPORT, the folder that `cellyard study report` wrote. The figure goes to docs/figures.
+Usage: study_readme.py REPORT, the folder that `cellyard study report` wrote. The figure goes to
+docs/figures.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from cellyard.study import load
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs/figures"
 
-#: Sections of the report's summary that are kept, in this order.
+#: Sections of the summary that are kept, in this order.
 KEPT = ("Answer", "Measures", "Claims", "Not matched")
 
 
 def readme(name: str, summary: str) -> tuple[str, str]:
-    """The page of a study, made of its report's summary, and the file of the figure that it shows."""
+    """Return the page of a study, made from the summary of its report, and the file of its figure."""
     head, *sections = re.split(r"^## ", summary, flags=re.MULTILINE)
     by_title = {title: body for title, _, body in (section.partition("\n") for section in sections)}
     parts = {title: f"## {title}\n{by_title[title]}" for title in KEPT if title in by_title}
@@ -42,7 +43,7 @@ def readme(name: str, summary: str) -> tuple[str, str]:
 
 
 def main() -> int:
-    """Write the page and its figure; returns the exit status."""
+    """Write the page and its figure; return the exit status."""
     report = Path(sys.argv[1])
     name = json.loads((report / "provenance.json").read_text(encoding="utf-8"))["content"].removeprefix("the study ")
     page, figure = readme(name, (report / "README.md").read_text(encoding="utf-8"))

@@ -1,15 +1,15 @@
-"""The table of all studies on the front page: what each asks, and what its stored summary says."""
+"""Write the table of all studies on the front page: their questions and stored answers."""
 
 from __future__ import annotations
 
 from cellyard.study import studies
 
-#: Between these lines of a page the table stands.
+#: Lines of a page between which the table stands.
 BEGIN, END = "<!-- studies, by scripts/generate.py -->\n", "<!-- end -->\n"
 
 
 def into(page: str) -> str:
-    """``page`` with the table brought up to date."""
+    """Return ``page`` with an up-to-date table."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
@@ -18,7 +18,7 @@ def into(page: str) -> str:
 
 
 def table() -> str:
-    """A line for each study."""
+    """Return the table, with one line per study."""
     lines = ["| study | asks | says |", "|---|---|---|"]
     for study in studies().values():
         page = f"python/cellyard/studies/{study.folder.name}/README.md"

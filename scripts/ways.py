@@ -1,6 +1,7 @@
-"""The table of the ways in which ports take cells, written into docs/architecture.md: `make ways`.
+"""Write the table of the ways in which ports take cells to docs/architecture.md: `make ways`.
 
-For each way it has the counted cases (`make instructions`) that enter the way, with the instructions of each with and without it.
+Each way is listed with the counted cases (`make instructions`) that enter it, and the instructions
+of each case with and without the way.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ import instructions
 PAGE = instructions.ROOT / "docs/architecture.md"
 BEGIN, END = "<!-- made by `make ways` -->\n", "<!-- end -->\n"
 
-#: Cases that a row shows: those that the way saves most in, and the one that it costs most in.
+#: Number of cases that a row shows: those that save most. The case that costs most is added.
 SHOWN = 3
 
 
 def lines(program: str, *arguments: str) -> list[str]:
-    """What the program prints."""
+    """Return the lines that the program prints."""
     return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
 def shown(counts: dict[str, tuple[int, int]]) -> str:
-    """The cases of a way by what it saves, from (instructions with it, without it) of each.
+    """Return the cases of a way in order of savings, from the instructions of each with and without it.
 
     >>> shown({"a": (1_000_000, 2_500_000), "b": (4_000_000, 3_000_000), "c": (100, 101), "d": (100, 100), "e": (100, 110)})
     '`a` 1.0 / 2.5, `e` 0.0 / 0.0, `c` 0.0 / 0.0, `b` 4.0 / 3.0'
@@ -35,7 +36,7 @@ def shown(counts: dict[str, tuple[int, int]]) -> str:
 
 
 def saves(counts: dict[str, tuple[int, int]]) -> str:
-    """The most and the least that a way saves, relative to a run with it.
+    """Return the smallest and the largest saving of a way, relative to a run with it.
 
     >>> saves({"a": (100, 250), "b": (100, 97)})
     '-3 to +150 %'
@@ -45,7 +46,7 @@ def saves(counts: dict[str, tuple[int, int]]) -> str:
 
 
 def main() -> None:
-    """Count, and write the table."""
+    """Count the instructions, and write the table."""
     program = instructions.built("--features", "ways")
     ways = dict(line.split("\t") for line in lines(program, "--ways"))
     cases = lines(program)
