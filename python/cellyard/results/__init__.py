@@ -1,4 +1,4 @@
-"""Results of runs with their types. Names end in their unit unless dimensionless."""
+"""Typed results of runs. Names end in the unit unless the value is dimensionless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine's document of a run, most of which is never looked at."""
+"""Result documents from the engine, most of which need never be decoded."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 
 class Document(Mapping[str, Any]):
-    r"""A run's JSON object, of which the first line is decoded at once, and the rest when it is asked for.
+    r"""A run's JSON object. The first line is decoded at once, and the rest on demand.
 
-    The engine breaks its text before `vcs`: what stands before is small. A text of one line is all rest. It is given as text, or as
-    bytes that `zlib` has compressed. Raises `ValueError` where it comes to what is no JSON object.
+    The engine breaks its text before `vcs`, as the part before is small. In a text of one line,
+    everything is decoded on demand. The text may also be bytes that `zlib` has compressed. Raises
+    `ValueError` on reading a text that is not a JSON object.
 
     >>> run = Document('{"totals": {"cells": 7},\n"vcs": [{"name": "vc1"}]}')
     >>> run["totals"], len(run)
@@ -28,7 +29,7 @@ class Document(Mapping[str, Any]):
             raise ValueError(str(error)) from None
         first, line_break, rest = self.text.partition("\n")
         self._known: dict[str, Any] = json.loads(f"{first.rstrip(',')}}}") if line_break else {}
-        #: What is not decoded yet, if anything.
+        #: Text that is not decoded yet, if any.
         self._rest: str | None = f"{{{rest}" if line_break else first
 
     def _all(self) -> dict[str, Any]:

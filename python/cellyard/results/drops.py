@@ -1,4 +1,4 @@
-"""Traced drops as records of numbers; a table is made of each when it is looked at."""
+"""Traced drops as numeric records, each of which becomes a dictionary on access."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     class Records(Protocol):
-        """Records in memory or in a file."""
+        """Records of drops, in memory or in a file."""
 
         def __len__(self) -> int: ...
         def __getitem__(self, some: slice, /) -> NDArray[np.void]: ...
 
 
-#: A record as the engine hands it over (`crates/python/src/recorded.rs`). Words are numbers; -1 and not a number are none.
+#: Record format of the engine (`crates/python/src/recorded.rs`). Words are numbers; -1 and NaN
+#: stand for none.
 RECORD = (
     ("time_s", "=f8"),
     ("threshold_cells", "=f8"),
@@ -34,18 +35,21 @@ RECORD = (
     ("average_queue_cells", "=f8"),
     ("drop_probability", "=f8"),
 )
-#: Fields of a record in stores that were written before the last two were there.
+#: Record fields in stores that were written before the last two fields existed.
 FIRST_FIELDS = 11
 _WORDS = ("port", "vc", "direction", "reason")
 _COUNTS = ("waiting_cells", "waiting_of_vc_cells", "active_vcs")
 _MEASURES = ("threshold_cells", "average_queue_cells", "drop_probability")
 
-#: A table's keys, in the order of the engine's documents.
+#: Keys of a drop, in the order of the engine's documents.
 KEYS = ("time_s", "port", "vc", "direction", "frame", "cell", "reason", *_COUNTS, *_MEASURES)
 
 
 class Drops(Sequence[dict[str, Any]]):
-    """Traced drops in order, as the tables that JSON has; ``words`` are those that records name by number."""
+    """Traced drops in order, as dictionaries like those in JSON.
+
+    ``words`` are the words that records refer to by number.
+    """
 
     def __init__(self, records: Records, words: Sequence[str]) -> None:
         self._records = records
@@ -53,12 +57,12 @@ class Drops(Sequence[dict[str, Any]]):
 
     @property
     def records(self) -> Records:
-        """The numbers of all."""
+        """Return the records of all drops."""
         return self._records
 
     @property
     def words(self) -> list[str]:
-        """What records name by number."""
+        """Return the words that records refer to by number."""
         return list(self._words)
 
     def __len__(self) -> int:
@@ -86,7 +90,7 @@ class Drops(Sequence[dict[str, Any]]):
     __hash__ = None  # type: ignore[assignment]
 
     def tolist(self) -> list[dict[str, Any]]:
-        """All of them, ready for JSON."""
+        """Return all drops as a list, ready for JSON."""
         return list(self)
 
     def _tables(self, some: slice) -> list[dict[str, Any]]:

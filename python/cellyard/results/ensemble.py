@@ -1,4 +1,4 @@
-"""The runs of one scenario together."""
+"""Results of the runs of one scenario."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from cellyard.system.errors import SeveralRunsError, unknown
 
 
 class Results(Sequence[RunResult]):
-    """The runs of one scenario: a single one, or the replications of an ensemble in order.
+    """The runs of one scenario: a single run, or the replications of an ensemble in order.
 
-    With a single run, everything that a `RunResult` tells is that run's; with several it raises, and `median` and `interval` sum them up.
+    With a single run, all attributes of `RunResult` are available. With several runs they raise an
+    error; use `median` and `interval` instead.
     """
 
     def __init__(self, runs: Sequence[RunResult]) -> None:
@@ -56,7 +57,7 @@ class Results(Sequence[RunResult]):
         return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''})"
 
     def _repr_html_(self) -> str:
-        """A run by its VCs and ports, an ensemble by the medians and ranges of its totals."""
+        """Show the VCs and ports of a single run, or medians and ranges of the totals of an ensemble."""
         if len(self) == 1:
             return self[0]._repr_html_()
         if not self.runs:
@@ -73,7 +74,7 @@ class Results(Sequence[RunResult]):
 
     @property
     def only(self) -> RunResult:
-        """The single run; raises `SeveralRunsError` when there are several."""
+        """Return the single run. Raises `SeveralRunsError` when there are several."""
         if len(self.runs) != 1:
             raise SeveralRunsError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
         return self.runs[0]
@@ -90,22 +91,22 @@ class Results(Sequence[RunResult]):
 
     @property
     def replication(self) -> int | None:
-        """Which replication the single run is; ``None`` for a run as the scenario states it."""
+        """Replication index of the single run; ``None`` for a run without an ensemble."""
         return self.only.replication
 
     @property
     def duration_s(self) -> float:
-        """Simulated time of the single run."""
+        """Simulated time of the single run, in seconds."""
         return self.only.duration_s
 
     @property
     def measured_s(self) -> float:
-        """Measuring time of the single run."""
+        """Measuring time of the single run, in seconds."""
         return self.only.measured_s
 
     @property
     def digest(self) -> str | None:
-        """Digest over every cell transmission of the single run; ``None`` unless it was asked for."""
+        """Digest of every cell transmission of the single run; ``None`` unless requested."""
         return self.only.digest
 
     @property
@@ -135,15 +136,15 @@ class Results(Sequence[RunResult]):
 
     @property
     def trace(self) -> Trace:
-        """Dropped cells that the ``trace`` probes of the single run saw."""
+        """Dropped cells that the ``trace`` probes of the single run recorded."""
         return self.only.trace
 
     def values(self, metric: str) -> list[float]:
-        """A metric over the runs, leaving out runs where it is undefined.
+        """Return the values of a metric over the runs, without runs where it is undefined.
 
-        It is a field of `Totals`, or a path as studies and experiments have them: ``vc.vc1.goodput_mbps``,
-        ``max(port.*.mean_queue_cells)``. Raises `cellyard.UsageError` for a name that `Totals` does not have, and for a path that
-        leads nowhere.
+        The metric is a field of `Totals`, or a path as used in studies and experiments:
+        ``vc.vc1.goodput_mbps``, ``max(port.*.mean_queue_cells)``. Raises `cellyard.UsageError` for
+        an unknown field or path.
         """
         known = Totals.numbers()
         if not isinstance(metric, str) or (metric not in known and not {".", "("} & set(metric)):
@@ -155,19 +156,25 @@ class Results(Sequence[RunResult]):
         return [float(value) for value in found if value is not None]
 
     def median(self, metric: str) -> float | None:
-        """Median over the runs of a metric as `values` takes it; ``None`` when no run defines it."""
+        """Return the median over the runs of a metric as in `values`; ``None`` when no run defines it."""
         return median(self.values(metric))
 
     def interval(self, metric: str) -> tuple[float, float] | None:
-        """Range of such a metric: from the 5 % to the 95 % quantile, of fewer than 10 runs from the smallest to the largest."""
+        """Return the range of a metric as in `values`, from the 5 % to the 95 % quantile.
+
+        With fewer than 10 runs, the range is from the smallest to the largest value.
+        """
         return interval(self.values(metric), runs=len(self.runs))
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, of: str = "totals") -> Any:
-        """The numbers of every run as a frame of polars or pandas, units in the names of the columns.
+        """Return the results of every run as a data frame of polars or pandas.
 
-        ``of`` is ``totals`` (a line for each run), ``vcs``, ``ports`` or ``classes`` (a line for each of them in each run, with its
-        name), ``transfers`` (a line for each finished file, with its VC), or ``series`` (a line for each point, in pandas its names as
-        categories). Raises `cellyard.UsageError` for anything else, and when the library is missing.
+        ``of`` selects the rows: ``totals`` (one row per run); ``vcs``, ``ports`` or ``classes``
+        (one row for each of them in each run); ``transfers`` (one row per finished file, with its
+        VC); or ``series`` (one row per point). Column names contain the units. In pandas, the names
+        in ``series`` are categories.
+
+        Raises `cellyard.UsageError` for any other value, and when the library is missing.
         """
         if of not in _FRAMES:
             raise unknown("frame of", str(of), _FRAMES)
@@ -182,7 +189,7 @@ class Results(Sequence[RunResult]):
         return frame.of_records(found, kind)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
+        """Return plain data, ready for JSON."""
         return {"runs": [run.to_dict() for run in self.runs]}
 
 
@@ -191,12 +198,12 @@ def _numbers_of(part: ResultPart) -> dict[str, Any]:
 
 
 def _head(one: Series) -> dict[str, Any]:
-    """What stands before each point of a series."""
+    """Return the values that precede each point of a series."""
     values = (one.what, one.of, one.service_class, one.vc, one.unit, one.statistic)
     return dict(zip(SERIES, values, strict=True))
 
 
-#: The records of a run that make the lines of a frame.
+#: Functions that return the records of a run, one for each row of a frame.
 _FRAMES: Mapping[str, Callable[[RunResult], Iterable[dict[str, Any]]]] = {
     "totals": lambda run: [_numbers_of(run.totals)],
     "vcs": lambda run: ({"vc": name, **_numbers_of(vc)} for name, vc in run.vcs.items()),

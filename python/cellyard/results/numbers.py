@@ -1,4 +1,4 @@
-"""The numbers of a result by their paths."""
+"""All numbers of a result, with their paths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 
 def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float | int]]:
-    """Every number in a document with its path; things in a list go by their name if they have one, by their place otherwise.
+    """Return every number in a document with its path.
+
+    List items are identified by name, or else by index.
 
     >>> list(numbers({"totals": {"cells": 5, "fairness": None}, "vcs": [{"name": "vc1", "segments": 2}], "of": [7, "a"]}))
     [('totals.cells', 5), ('vcs.vc1.segments', 2), ('of.0', 7)]

@@ -1,4 +1,4 @@
-"""What the classes of results have in common."""
+"""Common base of the classes of results."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ T = TypeVar("T")
 class ResultPart:
     """Base of the classes of results."""
 
-    #: Fields by their name in the engine's document, where that is a keyword of Python or says less than it could.
+    #: Fields renamed in Python, by their names in the engine's document. The original names are
+    #: Python keywords or unclear.
     NAMES: ClassVar[Mapping[str, str]] = {}
-    #: What makes the value of a field from the document's, where it is not that value itself.
+    #: Functions that convert the value of a field from the document, where conversion is needed.
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
     @classmethod
     def from_document(cls, data: Mapping[str, Any]) -> Self:
-        """The part from the engine's document of it; raises `OtherVersionError` unless that has exactly these fields."""
+        """Create the part from the engine's document.
+
+        Raises `OtherVersionError` unless the document has exactly these fields.
+        """
         names = cls.NAMES
         values = {names.get(key, key): value for key, value in data.items()} if names else dict(data)
         for name, make in cls.PARTS.items():
@@ -54,24 +58,27 @@ class ResultPart:
 
     @classmethod
     def numbers(cls) -> dict[str, bool]:
-        """The fields that are numbers, in order, and of each whether it is a count."""
+        """Return the fields that are numbers, in order, and whether each is a count."""
         kinds = {field.name: str(field.type).removesuffix(" | None") for field in fields(cls)}
         return {name: kind == "int" for name, kind in kinds.items() if kind in ("int", "float")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CountPart(ResultPart):
-    """Base of the classes that tell a count part by part."""
+    """Base of the classes that contain a count for each of several parts."""
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Return the sum of all parts."""
         return sum(getattr(self, name) for name in self.numbers())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ArrayPart(ResultPart):
-    """Base of the classes with numpy arrays, which are equal where all their values are, and are shown by their length."""
+    """Base of the classes with numpy arrays.
+
+    Objects are equal when all values are equal. Their representation shows the number of values.
+    """
 
     def __eq__(self, other: object) -> bool:
         import numpy as np
@@ -98,12 +105,12 @@ class ArrayPart(ResultPart):
 
 
 def each(make: Callable[[Any], T]) -> Callable[[list[Any]], tuple[T, ...]]:
-    """Makes every element of a list."""
+    """Return a function that converts every element of a list."""
     return lambda values: tuple(map(make, values))
 
 
 def array(values: list[float]) -> NDArray[np.float64]:
-    """Numbers as a numpy array, which is imported by the first of them."""
+    """Return numbers as a numpy array. The first call imports numpy."""
     import numpy as np
 
     return np.asarray(values, float)

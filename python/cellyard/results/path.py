@@ -1,16 +1,16 @@
-"""Where a metric stands in the result of a run, as text.
+"""Paths to the metrics in the result of a run, as text.
 
 ================================================  ==============================================================
-``totals.timeouts``                               a total
-``class.vbr.cell_loss_ratio``                     of a class
-``vc.tcp1.cells_dropped``                         of a VC
-``vc.tcp1.port.west->east.dropped_cells.full``    of the cells that it lost at a port, by reason, ``total`` for all
-``vc.tcp1.back.segments``                         of the TCP at its other end; not defined where only one end sends
-``vc.tcp1.end_system.host.mean_acr_mbps``         of one of its ABR end systems, by its host
-``port.west->east.max_queue_cells``               of a port
-``port.west->east.dropped_cells.full``            of its dropped cells by reason, ``total`` for all
-``port.west->east.class.vbr.max_queue_cells``     of a class at a port
-``max(port.*.class.vbr.max_queue_cells)``         of all whose name fits, as one number: ``max``, ``mean``, ``min``, ``sum``
+``totals.timeouts``                               metric of the whole network
+``class.vbr.cell_loss_ratio``                     metric of a service class
+``vc.tcp1.cells_dropped``                         metric of a VC
+``vc.tcp1.port.west->east.dropped_cells.full``    cells of the VC lost at a port, by reason or as ``total``
+``vc.tcp1.back.segments``                         reverse TCP of the VC; undefined where only one end sends
+``vc.tcp1.end_system.host.mean_acr_mbps``         ABR end system of the VC, by host
+``port.west->east.max_queue_cells``               metric of a port
+``port.west->east.dropped_cells.full``            cells dropped at the port, by reason or as ``total``
+``port.west->east.class.vbr.max_queue_cells``     metric of a class at a port
+``max(port.*.class.vbr.max_queue_cells)``         ``max``, ``mean``, ``min`` or ``sum`` over all matching names
 ================================================  ==============================================================
 """
 
@@ -40,25 +40,26 @@ from cellyard.results.types import (
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import UsageError, unknown
 
-#: How several numbers become one.
+#: Functions that combine several numbers into one.
 AGGREGATES: Mapping[str, Callable[[Sequence[Any]], int | float]] = {"max": max, "mean": fmean, "min": min, "sum": sum}
 
-#: Names that a class can have. One that carries nothing in a run is not defined there; a VC or port must be there.
+#: Names of classes. A class that carries nothing in a run is undefined there, whereas a VC or port
+#: must exist.
 CLASSES: tuple[str, ...] = get_args(ServiceClass)
 
 
 class Parts(NamedTuple):
-    """Parts of one kind: how to find them by name, and the names that there can be if that is known beforehand."""
+    """Parts of one kind: how to find them by name, and the possible names if known beforehand."""
 
     kind: type[ResultPart]
     find: Callable[[Any], Mapping[str, Any]]
     names: Sequence[str] = ()
 
 
-#: The name of a part of which there is only one.
+#: Name of a part that exists only once.
 ONLY = ("",)
 
-#: What a run is made of, and what its parts are made of.
+#: Parts of a run, and parts of these parts.
 PARTS: Mapping[type, Mapping[str, Parts]] = {
     RunResult: {
         "totals": Parts(Totals, lambda run: {"": run.totals}, ONLY),
@@ -82,14 +83,17 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
 
 
 class Step(NamedTuple):
-    """From a part to those below it whose name fits."""
+    """A step from a part to the parts below it with a matching name."""
 
     word: str
     name: str
     parts: Parts
 
     def below(self, part: Any) -> list[Any]:
-        """Those parts; raises `UsageError` when there is none, unless that is a class that carries nothing here."""
+        """Return the matching parts.
+
+        Raises `UsageError` when there is none, except for a class without traffic.
+        """
         there = self.parts.find(part)
         found = [there[name] for name in there if fnmatchcase(name, self.name)]
         if not (found or self.parts.names):
@@ -99,7 +103,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class MetricPath:
-    """A metric's place in the result of a run."""
+    """Path of a metric in the result of a run."""
 
     text: str
     steps: tuple[Step, ...]
@@ -107,7 +111,10 @@ class MetricPath:
     aggregate: str | None
 
     def of(self, run: RunResult) -> Number:
-        """The metric of a run; ``None`` where it is not defined. Raises `UsageError` when the run has no such VC or port."""
+        """Return the metric of a run; ``None`` where it is not defined.
+
+        Raises `UsageError` when the run has no such VC or port.
+        """
         parts: list[Any] = [run]
         for step in self.steps:
             parts = [one for part in parts for one in step.below(part)]
@@ -118,7 +125,7 @@ class MetricPath:
 
 
 def metric_path(text: str) -> MetricPath:
-    """The path that ``text`` states; raises `UsageError` with what there is where it leads nowhere.
+    """Parse a path. Raises `UsageError` with the possible names when the path leads nowhere.
 
     >>> metric_path("max(port.*.class.vbr.max_queue_cells)").field
     'max_queue_cells'
@@ -150,7 +157,7 @@ def metric_path(text: str) -> MetricPath:
 
 
 def _numbers(kind: type) -> list[str]:
-    """Fields of a part that are numbers."""
+    """Return the fields of a part that are numbers."""
     if not issubclass(kind, ResultPart):
         return []
     return [*kind.numbers(), *(["total"] if issubclass(kind, CountPart) else [])]

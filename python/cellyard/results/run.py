@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Part = TypeVar("Part", bound=ResultPart)
 
-#: What a notebook shows of each VC and port.
+#: Fields of each VC and port that a notebook shows.
 VC_FIELDS = (
     "traffic",
     "goodput_mbps",
@@ -36,7 +36,9 @@ PORT_FIELDS = ("rate_mbps", "sent_cells", "dropped_cells", "max_queue_cells", "m
 
 
 class Named(dict[str, Part]):
-    """Like parts of a result by name, in scenario order; a name that is not there raises `UsageError` with those that are.
+    """Parts of one kind by name, in scenario order.
+
+    An unknown name raises `UsageError` with the known names.
 
     >>> Named("port", {})["west"]
     Traceback (most recent call last):
@@ -61,7 +63,7 @@ class Named(dict[str, Part]):
 
 
 class MadeOnDemand(Mapping[str, Part]):
-    """Like parts of a result by name, each made from its document when it is looked at for the first time."""
+    """Parts of one kind by name, each created from its document on first access."""
 
     def __init__(self, make: Callable[[Mapping[str, Any]], Part], documents: Iterable[Mapping[str, Any]]) -> None:
         self._make = make
@@ -85,7 +87,7 @@ class MadeOnDemand(Mapping[str, Part]):
 
 
 class Trace(tuple[DroppedCell, ...]):
-    """Dropped cells in order, of which few are shown."""
+    """Dropped cells in order; the representation shows only a few."""
 
     __slots__ = ()
 
@@ -98,7 +100,11 @@ class Trace(tuple[DroppedCell, ...]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunResult:
-    """One run. ``data`` is the engine's own document, units in its names: points as numpy arrays, traced drops as a sequence."""
+    """Result of one run.
+
+    ``data`` is the engine's document, with units in the names. Points are numpy arrays, and traced
+    drops a sequence.
+    """
 
     data: Mapping[str, Any]
 
@@ -116,7 +122,7 @@ class RunResult:
         return f"RunResult({self.name!r}{draw}, {self.duration_s:g} s, {len(self.data['vcs'])} VCs{series}: {totals})"
 
     def _repr_html_(self) -> str:
-        """Its totals, its VCs, and the ports where cells can queue."""
+        """Show the totals, the VCs, and the ports where cells can queue."""
         totals = [(name, getattr(self.totals, name)) for name in type(self.totals).numbers()]
         known = [(name, value) for name, value in totals if value is not None]
         shown = [f"<b>{escape(self.name)}</b>: {self.duration_s:g} s simulated"]
@@ -146,32 +152,32 @@ class RunResult:
 
     @property
     def seed(self) -> int:
-        """Seed of every random stream."""
+        """Seed of all random draws."""
         return int(self.data["seed"])
 
     @property
     def replication(self) -> int | None:
-        """Which replication of an ensemble this is; ``None`` for a run as the scenario states it."""
+        """Index of this replication in its ensemble; ``None`` for a run without an ensemble."""
         return self.data["replication"]  # type: ignore[no-any-return]
 
     @property
     def duration_s(self) -> float:
-        """Simulated time."""
+        """Simulated time in seconds."""
         return float(self.data["duration_s"])
 
     @property
     def measured_s(self) -> float:
-        """Measuring time: goodputs and delays are of this part of the run."""
+        """Length of the measuring time in seconds. Goodputs and delays are measured over it."""
         return float(self.data["measured_s"])
 
     @property
     def digest(self) -> str | None:
-        """Digest over every cell transmission, if it was asked for."""
+        """Digest of every cell transmission; ``None`` unless requested."""
         return self.data["digest"]  # type: ignore[no-any-return]
 
     @cached_property
     def totals(self) -> Totals:
-        """The whole network."""
+        """Results of the whole network."""
         return Totals.from_document(self.data["totals"])
 
     @cached_property
@@ -181,7 +187,7 @@ class RunResult:
 
     @cached_property
     def vcs_on_demand(self) -> Mapping[str, VcResult]:
-        """``vcs`` for who needs few of them."""
+        """Return ``vcs`` as a mapping that creates each VC on first access."""
         return MadeOnDemand(VcResult.from_document, self.data["vcs"])
 
     @cached_property
@@ -191,36 +197,36 @@ class RunResult:
 
     @cached_property
     def ports_on_demand(self) -> Mapping[str, PortResult]:
-        """``ports`` for who needs few of them."""
+        """Return ``ports`` as a mapping that creates each port on first access."""
         return MadeOnDemand(PortResult.from_document, self.data["ports"])
 
     @cached_property
     def classes(self) -> Named[ClassResult]:
-        """Service classes that carry traffic, by name."""
+        """Service classes that have VCs, by name."""
         found = map(ClassResult.from_document, self.data["classes"])
         return Named("service class", {one.service_class: one for one in found})
 
     @cached_property
     def series(self) -> tuple[Series, ...]:
-        """What the probes recorded, in scenario order."""
+        """Series that the probes recorded, in scenario order."""
         return tuple(map(Series.from_document, self.data["series"]))
 
     @cached_property
     def trace(self) -> Trace:
-        """What the ``trace`` probes saw, in order."""
+        """Dropped cells that the ``trace`` probes recorded, in order of time."""
         return Trace(map(DroppedCell.from_document, self.data["trace"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """``data`` as plain data, ready for JSON."""
+        """Return ``data`` as plain data, ready for JSON."""
         return with_lists(self.data)
 
 
-#: What a series holds by the point.
+#: Fields of a series that have a value for each point.
 _COLUMNS = tuple(Series.PARTS)
 
 
 def with_arrays(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's document with the points of its series as arrays.
+    """Return a run's document with the points of its series as arrays.
 
     >>> with_arrays({"series": [{"of": "vc1", "time_s": [0, 1], "value": [2, 3]}]})["series"][0]["value"]
     array([2., 3.])
@@ -229,7 +235,7 @@ def with_arrays(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_lists(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's document with the points of its series and its traced drops as lists, ready for JSON."""
+    """Return a run's document, ready for JSON, with points and traced drops as lists."""
     trace = {"trace": list(result["trace"])} if "trace" in result else {}
     return _with_points(result, lambda points: points.tolist()) | trace
 

@@ -1,12 +1,12 @@
-"""Results as tables: a record for each run, VC, port, and so on, with names that end in their unit."""
+"""Results as tables: one record per run, VC, port and so on, with units in the names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-#: What a run's results have as tables: totals; VCs, each at its ports, its transfers, what comes back on it, and its ABR end systems;
-#: ports, and their classes; classes of the network; dropped cells.
+#: Tables of a run: totals; VCs, their ports, transfers, reverse TCPs and ABR end systems; ports and
+#: their classes; classes of the network; and dropped cells.
 PARTS = (
     "runs",
     "vcs",
@@ -20,10 +20,11 @@ PARTS = (
     "trace",
 )
 
-#: What names a series.
+#: Fields that identify a series.
 SERIES = ("what", "of", "class", "vc", "unit", "statistic")
 
-#: Of those that are lists within VCs and ports: in which of them, under which name, and the column that says of which one.
+#: For tables that are lists within VCs and ports: the parent table, the field, and the column that
+#: identifies the parent.
 WITHIN = {
     "vc_ports": ("vcs", "ports", "vc"),
     "transfers": ("vcs", "transfers", "vc"),
@@ -34,7 +35,7 @@ WITHIN = {
 
 
 def records(run: Mapping[str, Any], part: str) -> Iterator[dict[str, Any]]:
-    """A record for the totals of a run, or for each thing of a part."""
+    """Return one record for the totals of a run, or one for each item of a table."""
     return map(_flat, _things(run, part))
 
 
@@ -49,7 +50,10 @@ def _things(run: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _flat(thing: Mapping[str, Any]) -> dict[str, Any]:
-    """Without lists, which have a part of their own; `dropped_cells` by reason becomes a column each."""
+    """Return a record without lists, which have tables of their own.
+
+    `dropped_cells` becomes a column per reason.
+    """
     record: dict[str, Any] = {}
     for key, value in thing.items():
         if isinstance(value, dict):
