@@ -1,4 +1,4 @@
-"""What the tables of test_claims.py are made of: cases, and rules that set a metric row by row."""
+"""Builds the tables of test_claims.py: cases, and rules that set a metric row by row."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from cellyard.study import Row
 
 Rule = Callable[[Row], float]
-#: The same of a metric that may not be defined.
+#: Rule for a metric that may be undefined.
 AnyRule = Callable[[Row], float | None]
 
 
 @dataclass(frozen=True)
 class Case:
-    """Whether a claim holds where metrics are as the rules say; ``shown`` is part of its evidence."""
+    """A table, and whether a claim holds on it; ``shown`` is part of its evidence."""
 
     claim: str
     why: str
@@ -25,12 +25,12 @@ class Case:
 
 
 def holds(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
-    """A table on which a claim holds."""
+    """Return a case on which a claim holds."""
     return Case(claim, why, True, shown, rules)
 
 
 def fails(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
-    """A table on which it does not."""
+    """Return a case on which a claim does not hold."""
     return Case(claim, why, False, shown, rules)
 
 
@@ -49,22 +49,22 @@ NEUTRAL = {
 
 
 def added(**effects: Mapping[Any, float]) -> Rule:
-    """0.5 and the effects of a row's parameters, 0 for values that are not named."""
+    """Return a rule: 0.5 plus the effects of a row's parameters, where values not named have no effect."""
     return lambda row: 0.5 + sum(effect.get(row[parameter], 0) for parameter, effect in effects.items())
 
 
 def always(value: float) -> Rule:
-    """One value for all rows."""
+    """Return a rule that gives all rows one value."""
     return lambda _: value
 
 
 def unless(rule: Rule, other: Rule, **where: Any) -> Rule:
-    """``other`` in rows as ``where`` says, ``rule`` in the rest."""
+    """Return a rule that gives ``other`` in rows that match ``where``, and ``rule`` elsewhere."""
     return lambda row: other(row) if row.matches(where) else rule(row)
 
 
 EVEN = always(0.5)
 
-# Of the six rows of a configuration in tables of three buffers, the first one and the first two.
+# First row, and first two rows, of the six rows of a configuration in tables of three buffers.
 ONE_OF_SIX = {"sources": 5, "buffer_cells": (1000, 12000)}
 TWO_OF_SIX = {"sources": 5, "buffer_cells": (1000, 2000, 12000, 24000)}

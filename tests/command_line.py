@@ -1,4 +1,4 @@
-"""The parsers of the command line: what there is to test and to document."""
+"""Provides the parsers of the command line for tests and documentation."""
 
 from __future__ import annotations
 

@@ -27,11 +27,11 @@ link = [
 vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vanilla" } }]
 """
 
-# Started under nohup, pytest ignores SIGHUP, and so would every command that a test starts.
+# Under nohup, pytest ignores SIGHUP, and so would every command that a test starts.
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-# Where a command fails by a fault of its own, a test is to show which.
+# Tests show the traceback of a command that fails by an internal error.
 os.environ["CELLYARD_TRACEBACK"] = "1"
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -39,7 +39,7 @@ Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """Runs the command line in an empty folder."""
+    """Return a function that runs the command line in an empty folder."""
 
     def run(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "cellyard", *map(str, arguments)]
@@ -50,14 +50,14 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def lan(tmp_path: Path) -> Path:
-    """A small valid scenario file."""
+    """Return the path of a small valid scenario file."""
     path = tmp_path / "lan.toml"
     path.write_text(LAN)
     return path
 
 
 def stored(path: Path) -> int:
-    """Number of runs in a store, also while a command writes it."""
+    """Return the number of runs in a store, also while a command writes it."""
     if not path.exists():
         return 0
     connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
@@ -70,7 +70,7 @@ def stored(path: Path) -> int:
 
 
 def shown_until_the_end(terminal: int) -> bytes:
-    """All that is still written to the terminal of which this is the leading end; closes it."""
+    """Return everything still written to the terminal whose controlling end is given, then close it."""
     shown = b""
     while True:
         try:

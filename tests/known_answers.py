@@ -1,4 +1,4 @@
-"""Experiments with known answers: a function of the point takes the place of the engine."""
+"""Experiments with known answers: a function of the point replaces the engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Measure = Callable[[Mapping[str, Any], int], Mapping[str, float | None]]
 
 
 def by(measure: Measure) -> Runner:
-    """A runner that answers by a function of the values of a point and the number of the replication."""
+    """Return a runner whose results are a function of the values of a point and of the replication."""
 
     def run(draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, float | None]]]:
         for place, draw in enumerate(draws):
@@ -25,7 +25,7 @@ def by(measure: Measure) -> Runner:
 
 
 def drawn(*address: object) -> random.Random:
-    """A generator of its own for an address."""
+    """Return a separate random generator for each address."""
     return random.Random("/".join(map(str, address)))
 
 
@@ -56,6 +56,6 @@ def optimising(**question: Any) -> ex.Experiment:
 
 
 def hill(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
-    """Highest at r = 0.6, z = 0.3; fairness falls with r."""
+    """Result surface with its maximum at r = 0.6, z = 0.3; fairness falls with r."""
     noise = drawn(i).gauss(0, 0.01)
     return {"efficiency": 1 - (at["r"] - 0.6) ** 2 - (at["z"] - 0.3) ** 2 + noise, "fairness": 1 - at["r"]}

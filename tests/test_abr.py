@@ -1,4 +1,4 @@
-"""The fourth study on its published scenarios: rows over UBR and ABR against the tables, loss by the windows, one workload."""
+"""The study of ABR on its published scenarios: UBR and ABR rows, loss by window, and one workload."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STUDY = load("abr-or-ubr")
 
 @cache
 def simulated(table: str, replications: int) -> Rows:
-    """All rows of a table."""
+    """Return all rows of a table, simulated."""
     reproduction = Reproduction(STUDY, select(STUDY, [table]), replications=replications)
     for _ in reproduction.advance():
         pass
@@ -59,7 +59,7 @@ def test_rows_with_loss_are_about_as_efficient_as_published() -> None:
 
 
 def test_a_window_that_is_never_reached_changes_nothing() -> None:
-    """The slides print the same rates for both windows with 12000 cells: the buffer overflows before."""
+    """The slides print the same rates for both windows with 12000 cells, as the buffer overflows before."""
     rows = simulated("ubr", 8).where(buffer_cells=12000)
     for epd in ("no", "yes"):
         small, large = rows.where(epd=epd, receiver_window_bytes=(600000, 1800000))
@@ -158,7 +158,7 @@ def test_rows_keep_their_values_by_replication_and_pairs_of_them_draw_alike() ->
 
 
 def short(shared: Any) -> dict[str, Any]:
-    """The shared values with 50 ms for the LAN of the table services."""
+    """Return the shared values with 50 ms for the LAN of the table `services`."""
     services = {**shared["services"], "lan": {**shared["services"]["lan"], "duration": "50 ms"}}
     return {**shared, "services": services}
 

@@ -1,4 +1,7 @@
-"""Each sentence of a study's answer follows its rows: turned round when they are, and without a number of its own."""
+"""Each sentence of a study's answer follows from its rows.
+
+A sentence is reversed when the rows are, and contains no number of its own.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from cellyard.system.errors import UsageError
 
 STUDIES = sorted(studies())
 
-#: Metrics that sentences ask for beside efficiency and fairness.
+#: Metrics that sentences use besides efficiency and fairness.
 OTHERS = {
     "goodput": 0.5,
     "mean_queue_cells": 4000.0,
@@ -35,7 +38,10 @@ OTHERS = {
 
 
 def sampled(row: Row, values: Mapping[str, float], spread: float = 0.0, runs: int = 20) -> Row:
-    """The row, simulated as ``values`` in each of so many runs; they are ``spread`` apart, by runs of another order for each row."""
+    """Return the row with ``values`` as means of several runs that differ by ``spread``.
+
+    The runs of each row are in a different order.
+    """
     of_row = [spread * (0.5 if random.random() < 0.5 else -0.5) for _ in range(runs)]
     samples = {metric: tuple(value + value * by for by in of_row) for metric, value in values.items()}
     return replace(row, simulated=values, samples=samples, runs=runs)
@@ -49,7 +55,7 @@ def made(
     spread: float = 0.0,
     runs: int = 20,
 ) -> Rows:
-    """All rows of a study, simulated by rule with ranges of 0.05 around."""
+    """Return all rows of a study, simulated by rule, with ranges of 0.05 on either side."""
     random.seed(1)
     found = []
     for table in load(name).tables.values():
@@ -61,7 +67,7 @@ def made(
 
 
 def by(**effects: dict[Any, float]) -> Callable[[Row], float]:
-    """0.5 and the effects of a row's parameters."""
+    """Return 0.5 plus the effects of a row's parameters."""
     return lambda row: 0.5 + sum(effect.get(row.get(key), 0) for key, effect in effects.items())
 
 
@@ -119,7 +125,7 @@ def test_candidates_that_the_replications_do_not_separate_are_not_ranked() -> No
     }
     assert verdicts["efficiency, LAN: Selective Drop - FBA"] == "not separated"
     assert verdicts["efficiency, LAN: FBA - EPD"] == "separated" and len(verdicts) == 6
-    # The same differences without noise are shown.
+    # Without noise, equal differences are shown.
     assert "Selective Drop (0.50), FBA (0.50), EPD (0.40)" in told("ubr-plus", near, near)[0]
 
 
@@ -224,13 +230,13 @@ def test_the_service_is_told_of_the_networks_whose_rows_were_run_and_how_much_is
     of = f"claims, on services ({len(here)} of {size} rows)."
     assert untold(study, here).startswith("Not told, as only a part") and untold(study, here).endswith(of)
     assert "2 sentences of the answer" in untold(study, here)
-    # Of a part of these no best can be told.
+    # A subset of these has no best.
     assert answer(study, here.where(service=("abr", "ubr")), 3) == []
     assert "3 sentences of the answer" in untold(study, here.where(service="abr"))
 
 
 def of_schemes(extra: Callable[[Row], float], late: Callable[[Row], float] = lambda row: 0) -> list[str]:
-    """The answer of the third study where throughputs are so much above the ideal, in all and late."""
+    """Return the answer of the third study with throughputs so far above the ideal, in all and late."""
     found = []
     for table in load("gfr-leaky-bucket").tables.values():
         for row in table.rows:
@@ -265,9 +271,9 @@ def test_the_answer_of_gfr_leaky_bucket_turns_round_with_its_rows() -> None:
 
 
 def of_services(sign: int, spread: float = 0.0, vbr: int = 1) -> list[str]:
-    """The answer of the fourth study where ABR is better than UBR, or worse, and EPD between; ``spread``: of ABR's runs.
+    """Return the answer of the fourth study, with ABR better or worse than UBR and EPD in between.
 
-    ``vbr`` = -1 turns it round on the LAN beside VBR.
+    ``spread`` is that of the ABR runs. ``vbr`` = -1 reverses the order on the LAN with VBR.
     """
     found = []
     for table in load("abr-or-ubr").tables.values():
@@ -320,7 +326,10 @@ def test_a_network_is_told_twice_where_vbr_changes_the_answer() -> None:
 
 
 def of_discard(sign: int) -> list[str]:
-    """The answer of the fifth study where policies matter on the access network and FBA is fair, or the other way round."""
+    """Return the answer of the fifth study.
+
+    Either policies matter on the access network and FBA is fair, or the other way round.
+    """
     found = []
     for table in load("cell-discard").tables.values():
         for row in table.rows:

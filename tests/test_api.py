@@ -64,7 +64,7 @@ def test_replications_are_an_ensemble_and_jobs_change_nothing() -> None:
     assert results.to_dict() == again.to_dict()
     low, high = results.interval("goodput_mbps") or (0, 0)
     assert low < (results.median("goodput_mbps") or 0) < high
-    # Of what totals do not have, by the paths of studies and experiments.
+    # Metrics that totals lack, by the paths of studies and experiments.
     assert results.values("vc.vc2.goodput_mbps") == [run.vcs["vc2"].goodput_mbps for run in results]
     longest = [max(port.mean_queue_cells for port in run.ports.values()) for run in results]
     assert results.interval("max(port.*.mean_queue_cells)") == (min(longest), max(longest))

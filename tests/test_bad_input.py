@@ -1,4 +1,4 @@
-"""What a user can get wrong: one clear error, status 2, no traceback, nothing printed or left behind."""
+"""User errors: one clear message, status 2, no traceback, nothing printed or left behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conftest import LAN, ROOT, Cli
 
 
 def refused(done: subprocess.CompletedProcess[str], *expected: str) -> None:
-    """The command ended with status 2 and an error that says ``expected``, and printed nothing else."""
+    """Check that the command ended with status 2 and an error containing ``expected``, and printed nothing else."""
     assert done.returncode == 2, done
     assert done.stdout == ""
     assert "Traceback" not in done.stderr and "panicked" not in done.stderr
@@ -251,7 +251,7 @@ def test_nothing_is_left_behind_by_a_bad_scenario(cli: Cli, lan: Path, tmp_path:
 
 
 def test_what_another_class_leaves_behind_is_told_with_the_way_out(cli: Cli) -> None:
-    """An ABR network over UBR: one override after the other, each as the message before says."""
+    """Turns an ABR network into UBR by one override after the other, each as the last message suggests."""
     overrides = ["vc.tcp.class=ubr", "probe=default"]
     for way_out in ("vc.0.abr=default", "switch.0.abr.feedback=default"):
         told = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))

@@ -1,4 +1,4 @@
-"""Batches of runs, and how far they are."""
+"""Batches of runs, and their progress."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_fault_of_our_own_is_told_as_such_in_a_line(
     shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class PanicException(BaseException):
-        """As the engine's panics reach Python."""
+        """Engine panics as they reach Python."""
 
     def fail(fault: BaseException) -> int:
         raise fault

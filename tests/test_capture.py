@@ -1,4 +1,7 @@
-"""Captures as a user gets them: files that tshark reads without a warning, and whose counts are those of the results."""
+"""Captures as a user gets them.
+
+tshark reads the files without a warning, and finds the counts that the results state.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ CHECKED = [
 
 
 def tshark(path: Path, *arguments: str) -> list[list[str]]:
-    """Lines of fields that tshark prints of a file, which it must read without a word of warning."""
+    """Return the lines of fields that tshark prints for a file, which it must read without a warning."""
     command = [str(TSHARK), "-n", "-r", str(path), *CHECKED, *arguments]
     done = subprocess.run(command, capture_output=True, text=True)
     warnings = [line for line in done.stderr.splitlines() if not line.startswith("Running as user")]
@@ -37,14 +40,17 @@ def tshark(path: Path, *arguments: str) -> list[list[str]]:
 
 
 def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
-    """The fields of each packet that passes a filter; no packet may be malformed or cut short."""
+    """Return the fields of each packet that passes a filter.
+
+    No packet may be malformed or truncated.
+    """
     assert tshark(path, "-Y", "_ws.malformed || _ws.short || _ws.unreassembled") == []
     chosen = [part for name in names for part in ("-e", name)]
     return tshark(path, "-T", "fields", *chosen, *(["-Y", only] if only else []))
 
 
 def captured(cli: Cli, example: str, *probes: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The result of a run of an example with these captures, which are in the folder `out`."""
+    """Return the result of a run of an example with these captures, which are in the folder `out`."""
     listed = ", ".join(f'{{ what = "capture", {probe} }}' for probe in probes)
     overrides = [part for setting in (f"probe=[{listed}]", *settings) for part in ("--set", setting)]
     (Path(example)).write_text(cli("example", example.removesuffix(".toml")).stdout)
@@ -85,7 +91,7 @@ def test_frames_have_right_checksums_and_are_those_of_the_cells(cli: Cli) -> Non
     whole = [frame for frame in frames if frame[0] == "west->east"]
     assert whole and {tuple(frame[2:4]) for frame in frames} == {("1", "1")}
     assert {(frame[1], frame[4]) for frame in whole} == {("560", "552")}
-    # tshark says of the CRC-32 whether it is right in words only.
+    # tshark states only in words whether the CRC-32 is right.
     words = "\n".join(" ".join(line) for line in tshark(path, "-V"))
     assert words.count("CRC") >= len(frames) and "incorrect" not in words
     cells = fields(Path("out/west-east-cells.pcapng"), "frame.interface_name", only="atm.payload_type == 1")
@@ -153,7 +159,7 @@ def test_files_are_named_by_place_layer_and_run_and_checked_as_all_others(cli: C
     assert done.returncode == 0 and {file.name for file in Path("out").glob("*.pcapng")} == set(names)
     sums = Path("out/SHA256SUMS").read_text()
     assert all(name in sums for name in names)
-    # The same again takes the run from the store, but for the files.
+    # A repeated command takes the run from the store, except for the files.
     first = [Path("out", name).read_bytes() for name in names]
     done = cli("run", lan, "--set", f"probe=[{probes}]", "--out", "out")
     assert done.returncode == 0 and [Path("out", name).read_bytes() for name in names] == first

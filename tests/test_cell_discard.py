@@ -18,7 +18,7 @@ STUDY = load("cell-discard")
 scenario = STUDY.part("scenario")
 metrics = STUDY.part("metrics")
 
-#: What is measured of a run in which nothing arrives.
+#: Metrics of a run in which nothing arrives.
 NOTHING = {
     "fairness": None,
     "mean_queue_cells": 20.0,
@@ -61,7 +61,7 @@ def test_a_row_is_what_is_simulated(table: str) -> None:
 
 
 def measured(policy: str, mss_bytes: int) -> dict[str, float]:
-    """Means of two short runs of the access network."""
+    """Return the means of two short runs of the access network."""
     (row,) = STUDY.tables["1-2"].rows.where(environment="access", mss_bytes=mss_bytes, drop_policy=policy)
     runs = list(short(row).run(replications=2))
     each = [metrics.metrics(run, row) for run in runs]

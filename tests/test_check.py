@@ -1,4 +1,4 @@
-"""What `cellyard check` tells of the queues on a way."""
+"""Output of `cellyard check` about the queues along a route."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ RATE, DELAY = "155.52 Mbps", "5 us"
 
 
 def pictures(west: cy.Switch, **to_east: object) -> dict[str, str]:
-    """The line of the port at the switch `west` on the ways to `east` and to `north`; ``to_east`` is set for the first alone."""
+    """Return the lines of the port at the switch `west` on the routes to `east` and to `north`.
+
+    ``to_east`` is set for the first route only.
+    """
     ends = ("east", "north")
     scenario = cy.Scenario(
         name="fork",

@@ -1,7 +1,8 @@
-"""Each claim of each study on tables whose simulated values were set by hand, so that the verdict is known.
+"""Each claim of each study, on tables with hand-set simulated values and a known verdict.
 
-A case sets metrics of the study's own rows by a rule; what it does not set is the same in all rows. For each claim there
-are tables where it holds and tables where it does not: every sign is turned once, every bound passed once.
+A case sets metrics of the study's rows by a rule; unset metrics are equal in all rows. Each claim
+has tables where it holds and tables where it does not. Every sign is reversed once, and every bound
+crossed once.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ from claim_cases import (
 
 
 def windows(count: Callable[[int], float], where: str = "") -> Rule:
-    """A queue of so many windows by number of sources, in one configuration or in both; in the other of 0.9 of them all."""
+    """Queue in windows, by number of sources, in one configuration or in both.
+
+    In the other configuration, the queue is 0.9 of the sum of all windows.
+    """
     other = {"lan": "wan", "wan": "lan", "": ()}
     cells = {"lan": 127 * 12, "wan": 1171 * 12}
     usual = unless(lambda row: count(row["sources"]), lambda row: 0.9 * row["sources"], configuration=other[where])
@@ -41,7 +45,10 @@ CURVED = {2: 1.8, 5: 4.5, 10: 8.2, 15: 14.9, 20: 20.0}
 
 
 def ubr(small: float, lan: float, wan: float) -> Rule:
-    """Efficiency of tail drop on the LAN with K = 1000 and with more, and on the WAN; 0.99 of all other policies."""
+    """Efficiency of tail drop on the LAN with K = 1000 and larger, and on the WAN.
+
+    Other policies have 0.99.
+    """
     tail_drop = unless(unless(always(wan), always(lan), configuration="lan"), always(small), buffer_cells=1000)
     return unless(always(0.99), tail_drop, drop_policy="tail-drop")
 
@@ -62,7 +69,7 @@ EPD_UP, EPD_DOWN = added(drop_policy={"epd": 0.1}), added(drop_policy={"epd": -0
 
 
 def fairer(epd: float, selective: float = 0, fba: float = 0) -> Rule:
-    """How much above that of tail drop."""
+    """Fairness that exceeds that of tail drop by the given amount."""
     return added(drop_policy={"epd": epd, "selective-drop": selective, "fba": fba})
 
 
@@ -73,7 +80,7 @@ SHRINKS = added(buffer_cells={2000: -0.1, 3000: -0.2, 24000: -0.1, 36000: -0.2})
 
 
 def corner(efficiency: float, fairness: float, **where: float) -> dict[str, Rule]:
-    """What FBA reaches with some parameters; 0.1 and 0.95 are reached with all others."""
+    """Values that FBA reaches with some parameters. With all others it reaches 0.1 and 0.95."""
     return {
         "efficiency": unless(always(0.1), always(efficiency), **where),
         "fairness": unless(always(0.95), always(fairness), **where),
@@ -84,7 +91,7 @@ SMALL = {"r_fraction": 0.1, "z": 0.2}
 
 
 def place(values: Mapping[tuple[float, float], float]) -> Rule:
-    """By R and Z; 0.4 for those that are not named."""
+    """Values by R and Z; 0.4 for pairs that are not named."""
     return lambda row: values.get((row["r_fraction"], row["z"]), 0.4)
 
 
@@ -153,7 +160,7 @@ THREE_OF_TWELVE = {"configuration": "lan", "buffer_cells": 1000}
 
 
 def factors(tcp: float, gr: float, drop_policy: float) -> Rule:
-    """By three factors: how far the mean of the best value is above that of the worst."""
+    """Values by three factors: by how much the mean of the best value exceeds that of the worst."""
     return added(
         tcp={"vanilla": tcp / 2, "sack": tcp},
         gr={0.1: gr / 2, 0.5: gr},
@@ -167,19 +174,19 @@ NINE_OF_36 = {"sources": 5, "buffer_cells": 12000}
 
 
 def selective(gain: float, **where: Any) -> Rule:
-    """What Selective Drop gains over tail drop, in some rows; 0.1 in the rest."""
+    """Gain of Selective Drop over tail drop in some rows; 0.1 in the others."""
     return unless(added(drop_policy={"selective-drop": 0.1}), added(drop_policy={"selective-drop": gain}), **where)
 
 
 def bursts(at_300: float, at_600: float, at_1000: float, best: float = 0.1) -> Rule:
-    """What the better guarantee gains, by burst; the other guarantee loses 0.1."""
+    """Gain of the better guarantee, by burst; the other guarantee loses 0.1."""
     gains = {300: at_300, 600: at_600, 1000: at_1000}
     worse = {0.1: 0.5, 0.5: 0.1}[best]
     return lambda row: 0.5 + {0.0: 0.0, best: gains[row["vbr_period_ms"]], worse: -0.1}[row["gr"]]
 
 
 def queue(none: float, small: float, large: float, **where: Any) -> Rule:
-    """Cells by guaranteed rate, in some rows; 3, 50 and 400 in the rest."""
+    """Queue in cells by guaranteed rate in some rows; 3, 50 and 400 in the others."""
     usual, here = {0.0: 3.0, 0.1: 50.0, 0.5: 400.0}, {0.0: none, 0.1: small, 0.5: large}
     return lambda row: (here if row.matches(where) else usual)[row["gr"]]
 
@@ -234,7 +241,7 @@ GUARANTEED_RATE = [
 
 
 def rates(extra: Rule = lambda row: 0.0) -> dict[str, Rule]:
-    """Throughputs that are so much above the ideal, MCR and an equal share of the rest."""
+    """Throughputs that exceed the ideal by the given amounts: MCR plus an equal share of the rest."""
 
     def ideal(row: Row) -> float:
         return float(row["mcr_mbps"] + (5 if row["network"] == "chain" else 6))
@@ -244,7 +251,7 @@ def rates(extra: Rule = lambda row: 0.0) -> dict[str, Rule]:
 
 
 def less_than(fraction: float, metric: str = "throughput_mbps", **where: Any) -> dict[str, Rule]:
-    """The ideal, but in some rows so much of the MCR alone."""
+    """Throughputs at the ideal, except in some rows: there, the given fraction of the MCR."""
     fair = rates()
     return {**fair, metric: unless(fair[metric], lambda row: fraction * row["mcr_mbps"], **where)}
 
@@ -256,12 +263,12 @@ def beside_udp(of_tcp: float, of_udp: float) -> dict[str, Rule]:
 
 
 def tilted(by_rate: float) -> dict[str, Rule]:
-    """More excess, or less, at higher minimum rates."""
+    """Excess that rises or falls with the minimum rate."""
     return rates(lambda row: by_rate * (row["mcr_mbps"] - 9))
 
 
 def window(**own: float) -> dict[str, Rule]:
-    """What is told of the short term: of VC10 with small packets, unless named otherwise."""
+    """Values for the short term: of VC10 with small packets, unless stated otherwise."""
     usual = {"cwnd_peak_kb": 62.0, "ramp_s": 1.4, "queueing_ms": 3.0, "far": 0.4, "large": 0.1, "near": 0.1, **own}
     varies = unless(always(usual["near"]), always(usual["far"]), vc="VC10", packet_bytes=1024)
     told: dict[str, Rule] = {metric: always(usual[metric]) for metric in ("cwnd_peak_kb", "ramp_s", "queueing_ms")}
@@ -314,7 +321,10 @@ GFR = [
 
 
 def queued(less: float, more: float = 0.0) -> dict[str, Rule]:
-    """The longest queue: the sum of the windows less some cells, but at least three tenths of it; and a part of it more."""
+    """Longest queue: the sum of the windows minus some cells, but at least 0.3 of that sum.
+
+    A fraction of the sum can be added.
+    """
 
     def rule(row: Row) -> float:
         total = float(row["sources"] * (row["receiver_window_bytes"] // 512) * 12)
@@ -324,7 +334,10 @@ def queued(less: float, more: float = 0.0) -> dict[str, Rule]:
 
 
 def lossy(efficiency: float, one: float | None = None) -> dict[str, Rule]:
-    """Efficiency with loss, and in one of these rows; without it is 0.96, in the rows of which the slides name no EPD."""
+    """Efficiency in rows with loss, and in one of these rows.
+
+    Without loss, efficiency is 0.96 in the rows for which the slides do not name EPD.
+    """
     worst = unless(always(efficiency), always(one or efficiency), table="buffers", buffer_cells=1000, epd="yes")
     return {
         "cell_loss_ratio": unless(always(0.01), always(0), epd="n/a"),
@@ -334,24 +347,24 @@ def lossy(efficiency: float, one: float | None = None) -> dict[str, Rule]:
 
 LOST = {"cell_loss_ratio": always(0.01)}
 WITH_EPD = added(epd={"yes": 0.1})
-# Of twenty pairs three, and with those of the slides five.
+# Three of twenty pairs, and five with those of the slides.
 THREE_OF_TWENTY = {"table": "buffers", "receiver_window_bytes": 1800000}
 FIVE_OF_TWENTY = {"receiver_window_bytes": 1800000}
 
 
 def coarser(loss: float) -> Rule:
-    """Efficiency that falls by so much with each coarser timer."""
+    """Efficiency that falls by a fixed amount with each coarser timer."""
     order = (10, 50, 100, 200, 500)
     return lambda row: 0.9 - loss * order.index(row["granularity_ms"])
 
 
 def by_buffer(sign: int) -> Rule:
-    """A number that rises or falls with the buffer."""
+    """Values that rise or fall with the buffer."""
     return lambda row: 10.0 + sign * row["buffer_cells"] / 1000
 
 
 def host_queues(**cells: float) -> dict[str, Rule]:
-    """The longest queue of a host by service; that of a switch is 50."""
+    """Longest queue of a host, by service; that of a switch is 50."""
     return {"max_queue_cells": always(50), "host_queue_cells": lambda row: cells.get(row["service"], 0)}
 
 
@@ -422,13 +435,13 @@ ABR = [
 
 
 def by_policy(tail: float = 0, epd: float = 0, fba: float = 0, red: float = 0, **where: Any) -> Rule:
-    """0.5 and what each policy adds in rows as ``where`` says."""
+    """Values of 0.5 plus what each policy adds in rows that match ``where``."""
     more = {"tail-drop": tail, "epd": epd, "fba": fba, "red": red}
     return lambda row: 0.5 + (more.get(row["drop_policy"], 0) if row.matches(where) else 0)
 
 
 def by_parameters(best: Mapping[str, str], more: float) -> Rule:
-    """``more`` for the parameters of each policy that are named."""
+    """Values of ``more`` for the named parameters of each policy."""
     return lambda row: 0.5 + (more if row["parameters"] == best.get(row["drop_policy"]) else 0)
 
 
@@ -506,7 +519,7 @@ CASES = [(study, case) for study, cases in KNOWN.items() for case in cases]
 
 
 def replicated(row: Row) -> Row:
-    """The row as of six replications with equal results, the fewest that separate anything."""
+    """Return the row as six replications with equal results, the fewest that separate anything."""
     samples = {metric: (value,) * 6 for metric, value in row.simulated.items() if value is not None}
     return replace(row, samples=samples)
 
