@@ -67,7 +67,10 @@ def test_a_window_that_is_never_reached_changes_nothing() -> None:
 
 
 def test_no_loss_needs_the_sum_of_the_windows_less_a_round_trip() -> None:
-    """Windows of 703 segments of 12 cells of 5 sources are under way, and 11021 of these cells are on the links."""
+    """Five sources have windows of 703 segments of 12 cells each in flight.
+
+    The links hold 11021 of these cells.
+    """
     need = 5 * 703 * 12 - 11021
     (row,) = STUDY.tables["ubr"].rows.where(receiver_window_bytes=360000)
     for cells, lost in ((need, False), (need - 1, True)):

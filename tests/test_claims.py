@@ -54,7 +54,10 @@ def ubr(small: float, lan: float, wan: float) -> Rule:
 
 
 def monotone(claim: str, parameter: str, first: int, last: int, pairs: int) -> list[Case]:
-    """Efficiency rises from the first to the last value of a parameter, or not; ``pairs`` of rows are neighbours."""
+    """Return cases where efficiency rises from the first to the last value, or does not.
+
+    ``pairs`` is the number of pairs of neighbouring rows.
+    """
     up: dict[str, Any] = {parameter: {last: 0.2}}
     down: dict[str, Any] = {parameter: {first: 0.2}}
     return [

@@ -1,4 +1,4 @@
-"""The command line: what it prints where, and how it ends."""
+"""Command line: what is printed where, and the exit status."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_help_of_every_command_ends_with_an_example(cli: Cli, words: tuple[str, 
 
 
 def test_help_costs_little_more_than_the_interpreter() -> None:
-    """CPU seconds, the least of eight starts; bounded well above what is measured, for slow machines."""
+    """Compares CPU seconds, the least of eight starts; the bound leaves a wide margin for slow machines."""
     command = [sys.executable, "-m", "cellyard", "--help"]
 
     def cpu_seconds() -> float:
@@ -373,7 +373,7 @@ def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:
     assert "at most 0.4 million bottleneck cells: some" in one and "replication" not in one
     many = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
     assert many.startswith("The first of 3 points of the grid:\n")
-    # Six times the cells of 1 s, ten times.
+    # Six times as many cells as in 1 s, and ten times.
     assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: some " in many
     refused = cli("check", lan, "--grid", "duration=1 s,2 m")
     assert refused.returncode == 2 and refused.stdout == "" and "2 m" in refused.stderr
@@ -469,7 +469,7 @@ def test_the_shell_completes(completion: Path, words: str, completed: str) -> No
 
 @pytest.fixture(scope="module")
 def completion(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The completion script of bash."""
+    """Return the completion script of bash."""
     path = tmp_path_factory.mktemp("completion") / "cellyard.bash"
     command = [sys.executable, "-m", "cellyard", "--print-completion", "bash"]
     path.write_text(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -43,7 +43,7 @@ def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
 
 
 def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tmp_path: Path) -> None:
-    """Ten frames of 193 cells that come together fit no buffer of 1000 cells, and so does what comes again with each timeout."""
+    """Ten simultaneous frames of 193 cells do not fit a buffer of 1000 cells, nor do their retransmissions."""
     (tmp_path / "step.toml").write_text(
         'duration = "5 s"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 10 }, { name = "b" }]\n'
         'switch = [{ name = "s", ubr = { buffer = "1000 cells" } }]\n'
@@ -63,7 +63,7 @@ def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tm
 
 
 def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Path) -> None:
-    """Three meet in a buffer that holds one of their frames; a fourth comes later, and the durations are its alone."""
+    """Three TCPs meet in a buffer for one of their frames; all durations belong to a fourth, which starts later."""
     (tmp_path / "incast.toml").write_text(
         'duration = "2 s"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 4 }, { name = "b" }]\n'
         'switch = [{ name = "s", ubr = { buffer = "200 cells" } }]\n'
@@ -82,7 +82,7 @@ def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Pa
 
 
 def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, tmp_path: Path) -> None:
-    """Many TCPs have gaps when the warm-up ends, and the line is full all the time."""
+    """Many TCPs have gaps when the warm-up ends, although the line is always full."""
     (tmp_path / "gaps.toml").write_text(
         'name = "gaps"\nduration = "20 s"\nhost = [{ name = "source", count = 40 }, { name = "sink", count = 40 }]\n'
         'switch = [{ name = "west", ubr = { buffer = "8000 cells", drop = "epd" } }, { name = "east" }]\n'
@@ -128,7 +128,7 @@ def test_notes_on_a_host_whose_link_cannot_take_its_cells(cli: Cli, tmp_path: Pa
     ran = cli("run", "crowded.toml")
     assert ran.stderr.startswith(before) and ran.stderr.endswith(after) and ran.stderr.count("note: ") == 2
     assert "not_sent" in ran.stdout
-    # Of a grid's points the one that is too much is told of; with room for all nobody is.
+    # Only the point of the grid that exceeds the limit is named; with room for all, none is.
     both = cli("run", "crowded.toml", "--grid", "vc.two.traffic.rate=100 kbps,800 kbps").stderr
     assert "note: 1652 of 4010 data cells were never sent by the host a" in both and "up to 1.70 times" in both
     calm = ("--set", "vc.two.traffic.rate=100 kbps")

@@ -1,4 +1,8 @@
-"""Runs on a Dask cluster: the same results, whatever happens to workers, and one sentence where it cannot be used."""
+"""Runs on a Dask cluster.
+
+Results do not depend on what happens to workers. A cluster that cannot be used is reported in one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ ENDLESS = cy.Scenario.from_toml(LAN, overrides=[("duration", "100000 s")])
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Workers]:
-    """Two workers."""
+    """Return a pool of two workers."""
     with Workers(number=2) as found:
         yield found
 

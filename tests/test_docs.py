@@ -1,4 +1,4 @@
-"""Examples in the documentation run as they stand."""
+"""Examples in the documentation run as written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links of the documentation lead somewhere, and its commands run as they stand."""
+"""Links in the documentation lead somewhere, and its commands run as written."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PAGES = [
     *sorted((ROOT / "benches").rglob("*.md")),
     *sorted((ROOT / "python/cellyard/studies").glob("*/*.md")),
 ]
-#: What a `console` block shows as an error, or takes minutes.
+#: Blocks of type `console` that show an error or take minutes.
 NOT_RUN = ("check bad.toml", "study report")
 
 
 def headings(page: Path) -> set[str]:
-    """Anchors of a page, made as GitHub makes them."""
+    """Return the anchors of a page, made as GitHub makes them."""
     found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
 
@@ -66,5 +66,5 @@ def test_commands_run_in_order_of_reading(tmp_path: Path) -> None:
             command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-        # What the page shows is what is printed, with ... for what it leaves out.
+        # The output shown on the page is what the command prints, with ... for omissions.
         assert not shown.strip() or checker.check_output(shown, done.stdout, flags), f"{command}\n{done.stdout}"

@@ -1,4 +1,4 @@
-"""Documents of which the first line is decoded at once."""
+"""Documents whose first line is decoded at once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Each example shows what its first line says: a table of checks, one for each example.
+"""Each example shows what its first line says: one check for each example.
 
-A run is the same on every machine, so a bound that is no theory's is what was measured, with a margin. Cells that find
-their port idle wait for nothing; a cell time is 424 bits at the rate of the line.
+Runs are identical on every machine, so a bound without a theory is a measured value with a margin.
+Cells that find their port idle do not wait. A cell time is 424 bits at the rate of the line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHECKS: dict[str, Check] = {}
 
 
 def shows(name: str) -> Callable[[Check], Check]:
-    """Decorator: what the example shows."""
+    """Return a decorator that registers a check of an example."""
 
     def enter(check: Check) -> Check:
         CHECKS[name] = check
@@ -32,7 +32,7 @@ def shows(name: str) -> Callable[[Check], Check]:
 
 
 def run(name: str, **values: str) -> RunResult:
-    """An example's run, with values changed by path: ``__`` stands for a dot."""
+    """Return the run of an example, with values changed by path; ``__`` stands for a dot."""
     return scenario(name, **values).run().only
 
 
@@ -45,7 +45,8 @@ def scenario(name: str, **values: str) -> cy.Scenario:
 def the_queue_repeats_itself_every_period() -> None:
     result = run("cbr")
     cell, period = 424 / 150e6, 424 / 13.5e6
-    # Ten cells at once: one is served and nine wait, one less after each cell time, in every period.
+    # In every period, ten cells come at once. One is served and nine wait, one fewer after each
+    # cell time.
     (queue,) = result.series
     first = slice(1, 11)
     assert list(queue.value[first]) == list(range(9, -1, -1))
@@ -59,18 +60,20 @@ def the_queue_repeats_itself_every_period() -> None:
     assert port.utilisation == pytest.approx(0.9, rel=1e-4)
     assert port.mean_queue_cells == pytest.approx(sum(range(10)) * cell / period, rel=1e-4)
     assert (queue.value[:-1] * np.diff(queue.time_s)).sum() == pytest.approx(port.mean_queue_cells)
-    # The buffer of nine cells is just enough.
+    # A buffer of nine cells is just large enough.
     assert result.totals.cell_loss_ratio == 0
     assert run("cbr", switch__west__cbr__buffer="8 cells").totals.cell_loss_ratio == pytest.approx(0.1, rel=1e-4)
 
 
 @shows("poisson")
 def the_mean_wait_is_that_of_m_d_1() -> None:
-    """In a tree of servers with one service time, the waits before the root and at it add up to that of one server.
+    """In a tree of servers with one service time, waits before the root and at it add up to that of one server.
 
-    Of 2 cell times, 0.02 are so spent in the sources' NICs (0.04 / (2 x 0.96)). The mean over T = 3.2e6 cell times has a standard
-    error of sqrt(s^6 / (2 d^4 T)) = 0.007 cell times (reflected Brownian motion with drift d = 0.2 and variance s^2 = 0.8); four of
-    them are exceeded with probability 6e-5. The number of cells sent has a standard deviation of 1700.
+    The expected wait is 2 cell times, of which 0.02 are spent in the NICs of the sources (0.04 / (2
+    x 0.96)). The mean over T = 3.2e6 cell times has a standard error of sqrt(s^6 / (2 d^4 T)) =
+    0.007 cell times. This models reflected Brownian motion with drift d = 0.2 and variance s^2 =
+    0.8. Four standard errors are exceeded with probability 6e-5. The number of cells sent has a
+    standard deviation of 1700.
     """
     result = run("poisson")
     cell = 424 / 150e6
@@ -84,7 +87,8 @@ def a_buffer_of_the_longest_queue_is_just_enough() -> None:
     result = run("zero-loss")
     longest = result.totals.max_queue_cells
     assert longest == 7591
-    # A window of 65535 bytes holds 127 segments of 12 cells; what is not queued is on its way.
+    # A window of 65535 bytes holds 127 segments of 12 cells. Cells that are not queued are in
+    # flight.
     assert 0.99 * 5 * 127 * 12 < longest <= 5 * 127 * 12
     assert max(result.series[0].value) <= longest
     assert result.totals.cell_loss_ratio == result.totals.retransmitted_segments == 0
@@ -106,9 +110,11 @@ def it_is_a_row_of_the_first_study_where_epd_refuses_whole_frames() -> None:
     port = result.ports["west->east"]
     dropped = port.dropped_cells
     assert (dropped.full, dropped.rest) == (0, 0) and dropped.policy > 0 == dropped.policy % 12
-    # Frames are refused above 800 cells; of each of five sources the rest of one may still come.
+    # Frames are refused above 800 cells. Each of the five sources may still deliver the rest of one
+    # frame.
     assert 800 < port.max_queue_cells <= 800 + 5 * 11
-    # While they wait for their timers the line is idle; else nearly all it carries is new.
+    # The line is idle while the sources wait for their timers. Otherwise nearly all its traffic is
+    # new data.
     assert result.totals.timeouts > 0
     assert port.utilisation == pytest.approx(result.totals.efficiency, rel=0.02) and port.utilisation < 0.5
 
@@ -117,7 +123,7 @@ def it_is_a_row_of_the_first_study_where_epd_refuses_whole_frames() -> None:
 def selective_drop_keeps_them_fair() -> None:
     result = run("wan-15")
     port = result.ports["west->east"]
-    # All it drops are whole frames of VCs that have more than their share, above 0.9 of the buffer.
+    # All drops are whole frames of VCs above their share, once the queue exceeds 0.9 of the buffer.
     assert port.dropped_cells.policy == port.dropped_cells.total > 0 == port.dropped_cells.policy % 12
     assert 0.9 * 12000 < port.max_queue_cells < 12000
     assert (result.totals.efficiency or 0) > 0.9 and (result.totals.fairness or 0) > 0.95
@@ -134,7 +140,8 @@ def one_source_alone_makes_a_queue() -> None:
     port = result.ports["west->east"]
     assert port.utilisation > 0.99 and port.max_queue_cells <= 1000
     assert (result.totals.fairness or 0) > 0.99
-    # While the twelve cells of a first segment come, 2.6 leave; at one rate for both lines the port could not queue.
+    # While the twelve cells of a first segment arrive, 2.6 leave. At equal line rates the port
+    # could not queue.
     alone = {"host__source__count": "1", "host__sink__count": "1", "duration": "1 ms"}
     assert run("mixed-rates", **alone).ports["west->east"].max_queue_cells in (8, 9)
     assert not run("mixed-rates", **alone, link__1__rate="155.52 Mbps").ports["west->east"].can_queue
@@ -153,7 +160,8 @@ def the_long_tcps_lose_at_both_bottlenecks() -> None:
         for name in ("long", "first", "second")
     }
     assert [len(of) for of in goodput.values()] == [3, 3, 3]
-    # Two hops to lose at and a longer round trip: each long one gets less than any short one, and none starves.
+    # Long VCs can lose at two hops and have a longer round trip: each gets less than any short one,
+    # and none starves.
     assert 5 < min(goodput["long"]) < max(goodput["long"]) < min(goodput["first"] + goodput["second"])
 
 
@@ -161,7 +169,7 @@ def the_long_tcps_lose_at_both_bottlenecks() -> None:
 def acks_queue_and_are_lost_with_the_data_of_the_other_direction() -> None:
     result = run("two-way", probe='[{ what = "trace", of = "eastward1" }]')
     for port in (result.ports["west->east"], result.ports["east->west"]):
-        # An ACK takes two cells, the segment that it acknowledges twelve.
+        # An ACK takes two cells, and the segment that it acknowledges twelve.
         assert port.utilisation == pytest.approx((port.efficiency or 0) * 14 / 12, rel=0.005)
         assert 800 < port.max_queue_cells <= 1000 and port.mean_queue_cells > 100
     lost = {(cell.direction, cell.port) for cell in result.trace}
@@ -176,18 +184,20 @@ def the_path_is_275_ms_long_and_the_window_doubles_each_550_ms() -> None:
     cell = 424 / 155.52e6
     for vc in result.vcs.values():
         longest, variation = vc.max_cell_transfer_delay_s or 0, vc.cell_delay_variation_s or 0
-        # Two hops and two cell times; the buffer adds at most its 200000 cells.
+        # The delay is that of two hops and two cell times; the buffer adds at most its 200000
+        # cells.
         assert longest - variation == pytest.approx(0.275005 + 5e-6 + 2 * cell, abs=1e-9)
         assert variation <= 200_001 * cell
     port = result.ports["west->east"]
-    # Five windows are more than path and buffer hold: frames of 193 cells are refused, of all alike.
+    # Five windows exceed what path and buffer hold. Frames of 193 cells are refused, for all VCs
+    # alike.
     assert port.max_queue_cells == 200_000 and port.dropped_cells.policy % 193 == 0 < port.dropped_cells.policy
     assert 200_000 + 0.55 / cell < 5 * 8_704_000 / 9180 * 193
     assert (result.totals.fairness or 0) > 0.999
-    # One segment each in the first round trip, two in the second.
+    # Each TCP sends one segment in the first round trip and two in the second.
     sent = [run("satellite", duration=f"{550 * trips} ms").totals.segments for trips in (1, 2, 3, 4)]
     assert sent == [5 * (2**trips - 1) for trips in (1, 2, 3, 4)]
-    # 9180 of 10229 bytes of the line.
+    # The payload is 9180 of 10229 bytes on the line.
     assert result.totals.efficiency == pytest.approx(result.totals.goodput_mbps / (155.52 * 9180 / 10229), rel=1e-6)
 
 
@@ -197,11 +207,12 @@ def a_tenth_of_the_link_keeps_the_tcps_alive_in_bursts() -> None:
     slots = 0.02 * 155.52e6 / 424
     for result, share in ((kept, 0.1), (starved, 0.0)):
         for series in result.series:
-            # Bursts of 15 intervals, pauses of 15; each begins some microseconds late and ends so.
+            # Bursts and pauses last 15 intervals each; every burst starts and ends some
+            # microseconds late.
             burst = (np.arange(len(series.value)) % 30) < 15
             expected = share if series.service_class == "ubr" else 1 - share
             assert series.value[burst] == pytest.approx(expected, abs=6 / slots), series.service_class
-    # What VBR may not send in 300 ms waits, and leaves afterwards at nine tenths of the line.
+    # Cells that VBR may not send in 300 ms wait, and leave later at nine tenths of the line rate.
     vbr = kept.classes["vbr"]
     assert vbr.cell_loss_ratio == 0
     assert vbr.cell_delay_variation_s == pytest.approx(0.1 * 0.3 / 0.9, rel=1e-3)
@@ -215,20 +226,23 @@ def a_tenth_of_the_link_keeps_the_tcps_alive_in_bursts() -> None:
 def the_tcp_takes_back_what_the_cells_leave_and_completes_what_it_sent() -> None:
     result = run("come-and-go")
     tcp, cells = result.vcs["tcp"], result.vcs["cells"]
-    # Cells at half the rate of the line in two seconds, the last just before their end: by tenths of a second.
+    # Cells take half of the line in two seconds, the last just before they end; values are per
+    # tenth of a second.
     assert cells.cells_sent == cells.cells_delivered == math.ceil(2 * 5e6 / 424)
     share = {series.service_class: series.value for series in result.series}
     slots = 0.1 * 10e6 / 424
     assert share["cbr"] == pytest.approx([0.5 if 20 <= n < 40 else 0 for n in range(70)], abs=2 / slots)
-    # The TCP has the line, loses a window to the cells and waits for its timer, has the other half, and at once the line again.
+    # The TCP first has the whole line. It loses a window to the cells and waits for its timer, then
+    # has half of the line, and finally the whole line again.
     assert share["ubr"][:20] == pytest.approx(1, abs=10 / slots) == share["ubr"][40:60]
     assert min(share["ubr"][20:24]) < 0.01 and share["ubr"][24:40] == pytest.approx(0.5, abs=2 / slots)
-    # After its stop it sends what it had lost; then it is silent, and not a byte is missing. Data without end are not complete.
+    # After its stop, the TCP resends what was lost and is then silent, with no byte missing.
+    # Endless data never complete.
     assert np.count_nonzero(share["ubr"][60:]) <= 2
     sent = (tcp.segments - tcp.retransmitted_segments) * 512
     assert tcp.retransmitted_segments > 0 and tcp.delivered_bytes == sent
     assert (tcp.began_s, tcp.completed_s) == (0, None)
-    # Without stops the cells take half of the line for good.
+    # Without stops, the cells take half of the line permanently.
     endless = run("come-and-go", vc__cells__stop="default", vc__tcp__stop="default")
     (of_cells,) = (series for series in endless.series if series.service_class == "cbr")
     assert of_cells.value[20:] == pytest.approx(0.5, abs=2 / slots)
@@ -238,7 +252,7 @@ def the_tcp_takes_back_what_the_cells_leave_and_completes_what_it_sent() -> None
 def each_file_takes_its_rounds_of_slow_start_and_a_handshake_takes_one_more() -> None:
     cell, delay = 424 / 42.4e6, 10e-3
     segment, trip = 12 * cell, (12 + 2) * cell + 2 * delay
-    # Four round trips; in the last, of eight segments, seven wait for the first.
+    # There are four round trips. In the last, of eight segments, seven wait for the first.
     rounds = 4 * trip + 7 * segment
     files = run("file-transfers").vcs["files"]
     durations = [transfer.duration_s for transfer in files.transfers]
@@ -249,18 +263,20 @@ def each_file_takes_its_rounds_of_slow_start_and_a_handshake_takes_one_more() ->
     assert np.diff(began) == pytest.approx(rounds + 5e-3, rel=1e-9) and began[0] == 0
     assert files.completed_s == pytest.approx(12 * rounds + 11 * 5e-3, rel=1e-9)
     assert files.acknowledged_bytes == files.delivered_bytes == 12 * 7680
-    # SYN and SYN-ACK, two cells each, cross the network before, and the ACK leaves before the first segment.
+    # SYN and SYN-ACK, of two cells each, cross the network before; the ACK leaves before the first
+    # segment.
     opened = run("file-transfers", vc__0__traffic__handshake="true").vcs["files"]
     opening = (2 + 2 + 2) * cell + 2 * delay
     assert [transfer.duration_s for transfer in opened.transfers] == pytest.approx([opening + rounds] * 12, rel=1e-9)
     assert opened.segments == files.segments + 12
-    # On one connection each file begins with slow start too: up to the ssthresh that it had, above a file.
+    # On a single connection, too, each file begins with slow start. The last ssthresh exceeds the
+    # size of a file.
     same = run("file-transfers", vc__0__traffic__next_file="same-connection").vcs["files"]
     assert [transfer.duration_s for transfer in same.transfers] == pytest.approx([rounds] * 12, rel=1e-9)
-    # Without an end as many are done as there is time for.
+    # In an endless sequence, as many files finish as time allows.
     endless = run("file-transfers", vc__0__traffic__files="unlimited").vcs["files"]
     assert endless.completed_s is None and endless.finished_transfers == math.floor((2 + 5e-3) / (rounds + 5e-3))
-    # Delayed ACKs: the first segment of each file waits for a tick of 20 ms, and so does the last.
+    # With delayed ACKs, the first and the last segment of each file wait for a tick of 20 ms.
     delayed = run("file-transfers", vc__0__traffic__delayed_ack="20 ms").vcs["files"]
     assert all(rounds < transfer.duration_s < rounds + 4 * 20e-3 for transfer in delayed.transfers)
 
@@ -269,21 +285,22 @@ def each_file_takes_its_rounds_of_slow_start_and_a_handshake_takes_one_more() ->
 def red_keeps_the_queue_short_and_loses_frames_as_its_curve_says() -> None:
     red = run("access-red")
     port, (average,) = red.ports["west->east"], red.series
-    # Frames are discarded whole, by the policy alone: the buffer of 4000 cells is never full.
+    # The policy alone discards frames, and only whole ones: the buffer of 4000 cells is never full.
     assert port.dropped_cells.total == port.dropped_cells.policy and port.max_queue_cells < 4000
     sent, lost = (sum(getattr(vc, of) for vc in red.vcs.values()) for of in ("frames_sent", "frames_lost"))
     assert port.dropped_cells.policy == pytest.approx(32 * lost, rel=0.01)
-    # Once slow start is over the average stays below the upper threshold, and frames are lost as often as the curve says on average.
+    # After slow start, the average stays below the upper threshold. Frames are lost as often, on
+    # average, as the curve states.
     settled = average.value[average.time_s >= 10]
     assert 400 < settled.mean() < 1000 and settled.max() < 2000
     curve = np.clip(0.1 * (settled - 400) / (2000 - 400), 0, None).mean()
     assert lost / sent == pytest.approx(curve, rel=0.15)
-    # Tail drop lets the queue stand twice as long, carries less, and files take longer.
+    # With tail drop the queue is twice as long, less is carried, and files take longer.
     plain = run("access-red", switch__west__ubr__drop="tail-drop", probe="[]")
     assert plain.ports["west->east"].mean_queue_cells > 1.8 * port.mean_queue_cells
     assert (plain.totals.efficiency or 0) + 0.1 < (red.totals.efficiency or 0)
     assert (plain.totals.p95_transfer_s or 0) > (red.totals.p95_transfer_s or 0)
-    # Quantiles are durations themselves: the shortest that so many of all did not exceed.
+    # Quantiles are actual durations: the shortest that the given share does not exceed.
     durations = sorted(transfer.duration_s for vc in red.vcs.values() for transfer in vc.transfers)
     told = (red.totals.p50_transfer_s, red.totals.p95_transfer_s, red.totals.p99_transfer_s)
     assert told == tuple(durations[math.ceil(part * len(durations)) - 1] for part in (0.5, 0.95, 0.99))
@@ -301,16 +318,18 @@ def each_recovery_repairs_the_four_losses_in_its_way() -> None:
         timeouts, fast = result.totals.timeouts, result.totals.fast_retransmits
         expected = {"sack": (0, 1), "new-reno": (0, 1), "reno": (1, 2), "tahoe": (0, 1), "vanilla": (1, 0)}
         assert (timeouts, fast) == expected[recovery], recovery
-        # A segment takes 22 cells: in the last 10 s one each 10 ms, as fast as the line can.
+        # A segment takes 22 cells. In the last 10 s one arrives every 10 ms, as fast as the line
+        # allows.
         assert np.count_nonzero(sequence.time_s >= 10) in (999, 1000, 1001)
     trip = 0.2 + (22 + 2) * 424 / 932.8e3
-    # SACK repairs all in one round trip, NewReno one in each, Tahoe and Vanilla go back to the first.
+    # SACK repairs all losses in one round trip and NewReno one per round trip. Tahoe and Vanilla go
+    # back to the first loss.
     assert [n for n, _ in resent["sack"]] == [n for n, _ in resent["new-reno"]] == [14, 24, 26, 28]
     assert resent["sack"][-1][1] - resent["sack"][0][1] < trip
     assert np.diff([time for _, time in resent["new-reno"]]) == pytest.approx(trip, rel=1e-9)
     assert [n for n, _ in resent["reno"]] == [14, 24, 26, 28, 29]
     assert [n for n, _ in resent["tahoe"]] == [n for n, _ in resent["vanilla"]] == [14, 24, 25, 26, 27, 28, 29]
-    # By a third duplicate ACK, or by the timer of at least 1 s.
+    # Recovery starts with a third duplicate ACK, or with the timer of at least 1 s.
     assert all(resent[recovery][0][1] == resent["sack"][0][1] for recovery in ("new-reno", "reno", "tahoe"))
     assert resent["vanilla"][0][1] > 1
 
@@ -318,12 +337,13 @@ def each_recovery_repairs_the_four_losses_in_its_way() -> None:
 @shows("gfr-beside-udp")
 def each_gets_its_minimum_rate_and_an_equal_share() -> None:
     vcs = run("gfr-beside-udp").vcs
-    # (150 - 50) / 4 Mb/s beside the MCR; what a TCP's receiver gets twice does not count.
+    # The expected rate is (150 - 50) / 4 Mb/s plus the MCR. Data that a receiver gets twice do not
+    # count.
     ideal = {"tcp5": 30, "tcp20": 45, "udp5": 30, "udp20": 45}
     found = {name: vc.throughput_mbps for name, vc in vcs.items()}
     assert found == pytest.approx(ideal, abs=1.2)
     assert found["udp5"] == pytest.approx(30, abs=0.2) and found["udp20"] == pytest.approx(45, abs=0.2)
-    # Scheme one gives all of the rest to UDP.
+    # Scheme one gives the whole rest to UDP.
     one = {
         name: vc.throughput_mbps for name, vc in run("gfr-beside-udp", switch__west__gfr__drop='"gcra-epd"').vcs.items()
     }
@@ -342,7 +362,8 @@ def the_windows_wait_at_the_hosts_and_the_rates_follow_vbr() -> None:
     assert port.max_queue_cells < 0.05 * 5 * window
     assert result.totals.cell_loss_ratio == result.totals.timeouts == 0
     assert (result.totals.fairness or 0) > 0.9999
-    # Of the line nine tenths are the target, half of the line is VBR's in its 20 ms; a load of 10 % above the target may stay.
+    # The target is nine tenths of the line, and VBR takes half of the line in its 20 ms. A load of
+    # 10 % above the target may stay.
     target, vbr = 0.9 * 155.52, 0.5 * 155.52
     assert 0.9 < port.utilisation < 0.99
     for series in result.series:
@@ -351,7 +372,8 @@ def the_windows_wait_at_the_hosts_and_the_rates_follow_vbr() -> None:
         for begins, ends, share in ((10, 20, (target - vbr) / 5), (32, 40, target / 5)):
             acr = float(np.median(series.value[late & (phase >= begins) & (phase < ends)]))
             assert share <= acr < 1.1 * share
-    # Unasked, they send at their first rate, and above it once RM cells come back unmarked: all that waits does so in the switch.
+    # Without feedback, sources send at their first rate, and faster once unmarked RM cells return.
+    # All waiting happens in the switch.
     unasked = run("abr-erica", switch__west__abr__feedback="default").ports["west->east"]
     assert 0.95 * 5 * window < unasked.max_queue_cells <= 1.05 * 5 * window and unasked.utilisation > 0.99
 
@@ -365,7 +387,8 @@ def each_has_its_minimum_rate_and_a_third_of_the_rest() -> None:
     assert found == pytest.approx({"ten": 10 + third, "thirty": 30 + third, "fifty": 50 + third}, rel=0.005)
     port = result.ports["west->east"]
     assert port.utilisation == pytest.approx(0.9, abs=0.001) and port.dropped_cells.total == 0
-    # Plain ERICA knows of no minimum: each is to have a third, which is less than the 50 that one sends anyway.
+    # Plain ERICA ignores minimum rates: each source is to have a third, which is less than the 50
+    # that one sends regardless.
     equal = run("abr-shares", switch__west__abr__feedback='{ kind = "erica", delta = 0 }')
     rates = {vc.name: vc.mean_acr_mbps for vc in equal.vcs.values()}
     assert rates == pytest.approx({"ten": target / 3, "thirty": target / 3, "fifty": 50}, rel=0.01)

@@ -1,4 +1,4 @@
-"""Experiments through the engine: the command line, results and their folder, ready experiments, pages and frames."""
+"""Experiments with the engine: command line, results and their folder, ready experiments, pages and frames."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ kind = "table"
 
 @pytest.fixture
 def small(lan: Path) -> Path:
-    """A small valid experiment beside its base."""
+    """Return a small valid experiment next to its base."""
     path = lan.parent / "small.toml"
     path.write_text(SMALL)
     return path
@@ -165,7 +165,7 @@ def test_a_metric_can_be_a_formula_of_others_in_each_run() -> None:
         goodput / run.totals.goodput_mbps for goodput, run in zip(mine, runs, strict=True)
     ]
     assert {one["none"] for one in samples} == {None}
-    # What is better of a formula is not known, and no bound of its mean.
+    # The direction of a formula is unknown, and so are bounds of its mean.
     with pytest.raises(ExperimentError, match=r"better\.part.*is missing"):
         ex.Experiment(
             name="better",
@@ -197,15 +197,16 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path,
     told, fresh = json.loads(on.stdout), json.loads(alone.stdout)
     assert {**told, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
     assert told["complete"] is True
-    # The runs that were kept stay, and the time told is that of the others.
+    # Runs that were kept stay, and the reported time is that of the others.
     with open_store(tmp_path / "results") as store:
         there = list(store.runs())
     assert there[: len(kept)] == kept and len(there) == 120
     assert told["timing"]["cpu_seconds"] == pytest.approx(sum(run.cpu_s for run in there[len(kept) :]))
 
 
-#: The command line, interrupted while it looks at the 20th finished run: by a signal that its main thread gets before it goes on, and
-#: with as much time as it takes to write and print on a busy machine.
+#: Code of a command line that a signal interrupts when it looks at the 20th finished run. The main
+#: thread gets the signal before it continues. The time limit suffices to write and print on a busy
+#: machine.
 INTERRUPTED = """
 import signal, sys
 from cellyard.system import signals
@@ -293,7 +294,7 @@ def test_axes_that_vary_together_without_labels_are_told_apart_by_one_or_by_all(
         document = {"points": points, "together": [{"columns": ["drop", "z"], "named_by": None, "asked": None}]}
         assert [list(point) for point in side_by_side(document, named=False)] == [[*names, "runs", "efficiency"]] * 3
         assert side_by_side(document, named=True) == points
-    # The question is about one that another names: it stays, and figures are over it.
+    # The question refers to a variant with another name: it stays, and the figures cover it.
     about = {**document, "together": [{"columns": ["drop", "z"], "named_by": "drop", "asked": "z"}]}
     assert side_by_side(about, named=True) == points
     assert [list(point) for point in side_by_side(about, named=False)] == [["z", "runs", "efficiency"]] * 3
@@ -412,7 +413,7 @@ def test_examples_are_listed_and_printed(cli: Cli) -> None:
 
 
 def imported(code: str) -> str:
-    """Which heavy modules there are after ``code``."""
+    """Return the heavy modules that are loaded after ``code``."""
     heavy = "'scipy', 'optuna', 'polars', 'pandas', 'matplotlib', 'cellyard.experiment.experiment'"
     done = subprocess.run(
         [sys.executable, "-c", f"import sys\n{code}\nprint([one for one in ({heavy}) if one in sys.modules])"],
@@ -467,7 +468,7 @@ def test_an_experiment_from_python_runs_on_workers_that_are_started_once() -> No
         made.run(on="tcp://127.0.0.1:1", workers=1)
 
 
-#: Ten TCPs whose first segments of 192 cells meet in a buffer of 256.
+#: Ten TCPs whose first segments of 192 cells meet in a buffer of 256 cells.
 MEETING = """\
 duration = "1 s"
 ensemble = { start_jitter = "1 us" }
@@ -483,7 +484,7 @@ IN_STEP = "those that begin within ensemble.start_jitter of each other may meet 
 
 
 def meeting(folder: Path, cli: Cli, path: str, values: list[object], metric: str = "efficiency") -> list[str]:
-    """The notes of an experiment on them."""
+    """Return the notes of an experiment on these TCPs."""
     (folder / "meeting.toml").write_text(MEETING)
     (folder / "one.toml").write_text(
         f'name = "one"\nbase = {{ file = "meeting.toml" }}\nreplications = 2\nmetrics = ["{metric}"]\n'

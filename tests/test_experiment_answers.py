@@ -1,4 +1,4 @@
-"""What the answers of experiments say of metrics: which way is better, how sure it is, and what their intervals leave out."""
+"""Answers of experiments: which value is better, how certain that is, and what the intervals omit."""
 
 from __future__ import annotations
 
@@ -83,7 +83,10 @@ def test_compare_does_as_better_says_where_it_says_something() -> None:
 
 
 def test_compare_counts_the_best_variants_first_with_what_they_gain_and_all_the_others_by_their_number() -> None:
-    """Variant k is better than 1000 cells by 1000 k at both points of the other axis, but the two least of all at one of them only."""
+    """At both points of the other axis, variant k beats 1000 cells by 1000 k.
+
+    The two smallest do so at only one of the points.
+    """
     buffers = [1000 + 10 * i for i in range(16)]
     experiment = ex.Experiment(
         name="ranked",
@@ -151,7 +154,7 @@ def test_holm_judges_equal_probabilities_alike() -> None:
         assert (judged[0].probability < 0.05) == (tie < 0.0125)
 
 
-#: With these values the interval of 3 replications reaches from below 0 to above 1.
+#: Values for which the interval of 3 replications reaches from below 0 to above 1.
 WIDE = (0.05, 0.2, 0.95)
 
 
@@ -202,7 +205,8 @@ def test_precision_is_judged_by_the_whole_interval_and_tells_what_of_it_is_possi
     assert answer.tables["precision"][0]["reached"] == "no"
 
 
-#: Notes that weights without a per-VC scheduler are of no use, that sources start late, and of class abr; see `Scenario.notes`.
+#: Notes on weights without a per-VC scheduler, on sources that start late, and on class abr; see
+#: `Scenario.notes`.
 NOTED = """\
 name = "noted"
 base = { example = "lan-5" }
@@ -285,7 +289,7 @@ def test_a_note_of_all_points_has_no_values_and_one_of_some_has_their_number() -
 
 
 class Noting:
-    """In place of a scenario: what it notes."""
+    """Stands in for a scenario, and returns given notes."""
 
     canonical = Scenario.from_toml((ROOT / "examples/lan-5.toml").read_text()).canonical
 
@@ -293,12 +297,12 @@ class Noting:
         self.point = point
 
     def notes(self) -> list[str]:
-        """A note of a class, and one of each point."""
+        """Return one note of a class, and one for each point."""
         own = f"starts at {self.point.values['start']}"
         return ["abr is odd", own] if self.point.values["service"] == "abr" else [own]
 
     def describe(self) -> dict[str, Any]:
-        """It has no ports."""
+        """Return a description without ports."""
         return {"ports": []}
 
 
@@ -377,7 +381,7 @@ def test_points_that_optimise_gave_up_stand_in_a_table_of_their_own() -> None:
 
 
 def test_the_best_point_is_told_by_fresh_replications_and_what_it_no_longer_keeps_to() -> None:
-    """The noise of the 8 replications that choose adds 1, that of the fresh ones takes it away."""
+    """Noise adds 1 to the 8 replications that choose, and subtracts 1 from the fresh ones."""
 
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
         noise = drawn(at["r"], at["z"], i).gauss(0, 0.01)

@@ -1,4 +1,7 @@
-"""Wrong descriptions of experiments: everything at once, each with its place, status 2, nothing left behind."""
+"""Invalid descriptions of experiments.
+
+All problems are reported at once, each with its place. The status is 2, and nothing is left behind.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ require = ["cell_loss_ratio < 0.001"]
 
 AXIS = 'path = "switch.west.ubr.buffer"'
 VALUES = 'values = ["500 cells", "1000 cells"]'
-#: What is replaced in the good description by what, and what the one error begins with and has in it.
+#: Replacements in the valid description, and the beginning and a part of the expected error.
 WRONG = {
     "path": (AXIS, 'name = "buffer"\npath = "switch.west.ubr.bufer"', "8:1: axis[0].path: switch[0].ubr.bufer", "did you mean `buffer`?"),
     "place": (AXIS, 'path = "switch.wset.ubr.buffer"', "7:1: axis[0].path: switch.wset.ubr.buffer", "did you mean `west`?"),
@@ -260,7 +263,7 @@ def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.
 def test_a_sampler_whose_library_is_missing_is_named_before_anything_runs(
     module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Optuna begins with random trials, and would fail when it first asks the sampler."""
+    """Optuna begins with random trials, and would fail only when first asking the sampler."""
     monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
     monkeypatch.setattr(sys.modules["torch"], "__spec__", ModuleSpec("torch", None))
     monkeypatch.setitem(sys.modules, module, None)
@@ -383,7 +386,10 @@ SEEDS = 'path = "seed"\nrange = { from = 1, to = 60, steps = 60 }'
 
 
 def test_a_value_that_is_wrong_beside_one_other_is_found_in_a_grid_of_more_points_than_are_tried() -> None:
-    """Alone it goes with the buffer of the base, and it is neither the first nor the last nor the middle one of its axis."""
+    """The value works with the buffer of the base.
+
+    It is neither the first nor the last nor the middle value of its axis.
+    """
     fine = ", ".join(f'"{cells} cells"' for cells in range(100, 130))
     base = 'question = "table"\nset = { "switch.west.ubr.buffer" = "2000 cells" }'
     late = big(BUFFERS.format(1000), RESERVE.format(f'{fine}, "1900 cells", "100 cells"'), SEEDS)

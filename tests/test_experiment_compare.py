@@ -1,4 +1,4 @@
-"""The question `compare`: differences that are planted, none, and how the answer puts them."""
+"""The question `compare`: planted differences, equal variants, and the wording of answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from known_answers import BASE, by, comparison, drawn
 
 
 def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
-    """The noise of a replication is common to all variants and ten times what is planted."""
+    """The noise of a replication is common to all variants and ten times the planted difference."""
 
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
         common = drawn("common", i).gauss(0.5, 0.5)
@@ -51,7 +51,10 @@ def test_compare_knows_that_less_loss_is_better() -> None:
 
 
 def test_compare_calls_equal_variants_different_as_rarely_as_stated() -> None:
-    """10 pairs without a difference; in 1 000 repetitions some pair is called different in 5 % at most, 7 % are 3 standard errors."""
+    """Compares 10 pairs without a difference, 1 000 times.
+
+    Some pair is called different in at most 5 %; 7 % is 3 standard errors above.
+    """
     wrong = 0
     for repetition in range(1000):
         r = drawn("equal", repetition)

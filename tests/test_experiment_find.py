@@ -14,7 +14,7 @@ from known_answers import BASE, by, drawn
 
 @pytest.mark.parametrize("case", range(20))
 def test_find_agrees_with_a_full_grid(case: int) -> None:
-    """Borders, sizes, directions, noise and requirements that do not go on holding, each against every value of the axis."""
+    """Compares borders, sizes, directions, noise and non-monotonic requirements with every value of the axis."""
     r = drawn("case", case)
     size, want = r.choice([3, 7, 16, 33, 60]), r.choice(["smallest", "largest"])
     border, bump = r.randrange(-1, size + 1), r.randrange(size) if case % 3 == 0 else None
@@ -88,7 +88,10 @@ def test_find_without_the_assumption_tries_every_value() -> None:
 
 @pytest.mark.parametrize(("share", "width"), [(0.95, 5), (0.95, 60), (0.5, 300)])
 def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width: float) -> None:
-    """8 searches of 64 values with 50 replications, against all values with common random numbers; seeds are fixed."""
+    """Compares 8 searches of 64 values and 50 replications with a full grid.
+
+    Both use common random numbers and fixed seeds.
+    """
     values, many, widths = range(100, 1380, 20), 50, []
     for repetition in range(8):
         border = drawn("border", share, width, repetition).uniform(200, 1200)
@@ -135,7 +138,8 @@ def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_
         replications=10,
     )
     share, steps = (note for note in experiment.notes if "replication" in note)
-    # All of n show a share of n / (n + 1.96^2): 10 of 10 show 72.2 %, and 95 % takes 73.
+    # If all n succeed, the lower bound is n / (n + 1.96^2): 72.2 % for 10 of 10. A bound of 95 %
+    # takes 73.
     assert "at least 72.2 % at 95 % confidence; 73 replications can" in share
     assert "7751 values are searched" in steps
     assert share_interval(73, 73, 0.95)[0] >= 0.95 > share_interval(72, 72, 0.95)[0]

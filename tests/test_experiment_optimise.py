@@ -1,4 +1,4 @@
-"""The question `optimise`: a hill whose top is known, requirements, and the order of the best points."""
+"""The question `optimise`: a known maximum, requirements, and the order of the best points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of means: the question `precision` under laws whose means are known, and what clips an interval."""
+"""Intervals of means: the question `precision` with known means, and clipped intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from known_answers import BASE, by, drawn
 
 
 class Law(NamedTuple):
-    """A law of values, its mean, the half width that is asked for, and whether its values are shares of one."""
+    """A distribution, its mean, the requested half width, and whether its values are fractions of one."""
 
     draw: Callable[[random.Random], float]
     mean: float
@@ -40,7 +40,10 @@ LAWS = {
     ("name", "first"), [*((name, 20) for name in LAWS), ("Bernoulli", 5), ("rare loss", 5), ("two modes", 5)]
 )
 def test_intervals_of_precision_cover_a_known_mean_as_often_as_stated_or_are_not_known(name: str, first: int) -> None:
-    """120 repetitions, nominal 95 %: fewer than 88.5 % of the known ones would be 3.3 standard errors below. All seeds are fixed."""
+    """Runs 120 repetitions at a nominal 95 % with fixed seeds.
+
+    Fewer than 88.5 % of the known intervals would be 3.3 standard errors below.
+    """
     law, repetitions, most = LAWS[name], 120, 640
     question = Precision({"efficiency": law.within}, most=most)
     limits = (0.0, 1.0) if law.is_share else UNBOUNDED
@@ -73,7 +76,10 @@ def test_precision_of_equal_values_is_known_only_between_bounds() -> None:
 
 
 def test_precision_makes_as_many_runs_as_steins_rule_says() -> None:
-    """Of 40 values with s = 1 and a half width of 0.2: N = ceil((t s / 0.2)^2) with t = 2.0227 of 39 degrees of freedom."""
+    """Uses 40 values with s = 1 and a half width of 0.2.
+
+    N = ceil((t s / 0.2)^2) with t = 2.0227 for 39 degrees of freedom.
+    """
     values = [-math.sqrt(39 / 40), math.sqrt(39 / 40)] * 20
     needed = Precision({"efficiency": 0.2}).needed([{"efficiency": value} for value in values], 40)
     assert needed == math.ceil((2.02269 / 0.2) ** 2) == 103

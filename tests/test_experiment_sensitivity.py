@@ -1,4 +1,4 @@
-"""The question `sensitivity`: known indices, SciPy's estimators, and how the answer puts them."""
+"""The question `sensitivity`: known indices, SciPy's estimators, and the wording of answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from known_answers import BASE, by, drawn, hill
 
 
 def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
-    """a = 7, b = 0.1: first orders 0.3139, 0.4424, 0; totals 0.5576, 0.4424, 0.2437 (Ishigami and Homma, 1990)."""
+    """With a = 7, b = 0.1, first orders are 0.3139, 0.4424, 0 and totals 0.5576, 0.4424, 0.2437.
+
+    Source: Ishigami and Homma, 1990.
+    """
     axes = [
         ex.Axis(f"switch.west.ubr.drop.{path}", ex.Range(0.1, 0.9), name=name)
         for path, name in (("r", "x1"), ("z", "x2"))
