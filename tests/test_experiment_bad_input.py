@@ -324,7 +324,10 @@ def replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
     "name", ["buffer", "minimum-rate", "policies", "precise", "service", "threshold", "what-matters"]
 )
 def test_any_value_anywhere_is_read_or_refused(name: str) -> None:
-    """Odd values in the place of any field of a description of each question; 40 of them, chosen by a fixed seed."""
+    """Puts odd values in place of any field of a description.
+
+    Each question is tried, with 40 values chosen by a fixed seed.
+    """
     data = tomllib.loads(experiments.text(name))
     data["base"] = {"example": "lan-5"}
     data["set"] = {"switch.west.ubr.drop": "fba", "duration": "1 s"}

@@ -24,12 +24,12 @@ pytestmark = [
     pytest.mark.skipif(not ENGINE.exists(), reason="the explorer is not built: make explorer"),
 ]
 
-#: Study rows run so long.
+#: Simulated time of study rows.
 SHORT = {"duration": "0.2 s", "measure.warm_up": "0 s", "measure.window": "0.2 s"}
 
 
 def in_node(requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the engine in WebAssembly makes of each request: `result`, `series` and `drops`, or `errors`."""
+    """Return the answers of the engine in WebAssembly: `result`, `series` and `drops`, or `errors`."""
     script = Path(__file__).parent / "explorer/run.mjs"
     done = subprocess.run([str(NODE), script, ENGINE], input=json.dumps(requests), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -37,7 +37,7 @@ def in_node(requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def text_of(scenario: Scenario) -> str:
-    """The native result as the engine wrote it, on one line."""
+    """Return the native result as the engine wrote it, on one line."""
     document = scenario.run().only.data
     assert isinstance(document, Document)
     return document.text.replace("\n", "", 1)

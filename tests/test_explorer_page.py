@@ -1,4 +1,4 @@
-"""The page of the explorer: its parts in node, its server, and all of it in a browser."""
+"""The explorer page: its parts in node, its server, and all of it in a browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from conftest import EXAMPLES, Cli
 ROOT = Path(__file__).parent.parent
 HERE = Path(__file__).parent / "explorer"
 NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
-#: Where `.ci/run` installs axe-core, which finds what hinders readers with disabilities.
+#: Folder where `.ci/run` installs axe-core, which finds barriers for readers with disabilities.
 AXE = ROOT / ".venv/axe/node_modules/axe-core/axe.min.js"
 (LAN,) = [path for path in EXAMPLES if path.stem == "lan-5"]
 
@@ -147,7 +147,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     ]
     assert found["halved"] == pytest.approx(0.5) and found["back"] == pytest.approx(1)
     assert found["focus"] and found["columns"] > 10 and found["tabbable"] and found["same"]
-    # Some 10 ms of cells, each of 52 bytes, and more for those that are dropped.
+    # About 10 ms of cells, each of 52 bytes, plus more bytes for dropped cells.
     assert all(begin == 0x0A0D0D0A and 150_000 < size < 600_000 for size, begin in found["captures"])
     assert found["violations"] == 1 and not found["intruded"] and found["images"] == 0
     assert found["kept"]

@@ -1,4 +1,7 @@
-"""Conditions and formulas: texts in arithmetic, huge numbers and deep nesting are refused or answered, never a crash."""
+"""Conditions and formulas: text in arithmetic, huge numbers and deep nesting never crash.
+
+Each is answered or refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of results: whole or absent, all of one command, with one message when they cannot be written."""
+"""Result files: complete or absent, all from one command, with one message when writing fails."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NEW = {"a.csv": "new a", "b.csv": "new b", "more.csv": "new"}
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """What is there to be read."""
+    """Return the contents of all files in a folder."""
     return {path.name: path.read_text() for path in folder.iterdir() if not path.name.startswith((".", "runs.sqlite"))}
 
 
@@ -218,7 +218,7 @@ WAITING = ["--set", "duration=20 s", "--replications", "30", "--jobs", "1", "--o
 
 
 def during(lan: Path, what: str) -> subprocess.CompletedProcess[str]:
-    """The command, with the shell command ``what`` as soon as runs are there."""
+    """Run the command, and the shell command ``what`` once there are runs."""
     command = [sys.executable, "-m", "cellyard", "run", str(lan), *WAITING]
     process = subprocess.Popen(
         command, cwd=lan.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=-1
@@ -238,7 +238,7 @@ def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printe
     done = during(lan, what)
     assert done.returncode == 1
     assert len(json.loads(done.stdout)["runs"]) == 30
-    # A slow machine tells its progress too.
+    # A slow machine also prints its progress.
     told = [line for line in done.stderr.splitlines() if " of 30 runs, " not in line]
     assert told == [
         "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are as they "
@@ -248,7 +248,7 @@ def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printe
 
 
 def limited(lan: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
-    """The command where no file may have more than ``size`` bytes, as on a full disk."""
+    """Run the command with files limited to ``size`` bytes, as on a full disk."""
     resource = pytest.importorskip("resource")
     command = [sys.executable, "-m", "cellyard", "run", str(lan), "--replications", "40", "--out", "out", *options]
     limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])

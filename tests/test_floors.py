@@ -1,4 +1,7 @@
-"""The packages of the Python part stand one upon another: each imports only those below it, inside functions and for types too."""
+"""The Python packages are layered: each imports only those below it.
+
+Imports inside functions and for types count, too.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,18 @@ import cellyard
 
 ROOT = Path(cellyard.__file__).parent
 
-#: The packages, the ground first.
+#: Packages in order, from the bottom.
 FLOORS = (
     *("system", "statistics", "show", "results", "runs", "components", "scenario", "store", "outputs", "study", "plot"),
     *("experiment", "studies", "commands", "cli"),
 )
 
-#: Modules beside the packages, which give public names to what stands in them.
+#: Modules outside the packages, which give public names to their contents.
 FLAT = ["cluster", "errors", "networks", "plot_rows", "public", "ready", "reproduce", "__init__", "__main__"]
 
 
 def imported() -> dict[str, set[str]]:
-    """Of each module, those that it imports anywhere."""
+    """Return for each module the modules that it imports anywhere."""
     files = {module(path): path for path in ROOT.rglob("*.py")}
     found: dict[str, set[str]] = {}
     for name, path in files.items():
@@ -35,7 +38,7 @@ def imported() -> dict[str, set[str]]:
 
 
 def module(path: Path) -> str:
-    """A module's name within the package."""
+    """Return the name of a module within the package."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
 
 

@@ -1,4 +1,4 @@
-"""What a folder of results says of itself, and what is not overwritten."""
+"""Descriptions of result folders, and protection against overwriting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The third study on its published scenarios: every VC against the table and the ideal, the same digest under every kernel."""
+"""The third study on its published scenarios: every VC against the table and the ideal.
+
+All kernels give the same digest.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ STUDY = load("gfr-leaky-bucket")
 
 @cache
 def simulated(table: str, scheme: str) -> Rows:
-    """Rows of one scheme and network, one replication."""
+    """Return rows of one scheme and network, from one replication."""
     reproduction = Reproduction(STUDY, select(STUDY, [table], [("scheme", scheme)]), replications=1)
     for _ in reproduction.advance():
         pass
@@ -85,7 +88,7 @@ def test_scheme_one_gives_every_vc_about_what_was_published(table: str) -> None:
     for row in rows:
         assert throughput(row) == pytest.approx(row.published["throughput_mbps"], abs=2.5), row.parameters
         assert throughput(row) >= 0.98 * row["mcr_mbps"], row.parameters
-    # Excesses that print tells apart come in the same order.
+    # Excesses that differ in the printed table come in the same order.
     excess = {
         row["vc"]: (throughput(row) - row["mcr_mbps"], float(row.published["throughput_mbps"] or 0) - row["mcr_mbps"])
         for row in rows
@@ -102,7 +105,7 @@ def test_with_full_buckets_scheme_one_lets_the_minimum_rate_in_and_repeated_deli
     for row in simulated("tcp-udp", "1"):
         late, repeated = float(row.simulated["late_mbps"] or 0), float(row.simulated["repeated_percent"] or 0)
         assert late / (1 - repeated / 100) >= row["mcr_mbps"], row.parameters
-        # Of UDP a frame may be cut by the end of the run.
+        # The end of the run may cut off one frame of UDP.
         assert repeated > 2 if row["kind"] == "tcp" else repeated < 0.01, row.parameters
         if row["vc"] == "VC1":
             assert 0.95 * row["mcr_mbps"] < late < 0.98 * row["mcr_mbps"]
@@ -117,7 +120,7 @@ def test_with_full_buckets_scheme_one_lets_the_minimum_rate_in_and_repeated_deli
 )  # fmt: skip
 def test_rows_give_one_digest_under_every_kernel(table: str, scheme: str, duration: str) -> None:
     row, *_ = select(STUDY, [table], [("scheme", scheme)])
-    # Small bursts, so that buckets decide within so short a time.
+    # Small bursts make the buckets decide within such a short time.
     values = [
         ("duration", duration),
         ("measure.warm_up", "0 s"),

@@ -1,4 +1,4 @@
-"""Units of a grid's values in tables of data are those that the engine reads."""
+"""The units of a grid's values in data tables are those that the engine reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from cellyard import _engine
 from cellyard.show.columns import _ALSO, _UNITS, as_columns
 from conftest import LAN
 
-#: A field for each kind of quantity, where the resolved scenario has it, and how many of its units there are one of a column's.
+#: For each kind of quantity: a field, its place in the resolved scenario, and how many of its units
+#: make one of the column.
 FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
     "s": ("link.0.delay", lambda data: data["links"][0]["delay"] / 25_272_000_000_000),
     "mbps": ("link.0.rate", lambda data: data["links"][0]["rate"] / 1e6),

@@ -1,4 +1,4 @@
-"""What `make instructions` lets pass."""
+"""Checks of `make instructions`."""
 
 from __future__ import annotations
 

@@ -19,22 +19,26 @@ STAT = "/proc/{}/stat"
 pytestmark = pytest.mark.skipif(not Path(STAT.format("self")).exists(), reason="reads CPU time from /proc")
 
 
-#: Signals that end a command, with the exit status that says so.
+#: Signals that end a command, with the exit status of each.
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
-#: Runs that finish together are stored together. Those that are being stored when the signal comes are in the store or not, and count as
-#: not yet finished; there are hardly more of them than cores.
+#: Largest number of runs being stored when the signal comes: hardly more than cores, as runs that
+#: finish together are stored together. These runs may be in the store or not, and count as
+#: unfinished.
 AT_ONCE = 2 * all_cores()
 
 
 def listen() -> None:
-    """A shell in the background would have a command ignore Ctrl-C, and nohup the end of the terminal."""
+    """Restores the default handling of signals.
+
+    A background shell makes commands ignore Ctrl-C, and nohup makes them ignore SIGHUP.
+    """
     for number in STATUS:
         signal.signal(number, signal.SIG_DFL)
 
 
 class Command:
-    """The command line under way."""
+    """A command in progress."""
 
     def __init__(self, folder: Path, *arguments: object) -> None:
         self.out, self.err = folder / "stdout", folder / "stderr"
@@ -43,12 +47,15 @@ class Command:
             self.process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=err, preexec_fn=listen)
 
     def cpu_seconds(self) -> float:
-        """What it has used so far."""
+        """Return the CPU seconds used so far."""
         fields = Path(STAT.format(self.process.pid)).read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def interrupt(self, number: signal.Signals = signal.SIGINT, *, or_done: bool = False) -> float:
-        """Ctrl-C, or another signal; its status must be the signal's, or that of one that has done all. CPU seconds still used."""
+        """Send Ctrl-C or another signal, and return the CPU seconds still used.
+
+        The status must be that of the signal, or of a command that has finished.
+        """
         before = self.cpu_seconds()
         hung = threading.Timer(60, self.process.kill)
         hung.start()
@@ -76,7 +83,7 @@ def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: lis
         assert command.process.poll() is None
         time.sleep(0.02)
     assert command.interrupt(number) < 1
-    # The test's own look above may have left an empty log, which it cannot remove.
+    # This test may itself have left an empty log by looking, which it cannot remove.
     assert not [path for path in store.parent.glob("runs.sqlite-wal") if path.stat().st_size]
     err = command.err.read_text()
     assert "interrupted" in err and "Traceback" not in err
@@ -89,7 +96,7 @@ def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: lis
 
 @pytest.mark.parametrize("place", ["store.Store.add_all", "store.Store.__exit__", "system.progress.Progress.__exit__"])
 def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_path: Path, place: str) -> None:
-    """The signal comes when what ends the second of two runs, or is done after it, has been done."""
+    """Sends the signal after the command has done the work that follows the second of two runs."""
     module, kind, name = place.rsplit(".", 2)
     code = (
         "import os, signal\n"
@@ -105,7 +112,7 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_pat
         "from cellyard.__main__ import main\n"
         "main()\n"
     )
-    # Long enough not to finish together.
+    # Runs are long enough not to finish together.
     arguments = [
         "run",
         str(lan),
@@ -121,7 +128,7 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_pat
         "json",
     ]
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True)
-    # The run whose line was being added counts as not yet finished.
+    # A run whose line was being added counts as unfinished.
     finished = 1 if name == "add_all" else 2
     on = "2 finished runs are kept in out/runs.sqlite, and the same command goes on from there"
     assert (done.returncode, done.stderr) == (130, f"interrupted: {finished} of 2 runs finished; {on}\n")
@@ -132,7 +139,10 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_pat
 
 
 def test_interrupt_during_one_long_run(lan: Path, tmp_path: Path) -> None:
-    """The run would take minutes; it is under way once the command has used more than its start costs."""
+    """The run would take minutes.
+
+    It is in progress once the command has used more CPU time than its start costs.
+    """
     command = Command(tmp_path, "run", lan, "--set", "duration=100000 s")
     while command.cpu_seconds() < 1:
         assert command.process.poll() is None
@@ -142,7 +152,8 @@ def test_interrupt_during_one_long_run(lan: Path, tmp_path: Path) -> None:
 
 
 def test_the_twin_hears_an_interrupt_too(lan: Path, tmp_path: Path) -> None:
-    # The twin keeps all frames: the run would be refused for the memory it may need.
+    # The twin keeps all frames: without this option, the run would be refused for its possible
+    # memory use.
     command = Command(tmp_path, "run", lan, "--set", "duration=100000 s", "--kernel", "twin", "--memory", "10000GB")
     while command.cpu_seconds() < 1:
         assert command.process.poll() is None
@@ -206,7 +217,10 @@ def test_a_terminal_has_its_cursor_again(lan: Path, tmp_path: Path, number: sign
 
 
 def test_a_terminal_that_is_gone_keeps_what_was_finished(lan: Path, tmp_path: Path) -> None:
-    """As when its window is closed: SIGHUP from the system and from the shell, and nothing can be printed any more."""
+    """Simulates closing the terminal window.
+
+    The system and the shell both send SIGHUP, and nothing can be printed any more.
+    """
     pty = pytest.importorskip("pty")
     leader, follower = pty.openpty()
     arguments = ["run", str(lan), "--set", "duration=20 s", "--replications", "5000", "--out", "out"]
@@ -242,7 +256,7 @@ def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGHUP)
     _, err = process.communicate(timeout=120)
-    # A slow machine tells its progress, and nothing else is told.
+    # A slow machine prints its progress, and nothing else is printed.
     told = [line for line in err.splitlines() if " of 12 runs, " not in line]
     assert (process.returncode, told) == (0, [])
     assert stored(store) == 12
@@ -265,7 +279,10 @@ def test_a_signal_while_it_still_imports_is_no_traceback(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("status", [129, 130, 143])
 def test_an_interrupt_in_code_made_from_a_text_keeps_the_status(tmp_path: Path, status: int) -> None:
-    """As where a dataclass is being made: ``python -m`` would kill itself at the end, though the interrupt was handled."""
+    """Interrupts code made from text, such as a dataclass.
+
+    There, ``python -m`` would kill itself at the end, though the interrupt was handled.
+    """
     (tmp_path / "interrupted.py").write_text(f"""
 import sys
 from cellyard import __main__
@@ -284,7 +301,10 @@ __main__.main()
 
 
 def test_interrupt_while_a_scenario_is_read(tmp_path: Path) -> None:
-    """Entries by the million take seconds to read; reading is under way once more than the start is used."""
+    """Reading millions of entries takes seconds.
+
+    Reading is in progress once more CPU time than the start is used.
+    """
     (tmp_path / "large.toml").write_text("host = [" + "1," * 4_000_000 + "]\n")
     command = Command(tmp_path, "check", "large.toml")
     while command.cpu_seconds() < 1:

@@ -1,6 +1,7 @@
-"""Kills at random moments and damaged bits: nothing that was finished is lost, and nothing is changed in silence.
+"""Random kills and flipped bits: no finished run is lost, and nothing changes silently.
 
-The environment variables `CELLYARD_KILLS` and `CELLYARD_FLIPS` say how many, `CELLYARD_SEED` which.
+The environment variables `CELLYARD_KILLS` and `CELLYARD_FLIPS` set their numbers, and
+`CELLYARD_SEED` the random choices.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ KILLS = int(os.environ.get("CELLYARD_KILLS", "25"))
 FLIPS = int(os.environ.get("CELLYARD_FLIPS", "100"))
 SEED = int(os.environ.get("CELLYARD_SEED", "20251122"))
 
-#: Kinds of commands that follow each other in one folder: each writes other result files than the one before.
+#: Kinds of commands that follow each other in one folder. Each writes other result files than the
+#: last.
 KINDS: tuple[tuple[str, ...], ...] = (
     ("--seed", "1"),
     ("--seed", "2", "--set", 'probe=[{ what = "cwnd", of = "vc1", interval = "1 ms" }]'),
@@ -49,7 +51,7 @@ def without_cost(text: str) -> dict[str, Any]:
 
 
 def kept_runs(path: Path) -> dict[str, str]:
-    """Every run of a store as text by its hash; raises where one is damaged."""
+    """Return every run of a store as text, by its hash. Raises where a run is damaged."""
     if not path.exists():
         return {}
     with Store(path) as store:
@@ -60,12 +62,12 @@ def kept_runs(path: Path) -> dict[str, str]:
 
 
 def text(result: Mapping[str, Any] | None) -> str:
-    """All of a result."""
+    """Return a whole result as text."""
     return json.dumps(result and with_lists(result))
 
 
 def look(folder: Path) -> str:
-    """Check that the folder is consistent as the next command finds it, and say how it was found."""
+    """Check that the folder is consistent for the next command, and return its state."""
     names = [path.name for path in folder.iterdir()]
     found = "list" if LIST in names else "new" if any(name.startswith((NEW, TRIAL)) for name in names) else "clean"
     settle(folder)
@@ -129,7 +131,7 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
 
 
 def read(store: Store, run: bytes) -> Any:
-    """The whole result of a run, known by its hash alone."""
+    """Return the whole result of a run, known only by its hash."""
     ((number, sealed, recorded, content),) = store.connection.execute(
         "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?)", (run,)
     )
@@ -138,7 +140,7 @@ def read(store: Store, run: bytes) -> Any:
 
 
 def test_two_commands_write_one_store_while_both_are_killed(tmp_path: Path) -> None:
-    """Finished runs are there as soon as another process can read them, and stay, whoever is killed."""
+    """Finished runs stay and are there as soon as another process can read them, whichever process is killed."""
     draw = random.Random(SEED)
     (tmp_path / "lan.toml").write_text(LAN)
     store = tmp_path / "shared.sqlite"
@@ -191,7 +193,7 @@ def test_damaged_bits_change_no_result_in_silence(cli: Cli, lan: Path, tmp_path:
             assert str(error).startswith(f"{path}: ")
             seen["refused"] += 1
             continue
-        # What the damage hides is simulated again; nothing is another result.
+        # Runs hidden by the damage are simulated again, and every result is unchanged.
         assert all(run in (before, "null") for run, before in zip(found, known, strict=True))
         seen["the same" if found == known else "simulated again"] += 1
     assert sum(seen.values()) == FLIPS and seen["refused"] > FLIPS / 10

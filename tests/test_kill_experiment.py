@@ -1,7 +1,9 @@
-"""A small experiment is killed at random moments: no finished run is lost or doubled, and its tables are those of an undisturbed one.
+"""Random kills of a small experiment: no finished run is lost or doubled.
 
-The environment variable `CELLYARD_KILLS` says how many kills of one process, of which half as many are of two processes on one store, and a
-tenth of workers of a cluster; `CELLYARD_SEED` draws others. `make kills` does a thousand.
+The tables equal those of an undisturbed experiment. The environment variable `CELLYARD_KILLS` sets
+the number of kills of one process. Half as many kills are of two processes on one store, and a
+tenth are of cluster workers. `CELLYARD_SEED` sets the random choices. `make kills` does a thousand
+kills.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from conftest import LAN, stored
 from test_kill import KILLS, SEED, kept_runs, without_cost
 
 REPLICATIONS = 20
-#: Runs of the experiment.
+#: Number of runs of the experiment.
 RUNS = 2 * REPLICATIONS
 
 SMALL = f"""\
@@ -42,7 +44,7 @@ path = "switch.west.ubr.buffer"
 values = ["500 cells", "1000 cells"]
 """
 
-#: Its tables, byte by byte.
+#: Tables of the experiment, compared byte by byte.
 TABLES = ("points.csv", "runs.csv")
 
 Whole = dict[str, Any]
@@ -50,7 +52,7 @@ Whole = dict[str, Any]
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with the experiment."""
+    """Return a folder with the experiment."""
     (tmp_path / "lan.toml").write_text(LAN)
     (tmp_path / "small.toml").write_text(SMALL)
     return tmp_path
@@ -66,12 +68,12 @@ def begun(files: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def tables(out: Path) -> Whole:
-    """All that does not tell of time and place."""
+    """Return everything that does not depend on time and place."""
     return {name: (out / name).read_bytes() for name in TABLES} | without_cost((out / "results.json").read_text())
 
 
 def undisturbed(files: Path) -> tuple[Whole, dict[str, str], float]:
-    """The tables, every run as text, and how long the experiment takes."""
+    """Return the tables, every run as text, and the duration of the experiment."""
     began = time.monotonic()
     subprocess.run(command("whole"), cwd=files, check=True, capture_output=True)
     took = time.monotonic() - began
@@ -79,7 +81,7 @@ def undisturbed(files: Path) -> tuple[Whole, dict[str, str], float]:
 
 
 def seen(path: Path) -> dict[str, bytes]:
-    """The runs that another process can read, while others write."""
+    """Return the runs that another process can read while others write."""
     if not path.exists():
         return {}
     connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
@@ -92,7 +94,7 @@ def seen(path: Path) -> dict[str, bytes]:
 
 
 def check(before: dict[str, bytes], path: Path, whole: dict[str, str]) -> int:
-    """What was there is there, once, and as it is without kills; the number of runs."""
+    """Check that earlier runs are still there, once, and unchanged; return the number of runs."""
     after = kept_runs(path)
     assert {run.lower() for run in before} <= after.keys(), "a finished run was lost"
     assert after.items() <= whole.items(), "a run is another one"
@@ -100,7 +102,7 @@ def check(before: dict[str, bytes], path: Path, whole: dict[str, str]) -> int:
 
 
 def wait(draw: random.Random, store: Path, process: subprocess.Popen[bytes], took: float) -> None:
-    """Until a random moment: of the whole command, or, more often, soon after a run has finished."""
+    """Wait until a random moment: of the whole command or, more often, soon after a run has finished."""
     if draw.random() < 0.25:
         time.sleep(draw.uniform(0, took))
         return
@@ -111,7 +113,7 @@ def wait(draw: random.Random, store: Path, process: subprocess.Popen[bytes], too
 
 
 def killed(process: subprocess.Popen[bytes]) -> bool:
-    """Kills a command; whether it was still running. It has not failed."""
+    """Kill a command, and return whether it was still running. It must not have failed."""
     process.kill()
     _, err = process.communicate()
     assert process.returncode in (0, -signal.SIGKILL), err
@@ -166,7 +168,10 @@ def test_experiments_on_one_store_that_are_killed_lose_and_double_nothing(files:
 
 
 def ready(pool: Workers, killed: set[int]) -> list[int]:
-    """The processes of both workers, which have come back, to the end of their start: Dask restarts none that is killed before that."""
+    """Return the processes of both workers, which have restarted completely.
+
+    Dask does not restart a worker that is killed earlier.
+    """
     until = time.monotonic() + 120
     while time.monotonic() < until:
         nannies = list(pool._cluster.workers.values())

@@ -1,4 +1,4 @@
-"""The page that compares all mechanisms has all of them."""
+"""The page that compares all mechanisms is complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
-#: Not on the page: without minimum rates it is `erica` to the bit.
+#: Mechanism that is not on the page. Without minimum rates it equals `erica` to the bit.
 LEFT_OUT = {"erica-mcr"}
 
 

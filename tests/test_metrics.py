@@ -1,4 +1,4 @@
-"""What a study measures: paths into results, its own function, and what of it decides whether a stored run is used again."""
+"""Metrics of a study: paths into results, its functions, and when a stored run is reused."""
 
 from __future__ import annotations
 
@@ -60,10 +60,14 @@ Make = Callable[..., Study]
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Makes the study ``mine`` of two rows: with and without a VBR source; each call makes it anew."""
+    """Return a function that writes the study ``mine`` of two rows, with and without a VBR source.
+
+    Each call writes it anew.
+    """
     monkeypatch.setattr(package, "__path__", [str(tmp_path)])
     monkeypatch.setattr(study_module, "FOLDER", tmp_path)
-    # Compiled modules are found again by second and size, so a file that is written twice in a second would be taken for the first one.
+    # Compiled modules are identified by second and size. A file written twice in a second would be
+    # mistaken for the first.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def forget() -> None:
@@ -92,7 +96,7 @@ def done(study: Study, **options: Any) -> Rows:
 
 
 def lost(run: cy.RunResult, vc: str) -> dict[str, cy.results.DroppedCells]:
-    """What a VC lost at each port."""
+    """Return the losses of a VC at each port."""
     return {there.port: there.dropped_cells for there in run.vcs[vc].ports}
 
 

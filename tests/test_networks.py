@@ -1,4 +1,4 @@
-"""Networks made by functions."""
+"""Networks created by functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell and a notebook show of scenarios, results and figures."""
+"""Representations of scenarios, results and figures in a shell and a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from cellyard import experiment as ex
 from cellyard.results import Trace
 
-#: Letters of 24 lines of 80.
+#: Number of characters in 24 lines of 80.
 SCREEN = 1920
 PROBES = (cy.QueueProbe(of="west->east", interval="1 ms"), cy.CwndProbe(of="vc"), cy.TraceProbe(of="vc1"))
 
@@ -112,7 +112,7 @@ def test_a_figure_shows_itself_and_leaves_matplotlib_as_it_was() -> None:
         with cy.plot.style():
             drawn = cy.plot.over_time(result().series)
             figure, _ = cy.plot.panels(1)
-        # The figure of a run needs no style around it.
+        # The figure of a run needs no surrounding style.
         assert cy.plot.saved(cy.plot.over_time(result().series), "png") == cy.plot.saved(drawn, "png")
         assert mpl.get_backend() == "svg" and dict(mpl.rcParams) == settings
     finally:
@@ -152,7 +152,7 @@ def test_help_explains_every_field() -> None:
 
 
 class Handle:
-    """What IPython's ``display`` answers: shows what it is told."""
+    """Stands in for the handle that IPython's ``display`` returns."""
 
     def __init__(self, shown: list[dict[str, str]]) -> None:
         self._shown = shown
@@ -164,7 +164,10 @@ class Handle:
 
 @pytest.fixture
 def notebook(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
-    """What a notebook shows below its cell, one after the other in the same place; it takes anything however short."""
+    """Return what a notebook shows below a cell, each output replacing the last.
+
+    Every output is shown, however briefly.
+    """
     from cellyard.system import progress
 
     shown: list[dict[str, str]] = []

@@ -1,4 +1,4 @@
-"""Notes on what changes along an axis of a grid or an experiment: what the links can deliver, buffers, numbers of VCs."""
+"""Notes on changes along an axis of a grid or experiment: capacity of links, buffers, numbers of VCs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_largest_goodput_that_stays_while_fair_shares_change_is_noted(cli: Cli
         without = cli(*short, *grid, "--set", "measure.max_goodput=default").stderr
         assert "fair shares add up" not in fair and "fair shares add up" not in without
         assert without.count("note: no efficiency: the scenario states no measure.max_goodput, as a rate or as") == 1
-    # Of two axes each is noted for itself, and one that leaves the sum as it is not at all.
+    # Each of two axes gets a note, but an axis that leaves the sum unchanged gets none.
     both = cli(*short, *mss, "--grid", "link.*.delay=1 ms,2 ms", "--grid", "host.*.count=5,10").stderr
     assert both.count("changes what the links can deliver") == 1
     for fine in (
@@ -52,13 +52,13 @@ def test_a_largest_goodput_that_stays_while_fair_shares_change_is_noted(cli: Cli
         "vc.*.traffic.mss=1460 bytes",
     ):
         assert "changes what the links" not in cli(*short, "--grid", fine).stderr
-    # Of so many VCs fair shares are not known.
+    # Fair shares are not computed for so many VCs.
     many = ("--set", "host.source.count=2001", "--set", "host.sink.count=2001", "--set", "duration=1 us")
     done = cli("run", lan, *many, *mss)
     assert done.returncode == 0 and "changes what the links" not in done.stderr
 
 
-#: An experiment over an axis that changes what the links can deliver.
+#: Experiment with an axis that changes how much the links can deliver.
 FAIR = """
 name = "m"
 base = {{ file = "{}" }}
@@ -88,10 +88,10 @@ def test_efficiency_relative_to_fair_shares_compares_links_of_unlike_rates(cli: 
     fair = ', "measure.max_goodput" = "fair shares"'
     assert note in told("check") and note in told("run")
     assert "changes what the links" not in told("check", fair)
-    # Small windows fill the slow link, and not the fast one: the other way round than with one largest goodput.
+    # Small windows fill the slow link and not the fast one, unlike with a single largest goodput.
     assert "155.52 Mbps is better than 15.552 Mbps: efficiency is higher by" in told("run")
     assert "15.552 Mbps is better than 155.52 Mbps: efficiency is higher by" in told("run", fair)
-    # Nor is there anything to note where the largest goodput varies with it.
+    # There is no note, either, when the largest goodput varies with the axis.
     text = (
         FAIR.format(lan.name, "")
         .replace("[[axis]]", '[[axis]]\ntogether = "a"', 1)
@@ -157,7 +157,7 @@ def test_vcs_whose_numbers_change_along_an_axis_of_counts_are_noted(cli: Cli, tm
     )
     (tmp_path / "e.toml").write_text(experiment)
     assert f"note: count {note}\n" in cli("experiment", "check", "e.toml").stdout
-    # Of the VCs that are measured none changes.
+    # None of the measured VCs changes.
     (tmp_path / "e.toml").write_text(experiment.replace("vc3", "vc2"))
     assert "changes which VC" not in cli("experiment", "check", "e.toml").stdout
     for group in ("near", "mid"):

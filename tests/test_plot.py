@@ -1,4 +1,4 @@
-"""Figures show what they say: each axis its quantity, each line its series."""
+"""Figures match their data: each axis has its quantity, each line its series."""
 
 from __future__ import annotations
 
@@ -153,7 +153,8 @@ def test_every_series_of_a_run_is_drawn_over_time_in_the_panel_of_its_kind() -> 
             if what == "queue" and len(x) > len(one.time_s):  # held until the end
                 x, y = x[:-1], y[:-1]
             assert np.array_equal(x, one.time_s) and np.array_equal(y, one.value)
-            # A mean over an interval is told at its end; a state holds from its time on; a segment is a dot.
+            # Means are drawn at the end of their interval, states from their start, and segments as
+            # dots.
             drawn = {"queue": "steps-post", "goodput": "steps-pre", "sequence": "default"}[what]
             assert line.get_drawstyle() == drawn
             assert one.of in line.get_label() or (one.vc or "") in line.get_label()
@@ -200,7 +201,7 @@ def test_no_two_lines_of_a_panel_look_alike_and_a_port_is_no_vc() -> None:
     looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
     assert len(set(looks)) == len(series)
     assert [colour for colour, _ in looks] == [*plot.COLOURS[:3], *3 * [plot.COLOURS[3]], *3 * [plot.COLOURS[4]]]
-    # Counted apart, where no panel shows both.
+    # Counted separately, where no panel shows both.
     alone = cast(Any, plot.over_time([*series[:3], recorded("cwnd", "v1", [0, 1], [1, 2])])).axes
     assert [line.get_color() for axes in alone for line in axes.lines] == [*plot.COLOURS[:3], plot.COLOURS[0]]
 
@@ -319,7 +320,7 @@ def test_lines_show_scaled_values_over_time_with_their_labels() -> None:
 
 
 class Noise(dict[str, float]):
-    """A value for whatever metric is asked for, the same each time."""
+    """Stands in for results: a constant arbitrary value for each metric."""
 
     def __init__(self, random: np.random.Generator) -> None:
         self._random = random
@@ -329,7 +330,7 @@ class Noise(dict[str, float]):
 
 
 def noise(name: str) -> Rows:
-    """All rows of a study, with noise instead of simulated values."""
+    """Return all rows of a study, with noise instead of simulated values."""
     random = np.random.default_rng(1)
     rows = (one for table in load(name).tables.values() for one in table.rows)
     return Rows(replace(one, simulated=Noise(random)) for one in rows)
@@ -337,7 +338,7 @@ def noise(name: str) -> Rows:
 
 @cache
 def figures_of(name: str) -> tuple[Rows, list[Any]]:
-    """A study's rows of noise, and its figures of them."""
+    """Return a study's rows of noise, and its figures of them."""
     study, rows = load(name), noise(name)
     return rows, [drawing() for drawing in study.part("figures").figures(study, rows)]
 
@@ -500,7 +501,7 @@ def test_groups_at_one_value_stand_farther_apart_than_their_marks_are_wide() -> 
         left = [axes.transData.transform(line.get_xydata())[0, 0] for line in marks]
         wide = max(line.get_markersize() for line in marks) * figure.dpi / 72
         assert len(left) == 3 and np.diff(left).min() > wide
-    # Nor farther than they need where there is room.
+    # Labels are no farther away than needed where there is room.
     wider: Any = plot_rows.grid(Rows(found), ["efficiency"], x="gr", group="drop_policy", columns=[], lines=["tcp"])
     first, last = (wider.axes[0].containers[place].lines[0].get_xdata()[0] for place in (0, -1))
     assert -0.15 < first < 0 < last < 0.15

@@ -1,4 +1,4 @@
-"""``cellyard plot``: which runs of a store are drawn, where, and what is refused."""
+"""``cellyard plot``: selection of runs from a store, output files, and refused requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REPLICATIONS = 3
 
 
 def scenarios() -> dict[tuple[int, str, int], cy.Scenario]:
-    """A grid of buffers, policies and segment sizes."""
+    """Return a grid of buffers, policies and segment sizes."""
     found = {}
     for buffer in (300, 1000):
         for drop, label in zip(DROPS, ("tail-drop", "epd", "fba z=0.5", "fba z=0.8"), strict=True):
@@ -46,7 +46,7 @@ def fill(path: Path, *jobs: Job) -> None:
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the grid, and of one run as stated of a point of it."""
+    """Return a store of the grid, and of a run without ensemble at one of its points."""
     found = tmp_path_factory.mktemp("store") / "runs.sqlite"
     grid = scenarios()
     jobs = [Job(one.canonical, draw) for one in grid.values() for draw in range(REPLICATIONS)]
@@ -273,7 +273,7 @@ def test_lines_have_a_colour_for_each_value_and_words_stand_side_by_side(path: P
 
 
 def cut_off(figure: Any) -> list[str]:
-    """Texts of legends and titles of panels that are not wholly on the figure, and titles wider than their panels."""
+    """Return legends and panel titles that are cut off, and titles wider than their panels."""
     figure.draw_without_rendering()
     page = figure.bbox
     texts = [*(text for one in figure.legends for text in one.get_texts()), *(axes.title for axes in shown(figure))]
@@ -304,7 +304,7 @@ def test_a_figure_says_what_its_bands_are_where_it_has_any() -> None:
 
 
 def points_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:
-    """A document of points at all values of the axes, their metrics made up."""
+    """Return a document of points at all values of the axes, with invented metrics."""
     numbers = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.4, "p95": 0.6, "min": 0.3, "max": 0.7}
     points = [
         {**dict(zip(axes, place, strict=True)), "runs": 20, **dict.fromkeys(metrics, numbers)}

@@ -1,4 +1,4 @@
-"""Ranges of ensembles: what one more draw has to do with them."""
+"""Ranges of ensembles, and how often one more draw lies in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cellyard.statistics import ranges
 @pytest.mark.parametrize("runs", [2, 4, 9, 10, 20, 37, 100])
 @pytest.mark.parametrize(("law", "off"), [("random", 0.0), ("standard_normal", 0.023), ("standard_exponential", 0.018)])
 def test_one_more_draw_lies_in_the_range_as_often_as_stated(runs: int, law: str, off: float) -> None:
-    """Monte Carlo of 4000 ensembles, whose own deviation is at most 0.008."""
+    """Uses a Monte Carlo simulation of 4000 ensembles, with a standard error of at most 0.008."""
     draws = getattr(np.random.default_rng(1), law)((4000, runs + 1))
     found = [ranges.interval(ensemble[:-1].tolist()) or (0, 0) for ensemble in draws]
     inside = np.mean([low <= one <= high for (low, high), one in zip(found, draws[:, -1], strict=True)])
