@@ -63,7 +63,7 @@ def stored(path: Path) -> int:
     connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
     try:
         return int(connection.execute("SELECT count(*) FROM run").fetchone()[0])
-    except sqlite3.OperationalError:  # it is being made
+    except sqlite3.OperationalError:  # the file is being created
         return 0
     finally:
         connection.close()

@@ -75,7 +75,7 @@ def test_replications_are_an_ensemble_and_jobs_change_nothing() -> None:
 def test_digest_only_when_asked_for() -> None:
     assert lan().run().only.digest is None
     one, other = (lan().run(digest=True, seed=seed).only.digest for seed in (1, 2))
-    assert one is not None and one == other  # nothing is drawn outside an ensemble
+    assert one is not None and one == other  # no random draws outside an ensemble
 
 
 def test_a_probe_changes_nothing() -> None:
@@ -152,7 +152,7 @@ def test_values_can_be_replaced() -> None:
     for scenario in (
         lan(),
         cy.Scenario.from_toml(LAN),
-    ):  # where the text alone is right, what is set is told beside the place
+    ):  # where the text alone is valid, the message names the override too
         with pytest.raises(
             cy.ScenarioError, match=r"scenario.*vc\[0\].to = .* one of 3 .*; with duration=3 s, host.source.count=3$"
         ):

@@ -91,7 +91,7 @@ def test_runs_of_a_worker_that_is_killed_go_to_others(pool: Workers, tmp_path: P
 def test_a_worker_that_is_slow_to_come_back_comes_back() -> None:
     before = dask.config.get("distributed.deploy.lost-worker-timeout")
     with (
-        dask.config.set({"distributed.deploy.lost-worker-timeout": "0 s"}),  # then Dask gives it up at once
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "0 s"}),  # Dask then gives up at once
         Workers(number=1) as own,
     ):
         (first,) = own.client.run(os.getpid).values()
@@ -178,7 +178,7 @@ def test_another_engine_is_refused_in_one_sentence(pool: Workers, monkeypatch: p
     monkeypatch.setattr(_engine, "build", lambda: "other")
     with pytest.raises(cy.UsageError, match=rf"^tcp://127\.0\.0\.1:\d+: {told}$"):
         Workers(address(pool))
-    with pytest.raises(cy.UsageError, match=rf"^a worker: {told}$"):  # it came later
+    with pytest.raises(cy.UsageError, match=rf"^a worker: {told}$"):  # the worker started later
         list(run_jobs([Job(PLAIN.canonical)], on=pool))
 
 
@@ -188,7 +188,7 @@ def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, mo
     with pytest.raises(cy.UsageError, match=r"^tcp://127\.0\.0\.1:1: no cluster answers within 1 s$"):
         list(run_jobs([Job(PLAIN.canonical)], on="tcp://127.0.0.1:1"))
     assert time.monotonic() - started < 8
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes what it is told, and says nothing
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts any message and sends none
         port = silent.getsockname()[1]
         with pytest.raises(cy.UsageError, match=rf"^tcp://127\.0\.0\.1:{port}: no cluster answers within 1 s$"):
             Workers(f"tcp://127.0.0.1:{port}")
@@ -229,7 +229,7 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(file: str, tmp_path: Pat
         [sys.executable, file], input=script, cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     told = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
-    assert told[0] == "Traceback (most recent call last):" and len(told) == 2  # of the script alone, not of its workers
+    assert told[0] == "Traceback (most recent call last):" and len(told) == 2  # for the script only
     assert (
         told[1].startswith("cellyard.errors.UsageError: 1 worker: ") and 'with `if __name__ == "__main__":`' in told[1]
     )

@@ -130,7 +130,7 @@ def test_what_was_run_is_not_run_again_also_by_a_larger_experiment(small: Path, 
         if (tmp_path / "results/runs.jsonl").exists()
         else None
     )
-    assert kept is None or len(kept) == 36  # 18 of before, 18 new
+    assert kept is None or len(kept) == 36  # 18 earlier runs and 18 new ones
     alone = cli("experiment", "run", small, "--format", "json", "--jobs", "1")
     told, fresh = json.loads(larger.stdout), json.loads(alone.stdout)
     assert {**told, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
@@ -515,8 +515,8 @@ def test_replications_in_which_no_tcp_delivers_anything_are_noted(tmp_path: Path
 @pytest.mark.parametrize(
     ("path", "values"),
     [
-        ("vc.*.start", ["1 s", "2 s"]),  # none begins
-        ("host.source.count", [1]),  # nobody is there to be met
+        ("vc.*.start", ["1 s", "2 s"]),  # none starts
+        ("host.source.count", [1]),  # there is no other TCP to meet
         ("vc.*.traffic", ["'udp'"]),
     ],
 )

@@ -369,7 +369,7 @@ def test_points_that_optimise_gave_up_stand_in_a_table_of_their_own() -> None:
     document = outcome.to_dict()
     given_up, whole = document["given_up"], document["points"]
     assert given_up and all(one["runs"] < 8 for one in given_up)
-    assert sorted({one["runs"] for one in whole}) == [8, 16]  # the best has as many fresh ones
+    assert sorted({one["runs"] for one in whole}) == [8, 16]  # the best point has as many fresh runs
     assert len(given_up) + len(whole) == len(outcome.measured) <= 40
     first = given_up[0]
     expected = sum(hill(first, i)["efficiency"] for i in range(first["runs"])) / first["runs"]

@@ -98,7 +98,7 @@ def test_sensitivity_says_which_indices_cannot_be_and_how_many_runs_would_tell_m
     assert few.answer is not None
     indices = {(order, one["axis"]): one for one in few.answer.tables["indices"] for order in ("first", "total")}
     outside = {key: one for key, one in indices.items() if not 0 <= one[key[0]] <= 1}
-    assert outside  # the draws are fixed, and noise goes with both axes
+    assert outside  # random draws are fixed, and noise depends on both axes
     (told,) = [sentence for sentence in few.answer.sentences if "outside 0 to 1" in sentence]
     assert all(f"{order} of {axis} for efficiency ({one[order]:.4g})" in told for (order, axis), one in outside.items())
     half = max((one[f"{order}_high"] - one[f"{order}_low"]) / 2 for (order, _), one in outside.items())

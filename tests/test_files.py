@@ -131,7 +131,7 @@ def test_a_list_that_names_anything_but_files_of_the_folder_is_refused(tmp_path:
         with pytest.raises(UsageError, match="damaged"):
             settle(folder)
     (folder / files.SUMS).write_text(f"{'0' * 64}  {name}\n")
-    assert "kept" not in str(sums(folder)) and sums(folder).keys() <= {"a"}  # of a name of two lines
+    assert "kept" not in str(sums(folder)) and sums(folder).keys() <= {"a"}  # for a name with a line break
     assert (tmp_path / "kept").exists() and (folder / ".kept").exists()
 
 
@@ -142,7 +142,7 @@ def test_a_set_removes_only_what_is_as_an_earlier_set_wrote_it(tmp_path: Path) -
     (tmp_path / "linked.csv").unlink()
     (tmp_path / "linked.csv").symlink_to("elsewhere")
     (tmp_path / "thesis.tex").write_text("my thesis")
-    with (tmp_path / files.SUMS).open("a") as file:  # as in a folder from somebody else
+    with (tmp_path / files.SUMS).open("a") as file:  # as in another user's folder
         file.write(f"{'0' * 64}  thesis.tex\n{'0' * 64}  {'a' * 300}\n{'0' * 64}  mine\0\n")
     put(tmp_path, NEW)
     kept = {"edited.csv": "my own numbers", "linked.csv": "old", "elsewhere": "old", "thesis.tex": "my thesis"}
@@ -176,7 +176,7 @@ def test_a_sealed_document_is_refused_after_any_change_of_a_bit(tmp_path: Path) 
         for bit in range(8):
             changed = raw[:place] + bytes([raw[place] ^ 1 << bit]) + raw[place + 1 :]
             try:
-                assert unsealed(changed.decode()) == document  # a space that is another space
+                assert unsealed(changed.decode()) == document  # a non-standard space character
             except ValueError:
                 continue
 

@@ -1,4 +1,7 @@
-"""Ctrl-C, SIGTERM and SIGHUP end a command at once, each with its status, and keep what was finished."""
+"""Ctrl-C, SIGTERM and SIGHUP end a command at once, each with its status.
+
+Finished runs are kept.
+"""
 
 from __future__ import annotations
 
@@ -162,10 +165,11 @@ def test_the_twin_hears_an_interrupt_too(lan: Path, tmp_path: Path) -> None:
 
 
 def test_an_interrupt_in_any_phase_is_heard_within_a_second(lan: Path, tmp_path: Path) -> None:
-    """From the reading of the scenario to the last file, with a million points to print and write.
+    """Interrupts in any phase, from reading the scenario to writing the last file.
 
-    Python itself, which is not yet ready to be interrupted, has started by then. One signal is enough in any phase: runs that have
-    finished are written and printed as far as that takes no longer.
+    The run has a million points to print and write. Python has started by then, as it cannot be
+    interrupted properly before. One signal suffices in any phase. Finished runs are written and
+    printed if that takes no longer.
     """
     probe = 'probe=[{ what = "queue", of = "west->east", interval = "3 us" }]'
     arguments = ("run", lan, "--set", probe, "--replications", "2", "--jobs", "1", "--out", "out", "--format", "json")

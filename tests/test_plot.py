@@ -58,7 +58,7 @@ def test_published_values_are_on_x_and_simulated_ones_with_their_ranges_on_y() -
     assert [group.get_label() for group in (epd, fba)] == ["EPD", "FBA"]
     points = [group.lines[0].get_xydata() for group in (epd, fba)]
     assert points[0].tolist() == [[0.3, 0.41], [0.5, 0.64]]
-    assert points[1].tolist() == [[0.7, 0.85]]  # neither what was not published nor what is in doubt
+    assert points[1].tolist() == [[0.7, 0.85]]  # unpublished and doubtful values are left out
     (bars,) = epd.lines[2]
     assert np.allclose(bars.get_segments(), [[(0.3, 0.36), (0.3, 0.51)], [(0.5, 0.59), (0.5, 0.74)]])
     diagonal = axes.lines[-1].get_xydata()
@@ -67,7 +67,7 @@ def test_published_values_are_on_x_and_simulated_ones_with_their_ranges_on_y() -
 
 
 def cube() -> Rows:
-    """Two policies, two buffers, two numbers of sources; simulated and published tell which."""
+    """Return points for two policies, two buffers and two numbers of sources, simulated and published."""
     found = []
     for n, policy in enumerate(("fba", "epd")):
         for k, buffer in enumerate((2000, 1000)):
@@ -591,7 +591,7 @@ def test_numbers_of_numpy_and_any_sequence_can_be_drawn() -> None:
 def test_a_figure_is_the_same_file_whenever_it_is_made(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = []
     for seconds in ("1000000000", "1000000001"):
-        monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)  # what matplotlib takes for the time of day
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)  # matplotlib would take these for times of day
         with plot.style():
             figure, (axes,) = plot.panels(1)
             axes.plot([0, 1], [1, 2])

@@ -67,7 +67,7 @@ def test_points_are_means_of_the_replications_with_their_range(path: Path) -> No
     for point in found.points:
         key = point["buffer_cells"], point["drop"], point["mss_bytes"]
         runs = grid[key].run(replications=REPLICATIONS)
-        assert point["runs"] == REPLICATIONS  # the run as stated is no draw of the ensemble
+        assert point["runs"] == REPLICATIONS  # the run without ensemble is not a replication
         values = sorted(runs.values("efficiency"))
         assert point["efficiency"]["mean"] == pytest.approx(sum(values) / REPLICATIONS)
         one = point["efficiency"]
@@ -154,7 +154,7 @@ def test_last_words_name_what_varies_and_are_refused_where_they_name_several() -
         for start, buffer in (("1 ms", "900 cells"), ("2 ms", "800 cells"))
     )
     both = Scenarios({b"1": one.to_toml(), b"2": other.to_toml()})
-    assert both.values("start", "--x") == {b"1": "1 ms", b"2": "2 ms"}  # that of vc2 is the same in both
+    assert both.values("start", "--x") == {b"1": "1 ms", b"2": "2 ms"}  # vc2 has the same value in both
     assert both.varying() == {BUFFER: 2, "vc.vc1.start": 2}
     mixed = LONG.with_values({"vc.vc1.start": "2 ms", "vc.vc2.start": "3 ms"})
     with pytest.raises(
@@ -290,7 +290,7 @@ def test_a_figure_says_what_its_bands_are_where_it_has_any() -> None:
     document = points_of(["fairness"], buffer_cells=[500, 1000], drop=["epd", "fba"])
     with style():
         for lines in (True, False):
-            drawn: Any = one_figure(document, lines=lines).figure  # a map has means alone
+            drawn: Any = one_figure(document, lines=lines).figure  # a map shows only means
             assert drawn.get_supxlabel() == "means, and the range of the runs (5 to 95 %)" * lines
         for point in document["points"][2:]:
             point["runs"] = 4

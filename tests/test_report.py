@@ -1,4 +1,4 @@
-"""The pages of `cellyard study report`: what is on them, what is marked, what is escaped."""
+"""The pages of `cellyard study report`: their content, their marks, and escaping."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ EMPTY = {"meta", "br", "img"}
 
 
 class Page(HTMLParser):
-    """An HTML page as its elements: tag, attributes, text; and as tables under their headings."""
+    """An HTML page as its elements (tag, attributes, text), and as tables under their headings."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.texts: list[tuple[str, str]] = [("", "")]
-        #: Heading -> rows of its tables, each row its cells as (class, text).
+        #: Tables by heading: rows of cells as (class, text).
         self.tables: dict[str, list[list[tuple[str, str]]]] = {}
         self._open: list[str] = []
         self._heading = ""
@@ -74,7 +74,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of two tables of a study, an ensemble of one."""
+    """Return the report of two tables of a study, one of them an ensemble."""
     out = tmp_path_factory.mktemp("report") / "deep/report"
     options = ["--table", "1", "--table", "2-3", "--replications", "1", "--out", out]
     command = [sys.executable, "-m", "cellyard", "study", "report", "ubr-plus", *options]
@@ -94,7 +94,7 @@ def shown(folder: Path) -> Page:
     return Page((folder / "index.html").read_text(encoding="utf-8"))
 
 
-#: What a page needs of the JSON document beside its rows.
+#: Parts of the JSON document that a page needs besides its rows.
 DOCUMENT: dict[str, Any] = {
     "engine_version": "0",
     "seed": 1,
@@ -122,7 +122,7 @@ def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
 
 
 def leads(shown: Page) -> tuple[list[str], list[str]]:
-    """Where links go: to headings of the page, each of which has an id of its own, and to files."""
+    """Check the targets of links: headings of the page, each with a unique id, and files."""
     ids = {attributes["id"]: kind for kind, attributes in shown.elements if "id" in attributes}
     assert len(ids) == len([attributes for _, attributes in shown.elements if "id" in attributes])
     links = shown.attributes("a", "href")
@@ -223,7 +223,7 @@ def test_the_answer_is_told_first_as_the_document_has_it(shown: Page, folder: Pa
     assert len(document["answer"]) == 5 and shown.text("h2")[0] == "Answer"
     assert " ".join(document["answer"]) in shown.text("p")
     text = (folder / "README.md").read_text(encoding="utf-8")
-    # A line each, where the front page finds what is said in short.
+    # Each has a line, from which the front page takes the short answer.
     lines = "\n".join(document["answer"])
     assert f"## Answer\n\n{lines}\n\n## Agreement\n" in text
     first = document["rows"][-1]["simulated"]
@@ -273,7 +273,10 @@ def test_every_figure_is_on_the_page_and_in_a_file(shown: Page, folder: Path) ->
 
 
 def judged_apart(document: dict[str, Any]) -> dict[tuple[str, str, str], float]:
-    """Published values outside their range, by table, row and metric, with how far they are; worked out from the JSON document."""
+    """Return published values outside their range, by table, row and metric, with their distances.
+
+    They are computed from the JSON document.
+    """
     found = {}
     for row in document["rows"]:
         parameters = ", ".join(str(row[name]) for name in STUDY.tables[row["table"]].parameters)
@@ -414,13 +417,13 @@ def test_the_farthest_come_first() -> None:
     assert [one.published["efficiency"] for one, _ in far] == [0.85, 0.75, 0.65] and min(distances) > FAR
 
 
-#: Ends whatever it stands in, if it is not escaped.
+#: Text that closes any element it stands in, unless escaped.
 EVIL = """</td></p>"><i id="claims">'|`*_&amp;"""
 
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Study:
-    """A study whose texts and names are all markup."""
+    """Return a study whose texts and names are all markup."""
     in_csv = EVIL.replace('"', '""')
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables/t.csv").write_text(
@@ -439,7 +442,7 @@ def hostile(tmp_path: Path) -> Study:
 
 
 def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
-    """One row far from what was published, and a document with a claim."""
+    """Return one row far from the published value, and a document with a claim."""
     rows = Rows(replace(one, simulated={"efficiency": 0.5}, ranges={"efficiency": (0.4, 0.6)}) for one in select(study))
     whole = {
         "rows": 1,

@@ -1,4 +1,4 @@
-"""The classes of results and their schema: one description, and nothing of a document is dropped or made up."""
+"""Classes of results and their schema: one description, with nothing of a document lost or invented."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PYTHON = {"string": str, "integer": int, "number": float, "boolean": bool, "null
 
 @pytest.fixture(scope="module")
 def run() -> cy.RunResult:
-    """A run with drops, a series, a trace and a digest."""
+    """Return a run with drops, a series, a trace and a digest."""
     probes = '[{ what = "queue", of = "west->east", interval = "100 ms" }, { what = "trace", of = "vc1" }]'
     return cy.Scenario.from_toml(LAN, overrides=[("probe", probes)]).run(digest=True).only
 
 
 def check(value: Any, schema: dict[str, Any]) -> None:
-    """A document has exactly what its schema describes, in its order."""
+    """Check that a document has exactly what its schema describes, in the same order."""
     schema = {**schema, **SCHEMA["$defs"].get(schema.get("$ref", "").rpartition("/")[2], {})}
     if "anyOf" in schema:
         check(value, schema["anyOf"][1 if value is None else 0])
@@ -113,7 +113,7 @@ def test_numbers_are_the_integers_and_floats_of_the_schema() -> None:
 
 def test_every_list_within_a_run_is_a_table() -> None:
     def lists(schema: dict[str, Any]) -> dict[str, str]:
-        """The fields that are lists of parts, with the names of these."""
+        """Return the fields that are lists of parts, with the names of the parts."""
         listed = {
             name: one["items"].get("$ref", "").rpartition("/")[2]
             for name, one in schema["properties"].items()
@@ -123,7 +123,7 @@ def test_every_list_within_a_run_is_a_table() -> None:
 
     within = {(of, field) for of, part in lists(SCHEMA).items() for field in lists(SCHEMA["$defs"][part])}
     assert within == {(of, field) for of, field, _ in tables.WITHIN.values()}
-    # Each series is a table of points.
+    # Each series becomes a table of points.
     assert {"runs", *lists(SCHEMA), *tables.WITHIN} - {"series"} == set(tables.PARTS)
 
 
@@ -134,7 +134,7 @@ def test_every_part_with_numbers_can_be_measured() -> None:
         if isinstance(one, type) and issubclass(one, ResultPart) and one.numbers()
     }
     measured = {below.kind for parts in metric_path.PARTS.values() for below in parts.values()}
-    # These have no names.
+    # These parts have no names.
     assert parts - measured == {results.TransferResult, results.DroppedCell}, "not in metric_path.PARTS"
 
 

@@ -1,7 +1,8 @@
-"""Metrics against numbers worked out by hand.
+"""Metrics compared with hand calculations.
 
-A burst of ten cells, one every 0.1 ms, meets a port that takes 1 ms for each. Cell i = 0 .. 9 has left its host at
-0.1 (i + 1) ms and the port at 1.1 + i ms, so its transfer delay is 1 + 0.9 i ms, 0.9 i ms of which it waits.
+A burst of ten cells, one every 0.1 ms, meets a port that takes 1 ms for each. Cell i = 0 .. 9
+leaves its host at 0.1 (i + 1) ms and the port at 1.1 + i ms. Its transfer delay is thus 1 + 0.9 i
+ms, of which it waits 0.9 i ms.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ KERNELS = ("auto", "slotted", "twin")
 
 
 def burst(kernel: str, measure: cy.Measure | None = None, **queue: Any) -> cy.RunResult:
-    """The result of that burst in a run of 100 ms."""
+    """Return the result of that burst in a run of 100 ms."""
     scenario = cy.Scenario(
         duration="100 ms",
         measure=measure or cy.Measure(),
@@ -38,18 +39,19 @@ def burst(kernel: str, measure: cy.Measure | None = None, **queue: Any) -> cy.Ru
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_a_port_counts_in_the_measuring_time(kernel: str) -> None:
-    # Between 2 and 5 ms cells leave at 2.1, 3.1 and 4.1 ms; 8 wait before the first, then 7, 6 and 5.
+    # Between 2 and 5 ms, cells leave at 2.1, 3.1 and 4.1 ms. Before the first 8 cells wait, then 7,
+    # 6 and 5.
     port = burst(kernel, cy.Measure(warm_up="2 ms", window="3 ms")).ports["west->screen"]
     assert (port.measured_arrived_cells, port.measured_sent_cells, port.measured_max_queue_cells) == (0, 3, 8)
     assert port.measured_mean_queue_cells == pytest.approx((0.1 * 8 + 7 + 6 + 0.9 * 5) / 3)
     assert port.measured_utilisation == 1
     assert (port.arrived_cells, port.sent_cells, port.max_queue_cells) == (10, 10, 9)
-    # Until 0.75 ms seven cells arrive; one is in service, three wait, and the buffer refuses three.
+    # Until 0.75 ms seven cells arrive: one is in service, three wait, and the buffer refuses three.
     port = burst(kernel, cy.Measure(window="0.75 ms"), buffer="3 cells").ports["west->screen"]
     assert (port.measured_arrived_cells, port.measured_dropped_cells, port.measured_sent_cells) == (7, 3, 0)
     assert port.measured_cell_loss_ratio == port.classes[0].measured_cell_loss_ratio == pytest.approx(3 / 7)
     assert port.cell_loss_ratio == port.classes[0].cell_loss_ratio > 3 / 7
-    # A port that cannot queue counts nothing by itself.
+    # A port that cannot queue has no counters.
     lone = cy.ready.scenario("lan-5", overrides={"duration": "20 ms"}).run().ports["east->sink1"]
     assert (lone.measured_arrived_cells, lone.measured_utilisation) == (None, None)
 
@@ -76,7 +78,7 @@ def test_delays_queue_and_goodput_of_a_burst(kernel: str) -> None:
     assert port.max_queue_cells == port.classes[0].max_queue_cells == 9  # the first is in service
     assert port.mean_queue_cells == pytest.approx(0.9 * sum(range(10)) / 100)
     assert port.utilisation == pytest.approx(10 / 100)
-    assert port.efficiency is None  # that is for TCPs
+    assert port.efficiency is None  # only for TCPs
     assert (port.measured_arrived_cells, port.measured_dropped_cells, port.measured_max_queue_cells) == (10, 0, 9)
     assert (port.measured_mean_queue_cells, port.measured_utilisation) == (port.mean_queue_cells, port.utilisation)
     totals = result.totals
@@ -89,7 +91,7 @@ def test_delays_queue_and_goodput_of_a_burst(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_loss_of_a_burst_in_a_finite_buffer(kernel: str) -> None:
     result = burst(kernel, buffer="5 cells")
-    # One in service and five waiting before the first has left.
+    # One cell is in service and five wait before the first has left.
     vc = result.vcs["vbr"]
     assert vc.cells_dropped == 4 and vc.cell_loss_ratio == pytest.approx(0.4)
     (there,) = vc.ports
@@ -104,7 +106,10 @@ def test_loss_of_a_burst_in_a_finite_buffer(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
-    """Ten cells of `a` at once with ten of `b` meet a port for five; the line behind loses the first cell of either that gets so far."""
+    """Ten cells of `a` and ten of `b` meet a port for five at once.
+
+    The link behind loses the first cell of each VC that gets so far.
+    """
     on, off = "1 ms", "99 ms"
     scenario = cy.Scenario(
         duration="100 ms",
@@ -126,7 +131,8 @@ def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
         name: {there.port: there.dropped_cells for there in vc.ports if there.dropped_cells.total}
         for name, vc in run.vcs.items()
     }
-    # Of ten cells one is in service and five wait before the first has left; the tenth of `a` never gets there.
+    # Of ten cells, one is in service and five wait before the first has left. The tenth cell of `a`
+    # never arrives there.
     assert {name: list(ports) for name, ports in lost.items()} == {"a": ["a->west", "west->east"], "b": ["west->east"]}
     assert (lost["a"]["a->west"].link, lost["a"]["a->west"].total) == (1, 1)
     assert (lost["a"]["west->east"].full, lost["b"]["west->east"].full) == (3, 4)
@@ -137,8 +143,11 @@ def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
 
 
 def datagrams(kernel: str, duration: str, **west: Any) -> cy.RunResult:
-    """Ten datagrams of three cells each, one after the other from 0 to 30 ms; the link to the switch loses the third and the last. A VC
-    of cells shares nothing with them."""
+    """Return a scenario of ten datagrams of three cells each, sent back to back from 0 to 30 ms.
+
+    The link to the switch loses the third and the last datagram. A VC of cells shares nothing with
+    them.
+    """
     scenario = cy.Scenario(
         duration=duration,
         hosts=[cy.Host(name=name) for name in ("a", "b", "c", "d")],
@@ -180,7 +189,10 @@ def test_a_frame_is_lost_when_nothing_of_it_is_under_way(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_frames_that_lose_their_last_cell_are_lost_though_nobody_finds_them_damaged(kernel: str) -> None:
-    """A cell each millisecond, where one each 1.5 ms is allowed and 0.6 ms too early: every third is dropped."""
+    """One cell comes every millisecond, where one per 1.5 ms is allowed, and 0.6 ms too early.
+
+    Every third cell is dropped.
+    """
     result = datagrams(kernel, "40 ms", gfr=cy.Queue(police=cy.FGcra(action="tag")))
     udp = result.vcs["udp"]
     assert (udp.frames_sent, udp.frames_delivered, udp.frames_damaged, udp.frames_lost) == (10, 0, 0, 10)
@@ -188,7 +200,7 @@ def test_frames_that_lose_their_last_cell_are_lost_though_nobody_finds_them_dama
 
 
 def host_link(*sources: Any, rate: str = "1 Mbps", duration: str = "1 s") -> cy.Scenario:
-    """Sources at one host, whose link has ``rate``."""
+    """Return a scenario of sources at one host, whose link has ``rate``."""
     return cy.Scenario(
         duration=duration,
         hosts=[cy.Host(name="a"), cy.Host(name="b")],
@@ -200,7 +212,10 @@ def host_link(*sources: Any, rate: str = "1 Mbps", duration: str = "1 s") -> cy.
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_what_an_overloaded_host_never_sends_is_told(kernel: str) -> None:
-    """In 1 s 2123 and 1887 cells are handed to a link that sends 2358; what is left counts neither as lost nor as delayed."""
+    """In 1 s, 2123 and 1887 cells are handed to a link that sends 2358.
+
+    The remainder counts neither as lost nor as delayed.
+    """
     run = host_link(cy.Cbr(rate="900 kbps"), cy.Cbr(rate="800 kbps")).run(kernel=kernel).only
     one, other = run.vcs.values()
     assert [vc.cells_sent + vc.cells_not_sent for vc in (one, other)] == [2123, 1887]
@@ -209,20 +224,24 @@ def test_what_an_overloaded_host_never_sends_is_told(kernel: str) -> None:
     for vc in (one, other):
         assert vc.host_load == pytest.approx(1.7)
         assert vc.host_queue_cells == one.cells_not_sent + other.cells_not_sent == 4010 - 2358
-        # The last cell is handed over at 2122 x 424 / 900000 s, while the 2358th is in service, and leaves as the 4010th.
+        # The last cell is handed over at 2122 x 424 / 900000 s, while the 2358th is in service. It
+        # leaves as the 4010th.
         assert vc.max_host_queue_cells == 4010 - 2358
         assert vc.max_host_delay_s == pytest.approx(4010 * 424e-6 - 2122 * 424 / 9e5)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_window_waits_at_its_host_without_overloading_it(kernel: str) -> None:
-    """Four segments of twelve cells at once, on a link that takes 1 ms for a cell; the tenth cell leaves as the run ends."""
+    """Four segments of twelve cells come at once, on a link that takes 1 ms per cell.
+
+    The tenth cell leaves as the run ends.
+    """
     window = host_link(cy.Tcp(mss="512 bytes", initial_window=4), rate="424 kbps", duration="10 ms")
     vc = window.run(kernel=kernel).only.vcs["vc1"]
     assert (vc.frames_sent, vc.cells_sent, vc.cells_not_sent, vc.host_queue_cells) == (4, 9, 39, 39)
     assert (vc.max_host_queue_cells, vc.host_load) == (47, 0)
     assert vc.max_host_delay_s == pytest.approx(48e-3)
-    # Two sources that the link can take: a cell meets at most one before it.
+    # The link can carry both sources: a cell finds at most one cell before it.
     calm = host_link(cy.Cbr(rate="500 kbps"), cy.Cbr(rate="400 kbps")).run(kernel=kernel).only.vcs["vc1"]
     assert calm.host_load == pytest.approx(0.9) and calm.max_host_queue_cells == 1
     assert calm.max_host_delay_s == pytest.approx(2 * 424e-6)
@@ -231,7 +250,7 @@ def test_a_window_waits_at_its_host_without_overloading_it(kernel: str) -> None:
 @pytest.mark.parametrize("watched", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_cell_in_service_at_the_end_is_held_also_where_none_can_wait(kernel: str, watched: bool) -> None:
-    # A cell takes 42.4 us on either link; by 50 us the first is in service at the switch.
+    # A cell takes 42.4 us on either link. At 50 us, the first cell is in service at the switch.
     for duration, counts in (("42 us", (0, 0, 0, 0)), ("50 us", (1, 1, 0, 1)), ("90 us", (2, 2, 1, 1))):
         scenario = cy.Scenario(
             duration=duration,
@@ -260,7 +279,7 @@ def test_tcp_without_loss_reaches_its_share_of_the_line(kernel: str) -> None:
         vcs=[cy.Vc(from_="source", to="sink", traffic=cy.Tcp(mss="512 bytes"))],
     )
     result = scenario.run(kernel=kernel).only
-    # 512 bytes of 12 cells; the port never idles.
+    # A segment of 512 bytes takes 12 cells, and the port is never idle.
     best = 8.48 * 512 / (12 * 53)
     assert result.totals.goodput_mbps == pytest.approx(best, rel=2e-3)
     assert result.totals.efficiency == pytest.approx(best / 10, rel=2e-3)
@@ -274,7 +293,10 @@ def test_tcp_without_loss_reaches_its_share_of_the_line(kernel: str) -> None:
 def test_the_99_percent_quantile_is_neither_that_of_95_percent_nor_the_largest(
     kernel: str, classes: tuple[Any, ...]
 ) -> None:
-    """Of 200 cells on lines of their own, 190 are under way for 1 ms, 8 for 2 ms and 2 for 3 ms: the 198th of them, 2 ms."""
+    """Of 200 cells on separate lines, 190 are in flight for 1 ms, 8 for 2 ms and 2 for 3 ms.
+
+    The quantile is the 198th value, 2 ms.
+    """
     parts = [(190, "1 ms"), (8, "2 ms"), (2, "3 ms")]
     scenario = cy.Scenario(
         duration="1 s",
@@ -296,24 +318,25 @@ def test_the_99_percent_quantile_is_neither_that_of_95_percent_nor_the_largest(
     for vc, delay in zip(result.vcs.values(), (1e-3, 2e-3, 3e-3), strict=True):
         quantiles = {vc.p50_cell_transfer_delay_s, vc.p95_cell_transfer_delay_s, vc.p99_cell_transfer_delay_s}
         assert quantiles == {vc.max_cell_transfer_delay_s} and quantiles.pop() == pytest.approx(delay)
-        assert vc.ports == ()  # on a line of its own nothing can be lost
+        assert vc.ports == ()  # nothing is lost on a separate line
     found = [(result.totals.p99_cell_transfer_delay_s, result.totals.mean_cell_transfer_delay_s)]
     together = [c for c in result.classes.values() if c.cells_delivered == 200]
     found += [(c.p99_cell_transfer_delay_s, c.mean_cell_transfer_delay_s) for c in together]
     for p99, mean in found:
-        # Bins of at most 1/64 relative width; never too small.
+        # Bins of at most 1/64 relative width round up, never down.
         assert p99 is not None
         assert 2e-3 <= p99 <= 2e-3 * (1 + 1 / 64)
         assert mean == pytest.approx((190 * 1e-3 + 8 * 2e-3 + 2 * 3e-3) / 200)
 
 
 def widest_gap(phases: list[float]) -> float:
-    """The widest gap between fractions of a circle; 1 where all are equal."""
+    """Return the widest gap between fractions of a circle; 1 where all are equal."""
     ordered = sorted(phases)
     return max(b - a for a, b in zip(ordered, [*ordered[1:], ordered[0] + 1], strict=True))
 
 
-# Weyl sequences of n points leave no gap wider than 2.6 / n; all replications with one phase leave a gap of 1.
+# Weyl sequences of n points leave no gap wider than 2.6 / n. If all replications had one phase, the
+# gap would be 1.
 N = 20
 
 
@@ -332,7 +355,10 @@ def test_what_a_run_tells_is_told_by_a_result_of_one_run_and_by_none_of_several(
 
 
 def test_replications_spread_the_phase_of_the_timers_evenly() -> None:
-    """The first frame is lost, so the second leaves at a tick of the timer: its phase, past a multiple of 500 ms."""
+    """The first frame is lost, so the second leaves at a timer tick.
+
+    The tick is at the phase of the timer after a multiple of 500 ms.
+    """
     scenario = cy.Scenario(
         duration="5 s",
         ensemble=cy.Ensemble(timer_phase=True),
@@ -346,7 +372,10 @@ def test_replications_spread_the_phase_of_the_timers_evenly() -> None:
 
 
 def test_replications_spread_the_phase_of_bursts_evenly() -> None:
-    """The queue of the first burst begins at its phase: bursts of ten cells in 1 ms, each served in 1 ms, every 200 ms."""
+    """The queue of the first burst begins at its phase.
+
+    Bursts of ten cells in 1 ms come every 200 ms, and each cell is served in 1 ms.
+    """
     scenario = cy.Scenario(
         duration="400 ms",
         ensemble=cy.Ensemble(vbr_phase=True),
@@ -387,7 +416,8 @@ def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
     )
     vcs = scenario.run(kernel=kernel).only.vcs
     small = vcs["small"]
-    # Twelve cells there and two back, each 0.1 ms on two links, one after the other on the first, and 5 us on each.
+    # Twelve cells travel there and two back. Each takes 0.1 ms on two links, one after the other on
+    # the first, plus 5 us on each.
     took = (12 + 1 + 2 + 1) * 1e-4 + 4 * 5e-6
     assert small.began_s == 0.01
     assert small.completed_s == pytest.approx(0.01 + took)

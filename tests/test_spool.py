@@ -1,4 +1,4 @@
-"""What probes record goes to the disk while runs go on, and is then what it would have been in memory."""
+"""Recordings of probes go to disk during runs, and equal those kept in memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROBES = """probe = [
 ]
 """
 
-#: Two sources of which each cell is a point, and two of five a traced drop.
+#: Scenario of two sources with a point for each cell, and with two of five cells traced as drops.
 CELLS = """
 duration = "DURATION"
 host = [{ name = "a", count = 2 }, { name = "b" }]
@@ -41,7 +41,7 @@ probe = [{ what = "queue", of = "w->b", every = 1 }, { what = "trace", of = "vc1
 
 
 def documents(jobs: list[Job], spool: Spool | None) -> list[str]:
-    """The runs as JSON, as it is written."""
+    """Return the runs as JSON, as written."""
     found = {done.index: done.result for done in run_jobs(jobs, threads=2, spool=spool)}
     return ["".join(json_pieces(found[index])) for index in range(len(jobs))]
 
@@ -61,10 +61,10 @@ def test_what_goes_to_the_disk_is_what_memory_has(tmp_path: Path, hold_bytes: in
 
     with Counted(tmp_path, hold_bytes=hold_bytes) as spool:
         assert documents(jobs, spool) == in_memory
-        assert list(tmp_path.iterdir()) == []  # it has no name
+        assert list(tmp_path.iterdir()) == []  # the file has no name
     first = json.loads(in_memory[0])
     assert len(first["trace"]) > 300 and sum(len(series["value"]) for series in first["series"]) > 100_000
-    # The last part is what was recorded since the one before.
+    # The last part has the recordings since the part before.
     assert parts.keys() == {0, 1, 2, 3} and min(parts.values()) >= (2 if hold_bytes < 1_000_000 else 1)
 
 
@@ -145,7 +145,7 @@ def test_memory_does_not_grow_with_what_is_recorded(tmp_path: Path) -> None:
 
 
 def limited(tmp_path: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
-    """The command where no file may have more than ``size`` bytes, as on a full disk."""
+    """Run the command with files limited to ``size`` bytes, as on a full disk."""
     resource = pytest.importorskip("resource")
     limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
     return subprocess.run(

@@ -32,7 +32,7 @@ CANONICAL = SHORT.canonical
 
 
 class Efficiency:
-    """Keeps one number, and counts how often it was asked."""
+    """Keeps one number, and counts its calls."""
 
     identity = "efficiency"
 
@@ -45,7 +45,7 @@ class Efficiency:
 
 
 def runs(jobs: list[Job], path: Path, **options: Any) -> tuple[list[Mapping[str, Any]], int]:
-    """Results in order, and how many runs were made."""
+    """Return results in order, and the number of runs made."""
     with Store(path) as store:
         found = sorted(run_jobs(jobs, store=store, **options), key=lambda one: one.index)
         assert store.failure is None
@@ -79,7 +79,7 @@ def test_a_whole_result_answers_for_whatever_is_kept_of_it_and_what_was_kept_is_
     assert made == 0 and keep.asked == 3
     assert found == [{"efficiency": one["totals"]["efficiency"]} for one in whole]
     assert runs(some, tmp_path / "a.sqlite") == (found, 0) and keep.asked == 3, "it is stored as well"
-    # And the other way round: the run of which something was kept is stored whole too.
+    # The reverse also holds: a run of which only a part was kept is later stored whole, too.
     assert runs(some, tmp_path / "b.sqlite") == (found, 3)
     assert runs(plain, tmp_path / "b.sqlite") == (whole, 0)
 
@@ -125,7 +125,10 @@ def test_stored_series_and_drops_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 def test_runs_of_an_earlier_engine_can_be_read_and_made_again(tmp_path: Path) -> None:
-    """The store was written before documents had a line break and drops an average: one run with probes, two replications."""
+    """The store predates line breaks and averages of drops in documents.
+
+    It has one run with probes and two replications.
+    """
     path = tmp_path / "runs.sqlite"
     shutil.copyfile(ROOT / "tests/stores/version-2.sqlite", path)
     with Store(path) as store:
@@ -312,7 +315,7 @@ def test_stores_that_are_opened_at_once_are_made_once(tmp_path: Path) -> None:
 
 
 class Busy(sqlite3.Connection):
-    """A connection whose file is busy whenever a statement is tried for the first time."""
+    """A connection that reports a busy file the first time each statement is tried."""
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
         tried = self.__dict__.setdefault("tried", {"ROLLBACK", "COMMIT"})

@@ -1,4 +1,4 @@
-"""``cellyard store``: what is in a store, tables, upkeep, two engines beside each other; and the same from Python."""
+"""``cellyard store``: overview, tables, upkeep, and comparison of two engines; also from Python."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Goodput:
 
 
 def filled(path: Path, *jobs: Job) -> list[Mapping[str, Any]]:
-    """Results of jobs, which are in the store then, in their order."""
+    """Return the results of jobs in order, after storing them."""
     with Store(path) as store:
         return [one.result for one in sorted(run_jobs(jobs, threads=1, store=store), key=lambda one: one.index)]
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A store of two replications, a run with a probe, and another of which one number was kept."""
+    """Return a store of two replications, a run with a probe, and a run of which one number was kept."""
     found = tmp_path / "runs.sqlite"
     plain = [Job(SHORT.canonical, replication) for replication in range(2)]
     filled(found, *plain, Job(PROBED.canonical), Job(PROBED.with_seed(2).canonical, None, Goodput()))

@@ -1,4 +1,7 @@
-"""Damaged stores: whatever column, row or page is wrong, tables are those that were written, or there is one message."""
+"""Damaged stores: tables are unchanged, or there is one message.
+
+Any column, row or page may be damaged.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ def filled(path: Path, *jobs: Job) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The file of a store of four runs, of one of which points are stored, of another also what was kept of it."""
+    """Return the file of a store of four runs.
+
+    Points are stored for one run. For another, the values kept from it are stored, too.
+    """
     path = tmp_path_factory.mktemp("whole") / "runs.sqlite"
     filled(path, *JOBS)
     filled(path, Job(SHORT.canonical, 1, Goodput()))
@@ -54,7 +60,7 @@ def path(tmp_path: Path, whole: bytes) -> Path:
 
 
 def tables(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """The tables of a store; raises `UsageError`."""
+    """Return the tables of a store. Raises `UsageError`."""
     with Store(path) as store:
         return {part: list(map(flat, frames.records(store, part, store.runs()))) for part in PARTS}
 
@@ -152,7 +158,7 @@ def test_what_says_how_many_points_there_are_is_sealed(path: Path) -> None:
 
 
 def emptied(path: Path, of: str) -> None:
-    """Make the page on which a table or an index begins say that it has no entries."""
+    """Overwrite the first page of a table or index so that it claims to have no entries."""
     with sqlite3.connect(path) as connection:
         ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (of,))
         ((size,),) = connection.execute("PRAGMA page_size")
@@ -270,7 +276,7 @@ def test_a_store_of_version_1_is_read_and_its_runs_are_sealed_when_something_is_
 
 
 def sizes(path: Path) -> tuple[list[int], list[int]]:
-    """The bytes that a store counts of its runs, and those that it has."""
+    """Return the bytes that a store counts for its runs, and those that it has."""
     with Store(path) as store:
         runs = list(store.runs())
         for run in runs:

@@ -1,4 +1,4 @@
-"""Stores on a disk that is full, and on one that is read-only: file systems in memory, which only root may mount."""
+"""Stores on full and read-only disks: file systems in memory, which only root may mount."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 from conftest import Cli, stored
 
-#: What the runs take on the disk is several times this.
+#: Size of the disk in KiB; the runs take several times as much.
 SMALL_KIB = 400
 RUNS = 400
 
 
 class Disk:
-    """A file system of its own."""
+    """A separate file system."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.store = folder / "runs.sqlite"
 
     def mount(self, options: str) -> bool:
-        """Mount it, or mount it otherwise; whether that was possible."""
+        """Mount or remount the disk, and return whether that was possible."""
         command = ["mount", "-t", "tmpfs", "-o", options, "none", str(self.folder)]
         try:
             return subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -32,7 +32,7 @@ class Disk:
             return False
 
     def names(self) -> set[str]:
-        """What is there, the log of the store and its index apart."""
+        """Return the names of the files, without the log and the index of the store."""
         return {path.name for path in self.folder.iterdir() if not path.name.startswith("runs.sqlite-")}
 
 
@@ -55,11 +55,11 @@ def test_a_full_disk_is_one_error_and_keeps_what_had_finished(cli: Cli, lan: Pat
     kept = stored(disk.store)
     told = f"{disk.store}: cannot be written: No space left on device; {kept} finished runs are kept in {disk.store}\n"
     assert (done.returncode, done.stderr, done.stdout) == (1, told, whole) and 10 < kept < RUNS
-    # It opens, and what it has is used; nothing new fits.
+    # The store opens and its runs are used, but nothing new fits.
     shown = cli("store", "show", disk.store)
     assert shown.returncode == 0 and f"{kept} runs" in shown.stdout
     assert cli(*options, "--store", disk.store).stdout == whole and stored(disk.store) == kept
-    # Whatever else is to be written there leaves nothing behind.
+    # No other file that is to be written leaves anything behind.
     names = disk.names()
     with suppress(OSError), (disk.folder / "filler").open("wb", buffering=0) as filler:
         while True:
@@ -72,7 +72,7 @@ def test_a_full_disk_is_one_error_and_keeps_what_had_finished(cli: Cli, lan: Pat
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == f"{disk.folder / place}: No space left on device\n"
     assert disk.names() == names | {"filler"}
-    # With more room the same command goes on.
+    # With more space, the same command continues.
     assert disk.mount("remount,size=16m")
     done = cli(*options, "--store", disk.store)
     assert (done.returncode, done.stderr, done.stdout) == (0, "", whole) and stored(disk.store) == RUNS

@@ -68,7 +68,7 @@ def test_document_has_the_promised_shape(cli: Cli) -> None:
         assert summary["mean_abs_error"] == pytest.approx(np.mean(errors))
         assert {g.get("configuration") for g in summary["groups"]} == {None, "lan"}
     assert found["replications"] == 3 and found["centre"] == "median"
-    assert found["claims"] == []  # their tables are not whole
+    assert found["claims"] == []  # their tables are incomplete
 
 
 @pytest.mark.parametrize("centre", ["median", "mean"])
@@ -159,7 +159,7 @@ def test_a_network_that_stands_in_several_tables_is_run_once(
     rows = Rows(study.tables[table].rows.where(**where, **own)[0] for table, own in tables.items())
     with Store(tmp_path / "runs.sqlite") as store:
         assert sum(Reproduction(study, rows).advance(store=store)) == 1
-        for one in rows:  # whichever is chosen, the run is there
+        for one in rows:  # either choice finds the run
             again = Reproduction(study, Rows([one]))
             assert list(again.advance(store=store)) == [1] and again.cpu_seconds == 0
         assert store.kept == 1
@@ -253,7 +253,10 @@ def test_every_row_of_every_study_is_a_valid_scenario() -> None:
 def test_sampled_rows_stay_near_the_published_values(
     name: str, table: str, where: dict[str, str], efficiency: float, fairness: float
 ) -> None:
-    """Bands of mean absolute error, half as wide again as measured with three replications. All tables: `make validate`."""
+    """Checks bands of mean absolute error, 1.5 times as wide as measured with three replications.
+
+    `make validate` checks all tables.
+    """
     study = load(name)
     sampled = Reproduction(study, select(study, [table], where), replications=3)
     for _ in sampled.advance():
@@ -334,12 +337,12 @@ def test_gains_are_from_the_low_value_to_the_high_one_of_rows_alike_in_the_rest(
 @pytest.mark.parametrize(
     ("metric", "published", "ends", "inside"),
     [
-        # Printed with two decimals: from 0.495 to 0.505.
+        # A value printed with two decimals: from 0.495 to 0.505.
         ("efficiency", 0.5, (0.504, 0.6), 1),
         ("efficiency", 0.5, (0.506, 0.6), 0),
         ("efficiency", 0.5, (0.4, 0.496), 1),
         ("efficiency", 0.5, (0.4, 0.494), 0),
-        # Whole cells.
+        # A value in whole cells: from 7590.5 to 7591.5.
         ("max_queue_cells", 7591, (7591.4, 7600.0), 1),
         ("max_queue_cells", 7591, (7591.6, 7600.0), 0),
         ("max_queue_cells", 7591, (7500.0, 7590.6), 1),
@@ -362,7 +365,10 @@ def test_agreement_tells_how_many_would_be_inside_if_each_were_one_more_draw() -
 
 
 def test_metrics_of_the_class_beside_the_tcps_are_those_of_that_class() -> None:
-    """Both classes queue and lose at the bottleneck, each its own number of cells; other ports have shorter queues."""
+    """Both classes queue and lose cells at the bottleneck, in different numbers.
+
+    Other ports have shorter queues.
+    """
     study = load("guaranteed-rate")
     where = {"configuration": "lan", "gr": "0.1", "vbr_buffer": "1000"}
     done = Reproduction(study, select(study, ["vbr-cost"], where))

@@ -1,4 +1,4 @@
-"""What is printed: names are text, whatever they hold, in any encoding, also where a stream is closed or full."""
+"""Output: names are plain text in any encoding, and streams may be closed or full."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def named(lan: Path, name: str) -> Path:
 
 
 def on_a_terminal(*arguments: object, folder: Path, columns: int = 200) -> tuple[int, str]:
-    """Status of a command all of whose streams are a terminal, and what it showed there."""
+    """Return the status of a command whose streams are all a terminal, and what the terminal showed."""
     pty = pytest.importorskip("pty")
     leader, follower = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
@@ -38,7 +38,7 @@ def on_a_terminal(*arguments: object, folder: Path, columns: int = 200) -> tuple
 
 
 def in_shell(text: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A line for the shell in which CY is the command."""
+    """Return a line for the shell, in which CY is the command."""
     line = f'CY() {{ {" ".join(COMMAND)} "$@"; }}; {text}'
     return subprocess.run(
         ["sh", "-c", line], cwd=folder, capture_output=True, text=True, env={**os.environ, **environment}

@@ -1,4 +1,4 @@
-"""Tables: what numbers they show, and how they fit a terminal."""
+"""Tables: the numbers that they show, and how they fit a terminal."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_wide_table_is_folded_between_columns_that_do_not_belong_together() ->
     folded = Table.of_rows(header, [row, row], keys=2).text(width=30).split("\n\n")
     assert [part.splitlines()[0].split() for part in folded] == [
         ["policy", "runs", "a", "5-95", "%"],
-        ["policy", "runs", "b", "published", "diff"],  # wider than 30, but one thing
+        ["policy", "runs", "b", "published", "diff"],  # wider than 30, but unbreakable
         ["policy", "runs", "c"],
     ]
     assert all(len(part.splitlines()) == 4 for part in folded)
@@ -70,7 +70,7 @@ def test_the_first_line_without_frames_tells_of_cells(cli: Cli) -> None:
     assert "goodput" not in summed and "mean_delay_ms" in summed
 
 
-#: Two files and data without end; the large file is complete where the line is fast enough.
+#: Scenario of two files and endless data. The large file finishes where the line is fast enough.
 FILES = """\
 duration = "1 s"
 host = [{ name = "source" }, { name = "sink" }]
@@ -84,7 +84,10 @@ vc = [
 
 
 def columns(shown: str) -> list[dict[str, str]]:
-    """The rows of a table by head, after its heading, if any; heads that stand twice keep their last column."""
+    """Return the columns of a table by head, after its heading, if any.
+
+    Repeated heads keep their last column.
+    """
     head, rule, *rows = [line for line in shown.splitlines() if not line.endswith(":")]
     ends = [place for place, mark in enumerate(rule + " ") if mark == " " and rule[place - 1] == "-"]
     spans = list(zip([0, *(end + 2 for end in ends)], ends, strict=False))
@@ -112,7 +115,7 @@ def test_files_tell_when_they_began_and_were_complete(cli: Cli, tmp_path: Path) 
     (tmp_path / "files.toml").write_text(FILES)
     names = ("vc", "began_ms", "completed_ms", "file_goodput_mbps")
     vcs = columns(cli("run", "files.toml").stdout.split("\n\n")[2])
-    # Twelve cells there and two back of 0.1 ms each, and twice 5 us.
+    # Twelve cells travel there and two back, each taking 0.1 ms, plus twice 5 us.
     assert [tuple(vc[name] for name in names) for vc in vcs] == [
         ("small", "0", "1.410", "2.905"),
         ("large", "200.0", "", ""),
@@ -136,7 +139,7 @@ def test_files_of_several_runs_tell_in_how_many_they_were_complete(cli: Cli, tmp
     for file in files:
         values = [file[name] for name in ("began_ms", "completed_ms", "file_goodput_mbps", "min-max")]
         assert all(values) if file["complete"] == "3 of 3" else not any(values)
-    # The draws move the start by 100 us at most, and the file takes as long.
+    # Random draws shift the start by at most 100 us, and the file takes equally long.
     assert float(files[0]["completed_ms"]) - float(files[0]["began_ms"]) == pytest.approx(1.41, abs=0.01)
     assert files[0]["min-max"] == "2.905..2.905"
     alone = columns(cli("run", "files.toml", *grid).stdout.split("\n\n")[2])
@@ -173,7 +176,10 @@ def test_a_port_tells_its_efficiency_beside_its_utilisation(cli: Cli, lan: Path)
 
 
 def test_ports_that_no_cell_reaches_are_no_lines(cli: Cli) -> None:
-    """Of single cells nothing flows back: the ports towards the sources can queue, and never do."""
+    """VCs of single cells have no reverse traffic.
+
+    Ports towards the sources can queue, but never do.
+    """
     (poisson,) = [path for path in EXAMPLES if path.stem == "poisson"]
     setting = ("--set", "duration=1 ms", "--set", "measure.warm_up=0 s", "--set", "link.0.rate=100 Mbps")
     (run,) = json.loads(cli("run", poisson, *setting, "--format", "json").stdout)["runs"]
@@ -274,7 +280,7 @@ def test_losses_of_a_grid_stand_by_point_and_port(cli: Cli, lan: Path, tmp_path:
     assert list(lost[0]) == ["switch.west.ubr.drop", "port", "cells_dropped", "policy", "full"]
     assert {line["switch.west.ubr.drop"]: [int(line["policy"]), int(line["full"])] for line in lost} == counts
     assert counts["tail-drop"][0] == 0 < counts["epd"][0]
-    # Those of a point are means where it has several runs.
+    # Numbers of a point are means where there are several runs.
     means = cli("run", lan, *grid[:2], "--replications", 2).stdout.split("\n\n")[-1]
     assert means.startswith("data cells dropped, means of the runs:\nswitch.west.ubr.drop  port")
 
@@ -288,7 +294,7 @@ def test_throughput_is_told_where_it_is_compared_with_a_contract_or_an_offered_r
     assert "throughput_mbps" not in told()[0]
     udp = told("--set", "vc.vc1.traffic=udp")
     contract = told("--set", 'vc.vc2.contract={ mcr = "1 Mbps" }')
-    # Of each datagram of 1024 bytes 23 cells of 53.
+    # Each datagram of 1024 bytes takes 23 cells of 53 bytes.
     assert float(udp[0]["throughput_mbps"]) == pytest.approx(float(udp[0]["goodput_mbps"]) * 23 * 53 / 1024, abs=0.06)
     assert all(float(vc["throughput_mbps"]) >= float(vc["goodput_mbps"]) for vc in udp + contract)
 

@@ -1,4 +1,4 @@
-"""Studies in folders of their users: found, run, reported, and their mistakes told."""
+"""Studies in users' folders: finding, running, reporting, and messages about mistakes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs/studies.md").read_text(encoding="utf-8")
 
 @pytest.fixture
 def tcps(tmp_path: Path) -> Path:
-    """The study that the documentation shows, in a folder of its own, with short runs."""
+    """Return the study of the documentation, in a separate folder and with short runs."""
     folder = tmp_path / "tcps"
     (folder / "tables").mkdir(parents=True)
     section = PAGE.partition("## A study of your own\n")[2].partition("\n## ")[0]
@@ -96,7 +96,7 @@ def test_an_experiment_varies_a_row_of_a_study_beside_its_description(tcps: Path
     assert done.returncode == 2 and "has no scenario.py" in done.stderr
 
 
-#: Leaves a trace wherever it runs.
+#: Code that leaves a trace wherever it runs.
 TRACE = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n"
 EXPERIMENT = """name = "traced"
 replications = 2
@@ -112,7 +112,7 @@ kind = "table"
 
 @pytest.fixture
 def traced(tcps: Path) -> Path:
-    """The study, with a trace in each of its modules, and an experiment beside it that varies a row."""
+    """Return the study with a trace in each of its modules, next to an experiment that varies a row."""
     for name in ("scenario", "claims", "figures", "metrics"):
         file = tcps / f"{name}.py"
         file.write_text(TRACE + (file.read_text() if file.exists() else "CLAIMS = []\nfigures = metrics = list\n"))

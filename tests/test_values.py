@@ -1,4 +1,4 @@
-"""What Python hands over: numbers of numpy, computed floats, and what no scenario can have."""
+"""Values from Python: numpy numbers, computed floats, and values that no scenario can have."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-//! Records of quantities over time: at every change, at regular times, as envelopes or as sums per
-//! interval.
+//! Records of quantities that change over time: at every change, at regular times, as envelopes or
+//! as sums over intervals.
 
 use crate::cells::Run;
 use crate::flow::FlowId;
@@ -25,19 +25,19 @@ impl From<f64> for Points {
 }
 
 impl Points {
-    /// Times in seconds and values.
+    /// Returns times in seconds and values.
     pub fn columns(&self) -> (Vec<f64>, Vec<f64>) {
         let seconds = |t: Time| t.0 as f64 / TICKS_PER_SECOND as f64;
         self.points.iter().map(|&(t, v)| (seconds(t), v)).unzip()
     }
 
-    /// Number of points so far.
+    /// Returns the number of points so far.
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Removes and returns the points. Unless `all`, the last point stays, because it may still
-    /// change.
+    /// Takes away the points except the last one, which may still change. With `all`, takes every
+    /// point.
     pub fn take(&mut self, all: bool) -> Points {
         let kept = usize::from(!all).min(self.points.len());
         let rest = self.points.split_off(self.points.len() - kept);
@@ -78,19 +78,19 @@ pub enum Statistic {
     Max,
 }
 
-/// Minimum, time average and maximum of a quantity per interval, exact over all its changes (model
-/// section 6).
+/// Minimum, mean over time and maximum of a quantity for each interval, computed from all its
+/// changes (model section 6).
 #[derive(Clone, Debug)]
 pub struct Envelope {
     interval: Span,
-    /// Time up to which the value is counted. It has held since the last change.
+    /// Time until which the value is counted. The value has held since the last change.
     since: Time,
     value: f64,
-    /// End of the current interval.
+    /// End of the interval in progress.
     until: Time,
-    /// Minimum and maximum in the current interval, and the sums over its ticks of whole part and
-    /// fraction. The unit of `fraction` is 2^-60. Sums are integers, so the order of addition does
-    /// not matter.
+    /// Minimum and maximum of this interval so far, and the sums over its ticks of whole part and
+    /// fraction. Fractions are in units of 2^-60. The sums are integers, so the order of addition
+    /// does not matter.
     least: f64,
     greatest: f64,
     whole: i128,
@@ -103,7 +103,7 @@ pub struct Envelope {
 const FRACTION_UNIT: f64 = (1u64 << 60) as f64;
 
 impl Envelope {
-    /// Starts the envelope of a quantity whose initial value is `value`.
+    /// Begins the envelope of a quantity whose first value is `value`.
     pub fn new(interval: Span, value: f64) -> Envelope {
         Envelope {
             interval,
@@ -240,7 +240,7 @@ impl Record {
 /// A piecewise constant quantity, recorded at every change, at regular times or as its envelope.
 #[derive(Clone, Debug)]
 pub struct Steps {
-    /// Interval of the regular times, and the next one.
+    /// Interval of the regular times, and the next of them.
     regular: Option<(Span, Time)>,
     value: f64,
     /// The record.
@@ -248,8 +248,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Starts with `value`. With `interval`, samples are taken at its multiples. Otherwise every
-    /// change is recorded, or the `envelope`.
+    /// Begins with `value`. Regular times are the multiples of `interval`. Without `interval`,
+    /// every change is recorded, or the `envelope`.
     pub fn new(interval: Option<Span>, envelope: Option<Span>, value: f64) -> Steps {
         Steps {
             regular: interval.map(|i| (i, Time::ZERO)),
@@ -280,7 +280,7 @@ impl Steps {
         }
     }
 
-    /// Sets the quantity to `value` at `time`; times must not decrease.
+    /// Changes the value to `value` at `time`; times must not go back.
     pub fn set(&mut self, time: Time, value: f64) {
         match self.regular {
             Some(_) => self.until(time),
@@ -322,12 +322,12 @@ impl IntervalSum {
         }
     }
 
-    /// End of the current interval.
+    /// Returns the end of the interval in progress.
     pub fn due(&self) -> Time {
         self.until
     }
 
-    /// Adds `value` to the current interval.
+    /// Adds `value` in the interval in progress.
     pub fn add_before_due(&mut self, value: f64) {
         self.sum += value;
     }
@@ -349,29 +349,29 @@ impl IntervalSum {
     }
 }
 
-/// State of the class queue that a dropped cell found, and the limit there.
+/// State of the class queue that a dropped cell found, and what was allowed there.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundQueue {
-    /// X, the waiting cells of the class.
+    /// X: cells waiting.
     pub waiting: u64,
-    /// Y_i, the waiting cells of the cell's VC.
+    /// Y_i: waiting cells of the VC.
     pub waiting_of_vc: u64,
-    /// N_a, the VCs with waiting cells.
+    /// N_a: VCs with waiting cells.
     pub active_vcs: u64,
-    /// Limit of the policy or the buffer at its decision, cells.
+    /// Limit set by the policy or the buffer in its decision, in cells.
     pub threshold: Option<f64>,
-    /// Average queue of a policy of the RED family, this cell included, cells.
+    /// Average queue of a policy of the RED family after this cell, in cells.
     pub average: Option<f64>,
-    /// Drop probability that the policy's curve gives for this average.
+    /// Probability that the policy's curve gives for this average.
     pub probability: Option<f64>,
 }
 
-/// A dropped cell, by indices.
+/// A dropped cell, with indices in place of names.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceEntry {
     /// Time of the drop.
     pub time: Time,
-    /// Link of the port, or the link that lost the cell.
+    /// Link of the port, or link that lost the cell.
     pub link: u32,
     /// Flow of the cell.
     pub flow: FlowId,
@@ -379,9 +379,9 @@ pub struct TraceEntry {
     pub frame: u32,
     /// Cell number.
     pub cell: u32,
-    /// Reason of the drop.
+    /// Reason for the drop.
     pub reason: DropReason,
-    /// State of the queue; `None` for a cell that a link lost.
+    /// Queue that the cell found; `None` for a cell lost by a link.
     pub queue: Option<FoundQueue>,
 }
 
@@ -409,8 +409,8 @@ mod tests {
         }
     }
 
-    /// Worked by hand, with intervals of 5 ticks and an end at 13. The value is 2 until tick 3, 9
-    /// for one tick, 4 until 12, then 4.5.
+    /// Calculated by hand: 2 until tick 3, a spike to 9 for one tick, 4 until 12, then 4.5.
+    /// Intervals last 5 ticks, and the run ends at 13.
     #[test]
     fn an_envelope_has_what_held_for_any_time_and_the_mean_over_time() {
         let mut record = Record::of_changes(Some(Span(5)), 2.0);
@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// Covers an interval, [5, 10), without a change, and a run that ends with an interval.
+    /// The quantity does not change in interval [5, 10), and the run ends with an interval.
     #[test]
     fn an_envelope_has_every_interval_of_the_run_once() {
         let mut record = Record::of_changes(Some(Span(5)), 3.0);

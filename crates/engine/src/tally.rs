@@ -190,17 +190,17 @@ impl MeasuredPort {
 }
 
 impl PortTally {
-    /// Cells that arrived, in all classes.
+    /// Returns the number of cells of all classes that arrived.
     pub fn arrived(&self) -> u64 {
         self.classes.iter().map(|c| c.arrived).sum()
     }
 
-    /// Cells sent, in all classes.
+    /// Returns the number of cells of all classes that were sent.
     pub fn sent(&self) -> u64 {
         self.classes.iter().map(|c| c.sent).sum()
     }
 
-    /// Cells dropped, in all classes.
+    /// Returns the dropped cells of all classes, by reason.
     pub fn dropped(&self) -> Dropped {
         let mut sum = Dropped::default();
         for class in &self.classes {
@@ -209,16 +209,17 @@ impl PortTally {
         sum
     }
 
-    /// Cells whose last bit has left: accepted cells, minus those held and those pushed out.
+    /// Returns the number of cells whose last bit has left, from the cell balance.
     pub fn left(&self) -> u64 {
         self.accepted - self.held - self.dropped().at(Where::InQueue)
     }
 
-    /// Checks the balance: arrived = accepted + dropped on arrival, accepted = sent + held + pushed
-    /// out.
+    /// Checks the cell balance: arrived = accepted + dropped on arrival, and accepted = sent + held
+    /// + pushed out.
     ///
     /// # Panics
-    /// If a cell was lost or created.
+    ///
+    /// Panics when a cell was lost or created.
     pub fn check(&self) {
         let dropped = self.dropped();
         assert_eq!(

@@ -76,7 +76,7 @@ pub struct VcResult {
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
     /// Bytes of data acknowledged to the TCP sender in the measuring time. Data delivered but not
-    /// acknowledged by its end are not included. None for other traffic.
+    /// acknowledged by the end of that time are not included. None for other traffic.
     pub acknowledged_bytes: Option<u64>,
     /// Size in bytes of a file that the TCP sends. None without a file.
     pub file_size_bytes: Option<u64>,

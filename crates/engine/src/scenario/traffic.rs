@@ -68,7 +68,7 @@ impl Traffic {
         }
     }
 
-    /// The largest data frame, or `None` for sources of single cells.
+    /// Returns the full data frame of the source; `None` for sources of single cells.
     pub fn frame(&self) -> Option<FullFrame> {
         match self {
             Traffic::Tcp(tcp) => Some(FullFrame {
@@ -101,7 +101,7 @@ impl Traffic {
         }
     }
 
-    /// The parameters of TCP, or `None` for other traffic.
+    /// Returns the TCP parameters; `None` for other traffic.
     pub(crate) fn tcp(&self) -> Option<&TcpParams> {
         match self {
             Traffic::Tcp(tcp) => Some(tcp),
