@@ -1,4 +1,4 @@
-//! Properties of the kinds of traffic. Other code asks for these properties, never for the kind.
+//! Abilities of the kinds of traffic. Callers ask for an ability, not for a kind.
 
 use super::model::{Observable, Processing, TcpParams, Traffic, UdpParams};
 use crate::aal5::{ACK_CELLS, cells_of_datagram, cells_of_segment};
@@ -57,7 +57,7 @@ pub(crate) struct Load {
 }
 
 impl Traffic {
-    /// The kind's name.
+    /// Returns the name of the kind.
     pub fn name(&self) -> &'static str {
         match self {
             Traffic::Tcp(_) => "tcp",
@@ -83,7 +83,7 @@ impl Traffic {
         }
     }
 
-    /// Whether it sends frames or single cells.
+    /// Returns whether the source sends frames or single cells.
     pub fn carries(&self) -> Carries {
         match self.frame() {
             Some(_) => Carries::Frames,
@@ -91,7 +91,7 @@ impl Traffic {
         }
     }
 
-    /// Spacing of the cells, or `None` for sources of frames.
+    /// Returns when the source emits single cells; `None` for sources of frames.
     pub(crate) fn cells(&self) -> Option<Emission> {
         match *self {
             Traffic::Tcp(_) | Traffic::Udp(_) => None,
@@ -112,7 +112,7 @@ impl Traffic {
         }
     }
 
-    /// Bytes of the file that is sent, or `None` for endless data and for cells.
+    /// Returns the size in bytes of a file of the source; `None` for endless data and for cells.
     pub fn file_size(&self) -> Option<u64> {
         self.tcp()?.file_size
     }
@@ -133,8 +133,8 @@ impl Traffic {
         }
     }
 
-    /// Highest rate at which the source hands cells to its NIC, counting whole cells. `None` for
-    /// sources that adapt to the network.
+    /// Returns the highest rate at which the source hands cells to its NIC regardless of loss,
+    /// counting whole cells. `None` when the source adapts to the network.
     pub(crate) fn peak_rate(&self) -> Option<BitRate> {
         match self {
             Traffic::Tcp(_) => None,
@@ -145,8 +145,8 @@ impl Traffic {
         }
     }
 
-    /// Mean offered rate in bits per second, counting whole cells. `None` for sources that adapt to
-    /// the network.
+    /// Returns the mean rate in bits per second that the source offers regardless of loss, counting
+    /// whole cells. `None` when the source adapts to the network.
     pub fn offered_rate(&self) -> Option<f64> {
         match self {
             Traffic::Tcp(_) => None,
@@ -164,8 +164,8 @@ impl Traffic {
         }
     }
 
-    /// Shortest pause, in whole nanoseconds, that keeps bursts within the peak rate. `None` if the
-    /// configured pause is long enough. The last cell of a burst takes its full time.
+    /// Returns the shortest pause, in whole nanoseconds, with which bursts keep to the peak rate,
+    /// if the given pause is too short. The last cell of a burst still takes its time.
     pub(crate) fn pause_needed(&self) -> Option<Span> {
         let (rate, cells, on, off) = match *self {
             Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => return None,
@@ -185,7 +185,8 @@ impl Traffic {
         })
     }
 
-    /// Upper bound on what is in flight at once in a run of `seconds`.
+    /// Returns the largest load that the source can have in flight at once in a run of the given
+    /// number of seconds.
     pub(crate) fn most_under_way(&self, seconds: f64) -> Load {
         match self {
             Traffic::Tcp(tcp) => {
