@@ -1,6 +1,6 @@
 """Each sentence of a study's answer follows from its rows.
 
-A sentence is reversed when the rows are, and contains no number of its own.
+A sentence is reversed when the rows are, and adds no number.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
             assert before.items() <= kept_runs(out / "runs.sqlite").items()
             seen["runs left in the log"] += log
             seen[look(out)] += 1
-        if draw.random() < 0.15:  # to the end, and anew
+        if draw.random() < 0.15:  # to the end, then from the start
             for kind, whole in zip(KINDS, expected, strict=True):
                 subprocess.run(command(*kind), cwd=tmp_path, check=True, capture_output=True)
                 look(out)

@@ -135,7 +135,7 @@ def test_an_experiment_that_is_killed_loses_no_run_and_makes_the_same_tables(fil
         found["runs left in the log"] += store.with_name("runs.sqlite-wal").exists()
         there = check(before, store, runs)
         found["before the first run" if not there else "after the last run" if there == RUNS else "between"] += 1
-        if there == RUNS:  # to the end, and anew
+        if there == RUNS:  # to the end, then from the start
             subprocess.run(command("out"), cwd=files, check=True, capture_output=True)
             assert tables(out) == whole
             shutil.rmtree(out)

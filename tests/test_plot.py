@@ -454,7 +454,7 @@ def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
             x, y = group.lines[0].get_xydata().T
             assert np.allclose(np.diff(x), 1) and np.allclose(y, per_gr * np.array([0, 0.1, 0.5]))
             starts.append(x[0])
-        assert len(set(starts)) == 3  # equal values stand beside each other
+        assert len(set(starts)) == 3  # equal values are drawn side by side
 
 
 @pytest.mark.filterwarnings("error")

@@ -127,7 +127,7 @@ def test_any_encoding_shows_what_it_has_and_numbers_for_the_rest(lan: Path, enco
         out = done.stdout.decode(encoding)
         if "run" in command and "csv" not in command:
             assert out.startswith(f"{shown}: ")
-        if command == ["check"]:  # what is printed is the same scenario all the same
+        if command == ["check"]:  # the printed scenario is still the same
             assert Scenario.from_toml(out).name == name
     bad = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run([*COMMAND, "study", "run", name], capture_output=True, env=bad)

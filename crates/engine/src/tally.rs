@@ -1,4 +1,5 @@
-//! Counters of a run. They are integers, filled in by the engine and, independently, by the twin.
+//! Counters of a run. The engine and its twin fill them in independently. All are whole numbers,
+//! except for the rates of ABR end systems.
 
 use crate::delays::{DelayBins, DelayTally};
 use crate::flow::FlowId;

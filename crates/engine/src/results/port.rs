@@ -11,12 +11,12 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// One output port of a switch. Values cover the whole run unless their names begin with
-/// `measured`.
+/// One output port of a switch. Values cover the whole run, except `efficiency` and those whose
+/// names begin with `measured`.
 ///
 /// The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held +
-/// pushed out (`front`). Cells that the link loses (`link`) count as sent; all other drops happen
-/// on arrival.
+/// pushed out (`front`). Cells that the link loses (`link`) count as sent. Drops for all other
+/// reasons happen on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortResult {
     /// Name of the port, which is the name of its link.

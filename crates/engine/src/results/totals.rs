@@ -32,7 +32,8 @@ pub struct Totals {
     /// states it as a rate, or asks for the sum of fair shares of the links. None when it does
     /// neither.
     pub max_goodput_mbps: Option<f64>,
-    /// Returns Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nothing was delivered.
+    /// Jain's fairness index (sum x)^2 / (n sum x^2) of the goodputs of the VCs that carry frames.
+    /// None when nothing was delivered.
     pub fairness: Option<f64>,
     /// Data cells dropped, relative to data cells sent by the hosts, over all VCs. 0 when none was
     /// sent.
@@ -152,7 +153,7 @@ pub(super) fn frame_loss_of<'a>(vcs: impl IntoIterator<Item = &'a VcResult>) -> 
     sum.map(|(lost, delivered)| frame_loss(lost, delivered))
 }
 
-/// Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nobody gets anything.
+/// Returns Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nothing was delivered.
 fn fairness(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|x| x * x).sum();

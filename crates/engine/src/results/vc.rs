@@ -146,8 +146,8 @@ pub struct VcResult {
     /// ABR end systems of the VC, first at the sender of the data, then at the receiver. Empty
     /// without ABR.
     pub end_systems: Vec<EndSystemResult>,
-    /// Returns the losses of a VC's data at each place where cells can be lost, in the order of the
-    /// route.
+    /// Places where data cells can be dropped, in the order of the route: ports that can queue, and
+    /// links that lose cells on purpose.
     pub ports: Vec<VcPortResult>,
 }
 
@@ -287,7 +287,8 @@ fn hosts(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<HostLin
     found.collect()
 }
 
-/// What the data of a VC lost on their way, at each place where they can be lost.
+/// Returns the losses of a VC's data at each place where cells can be lost, in the order of the
+/// route.
 fn ports(
     scenario: &Scenario,
     path: &[usize],
