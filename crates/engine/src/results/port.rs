@@ -15,8 +15,8 @@ use std::borrow::Cow;
 /// names begin with `measured`.
 ///
 /// The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held +
-/// pushed out (`front`). Cells that the link loses (`link`) count as sent. Drops for all other
-/// reasons happen on arrival.
+/// pushed out (`front`). Cells that the link loses (`link`) count as sent. Drops for the
+/// remaining reasons happen on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortResult {
     /// Name of the port, which is the name of its link.
