@@ -63,6 +63,7 @@ lint-rust: tools
 lint-python: build
 	$(BIN)/ruff format --check python tests scripts
 	$(BIN)/ruff check python tests scripts
+	$(BIN)/python scripts/words.py
 	$(BIN)/mypy
 	$(BIN)/stubtest cellyard._engine
 

@@ -107,7 +107,7 @@ WRONG = {
         "3:40: metrics.ratio = ",
         "a formula of other metrics by their names, as `near / far`",
     ),
-    "metrics": ('metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = "efficiency"', "3:1: metrics = ", "is neither a list nor a table"),
+    "metrics": ('metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = "efficiency"', "3:1: metrics = ", "is neither a list"),
     "example": ('"lan-5"', '"lan-6"', "2:10: base.example = ", "did you mean 'lan-5'?"),
     "base": ('example = "lan-5"', 'file = "none.toml"', "2:10: base.file = ", "No such file"),
     "replications": ("replications = 2", "replications = 0", "4:1: replications = 0: is out of bounds", "from 1 to 100000"),

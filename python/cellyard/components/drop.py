@@ -15,13 +15,13 @@ from cellyard.components.base import Component
 
 @dataclass(frozen=True, kw_only=True)
 class TailDrop(Component):
-    """Drops a cell when the buffer is full, and nothing else.
+    """Drops a cell when the buffer is full, and never otherwise.
 
     Formula: drop a cell <=> X >= K
 
     Source: `ubr-plus`, section 4.
 
-    Limits: A lost cell leaves the rest of its frame in the queue, where it takes room and is of no use.
+    Limits: A lost cell leaves the rest of its frame in the queue, where it wastes buffer space.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "tail-drop"}
@@ -29,13 +29,13 @@ class TailDrop(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Ppd(Component):
-    """Partial packet discard: once a cell of a frame was lost, drops the rest except the EOM.
+    """Partial packet discard: once a frame has lost a cell, drops the rest of the frame except the EOM.
 
     Formula: drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM
 
     Source: Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3.
 
-    Limits: The first cells of a damaged frame are carried for nothing; no protection of one VC against another.
+    Limits: The first cells of a damaged frame are carried in vain. VCs are not protected from each other.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "ppd"}
@@ -47,15 +47,15 @@ class Epd(Component):
 
     Formula: refuse a frame <=> X > T
 
-    Source: `ubr-plus`, section 5, with T = K - 200 cells; below K = 400 half of it is kept.
+    Source: `ubr-plus`, section 5, with T = K - 200 cells; below K = 400 the reserve is K / 2.
 
-    Limits: No protection of one VC against another.
+    Limits: VCs are not protected from each other.
 
     Fields:
         threshold: T, cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
             from 0 to 1. Default: K - reserve.
-        reserve: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: "0
-            cells" to "1000000000 cells"; units: cells, cell. Default: 200 cells, but at most K / 2.
+        reserve: Cells reserved for frames that have begun, if no threshold is given; at most K. Allowed: "0 cells"
+            to "1000000000 cells"; units: cells, cell. Default: 200 cells, but at most K / 2.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "epd"}
@@ -72,7 +72,7 @@ class SelectiveDrop(Component):
 
     Source: `ubr-plus`, section 6 and figure 3.
 
-    Limits: Needs a counter for each VC; no protection against sources that do not respond to loss.
+    Limits: Needs a counter per VC. It does not protect against sources that ignore loss.
 
     Fields:
         r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
@@ -95,7 +95,7 @@ class Fba(Component):
 
     Source: `ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme.
 
-    Limits: Needs a counter for each VC; a small R with a small Z refuses so early that the link runs empty.
+    Limits: Needs a counter per VC. With small R and Z, it refuses frames so early that the link runs empty.
 
     Fields:
         r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
@@ -114,14 +114,14 @@ class Fba(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class DropFromFront(Component):
-    """Takes a cell that finds the buffer full, and drops the cell at the front of the queue instead.
+    """Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.
 
     Formula: push out the front cell <=> X >= K
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996.
 
-    Limits: No protection of one VC against another; the cell at the front is most often of the VC that holds most
-    of the queue.
+    Limits: VCs are not protected from each other. The front cell belongs most often to the VC that holds most of
+    the queue.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "drop-from-front"}
@@ -129,21 +129,21 @@ class DropFromFront(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class GcraEpd(Component):
-    """Scheme one: early packet discard, but above the threshold frames that keep to their VC's minimum rate get in.
+    """Scheme one: early packet discard that, above the threshold, accepts frames within the minimum rate of their VC.
 
     Formula: accept a cell of VC i <=> X < Th, or X'_i <= BT + CDVT, or it goes on with a frame; above Th, X_i +
     1/MCR_i for each
 
     Source: `gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix.
 
-    Limits: What is taken below the threshold is charged to nobody, so the VC that sends most takes most of the
+    Limits: Cells accepted below the threshold are charged to no VC, so the VC that sends most takes most of the
     excess.
 
     Fields:
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
-        export_tag: Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1,
-            instead of as they came. Default: ``false``.
+        export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
+            is never tagged. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-epd"}
@@ -154,21 +154,21 @@ class GcraEpd(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class GcraRoundRobin(Component):
-    """Scheme two: every cell is put to its VC's leaky bucket, and below the threshold credit of one cell goes round.
+    """Scheme two: a leaky bucket per VC tests every cell. Below the threshold, VCs get credit of one cell in turn.
 
     Formula: per cell, if X < Th: X_j - 1/MCR_j for the next VC j; accept <=> X'_i <= BT + CDVT, or it goes on with
     a frame
 
     Source: `gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix.
 
-    Limits: Credit that a VC does not use is lost, so with idle VCs the link may not be filled.
+    Limits: Credit that a VC does not use goes to no other VC, so idle VCs may leave the link partly unused.
 
     Fields:
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
-        keep_credit: Whether credit that finds the bucket empty is kept. Default: ``false``.
-        export_tag: Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1,
-            instead of as they came. Default: ``false``.
+        keep_credit: Whether a VC keeps credit that it gets while its bucket is empty. Default: ``false``.
+        export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
+            is never tagged. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-round-robin"}
@@ -180,22 +180,22 @@ class GcraRoundRobin(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class GcraTwoThresholds(Component):
-    """The scheme of chapter 8: scheme two, but below a lower threshold every cell gets in on account.
+    """The scheme of chapter 8: scheme two, but below a lower threshold every cell is accepted on credit.
 
     Formula: X < L: accept, X_i + 1/MCR_i or, at its limit, Y_i + 1; credit pays Y_j before X_j; else as gcra-round-
     robin
 
     Source: `gfr-leaky-bucket`, chapter 8.
 
-    Limits: A Y_i that has grown in a long quiet time is paid off only when its turns come.
+    Limits: A Y_i that has grown in a long quiet time is paid off only at the VC's turns.
 
     Fields:
         low: L, lower threshold: cells or a fraction of the buffer; at most Th. Allowed: cells, "800 cells", or a
             fraction of the buffer from 0 to 1. Default: ``500 cells``.
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
-        export_tag: Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1,
-            instead of as they came. Default: ``false``.
+        export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
+            is never tagged. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-two-thresholds"}
@@ -207,24 +207,23 @@ class GcraTwoThresholds(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Dfba(Component):
-    """Differential Fair Buffer Allocation: shares the buffer in proportion to minimum rates, by dropping at random.
+    """Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum rates.
 
     Formula: L < X < H: refuse CLP = 1, and VC i above X W_i with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 -
     alpha) (X - L) / (H - L))
 
     Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
 
-    Limits: Rates follow buffer shares only as far as TCP responds to loss; UDP is held by H and by random loss
-    alone.
+    Limits: Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP.
 
     Fields:
-        low: L, up to which every frame gets in: cells or a fraction of the buffer; at most H. Allowed: cells, "800
-            cells", or a fraction of the buffer from 0 to 1. Default: ``500 cells``.
-        high: H, from which on no frame gets in: cells or a fraction of the buffer; at most K. Allowed: cells, "800
-            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
-        z: Z, scale of the probability. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``1``.
-        alpha: alpha, weight of the VC's excess against that of the load. Allowed: a number from 0 to 1 with at most
-            6 decimals. Default: ``0.5``.
+        low: L, queue up to which every frame is accepted: cells or a fraction of the buffer; at most H. Allowed:
+            cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``500 cells``.
+        high: H, queue from which no frame is accepted: cells or a fraction of the buffer; at most K. Allowed:
+            cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        z: Z, scale of the drop probability. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``1``.
+        alpha: alpha, weight of the VC's excess; the load has weight 1 - alpha. Allowed: a number from 0 to 1 with
+            at most 6 decimals. Default: ``0.5``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "dfba"}
@@ -237,7 +236,7 @@ class Dfba(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class AtmRed(Component):
-    """Random early detection with two bits for each VC: decides at every cell, and discards the next whole frame.
+    """Random early detection with two bits per VC: decides at every cell, and discards the next whole frame.
 
     Formula: avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells
     (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC
@@ -245,27 +244,27 @@ class AtmRed(Component):
     Source: `cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for
     congestion avoidance, IEEE/ACM ToN 1(4), 1993.
 
-    Limits: The frame that is discarded follows the one that was marked, and may be an ACK where a VC carries both.
+    Limits: The discarded frame follows the marked one. It may be an ACK if a VC carries both data and ACKs.
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
             decimals. Default: ``0.002``.
-        max_p: max_p, probability just below max_th, for the cells of a segment together; above 0. Allowed: a number
+        max_p: max_p, probability just below max_th for all cells of a segment together; above 0. Allowed: a number
             from 0 to 1 with at most 6 decimals. Default: ``0.02``.
-        min_th: min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below
-            max_th. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
-        max_th: max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.
-            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
-        segment_cells: Cells of a segment, by which max_p is divided: 32 with an MSS of 1460 bytes, 192 with 9140;
-            with 1, max_p is that of a cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell. Default:
-            ``32 cells``.
-        average: When the average is brought up to date. ``cell``: At every cell that arrives. ``frame``: At the
-            first cell of each frame. ``idle``: At every cell; one that finds the port idle counts the idle time as
-            so many cells that found nothing. Default: ``cell``.
-        spacing: Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks
-            evenly. Default: ``false``.
-        spare_short_frames: Whether a mark passes frames of one or two cells by, as ACKs are, and discards the next
-            longer one, but for its first cell and its EOM. Default: ``false``.
+        min_th: min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.
+            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most
+            K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        segment_cells: Cells per segment, the divisor of max_p: 32 for an MSS of 1460 bytes, 192 for 9140 bytes.
+            With 1, max_p applies to each cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell.
+            Default: ``32 cells``.
+        average: When the average is updated. ``cell``: At every arriving cell. ``frame``: At the first cell of each
+            frame. ``idle``: At every arriving cell. After an idle time, the average decays as if a cell per cell
+            time had found an empty queue. Default: ``cell``.
+        spacing: Whether marks are spaced evenly: p / (1 - c p) replaces p, where c counts decisions since the last
+            mark. Default: ``false``.
+        spare_short_frames: Whether a mark skips frames of one or two cells, such as ACKs. It then discards the next
+            longer frame, except for its first cell and its EOM. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "atm-red"}
@@ -288,25 +287,25 @@ class CellRed(Component):
 
     Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
 
-    Limits: Each drop costs a whole frame and frees the room of one cell, unless `rest_of_frame` drops the rest.
+    Limits: Each drop costs a whole frame but frees room for only one cell, unless `rest_of_frame` drops the rest.
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
             decimals. Default: ``0.002``.
-        max_p: max_p, probability just below max_th, for the cells of a segment together; above 0. Allowed: a number
+        max_p: max_p, probability just below max_th for all cells of a segment together; above 0. Allowed: a number
             from 0 to 1 with at most 6 decimals. Default: ``0.02``.
-        min_th: min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below
-            max_th. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
-        max_th: max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.
-            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
-        segment_cells: Cells of a segment, by which max_p is divided: 32 with an MSS of 1460 bytes, 192 with 9140;
-            with 1, max_p is that of a cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell. Default:
-            ``32 cells``.
-        average: When the average is brought up to date. ``cell``: At every cell that arrives. ``frame``: At the
-            first cell of each frame. ``idle``: At every cell; one that finds the port idle counts the idle time as
-            so many cells that found nothing. Default: ``cell``.
-        spacing: Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks
-            evenly. Default: ``false``.
+        min_th: min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.
+            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most
+            K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        segment_cells: Cells per segment, the divisor of max_p: 32 for an MSS of 1460 bytes, 192 for 9140 bytes.
+            With 1, max_p applies to each cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell.
+            Default: ``32 cells``.
+        average: When the average is updated. ``cell``: At every arriving cell. ``frame``: At the first cell of each
+            frame. ``idle``: At every arriving cell. After an idle time, the average decays as if a cell per cell
+            time had found an empty queue. Default: ``cell``.
+        spacing: Whether marks are spaced evenly: p / (1 - c p) replaces p, where c counts decisions since the last
+            mark. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "cell-red"}
@@ -322,29 +321,29 @@ class CellRed(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class PacketRed(Component):
-    """Random early detection that decides about whole frames, by the share of the queue that their VC holds.
+    """Random early detection that refuses whole frames, by their VC's share of the queue.
 
     Formula: refuse a frame of VC i <=> draw < p Y_i N_a / X, with the p of atm-red, max_p being for a frame; always
     where p = 1
 
     Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
 
-    Limits: Needs a counter for each VC; no buffer is kept for frames that have begun.
+    Limits: Needs a counter per VC. No buffer is reserved for frames that have begun.
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
             decimals. Default: ``0.002``.
-        max_p: max_p, probability just below max_th for a frame of a VC with its share of the queue; above 0.
+        max_p: max_p, probability just below max_th for a frame of a VC with an equal share of the queue; above 0.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.02``.
-        min_th: min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below
-            max_th. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
-        max_th: max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.
-            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
-        average: When the average is brought up to date. ``cell``: At every cell that arrives. ``frame``: At the
-            first cell of each frame. ``idle``: At every cell; one that finds the port idle counts the idle time as
-            so many cells that found nothing. Default: ``cell``.
-        spacing: Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks
-            evenly. Default: ``false``.
+        min_th: min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.
+            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most
+            K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        average: When the average is updated. ``cell``: At every arriving cell. ``frame``: At the first cell of each
+            frame. ``idle``: At every arriving cell. After an idle time, the average decays as if a cell per cell
+            time had found an empty queue. Default: ``cell``.
+        spacing: Whether marks are spaced evenly: p / (1 - c p) replaces p, where c counts decisions since the last
+            mark. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "packet-red"}
@@ -359,7 +358,7 @@ class PacketRed(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class FrameDropFromFront(Component):
-    """Takes a cell that finds the buffer full, and drops all that waits of the frame at the front of the queue instead.
+    """Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.
 
     Formula: push out the waiting cells of the front cell's frame <=> X >= K; drop-but-eom spares its EOM behind the
     front
@@ -367,14 +366,14 @@ class FrameDropFromFront(Component):
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996;
     `cell-discard`, section 2.
 
-    Limits: No protection of one VC against another; the frame at the front is most often of the VC that holds most
-    of the queue.
+    Limits: VCs are not protected from each other. The front frame belongs most often to the VC that holds most of
+    the queue.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "frame-drop-from-front"}
 
 
-#: Drop policies: what a class queue refuses before it is full. X, Y_i and N_a leave out the cell in service.
+#: Drop policies: which cells and frames a class queue drops. X, Y_i and N_a exclude the cell in service.
 Drop: TypeAlias = (
     TailDrop
     | Ppd

@@ -15,27 +15,28 @@ from cellyard.components.base import Component
 
 @dataclass(frozen=True, kw_only=True)
 class Erica(Component):
-    """Explicit rates by ERICA: an equal share of the target capacity, or what keeps the load at it.
+    """Explicit rates by ERICA: an equal share of the target capacity, or the rate that keeps the load at the target.
 
     Formula: z = input / target; ER = max(target / N, CCR / z), and at z <= 1 + delta at least the largest of the
     interval before
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172.
 
-    Limits: A source that sends less than its ACR is still given its share; minimum rates are ignored.
+    Limits: A source that sends less than its ACR still gets its share. Minimum rates are ignored.
 
     Fields:
-        target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
-            above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
-            ticks. Default: ``1 ms``.
-        delta: delta, overload up to which the largest allocation of the interval before may be given again.
+        target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
+            0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+        interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
+            ns, ticks. Default: ``1 ms``.
+        delta: delta, overload up to which the largest allocation of the previous interval may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
-        max_alloc_previous: Whether it may be given at all. Default: ``true``.
-        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
-            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
-        active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
-            1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        max_alloc_previous: Whether the largest allocation of the previous interval may be given again at all.
+            Default: ``true``.
+        load_decay: Weight of older values in the exponential averages of input and target, whose ratio is the load
+            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        active_decay: Factor by which the weight of a silent VC in the number of active VCs decays per interval;
+            below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "erica"}
@@ -50,32 +51,33 @@ class Erica(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class EricaPlus(Component):
-    """Explicit rates by ERICA+: as ERICA, with a target that keeps a small queue.
+    """Explicit rates by ERICA+: like ERICA, but with a target that keeps a small queue.
 
     Formula: target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+).
 
-    Limits: As ERICA; the target may exceed the capacity, by b at most.
+    Limits: Those of ERICA. The target may also exceed the capacity, up to b times.
 
     Fields:
-        t0: T0, the queueing delay aimed at; above 0. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
-            Default: ``500 us``.
-        a: a, curve of the target above T0; above 1. Allowed: a number from 1 to 1000 with at most 6 decimals.
+        t0: T0, target queueing delay; above 0. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default:
+            ``500 us``.
+        a: a, shape of the target above T0; above 1. Allowed: a number from 1 to 1000 with at most 6 decimals.
             Default: ``1.15``.
-        b: b, curve of the target below T0, where it begins at b times the capacity; above 1. Allowed: a number from
-            1 to 1000 with at most 6 decimals. Default: ``1.05``.
-        qdlf: QDLF, the least part of the capacity that is left for new cells. Allowed: a number from 0 to 1 with at
-            most 6 decimals. Default: ``0.5``.
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
-            ticks. Default: ``1 ms``.
-        delta: delta, overload up to which the largest allocation of the interval before may be given again.
+        b: b, shape of the target below T0; an empty queue has a target of b times the capacity; above 1. Allowed: a
+            number from 1 to 1000 with at most 6 decimals. Default: ``1.05``.
+        qdlf: QDLF, smallest fraction of the capacity that is left for new cells. Allowed: a number from 0 to 1 with
+            at most 6 decimals. Default: ``0.5``.
+        interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
+            ns, ticks. Default: ``1 ms``.
+        delta: delta, overload up to which the largest allocation of the previous interval may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
-        max_alloc_previous: Whether it may be given at all. Default: ``true``.
-        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
-            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
-        active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
-            1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        max_alloc_previous: Whether the largest allocation of the previous interval may be given again at all.
+            Default: ``true``.
+        load_decay: Weight of older values in the exponential averages of input and target, whose ratio is the load
+            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        active_decay: Factor by which the weight of a silent VC in the number of active VCs decays per interval;
+            below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "erica-plus"}
@@ -93,27 +95,29 @@ class EricaPlus(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class EricaMcr(Component):
-    """Explicit rates by ERICA with minimum rates: the MCR and a share, by weight, of what the target leaves above all of them.
+    """Explicit rates by ERICA with minimum rates: MCR plus a weighted share of what the target leaves above all MCRs.
 
     Formula: share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input /
     target, both above the MCRs
 
     Source: ATM Forum 98-0408 (general weighted fairness).
 
-    Limits: As ERICA; minimum rates that together exceed the target are granted all the same, each up to the target.
+    Limits: Those of ERICA, except for minimum rates. MCRs that together exceed the target are still granted, each
+    up to the target.
 
     Fields:
-        target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
-            above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
-            ticks. Default: ``1 ms``.
-        delta: delta, overload up to which the largest allocation of the interval before may be given again.
+        target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
+            0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+        interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
+            ns, ticks. Default: ``1 ms``.
+        delta: delta, overload up to which the largest allocation of the previous interval may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
-        max_alloc_previous: Whether it may be given at all. Default: ``true``.
-        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
-            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
-        active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
-            1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        max_alloc_previous: Whether the largest allocation of the previous interval may be given again at all.
+            Default: ``true``.
+        load_decay: Weight of older values in the exponential averages of input and target, whose ratio is the load
+            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        active_decay: Factor by which the weight of a silent VC in the number of active VCs decays per interval;
+            below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "erica-mcr"}
@@ -128,17 +132,17 @@ class EricaMcr(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class RelativeRate(Component):
-    """Relative-rate marking: RM cells that go back say that rates must fall (CI), or must not rise (NI), by the queue.
+    """Relative-rate marking: by queue length, backward RM cells say that rates must fall (CI) or must not rise (NI).
 
     Formula: CI = 1 <=> X > high at the end of the last interval; NI = 1 <=> X > low
 
     Source: ATM Forum, Traffic Management 4.0, section 5.10.6.
 
-    Limits: All VCs get the same marks, so VCs with more or longer hops get less.
+    Limits: All VCs get the same marks, so VCs with more or longer hops get a lower rate.
 
     Fields:
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
-            ticks. Default: ``1 ms``.
+        interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
+            ns, ticks. Default: ``1 ms``.
         high: Waiting cells above which rates must fall. Allowed: "0 cells" to "1000000000 cells"; units: cells,
             cell. Required.
         low: Waiting cells above which rates must not rise; at most `high`. Allowed: "0 cells" to "1000000000
@@ -154,17 +158,18 @@ class RelativeRate(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Efci(Component):
-    """EFCI marking: data cells that pass a long queue say so, and their destination tells the source (CI).
+    """EFCI marking: a long queue marks the data cells that pass it, and the destination informs the source (CI).
 
     Formula: EFCI = 1 <=> X > threshold at the end of the last interval
 
     Source: ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6.
 
-    Limits: As relative-rate marking, and the mark takes longer, as it goes by way of the destination.
+    Limits: Those of relative-rate marking. The mark also takes longer, because it travels by way of the
+    destination.
 
     Fields:
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
-            ticks. Default: ``1 ms``.
+        interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
+            ns, ticks. Default: ``1 ms``.
         threshold: Waiting cells above which data cells are marked. Allowed: "0 cells" to "1000000000 cells"; units:
             cells, cell. Required.
     """
@@ -177,18 +182,19 @@ class Efci(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class OracleRate(Component):
-    """Explicit rates known beforehand: the max-min fair ones of greedy sources above their MCRs, from the whole network; to compare with.
+    """Explicit rates computed beforehand: max-min fair rates of greedy sources above their MCRs; a reference for other rules.
 
     Formula: water-filling over all links with feedback, each with target x rate less the mean rate of higher
     classes
 
     Source: Bertsekas and Gallager, Data Networks, section 6.5.2.
 
-    Limits: What a source does not send goes to nobody, and of higher classes only mean rates count.
+    Limits: Capacity that a source does not use goes to no other source. Only the mean rates of higher classes
+    count.
 
     Fields:
-        target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
-            above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+        target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
+            0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "oracle-rate"}
@@ -196,7 +202,7 @@ class OracleRate(Component):
     target: float | str = 0.9
 
 
-#: Feedback of a class queue to ABR sources: what switches write into RM cells that go back.
+#: Feedback of a class queue to ABR sources: explicit rates, or congestion marks, in passing cells.
 Feedback: TypeAlias = (
     Erica
     | EricaPlus

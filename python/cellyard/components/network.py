@@ -22,18 +22,18 @@ from cellyard.components.traffic import Traffic
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(Component):
-    """The counted time, and the goodput to which efficiency is relative.
+    """The measured period, and the goodput that efficiency is relative to.
 
     Formula: efficiency = sum of the TCP VCs' goodputs / max_goodput
 
     Fields:
-        warm_up: Deliveries before this do not count in goodputs and delays. Allowed: "0 s" to "100000 s"; units: s,
-            ms, us, ns, ticks. Default: ``0 s``.
-        window: Length of the counted time after the warm-up. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
-            ticks. Default: the rest of the run.
-        max_goodput: Largest possible sum of the TCP VCs' goodputs; "fair shares": what max-min fair shares of the
-            links add up to. Allowed: "1 bps" to "1 Tbps", or "fair shares"; units: bps, kbps, Mbps, Gbps, Tbps,
-            cells/s. Default: no efficiency is stated.
+        warm_up: Deliveries before this time do not count in goodputs and delays. Allowed: "0 s" to "100000 s";
+            units: s, ms, us, ns, ticks. Default: ``0 s``.
+        window: Length of the measured period after the warm-up. Allowed: "1 ns" to "100000 s"; units: s, ms, us,
+            ns, ticks. Default: the rest of the run.
+        max_goodput: Largest possible sum of the TCP VCs' goodputs. With "fair shares", it is the sum of max-min
+            fair shares of the links. Allowed: "1 bps" to "1 Tbps", or "fair shares"; units: bps, kbps, Mbps, Gbps,
+            Tbps, cells/s. Default: none: efficiency is undefined.
     """
 
     warm_up: str = "0 s"
@@ -43,14 +43,14 @@ class Measure(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Ensemble(Component):
-    """Draws of a replication; a run that is no replication draws none of them.
+    """Random draws of a replication. A run that is not a replication makes none of them.
 
     Fields:
-        start_jitter: Each VC starts later by a uniform draw from [0, start_jitter). Allowed: "0 s" to "100000 s";
-            units: s, ms, us, ns, ticks. Default: ``100 us``.
-        timer_phase: Whether the common timer phase is drawn, uniform over one tick. Default: ``true``.
+        start_jitter: The start of each VC is delayed by a uniform draw from [0, start_jitter). Allowed: "0 s" to
+            "100000 s"; units: s, ms, us, ns, ticks. Default: ``100 us``.
+        timer_phase: Whether the common timer phase is drawn uniformly over one tick. Default: ``true``.
         tie_offset: Whether the offset of the rotating tie order is drawn. Default: ``true``.
-        vbr_phase: Whether each VBR source, and each UDP with bursts, starts later by a draw, uniform over its
+        vbr_phase: Whether each VBR source, and each UDP source with bursts, is delayed by a uniform draw over its
             period (on + off). Default: ``false``.
     """
 
@@ -62,14 +62,14 @@ class Ensemble(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Host(Component):
-    """An end system; on each of its links it sends frames first come first served, from a queue without limit.
+    """An end system. It sends frames on each link in order of arrival, from an unlimited queue.
 
     Fields:
         name: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
             Required.
-        count: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed:
-            an integer from 1 to 1000000000. Default: one, without a number in its name.
-        processing: Delay of every frame sent and received, common to all VCs of the host. Default: no delay.
+        count: Number of identical nodes, named name1, name2, and so on. The name alone then means the group.
+            Allowed: an integer from 1 to 1000000000. Default: one, with no number in its name.
+        processing: Delay of every frame that the host sends or receives, shared by all its VCs. Default: no delay.
     """
 
     name: str
@@ -84,16 +84,16 @@ class Switch(Component):
     Fields:
         name: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
             Required.
-        count: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed:
-            an integer from 1 to 1000000000. Default: one, without a number in its name.
+        count: Number of identical nodes, named name1, name2, and so on. The name alone then means the group.
+            Allowed: an integer from 1 to 1000000000. Default: one, with no number in its name.
         processing: Delay between an input link and the output ports. Default: no delay.
-        scheduler: Which waiting cell goes next, at every port without a scheduler of its own. Default: ``strict-
+        scheduler: Scheduler of every port that does not set one: which waiting cell goes next. Default: ``strict-
             priority``.
-        cbr: Queue of class cbr. Default: unlimited, tail drop.
-        vbr: Queue of class vbr. Default: unlimited, tail drop.
-        abr: Queue of class abr. Default: unlimited, tail drop.
-        gfr: Queue of class gfr. Default: unlimited, tail drop.
-        ubr: Queue of class ubr. Default: unlimited, tail drop.
+        cbr: Queue of class cbr. Default: unlimited buffer, tail drop.
+        vbr: Queue of class vbr. Default: unlimited buffer, tail drop.
+        abr: Queue of class abr. Default: unlimited buffer, tail drop.
+        gfr: Queue of class gfr. Default: unlimited buffer, tail drop.
+        ubr: Queue of class ubr. Default: unlimited buffer, tail drop.
     """
 
     name: str
@@ -109,22 +109,22 @@ class Switch(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Link(Component):
-    """A link, by default with a like one back. Losses, scheduler and class queues belong to the way from `from` to `to`.
+    """A link, by default duplex. Losses, scheduler and class queues apply only from `from` to `to`.
 
     Formula: the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = 424 bits / rate rounded up to
     0.04 ps, and arrives `delay` later
 
     Fields:
-        name: Unique among links; numbered between groups; a link back adds `-back`, or is to->from. Allowed: at
-            most 64 letters, digits and _ - / > : +, not digits only. Default: from->to.
-        from_: Node it leaves. A group makes a link for each member, pairwise if both ends are groups. Allowed: the
-            name of a host or switch. Required.
-        to: Node it reaches. Allowed: the name of a host or switch. Required.
-        rate: Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload).
+        name: Unique among links; links between groups are numbered. The link back adds `-back`, or is to->from.
+            Allowed: at most 64 letters, digits and _ - / > : +, not digits only. Default: from->to.
+        from_: Node that the link leaves. A group makes one link per member, pairwise if both ends are groups.
+            Allowed: the name of a host or switch. Required.
+        to: Node that the link reaches. Allowed: the name of a host or switch. Required.
+        rate: Cell rate of the line; all 53 bytes of a cell count (155.52 Mbps raw, 149.76 Mbps SDH payload).
             Allowed: "1 kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Required.
         delay: Propagation delay. Allowed: "0 s" to "1000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
-        duplex: Whether a link of equal rate and delay leads back. Default: ``true``.
-        lose_frames: Data frames lost, counted from 0 as they enter the link, retransmissions included. Allowed: a
+        duplex: Whether there is also a link back, with the same rate and delay. Default: ``true``.
+        lose_frames: Data frames to lose, numbered from 0 as they enter the link; retransmissions count. Allowed: a
             list, each an integer from 0 to 9223372036854775807. Default: ``none``.
         lose_probability: Probability that a data frame is lost. Allowed: a number from 0 to 1 with at most 12
             decimals. Default: ``0``.
@@ -154,34 +154,36 @@ class Link(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Vc(Component):
-    """A bidirectional connection on one route: data from `from` to `to`, acknowledgements back over the same switches.
+    """A bidirectional connection on one route: data from `from` to `to`, acknowledgements back through the same switches.
 
     Fields:
-        name: Unique among VCs; numbered when there are several. Allowed: at most 64 letters, digits and _ - / > :
-            +, not digits only. Default: vc1, vc2, ... by place among all VCs.
-        count: Like VCs between the same two hosts; between groups it must equal their size. Allowed: an integer
-            from 1 to 1000000000. Default: one, or one for each member of the groups.
-        from_: Host that sends data. A group makes a VC for each member, pairwise if both ends are groups. Allowed:
-            the name of a host. Required.
+        name: Unique among VCs; numbered if the entry makes several. Allowed: at most 64 letters, digits and _ - / >
+            : +, not digits only. Default: vc1, vc2, ... by position among all VCs.
+        count: Number of identical VCs between the same two hosts. Between groups, it must equal the group size.
+            Allowed: an integer from 1 to 1000000000. Default: one, or one per member of the groups.
+        from_: Host that sends data. A group makes one VC per member, pairwise if both ends are groups. Allowed: the
+            name of a host. Required.
         to: Host that receives data. Allowed: the name of a host. Required.
-        route: Switches from `from` to `to`. Allowed: a list, each the name of a switch. Default: the shortest path,
-            the first in scenario order.
+        route: Switches on the way from `from` to `to`, in order. Allowed: a list, each the name of a switch.
+            Default: the shortest path; among equals, the first in scenario order.
         class_: Service class of both directions. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
             Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: cbr for cbr,
             vbr for vbr, else ubr.
-        weight: Share in a per-vc scheduler. Allowed: an integer from 1 to 1000000. Default: ``1``.
-        guarantee: Cell rate that per-vc schedulers guarantee the data of this VC, as far as higher classes leave it
-            and its cells get into the buffer. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps,
-            cells/s. Default: none.
-        start: When its source starts. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
-        stop: When its source stops, after `start`: single cells are handed over before it only, and a TCP completes
-            what it has sent by then and sends nothing new. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns,
-            ticks. Default: never.
-        contract: What is agreed on its data, for policers and for drop policies that guarantee rates. Default:
-            none.
-        abr: How its end systems keep to the rate that the network allows, in both directions; for the class abr.
-            Default: none: they follow no feedback.
-        traffic: What it sends. Required.
+        weight: Relative share of the VC under a per-vc scheduler. Allowed: an integer from 1 to 1000000. Default:
+            ``1``.
+        guarantee: Cell rate that per-vc schedulers guarantee to the data of this VC. It holds only for capacity
+            that higher classes leave, and for cells that get into the buffer. Allowed: "1 bps" to "1 Tbps"; units:
+            bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: none.
+        start: Time at which the source starts. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default:
+            ``0 s``.
+        stop: Time at which the source stops; after `start`. A source of cells hands over none from then on. A TCP
+            completes what it has sent by then and sends nothing new. Allowed: "0 s" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: never.
+        contract: Traffic contract for the data, used by policers and by drop policies that guarantee rates.
+            Default: none.
+        abr: ABR end systems, which keep to the rate that the network allows, in both directions; for the class abr.
+            Default: none: the end systems follow no feedback.
+        traffic: What the VC sends. Required.
     """
 
     name: str | None = None
@@ -201,7 +203,7 @@ class Vc(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Contract(Component):
-    """What is agreed on the data of a VC. Rates count whole cells. Nothing but policers and drop policies looks at it.
+    """Traffic contract for the data of a VC. Rates count whole cells. Only policers and drop policies use it.
 
     Formula: PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with BT = (MBS - 1)(1/SCR - 1/PCR)
 
@@ -210,14 +212,15 @@ class Contract(Component):
     Fields:
         pcr: PCR, peak cell rate. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
             Default: none: any rate conforms.
-        cdvt: CDVT, cell delay variation tolerance: how much too early a cell may come. Allowed: "0 s" to "100000
-            s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        cdvt: CDVT, cell delay variation tolerance: how early a cell may arrive and still conform. Allowed: "0 s" to
+            "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
         scr: SCR, sustainable cell rate (VBR); at most the PCR. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
             Mbps, Gbps, Tbps, cells/s. Default: none.
-        mcr: MCR, minimum cell rate (GFR), instead of `scr`; at most the PCR, and on each link at most its rate
-            together. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: none.
-        mbs: MBS, maximum burst size at the PCR; at least a frame. Allowed: "1 cell" to "1000000000 cells"; units:
-            cells, cell. Default: two of the largest frames of its source.
+        mcr: MCR, minimum cell rate (GFR), instead of `scr`; at most the PCR. On each link, all MCRs together are at
+            most the link rate. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default:
+            none.
+        mbs: MBS, maximum burst size at the PCR; at least one frame. Allowed: "1 cell" to "1000000000 cells"; units:
+            cells, cell. Default: twice the largest frame of its source.
         mfs: MFS, maximum frame size. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell. Default: the
             largest frame of its source.
     """
@@ -232,7 +235,7 @@ class Contract(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Abr(Component):
-    """The end systems of a VC of the class abr: its frames wait at the host and leave at ACR, with RM cells among them.
+    """The end systems of a VC of class abr: frames wait at the host and leave at ACR, interleaved with RM cells.
 
     Formula: ACR := min(ACR + RIF PCR, PCR) or ACR - RDF ACR, then min(ACR, ER), in [MCR, PCR]; ICR <= TBE / FRTT;
     CRM = TBE / Nrm
@@ -240,34 +243,34 @@ class Abr(Component):
     Source: ATM Forum, Traffic Management 4.0, section 5.10.
 
     Fields:
-        pcr: PCR, peak cell rate; at most that. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps,
-            cells/s. Default: the rate of the link that the end system sends on.
-        mcr: MCR, minimum cell rate; on each link at most its rate together. Allowed: "1 bps" to "1 Tbps"; units:
-            bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: 0.
+        pcr: PCR, peak cell rate; at most the rate of the link of the end system. Allowed: "1 bps" to "1 Tbps";
+            units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: the rate of the link that the end system sends on.
+        mcr: MCR, minimum cell rate. On each link, all MCRs together are at most the link rate. Allowed: "1 bps" to
+            "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: 0.
         icr: ICR, initial cell rate, in [MCR, PCR]; TBE / FRTT limits it further. Allowed: "1 bps" to "1 Tbps";
             units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: the pcr.
         tbe: TBE, transient buffer exposure: cells that may be sent before the first feedback. Allowed: "1 cell" to
             "16777215 cells"; units: cells, cell. Default: ``16777215 cells``.
         frtt: FRTT, fixed round-trip time. Allowed: "1 ns" to "16.7 s"; units: s, ms, us, ns, ticks. Default: the
             round trip of a cell through the empty network.
-        nrm: Nrm, cells for each forward RM cell, itself included; a power of 2. Allowed: an integer from 2 to 256.
+        nrm: Nrm, cells per forward RM cell, including the RM cell; a power of 2. Allowed: an integer from 2 to 256.
             Default: ``32``.
-        trm: Trm, longest time between forward RM cells of a source that has sent two cells since. Allowed: "1 ns"
-            to "100 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
-        rif: RIF, rate increase factor: part of the PCR by which the rate may grow per RM cell. Allowed: a number
-            from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
-        rdf: RDF, rate decrease factor: part of ACR by which it falls per RM cell with CI = 1. Allowed: a number
-            from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+        trm: Trm, longest time between forward RM cells, if the source has sent at least two cells since the last.
+            Allowed: "1 ns" to "100 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
+        rif: RIF, rate increase factor: fraction of the PCR by which the rate may grow per RM cell. Allowed: a
+            number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+        rdf: RDF, rate decrease factor: fraction of ACR by which ACR falls per RM cell with CI = 1. Allowed: a
+            number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
         adtf: ADTF, time without forward RM cells after which ACR falls to ICR. Allowed: "1 ns" to "100000 s";
             units: s, ms, us, ns, ticks. Default: ``500 ms``.
-        cdf: CDF, cutoff decrease factor: part of ACR by which it falls per forward RM cell when CRM are unanswered.
-            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
-        crm: CRM, forward RM cells without an answer before ACR is cut. Allowed: an integer from 1 to 16777215.
-            Default: tbe / nrm, rounded up.
-        rates: How rates stand in RM cells. ``exact``: As they are. ``coded``: In the 16 bits of the standard,
-            rounded down. Default: ``exact``.
-        queue: Cells that may wait before an end system; a frame that does not fit is dropped whole. Allowed: "1
-            cell" to "1000000000 cells", or "unlimited"; units: cells, cell. Default: ``unlimited``.
+        cdf: CDF, cutoff decrease factor: fraction of ACR by which ACR falls per forward RM cell while CRM of them
+            are unanswered. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+        crm: CRM, unanswered forward RM cells before ACR is cut. Allowed: an integer from 1 to 16777215. Default:
+            tbe / nrm, rounded up.
+        rates: Format of rates in RM cells. ``exact``: Exact rates. ``coded``: Rates in the 16-bit format of the
+            standard, rounded down. Default: ``exact``.
+        queue: Cells that may wait at an end system; a frame that does not fit is dropped whole. Allowed: "1 cell"
+            to "1000000000 cells", or "unlimited"; units: cells, cell. Default: ``unlimited``.
     """
 
     pcr: str | None = None
@@ -288,24 +291,25 @@ class Abr(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(Component):
-    """The buffer of one class at a port with its drop policy.
+    """The buffer of one class at a port, with its drop policy.
 
     Formula: drop a cell <=> X >= K
 
     Source: `ubr-plus`, section 4.
 
     Fields:
-        buffer: K, cells that may wait, without the cell in service. Allowed: "1 cell" to "1000000000 cells", or
+        buffer: K, cells that may wait, excluding the cell in service. Allowed: "1 cell" to "1000000000 cells", or
             "unlimited"; units: cells, cell. Default: ``unlimited``.
-        police: What becomes of cells that do not keep to the contract of their VC, before the drop policy is asked.
+        police: What happens to cells that violate the contract of their VC, before the drop policy decides.
             Default: none.
-        drop: What is refused before the buffer is full. Default: ``tail-drop``.
-        feedback: What the sources of the VCs that cross it are told of the rate that they may send at; for the
-            class abr. Default: none.
-        rest_of_frame: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken
-            while there is room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room.
-            ``drop``: Dropped, EOM included. Default: drop-but-eom for ppd, drop for gcra-epd, drop for gcra-round-
-            robin, drop for gcra-two-thresholds, drop-but-eom for frame-drop-from-front, else accept.
+        drop: Drop policy: which cells and frames the queue drops. Default: ``tail-drop``.
+        feedback: Feedback to the sources of the VCs that cross the queue, on their allowed rates; for the class
+            abr. Default: none.
+        rest_of_frame: What happens to the later cells of a frame that lost a cell in the middle. ``accept``:
+            Accepted while there is room. ``drop-but-eom``: Dropped, except for the EOM, which is accepted while
+            there is room. ``drop``: Dropped, including the EOM. Default: drop-but-eom for ppd, drop for gcra-epd,
+            drop for gcra-round-robin, drop for gcra-two-thresholds, drop-but-eom for frame-drop-from-front, else
+            accept.
     """
 
     buffer: str = "unlimited"
@@ -318,24 +322,24 @@ class Queue(Component):
 class ScenarioFields(TypedDict, total=False):
     """Keyword arguments of `cellyard.Scenario`."""
 
-    #: Name for reports. Default: scenario.
+    #: Name shown in reports. Default: scenario.
     name: str
-    #: Simulated time; what happens at its end or later does not count.
+    #: Simulated time; events at its end or later do not count.
     duration: Required[str]
     #: Seed of every random stream. Default: 1.
     seed: int
-    #: Order among cells that reach a port at one instant from several inputs. Default: rotating.
+    #: Order of cells that reach a port at the same instant from several inputs. Default: rotating.
     tie_order: Literal["fixed", "rotating", "random"]
     #: Offset of the rotating tie order. Default: 0.
     tie_offset: int
-    #: Whether an arrival is handled before a departure at the same instant and port. Default: true.
+    #: Whether a port handles an arrival before a departure at the same instant. Default: true.
     arrival_first: bool
-    #: Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says otherwise.
+    #: Instant of the first tick of every coarse TCP timer, the same for all hosts unless `timers` is `own`.
     #: Default: 0 s.
     timer_phase: str
     #: Whether the coarse TCP timers of all hosts tick together. Default: common.
     timers: Literal["common", "own"]
-    #: What each replication draws. Default: the defaults of `ensemble`.
+    #: Random draws of each replication. Default: the defaults of `ensemble`.
     ensemble: Ensemble
     #: What is measured. Default: the defaults of `measure`.
     measure: Measure

@@ -15,19 +15,20 @@ from cellyard.components.base import Component
 
 @dataclass(frozen=True, kw_only=True)
 class Gcra(Component):
-    """Usage parameter control cell by cell: drops cells above the PCR, and tags or drops those above the SCR.
+    """Usage parameter control, cell by cell: drops cells above the PCR; tags or drops cells above the SCR.
 
     Formula: a cell of CLP = 0 conforms <=> it passes GCRA(1/PCR, CDVT) and GCRA(1/SCR, BT + CDVT)
 
     Source: ATM Forum, Traffic Management 4.0, section 4.4; ITU-T I.371.
 
-    Limits: Blind to frames: it damages them, and the rest of a damaged frame uses up the contract.
+    Limits: It ignores frame boundaries: it damages frames, and the useless rest of a damaged frame still uses up
+    the contract.
 
     Fields:
-        action: What becomes of a cell above the SCR, or MCR, alone. ``tag``: It goes on with low priority, CLP = 1.
-            ``drop``: It is dropped. Default: ``tag``.
-        form: How the test is written; both decide alike. ``leaky-bucket``: The continuous-state leaky bucket.
-            ``virtual-scheduling``: The virtual scheduling algorithm. Default: ``leaky-bucket``.
+        action: What happens to a cell that exceeds only the SCR or MCR. ``tag``: Passed on with low priority, CLP =
+            1. ``drop``: Dropped. Default: ``tag``.
+        form: Form of the algorithm; both forms make the same decisions. ``leaky-bucket``: The continuous-state
+            leaky bucket. ``virtual-scheduling``: The virtual scheduling algorithm. Default: ``leaky-bucket``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "gcra"}
@@ -38,17 +39,18 @@ class Gcra(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class FGcra(Component):
-    """The frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops cells that do not conform.
+    """Frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops non-conforming cells.
 
     Formula: a frame of CLP = 0 is eligible <=> X' <= BT + CDVT at its first cell; each of its cells adds 1/MCR
 
     Source: ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2).
 
-    Limits: MBS must hold a frame (MBS >= MFS), or no frame of that size is eligible but to an empty bucket.
+    Limits: MBS must hold a frame (MBS >= MFS). Otherwise a frame of that size is eligible only when the bucket is
+    empty.
 
     Fields:
-        action: What becomes of a frame that is not eligible. ``tag``: It goes on with low priority, CLP = 1.
-            ``drop``: It is dropped. Default: ``tag``.
+        action: What happens to a frame that is not eligible. ``tag``: Passed on with low priority, CLP = 1.
+            ``drop``: Dropped. Default: ``tag``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "f-gcra"}
@@ -56,5 +58,5 @@ class FGcra(Component):
     action: Literal["tag", "drop"] = "tag"
 
 
-#: Policers: what becomes of cells above the contract of their VC, before the drop policy is asked.
+#: Policers: what happens to cells that exceed the contract of their VC. They act before the drop policy.
 Police: TypeAlias = Gcra | FGcra | Literal["gcra", "f-gcra"] | Mapping[str, Any]

@@ -18,17 +18,17 @@ class Queue(Component):
     """Waiting cells at a port: X, or Y_i with `vc`.
 
     Fields:
-        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.
         class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
             rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
-        vc: Only the cells of this VC; not a group. Allowed: the name of a vc. Default: all VCs.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
-            1000000000000. Default: every change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        vc: Only the cells of this single VC, not of a group. Allowed: the name of a vc. Default: all VCs.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        every: Record at every n-th cell that reaches the port; use it instead of `interval`. Allowed: an integer
+            from 1 to 1000000000000. Default: record every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "queue"}
@@ -43,16 +43,16 @@ class Queue(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Cwnd(Component):
-    """Congestion window of a TCP, bytes.
+    """Congestion window of a TCP, in bytes.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "cwnd"}
@@ -64,16 +64,16 @@ class Cwnd(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Ssthresh(Component):
-    """Slow-start threshold of a TCP, bytes.
+    """Slow-start threshold of a TCP, in bytes.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "ssthresh"}
@@ -85,10 +85,10 @@ class Ssthresh(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Sequence(Component):
-    """First byte of each segment that a TCP sends; a retransmission goes back.
+    """First byte of each segment that a TCP sends; retransmissions repeat earlier numbers.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
     """
 
@@ -99,16 +99,16 @@ class Sequence(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Acknowledged(Component):
-    """First byte that the sender of a TCP has no ACK for, in the numbers of `sequence`: snd_una.
+    """snd_una of a TCP: the first unacknowledged byte, numbered as in `sequence`.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "acknowledged"}
@@ -120,16 +120,16 @@ class Acknowledged(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Flight(Component):
-    """FlightSize of a TCP (RFC 5681, section 2), bytes: sent, and not acknowledged by a cumulative ACK.
+    """FlightSize of a TCP (RFC 5681, section 2), in bytes: data sent but not cumulatively acknowledged.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "flight"}
@@ -141,10 +141,10 @@ class Flight(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Rtt(Component):
-    """Each round-trip time that a TCP measures, when its ACK comes, s: the time itself, of which the estimator may see whole ticks only.
+    """Each exact round-trip time in seconds, when its ACK arrives. The estimator may see only whole ticks.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
     """
 
@@ -155,16 +155,16 @@ class Rtt(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Rto(Component):
-    """Retransmission timeout of a TCP, s: back-off included, in whole ticks of its timer.
+    """Retransmission timeout of a TCP, in seconds: whole ticks of its timer, back-off included.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "rto"}
@@ -179,13 +179,13 @@ class Delivered(Component):
     """Bytes of frames delivered in order since the start.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "delivered"}
@@ -197,12 +197,12 @@ class Delivered(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Goodput(Component):
-    """Bytes delivered per interval, as Mb/s.
+    """Bytes delivered per interval, in Mb/s.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        interval: Length of each interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "goodput"}
@@ -213,16 +213,16 @@ class Goodput(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Acr(Component):
-    """ACR, the rate at which the ABR end system of a VC may send its data, as Mb/s.
+    """ACR, the rate at which the ABR end system of a VC may send its data, in Mb/s.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "acr"}
@@ -234,16 +234,16 @@ class Acr(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class HostQueue(Component):
-    """Cells of data that wait before the ABR end system of a VC: the queue that ABR keeps out of the network.
+    """Data cells that wait at the ABR end system of a VC: the queue that ABR keeps out of the network.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "host-queue"}
@@ -255,13 +255,13 @@ class HostQueue(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkShare(Component):
-    """Share of a port's cell slots that each class uses, per interval: of all classes a series each.
+    """Share of a port's cell slots that each class uses per interval, as one series per class.
 
     Fields:
-        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.
         class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
             rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
-        interval: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        interval: Length of each interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "link-share"}
@@ -273,13 +273,13 @@ class LinkShare(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Drops(Component):
-    """Cells that a port drops, per interval; without those that its link loses on purpose.
+    """Cells that a port drops per interval, excluding the losses configured on its link.
 
     Fields:
-        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.
         class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
             rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
-        interval: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        interval: Length of each interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "drops"}
@@ -291,17 +291,17 @@ class Drops(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Credit(Component):
-    """Credit of a guaranteed-rate scheduler, slots.
+    """Credit of a guaranteed-rate scheduler, in slots.
 
     Fields:
-        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
-            1000000000000. Default: every change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        every: Record at every n-th cell that reaches the port; use it instead of `interval`. Allowed: an integer
+            from 1 to 1000000000000. Default: record every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "credit"}
@@ -314,10 +314,10 @@ class Credit(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Trace(Component):
-    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason; losses on purpose included.
+    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold and reason. Includes losses configured on links.
 
     Fields:
-        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
             Required.
     """
 
@@ -328,19 +328,19 @@ class Trace(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class AverageQueue(Component):
-    """Average queue by which RED decides at a port, cells; of several classes the sum.
+    """Average queue that RED uses at a port, in cells; the sum if there are several classes.
 
     Fields:
-        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.
         class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
             rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
-        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            change is recorded, from the start to the end of the run.
-        every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
-            1000000000000. Default: every change is recorded, from the start to the end of the run.
-        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
-            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
-            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        every: Record at every n-th cell that reaches the port; use it instead of `interval`. Allowed: an integer
+            from 1 to 1000000000000. Default: record every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "average-queue"}
@@ -354,19 +354,19 @@ class AverageQueue(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Capture(Component):
-    """A pcapng file for Wireshark: what a link carries, with the cells dropped before it, or what a host sends and receives.
+    """A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.
 
     Fields:
-        of: The link that carries the cells or frames, or the host of the segments; or a group of them. Allowed: the
-            name of a link or host. Required.
-        layer: What the file holds. ``cells``: Each cell that a link carries: its header, and the payload of RM
-            cells. ``frames``: Each AAL5 frame of TCP and UDP, as its last cell leaves, with its IP packet.
+        of: A link for cells or frames, a host for segments, or a group of either. Allowed: the name of a link or
+            host. Required.
+        layer: What the file records. ``cells``: Each cell that a link carries: its header, and the payload of RM
+            cells. ``frames``: Each AAL5 frame of TCP or UDP with its IP packet, when its last cell leaves.
             ``segments``: Each TCP segment and UDP datagram that a host's transports send and receive. Required.
-        vc: Only the cells of this VC; not a group. Allowed: the name of a vc. Default: all VCs.
-        from_: Nothing before this time is captured. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
-            Default: the start of the run.
-        to: Nothing from this time on is captured. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
-            Default: the end of the run.
+        vc: Only the cells of this single VC, not of a group. Allowed: the name of a vc. Default: all VCs.
+        from_: Start of the capture. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: the start
+            of the run.
+        to: End of the capture; nothing at this instant or later is captured. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "capture"}

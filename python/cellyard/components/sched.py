@@ -15,13 +15,13 @@ from cellyard.components.base import Component
 
 @dataclass(frozen=True, kw_only=True)
 class Fifo(Component):
-    """Order of arrival over all classes; each class keeps its own buffer and policy.
+    """Serves cells of all classes in order of arrival. Each class keeps its own buffer and policy.
 
     Formula: the cell that arrived first goes
 
     Source: `ubr-plus`, section 4.
 
-    Limits: No class is protected: a burst of any class delays the cells of all others.
+    Limits: No class is protected: a burst in one class delays the cells of all others.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "fifo"}
@@ -29,13 +29,13 @@ class Fifo(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class StrictPriority(Component):
-    """The most urgent class that has a cell waiting: cbr, vbr, abr, gfr, ubr.
+    """Serves the highest class that has a waiting cell, in the order cbr, vbr, abr, gfr, ubr.
 
     Formula: the first class with X > 0 goes
 
     Source: `guaranteed-rate`, section 3 (GR = 0).
 
-    Limits: A class with enough to send keeps all less urgent classes from sending.
+    Limits: A class with enough to send starves all lower classes.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "strict-priority"}
@@ -49,8 +49,7 @@ class GuaranteedRate(Component):
 
     Source: `guaranteed-rate`, section 3.
 
-    Limits: One class has a guarantee; credit does not outlast an empty queue, and what others leave goes by
-    priority.
+    Limits: Only one class has a guarantee. Credit is lost when its queue is empty, and spare slots go by priority.
 
     Fields:
         class_: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
@@ -75,14 +74,15 @@ class PerVc(Component):
     Source: `guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5),
     1997.
 
-    Limits: Serves VCs of one class by turn; the drop policy alone decides how much of the buffer each may hold.
+    Limits: It only orders service within one class. The drop policy alone decides how much of the buffer each VC
+    may hold.
 
     Fields:
-        class_: The class with per-VC queues. They share its buffer: when it overflows, shares need a drop policy
-            that counts by VC. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit rate.
-            ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: ``ubr``.
-        unit: What a VC sends in a turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are
-            not interleaved. Default: ``cell``.
+        class_: The class with per-VC queues, which share its buffer. If the buffer overflows, fair shares need a
+            drop policy that counts by VC. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
+            Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: ``ubr``.
+        unit: What a VC sends per turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are not
+            interleaved. Default: ``cell``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "per-vc"}

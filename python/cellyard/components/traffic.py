@@ -16,7 +16,7 @@ from cellyard.components.processing import Processing
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp(Component):
-    """A TCP connection that always has data, or sends files; full segments only, except the last of a file.
+    """A TCP connection that always has data or sends files. All segments are full, except the last of a file.
 
     Formula: window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd
 
@@ -25,60 +25,67 @@ class Tcp(Component):
     Fields:
         recovery: Loss recovery of the sender. ``vanilla``: Slow start and congestion avoidance; only the timer
             repairs losses. ``tahoe``: Vanilla with fast retransmit: duplicate ACKs start slow start without waiting
-            for the timer. ``reno``: Fast retransmit and fast recovery, which the first new ACK ends. ``new-reno``:
-            Reno whose recovery lasts until all that was sent before it is acknowledged: one hole per round trip.
-            ``sack``: Selective acknowledgements: holes are resent while the pipe has room. Default: ``reno``.
-        mss: Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: "1 byte" to
-            "65487 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``512 bytes``.
-        rwnd: Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323). Allowed:
-            "1 byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``65535 bytes``.
-        initial_window: Initial congestion window, segments. Allowed: an integer from 1 to 1000000. Default: ``1``.
+            for the timer. ``reno``: Fast retransmit and fast recovery; the first new ACK ends the recovery. ``new-
+            reno``: Reno whose recovery lasts until all data sent before it are acknowledged: one hole per round
+            trip. ``sack``: Selective acknowledgements: holes are retransmitted while the pipe has room. Default:
+            ``reno``.
+        mss: Maximum segment size, in bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: "1
+            byte" to "65487 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``512 bytes``.
+        rwnd: Receiver window; at least one segment. More than 65535 bytes implies window scaling (RFC 1323).
+            Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``65535
+            bytes``.
+        initial_window: Initial congestion window, in segments. Allowed: an integer from 1 to 1000000. Default:
+            ``1``.
         initial_ssthresh: Initial slow-start threshold. Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte,
             kB, MB, GB, KiB, MiB, GiB. Default: rwnd.
-        granularity: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity.
-            Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
-        min_rto: Smallest retransmission timeout, at least one tick. Allowed: "1 us" to "100000 s"; units: s, ms,
+        granularity: Tick length of the coarse timer; ticks fall on `timer_phase` + k granularity. Allowed: "1 us"
+            to "100000 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
+        min_rto: Smallest retransmission timeout; at least one tick. Allowed: "1 us" to "100000 s"; units: s, ms,
             us, ns, ticks. Default: 2 x granularity.
         initial_rto: Timeout before the first round-trip sample; at most `max_rto`. Allowed: "1 us" to "100000 s";
             units: s, ms, us, ns, ticks. Default: ``3 s``.
         max_rto: Largest retransmission timeout, back-off included. Allowed: "1 us" to "100000 s"; units: s, ms, us,
             ns, ticks. Default: ``64 s``.
-        estimator: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed point
-            on whole ticks: srtt scaled by 8, rttvar by 4. ``bsd-lite2``: `bsd` with what 4.4BSD-Lite2 does without
-            samples: four times `initial_rto` after the first timeout, and srtt forgotten after the fourth in a row.
-            ``rfc6298``: On measured times rounded up to the granularity. Default: ``bsd``.
-        delayed_ack: Delay of ACKs. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
-            segment is acknowledged at once.
-        delayed_ack_phase: Where the ticks of delayed ACKs fall. ``zero``: At multiples of `delayed_ack`, whatever
-            the phase of the coarse timer. ``timer``: At `timer_phase` + k `delayed_ack`: the fast and the slow
-            timer of 4.4BSD, which begin together. Default: ``zero``.
+        estimator: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed-point
+            arithmetic on whole ticks: srtt is scaled by 8, rttvar by 4. ``bsd-lite2``: `bsd` with the rules of
+            4.4BSD-Lite2 for missing samples. The first timeout makes the RTO four times `initial_rto`; the fourth
+            in a row discards srtt. ``rfc6298``: Uses measured times, rounded up to the granularity. Default:
+            ``bsd``.
+        delayed_ack: Interval between delayed-ACK ticks. Two waiting full segments are acknowledged without waiting
+            for a tick. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: none: every segment is
+            acknowledged at once.
+        delayed_ack_phase: When delayed-ACK ticks occur. ``zero``: At multiples of `delayed_ack`, whatever the phase
+            of the coarse timer. ``timer``: At `timer_phase` + k `delayed_ack`, like the fast and slow timers of
+            4.4BSD, which start together. Default: ``zero``.
         dupack_threshold: Duplicate ACKs that start a fast retransmit. Allowed: an integer from 1 to 1000. Default:
             ``3``. Only with recovery tahoe, reno, new-reno, sack.
-        file_size: Bytes of a file; without it the data have no end. Allowed: "1 byte" to "1000000000000000 bytes";
+        file_size: Size of each file; if omitted, the data never end. Allowed: "1 byte" to "1000000000000000 bytes";
             units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: unlimited.
-        files: Files of `file_size` to send, each once the one before it is acknowledged; "unlimited" goes on until
-            `stop` or the end of the run. Allowed: an integer from 1 to 1000000000, or "unlimited". Default: ``1``.
-        file_gap: From the acknowledgement of a file's last byte to the beginning of the next file. Allowed: "0 s"
+        files: Number of files of `file_size` to send, each after the previous one is acknowledged. With
+            "unlimited", files continue until `stop` or the end of the run. Allowed: an integer from 1 to
+            1000000000, or "unlimited". Default: ``1``.
+        file_gap: Time from the acknowledgement of a file's last byte to the start of the next file. Allowed: "0 s"
             to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
-        next_file: How each file but the first begins. ``new-connection``: As a connection that has just opened:
-            initial window and ssthresh, no round-trip samples. ``same-connection``: On the connection of the file
-            before, with slow start: cwnd = MSS, all else is kept. Default: ``new-connection``.
-        handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last
-            segment of a file that ends its connection has a FIN, which is acknowledged at once. Default: ``false``.
-        both_ways: Whether `to` sends as well, on a connection of its own with these parameters: data of each way
+        next_file: How each file after the first begins. ``new-connection``: Like a new connection: initial window
+            and ssthresh, no round-trip samples. ``same-connection``: On the connection of the previous file, with
+            slow start: cwnd = MSS, and all other state is kept. Default: ``new-connection``.
+        handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, each a frame of 2 cells. The last
+            segment of a file that ends its connection then has a FIN, which is acknowledged at once. Default:
+            ``false``.
+        both_ways: Whether `to` also sends, on its own connection with these parameters. Data of each direction
             share the VC with the ACKs of the other. Default: ``false``.
-        sack_blocks: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Default:
-            ``3``. Only with recovery sack.
-        sack_pipe: How the sender counts what is in flight during recovery. ``counter``: -1 per duplicate ACK, -2
-            per partial ACK, +1 per segment sent (Fall and Floyd 1996). ``rfc6675``: Recomputed from the scoreboard
-            (RFC 6675, section 4). Default: ``counter``. Only with recovery sack.
+        sack_blocks: Maximum number of SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to
+            4. Default: ``3``. Only with recovery sack.
+        sack_pipe: How the sender counts data in flight during recovery. ``counter``: -1 per duplicate ACK, -2 per
+            partial ACK, +1 per segment sent (Fall and Floyd 1996). ``rfc6675``: Recomputed from the scoreboard (RFC
+            6675, section 4). Default: ``counter``. Only with recovery sack.
         reno_fast_retransmit: What a fast retransmit sends. ``missing-segment``: The missing segment (RFC 2001).
             ``nothing``: Nothing; only the timer repairs the hole. For reproducing one published study. Default:
             ``missing-segment``. Only with recovery reno.
-        reno_window: How Reno's window leaves a recovery. ``rfc2001``: ssthresh is half of the window; the first new
-            ACK sets cwnd = ssthresh. ``bsd-lite2``: ssthresh is whole segments; cwnd = ssthresh after more
-            duplicates than start a recovery only, and the ACK opens the window too. Default: ``rfc2001``. Only with
-            recovery reno.
+        reno_window: How Reno sets ssthresh, and cwnd at the end of a recovery. ``rfc2001``: ssthresh is half of the
+            window; the first new ACK sets cwnd = ssthresh. ``bsd-lite2``: ssthresh is a whole number of segments.
+            cwnd = ssthresh only if more duplicates came than start a recovery. The ACK also opens the window.
+            Default: ``rfc2001``. Only with recovery reno.
         processing: Delay of every segment and ACK that the transport of this VC sends or receives. Default: no
             delay.
     """
@@ -113,14 +120,14 @@ class Tcp(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Cbr(Component):
-    """Single cells at equal distances.
+    """Single cells at equal intervals.
 
     Formula: cell k is handed to the NIC at start + k c, c = 424 bits / rate
 
     Source: ATM Forum, Traffic Management 4.0, section 2 (CBR).
 
     Fields:
-        rate: Cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
+        rate: Cell rate; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
             Gbps, Tbps, cells/s. Required.
     """
 
@@ -131,15 +138,15 @@ class Cbr(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Poisson(Component):
-    """Single cells as a Poisson process.
+    """Single cells that arrive as a Poisson process.
 
     Formula: the gaps are exponential with mean 424 / rate
 
     Source: M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6.
 
     Fields:
-        rate: Mean cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
-            Gbps, Tbps, cells/s. Required.
+        rate: Mean cell rate; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
+            Mbps, Gbps, Tbps, cells/s. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "poisson"}
@@ -149,7 +156,7 @@ class Poisson(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Vbr(Component):
-    """Single cells at equal distances while on, none while off, in turn.
+    """Alternates bursts of single cells at equal intervals (on) with pauses (off).
 
     Formula: burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, before start +
     b (on + off) + on
@@ -157,13 +164,13 @@ class Vbr(Component):
     Source: `guaranteed-rate`, section 3 and figure 2.
 
     Fields:
-        rate: Cell rate while on; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
-            Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
-        amplitude: Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.
+        rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,
+            kbps, Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
+        amplitude: Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: 1.
         on: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
-        off: Length of a pause; with the burst, at least the time of the burst's cells at their rate. Allowed: "0 s"
-            to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        off: Length of a pause. Burst and pause together last at least as long as the burst's cells take at their
+            rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "vbr"}
@@ -176,7 +183,7 @@ class Vbr(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Udp(Component):
-    """UDP datagrams of one size at equal distances, whatever becomes of them: greedy by default, at any rate, or in bursts.
+    """UDP datagrams of equal size at equal intervals, whether or not any are lost: greedy by default, at a set rate, or in bursts.
 
     Formula: frames of n cells; frame k of a burst is handed to the NIC k n c after its beginning, c = 424 bits /
     rate, before `on` is over
@@ -184,15 +191,15 @@ class Udp(Component):
     Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
 
     Fields:
-        datagram_size: Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44. Allowed: "1 byte" to "65499
-            bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1024 bytes``.
-        rate: Cell rate while on; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
-            Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
-        amplitude: Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.
+        datagram_size: Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44 bytes. Allowed: "1 byte" to
+            "65499 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1024 bytes``.
+        rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,
+            kbps, Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
+        amplitude: Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: 1.
-        on: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: without end.
-        off: Length of a pause, after a burst that ends; with it, at least the time of the burst's frames at their
-            rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        on: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: endless.
+        off: Length of a pause after a burst. Burst and pause together last at least as long as the burst's frames
+            take at their rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "udp"}

@@ -19,7 +19,7 @@ export class Engine {
     return engine;
   }
 
-  /** The answer of a function as text; `request` is what it is asked, an object. */
+  /** The answer of a function as text; `request` is an object. */
   text(name, request) {
     try {
       const input = request === undefined ? null : new TextEncoder().encode(JSON.stringify(request));

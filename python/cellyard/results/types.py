@@ -18,55 +18,57 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Totals(ResultPart):
-    """The whole network in one run.
+    """Results of the whole network in one run.
 
-    Goodput, efficiency, fairness and delays are of the VCs that carry frames, in the measuring time; everything
-    else counts from start to end. A VC that starts, stops or has completed its file within that time counts with
-    what it delivered in all of it: efficiency and fairness tell what was delivered, not at what rates those sent
-    that were active. For a file's own goodput see the VC.
+    Goodput, efficiency, fairness and delays cover the VCs that carry frames, in the measuring time. All other
+    values cover the run from start to end. A VC that is active for only a part of the measuring time counts with
+    what it delivered in all of it. Efficiency and fairness thus describe what was delivered, not the rates of
+    active senders. For the goodput of a file see ``file_goodput_mbps`` of its VC.
     """
 
-    #: Cell transmissions over all links.
+    #: Cell transmissions, summed over all links.
     cells: int
 
     #: Data cells sent by the ports that can queue.
     bottleneck_cells: int
 
-    #: Sum of the goodputs of the VCs that carry frames.
+    #: Sum of the goodputs of the VCs that carry frames, in Mb/s.
     goodput_mbps: float
 
-    #: That sum over ``max_goodput_mbps``; none when the scenario states no ``max_goodput``.
+    #: ``goodput_mbps`` divided by ``max_goodput_mbps``. None when ``max_goodput_mbps`` is none or 0.
     efficiency: float | None
 
-    #: The largest possible sum of goodputs, to which efficiency is relative: the rate that the scenario states, or
-    #: what fair shares of the links add up to; none when it states neither.
+    #: Largest possible sum of goodputs in Mb/s, to which efficiency is relative. The scenario states it as a rate,
+    #: or asks for the sum of fair shares of the links. None when it does neither.
     max_goodput_mbps: float | None
 
-    #: Jain's index (sum x)^2 / (n sum x^2) of these goodputs; none when nothing is delivered.
+    #: Jain's fairness index (sum x)^2 / (n sum x^2) of the goodputs of the VCs that carry frames. None when nothing
+    #: was delivered.
     fairness: float | None
 
-    #: Data cells dropped over data cells sent by the hosts, of all VCs; 0 when none was sent.
+    #: Data cells dropped, relative to data cells sent by the hosts, over all VCs. 0 when none was sent.
     cell_loss_ratio: float
 
-    #: Data frames lost over those lost or delivered, of the VCs that carry frames; 0 when there are neither, none
-    #: without such VCs.
+    #: Data frames lost, relative to data frames lost or delivered, over the VCs that carry frames. 0 when none was
+    #: lost or delivered; none when no VC carries frames.
     frame_loss_ratio: float | None
 
-    #: Longest queue of any port, all its classes together; ``classes`` have that of each.
+    #: Longest queue at any port, over all classes of the port. ``classes`` has the longest queue of each class.
     max_queue_cells: int
 
-    #: Mean transfer delay of the data cells of the VCs that carry frames, of all VCs when none does; none without
-    #: such cells.
+    #: Mean transfer delay in seconds of the data cells of the VCs that carry frames, or of all VCs when none does.
+    #: None when no such cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the same delays, from bins of at most 1/64 relative width: never too small. None where VCs
-    #: that carry cells share a class with them.
+    #: 99 % quantile in seconds of the delays behind ``mean_cell_transfer_delay_s``. Bins of at most 1/64 relative
+    #: width round it up, never down. None when that mean is none, or when VCs that carry cells share a class with
+    #: VCs that carry frames.
     p99_cell_transfer_delay_s: float | None
 
-    #: TCP segments sent.
+    #: TCP segments sent, including retransmissions.
     segments: int
 
-    #: Of those, segments with data that had been sent before.
+    #: TCP segments sent that contain data sent before.
     retransmitted_segments: int
 
     #: Expiries of TCP retransmission timers.
@@ -75,84 +77,87 @@ class Totals(ResultPart):
     #: TCP fast retransmits.
     fast_retransmits: int
 
-    #: Files that were sent and acknowledged, of all VCs.
+    #: Files sent and completely acknowledged, over all VCs.
     finished_transfers: int
 
-    #: Median of the durations of these transfers: half of them took no longer; none without any. One that was not
-    #: finished is not among them, however long it went on: where ``min(vc.*.finished_transfers)`` is 0, they are
-    #: those of some VCs only.
+    #: Median duration of the finished transfers, in seconds. None when there are none. Unfinished transfers are not
+    #: included, however long they lasted. Where ``min(vc.*.finished_transfers)`` is 0, the value covers only some
+    #: of the VCs.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    #: 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that 95 % of them do
+    #: not exceed. None when there are none.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of them.
+    #: 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
     p99_transfer_s: float | None
 
 
-#: A service class; the order is the order of strict priority, most urgent first. ``cbr``: Constant bit rate.
+#: Service class of a VC. The order is that of strict priority, most urgent first. ``cbr``: Constant bit rate.
 #: ``vbr``: Variable bit rate. ``abr``: Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit
 #: rate.
 ServiceClass: TypeAlias = Literal["cbr", "vbr", "abr", "gfr", "ubr"]
 
 
-#: What a VC hands to its NIC. ``frames``: AAL5 frames with data of an application: its goodput counts in totals,
-#: efficiency and fairness. ``cells``: Single cells, each for itself.
+#: Units that the source of a VC hands to its NIC. ``frames``: AAL5 frames with application data. Their goodput
+#: counts in totals, efficiency and fairness. ``cells``: Single cells, each on its own.
 Carries: TypeAlias = Literal["frames", "cells"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TransferResult(ResultPart):
-    """A file that a TCP sent."""
+    """A file that a TCP sent and that was completely acknowledged."""
 
-    #: Which file of its VC it is, the first being 1.
+    #: Number of the file within its VC, from 1.
     number: int
 
-    #: When it began: with the SYN where there is a handshake, else with its first segment.
+    #: Time in seconds at which the transfer began: with the SYN if there is a handshake, otherwise with the first
+    #: segment.
     began_s: float
 
-    #: From then until its last byte was acknowledged to the sender.
+    #: Duration in seconds, from ``began_s`` until the last byte was acknowledged to the sender.
     duration_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BackResult(ResultPart):
-    """The TCP at the other end of a VC, whose data go from ``to`` to ``from``."""
+    """Results of the TCP at a VC's ``to`` that sends data to its ``from``."""
 
-    #: Bytes of data acknowledged to it in the measuring time.
+    #: Bytes of data acknowledged to this TCP in the measuring time.
     acknowledged_bytes: int
 
-    #: Segments sent.
+    #: Segments sent, including retransmissions.
     segments: int
 
-    #: Of those, segments with data that had been sent before.
+    #: Segments sent that contain data sent before.
     retransmitted_segments: int
 
-    #: Expiries of its retransmission timer.
+    #: Expiries of the retransmission timer.
     timeouts: int
 
     #: Fast retransmits.
     fast_retransmits: int
 
-    #: Duplicate ACKs that it received.
+    #: Duplicate ACKs received.
     duplicate_acks: int
 
-    #: When the last byte of its last file was acknowledged.
+    #: Time in seconds at which the last byte of the last file was acknowledged. None in the cases listed for
+    #: ``completed_s`` of the VC.
     completed_s: float | None
 
-    #: Files that were sent and acknowledged.
+    #: Files sent and completely acknowledged, over the whole run.
     finished_transfers: int
 
-    #: Median of the durations of these transfers.
+    #: Median duration of the finished transfers, in seconds. None when there are none.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of them.
+    #: 95 % quantile of the durations of finished transfers, in seconds. None when there are none.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of them.
+    #: 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
     p99_transfer_s: float | None
 
-    #: The longest of them.
+    #: Longest duration of a finished transfer, in seconds. None when there are none.
     max_transfer_s: float | None
 
 
@@ -160,34 +165,34 @@ class BackResult(ResultPart):
 class EndSystemResult(ResultPart):
     """An ABR end system: source of one direction of its VC, destination of the other."""
 
-    #: Its host.
+    #: Host of the end system.
     host: str
 
-    #: ACR at the end.
+    #: ACR at the end of the run, in Mb/s.
     acr_mbps: float
 
-    #: Mean ACR, from start to end.
+    #: Mean ACR in Mb/s, from start to end of the run.
     mean_acr_mbps: float
 
-    #: Forward RM cells that it sent.
+    #: Forward RM cells that the end system sent.
     forward_rm_cells: int
 
-    #: Of these, that came back.
+    #: RM cells sent by this end system that came back from the other end.
     answered_rm_cells: int
 
-    #: Forward RM cells of the other end that it turned round.
+    #: Forward RM cells of the other end that this end system turned around.
     returned_rm_cells: int
 
-    #: Forward RM cells of the other end that the next one overwrote before they could be turned round.
+    #: Forward RM cells of the other end that were overwritten by the next one before they could be turned around.
     overwritten_rm_cells: int
 
-    #: RM cells that it sent out of rate, with CLP = 1.
+    #: RM cells sent out of rate, with CLP = 1.
     out_of_rate_rm_cells: int
 
-    #: Frames that did not fit into the queue before it, and were dropped there.
+    #: Frames dropped because they did not fit into the end system's queue.
     refused_frames: int
 
-    #: Longest queue of cells before it, just after a frame was handed over.
+    #: Longest queue of cells at the end system, counted just after a frame is handed over.
     max_queue_cells: int
 
 
@@ -195,19 +200,19 @@ class EndSystemResult(ResultPart):
 class DroppedCells(CountPart):
     """Cells dropped at a port, by reason."""
 
-    #: It did not keep to the contract of its VC.
+    #: Policed: the cell violated the contract of its VC.
     police: int
 
-    #: Its frame was refused by the drop policy.
+    #: Refused by the drop policy: the cell alone, or the frame that it belongs to.
     policy: int
 
-    #: The buffer was full.
+    #: Dropped because the buffer was full.
     full: int
 
-    #: The rest of a frame that had lost a cell.
+    #: Rest of a frame that had already lost a cell.
     rest: int
 
-    #: Pushed out of the queue, in favour of a cell that arrived.
+    #: Pushed out of the queue in favour of an arriving cell.
     front: int
 
     #: Lost on a link on purpose.
@@ -216,11 +221,11 @@ class DroppedCells(CountPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VcPortResult(ResultPart):
-    """What a VC lost at one port on its way, or on the link behind it."""
+    """Data cells of a VC that were lost at one port of its route, or on the link behind the port."""
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"dropped_cells": DroppedCells.from_document}
 
-    #: The port, or the link that lost its cells: the name of the link.
+    #: Name of the port, or of the link that lost the cells. A port has the name of its link.
     port: str
 
     #: Data cells of the VC dropped there, by reason.
@@ -229,10 +234,10 @@ class VcPortResult(ResultPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VcResult(ResultPart):
-    """One VC: counters of its data from start to end, its goodput and delays in the measuring time.
+    """Results of one VC. Counters cover its data from start to end of the run; goodput and delays cover the measuring time.
 
-    A cell's transfer delay lasts from the end of its transmission by the source host to its arrival at the
-    destination host.
+    The transfer delay of a cell begins when the source host has transmitted the cell. The delay ends when the cell
+    arrives at the destination host.
     """
 
     NAMES: ClassVar[Mapping[str, str]] = {"from": "source", "to": "destination", "class": "service_class"}
@@ -244,33 +249,34 @@ class VcResult(ResultPart):
         "ports": each(VcPortResult.from_document),
     }
 
-    #: Name.
+    #: Name of the VC.
     name: str
 
     #: Host that sends the data.
     source: str
 
-    #: Host that receives them.
+    #: Host that receives the data.
     destination: str
 
-    #: Service class.
+    #: Service class of the VC.
     service_class: ServiceClass
 
-    #: Kind of its traffic, as in the scenario.
+    #: Kind of traffic, as named in the scenario.
     traffic: str
 
-    #: What its source hands to the host.
+    #: Whether the source hands frames or single cells to the host.
     carries: Carries
 
-    #: Bytes delivered in order, once, per measuring time, the whole of it however long the source sends; 48 bytes
-    #: for each cell of a VC that carries cells.
+    #: Goodput in Mb/s: new bytes delivered in order, divided by the whole measuring time, however long the source
+    #: sends. For a VC that carries cells, each cell counts 48 bytes.
     goodput_mbps: float
 
-    #: The same on the line: 53 bytes for each cell of the data frames that arrived whole with data that had not
-    #: arrived before, in order or not, per measuring time; of a VC that carries cells, for each of them.
+    #: Throughput on the line in Mb/s: 53 bytes for each cell of the data frames that arrived complete and brought
+    #: new data, divided by the measuring time. The data need not be in order. For a VC that carries cells, every
+    #: cell that arrived counts.
     throughput_mbps: float
 
-    #: The bytes of ``goodput_mbps`` from start to end.
+    #: New bytes delivered in order, counted as for ``goodput_mbps`` but from start to end of the run.
     delivered_bytes: int
 
     #: Data frames handed to the source host's link.
@@ -282,37 +288,38 @@ class VcResult(ResultPart):
     #: Data frames that arrived incomplete.
     frames_damaged: int
 
-    #: Data frames that the network lost, whole or a part of them: by the end of the run all their cells had arrived
-    #: or were dropped, and they did not arrive complete. Of those sent the rest was delivered or still under way.
+    #: Data frames that the network lost, wholly or in part. By the end of the run, all cells of such a frame had
+    #: arrived or were dropped, and the frame had not arrived complete. Frames that are neither lost nor delivered
+    #: were still under way.
     frames_lost: int
 
     #: Data cells sent by the source host.
     cells_sent: int
 
-    #: Data cells handed to the host's link that had not left it when the run ended: they waited there, or were
+    #: Data cells handed to the source host's link that had not left when the run ended. They waited there or were
     #: being sent.
     cells_not_sent: int
 
-    #: Data cells that arrived.
+    #: Data cells that arrived at the destination host.
     cells_delivered: int
 
-    #: Data cells dropped anywhere, on links too.
+    #: Data cells dropped anywhere, including on links.
     cells_dropped: int
 
-    #: Data cells tagged on their way: they went on with CLP = 1.
+    #: Data cells tagged on their way. Tagged cells continue with CLP = 1.
     cells_tagged: int
 
-    #: Data cells dropped over data cells sent by the host; 0 when none was sent.
+    #: Data cells dropped, relative to data cells sent by the source host. 0 when none was sent.
     cell_loss_ratio: float
 
-    #: Data frames lost over those lost or delivered; 0 when there are neither. None for a VC that carries cells:
-    #: each is a frame, and ``cell_loss_ratio`` tells of them.
+    #: Data frames lost, relative to data frames lost or delivered. 0 when none was lost or delivered. None for a VC
+    #: that carries cells; see ``cell_loss_ratio`` instead.
     frame_loss_ratio: float | None
 
-    #: TCP segments sent.
+    #: Segments sent by the VC's TCP, including retransmissions. 0 for other traffic.
     segments: int
 
-    #: Of those, segments with data that had been sent before.
+    #: TCP segments sent that contain data sent before.
     retransmitted_segments: int
 
     #: Expiries of the TCP retransmission timer.
@@ -324,137 +331,148 @@ class VcResult(ResultPart):
     #: Duplicate ACKs that the TCP sender received.
     duplicate_acks: int
 
-    #: Bytes of data acknowledged to the TCP sender in the measuring time; none for other traffic. What was
-    #: delivered and not acknowledged by its end is not in it.
+    #: Bytes of data acknowledged to the TCP sender in the measuring time. Data delivered but not acknowledged by
+    #: the end of that time are not included. None for other traffic.
     acknowledged_bytes: int | None
 
-    #: Bytes of a file that its TCP sends; none without a file.
+    #: Size in bytes of a file that the TCP sends. None without a file.
     file_size_bytes: int | None
 
-    #: When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its
-    #: own ``stop``.
+    #: Time in seconds at which the TCP opened. None for other traffic, and for a TCP that did not open before its
+    #: ``stop`` and the end of the run.
     began_s: float | None
 
-    #: When the last byte of its last file was acknowledged, before its ``stop`` or after; none without a file,
-    #: while one was not complete when the run ended, for one of which not all was sent before its ``stop``, and
-    #: with files without end.
+    #: Time in seconds at which the last byte of the last file was acknowledged, before or after ``stop``. None
+    #: without a file, with an endless sequence of files, and for a file not completely acknowledged by the end of
+    #: the run. None also for a file not completely sent before ``stop``.
     completed_s: float | None
 
-    #: Bytes of all its files per time from ``began_s`` to ``completed_s``.
+    #: Goodput of the files in Mb/s: bytes of all files of the VC, divided by the time from ``began_s`` to
+    #: ``completed_s``. None when ``completed_s`` is none or no time passed.
     file_goodput_mbps: float | None
 
-    #: Files that were sent and acknowledged, from start to end of the run; 0 without a file.
+    #: Files sent and completely acknowledged, over the whole run. 0 without a file.
     finished_transfers: int
 
-    #: Median of the durations of these transfers: half of them took no longer; none without any.
+    #: Median duration of the finished transfers, in seconds. None when there are none.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    #: 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that 95 % of them do
+    #: not exceed. None when there are none.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of them.
+    #: 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
     p99_transfer_s: float | None
 
-    #: The longest of them.
+    #: Longest duration of a finished transfer, in seconds. None when there are none.
     max_transfer_s: float | None
 
-    #: These transfers, in order.
+    #: Finished transfers, in order.
     transfers: tuple[TransferResult, ...] = field(repr=False)
 
-    #: What its other end has sent, where both do: one element, else none. Its frames are not counted above: those
-    #: of a VC's data are all that go from ``from`` to ``to``, ACKs of the data back included.
+    #: Results of the TCP at ``to``, where both ends send data: a list of one element, otherwise empty. The counts
+    #: of frames and cells above do not include the frames that this TCP sends. They cover all frames from ``from``
+    #: to ``to``, including ACKs for its data.
     back: tuple[BackResult, ...] = field(repr=False)
 
-    #: Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
+    #: Mean transfer delay of the data cells, in seconds. None when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
 
-    #: Median of these delays; quantiles are from bins of at most 1/64 relative width: never too small.
+    #: Median of the cell transfer delays, in seconds. Quantiles come from bins of at most 1/64 relative width,
+    #: which round up, never down. None when no cell arrived in the measuring time.
     p50_cell_transfer_delay_s: float | None
 
-    #: 95 % quantile of these delays.
+    #: 95 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the measuring time.
     p95_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of these delays.
+    #: 99 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the measuring time.
     p99_cell_transfer_delay_s: float | None
 
-    #: The largest of these delays.
+    #: Largest cell transfer delay, in seconds. None when no cell arrived in the measuring time.
     max_cell_transfer_delay_s: float | None
 
-    #: The largest less the smallest of these delays (peak-to-peak).
+    #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest, in seconds. None
+    #: when no cell arrived in the measuring time.
     cell_delay_variation_s: float | None
 
-    #: What the sources of cells at its host bring to the link that its data leave by: the sum of their mean rates
-    #: over the link's. Above 1 the queue there grows as long as the run lasts, and what waits in it is neither lost
-    #: nor delayed by the network.
+    #: Load of the link by which the data leave their host: the sum of the mean rates of the host's cell sources on
+    #: it, relative to the link rate. Above 1, the queue there grows throughout the run. Cells waiting in that queue
+    #: count as neither lost nor delayed.
     host_load: float
 
-    #: Cells of all VCs that waited at that link, or were being sent, when the run ended.
+    #: Cells of all VCs at the source host's link when the run ended, waiting or being sent.
     host_queue_cells: int
 
-    #: Longest queue there: the largest number of waiting cells of all VCs.
+    #: Longest queue at the source host's link: the largest number of waiting cells of all VCs.
     max_host_queue_cells: int
 
-    #: The longest time there from a frame's or cell's being handed over to the end of its transmission, those that
-    #: the end of the run cut off included; 0 when nothing was handed over.
+    #: Longest time at the source host's link in seconds, from handing over a frame or cell to the end of its
+    #: transmission. Transmissions that would end after the run are included. 0 when nothing was handed over.
     max_host_delay_s: float
 
-    #: Mean ACR of the end system that sends its data, from start to end; none without ABR.
+    #: Mean ACR of the ABR end system that sends the data, in Mb/s, from start to end of the run. None without ABR.
     mean_acr_mbps: float | None
 
-    #: Longest queue before that end system: cells of data just after a frame was handed over; none without ABR.
+    #: Longest queue of cells at the ABR end system that sends the data, counted just after a frame is handed over.
+    #: None without ABR.
     max_paced_queue_cells: int | None
 
-    #: Its ABR end systems: that of the sender of its data, and that of the receiver; none without ABR.
+    #: ABR end systems of the VC, first at the sender of the data, then at the receiver. Empty without ABR.
     end_systems: tuple[EndSystemResult, ...] = field(repr=False)
 
-    #: Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on
-    #: purpose.
+    #: Places where data cells can be dropped, in the order of the route: ports that can queue, and links that lose
+    #: cells on purpose.
     ports: tuple[VcPortResult, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortClassResult(ResultPart):
-    """One class queue of a port."""
+    """Results of one class queue of a port. Values cover the whole run unless their names begin with ``measured``."""
 
     NAMES: ClassVar[Mapping[str, str]] = {"class": "service_class"}
 
-    #: The class.
+    #: The service class.
     service_class: ServiceClass
 
-    #: K, what may wait; none: unlimited.
+    #: Buffer size K: the largest number of cells that may wait. None when the buffer is unlimited.
     buffer_cells: int | None
 
-    #: Cells sent.
+    #: Cells sent: their last bit left before the end of the run.
     sent_cells: int
 
-    #: Cells dropped, for any reason.
+    #: Cells dropped, for any reason, including cells that the link lost.
     dropped_cells: int
 
-    #: Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    #: Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that the link loses are
+    #: not included, as the port has sent them.
     cell_loss_ratio: float
 
-    #: Longest queue: the largest number of waiting cells.
+    #: Longest queue: the largest number of waiting cells of this class.
     max_queue_cells: int
 
-    #: Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    #: Cells that arrived in the measuring time. None for a port that cannot queue.
     measured_arrived_cells: int | None
 
-    #: Cells that the port dropped in it, for any reason.
+    #: Cells that the port dropped in the measuring time, for any reason. Cells that the link loses are not
+    #: included. None for a port that cannot queue.
     measured_dropped_cells: int | None
 
-    #: The latter over those that arrived; 0 when none arrived.
+    #: Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0 when none arrived;
+    #: none for a port that cannot queue.
     measured_cell_loss_ratio: float | None
 
-    #: Longest queue in it, the cells that waited at its beginning included.
+    #: Longest queue in the measuring time. Cells already waiting at its start are included. None for a port that
+    #: cannot queue.
     measured_max_queue_cells: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortResult(ResultPart):
-    """One port of a switch, named after its link.
+    """One output port of a switch. Values cover the whole run, except ``efficiency`` and those whose names begin with ``measured``.
 
-    Its books are even: arrived = accepted + dropped on arrival, and accepted = sent + held + pushed out
-    (``front``). What its link loses (``link``) was sent; every other reason is one on arrival.
+    The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held + pushed out
+    (``front``). Cells that the link loses (``link``) count as sent. Drops for the remaining reasons happen on
+    arrival.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
@@ -462,209 +480,219 @@ class PortResult(ResultPart):
         "classes": each(PortClassResult.from_document),
     }
 
-    #: Name of its link.
+    #: Name of the port, which is the name of its link.
     name: str
 
-    #: Its switch.
+    #: Name of the switch that the port belongs to.
     switch: str
 
-    #: Rate of its link.
+    #: Rate of the outgoing link, in Mb/s.
     rate_mbps: float
 
-    #: Whether cells can wait there, as it has several inputs or a faster one, or its drop policy may refuse any
-    #: cell.
+    #: Whether cells can wait at the port. They can where it has several inputs or a faster input, or where its drop
+    #: policy may refuse any cell.
     can_queue: bool
 
     #: Cells that arrived.
     arrived_cells: int
 
-    #: Cells accepted.
+    #: Cells accepted into the queue or directly into service.
     accepted_cells: int
 
-    #: Cells sent: their last bit has left.
+    #: Cells sent: their last bit left before the end of the run.
     sent_cells: int
 
-    #: Cells waiting or in service at the end.
+    #: Cells waiting or in service at the end of the run.
     held_cells: int
 
     #: Cells dropped, by reason.
     dropped_cells: DroppedCells
 
-    #: Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    #: Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that the link loses are
+    #: not included, as the port has sent them.
     cell_loss_ratio: float
 
-    #: Cells that came with high priority and that a policer or the drop policy tagged: they go on with CLP = 1.
+    #: Cells of high priority that a policer or the drop policy tagged. Tagged cells continue with CLP = 1.
     tagged_cells: int
 
-    #: Longest queue: the largest number of waiting cells of all classes.
+    #: Longest queue: the largest number of waiting cells, over all classes.
     max_queue_cells: int
 
-    #: Mean number of waiting cells of all classes, over the whole time.
+    #: Mean number of waiting cells over the whole run, over all classes.
     mean_queue_cells: float
 
-    #: Share of the time in which its link sends, from start to end of the run, whatever the measuring time is.
+    #: Fraction of the whole run in which the link transmits; the measuring time has no effect.
     utilisation: float
 
-    #: Goodput of the VCs that send frames of data through it in the measuring time, as cells on the line, over its
-    #: rate; none without such VCs.
+    #: Goodput of the VCs whose data frames cross the port, counted as cells on the line, relative to the rate of
+    #: the link. Goodputs are over the measuring time. None when no data frames cross the port.
     efficiency: float | None
 
-    #: Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    #: Cells that arrived in the measuring time. None for a port that cannot queue.
     measured_arrived_cells: int | None
 
-    #: Cells whose last bit left in it.
+    #: Cells whose last bit left in the measuring time. None for a port that cannot queue.
     measured_sent_cells: int | None
 
-    #: Cells that the port dropped in it, for any reason.
+    #: Cells that the port dropped in the measuring time, for any reason. Cells that the link loses are not
+    #: included. None for a port that cannot queue.
     measured_dropped_cells: int | None
 
-    #: The latter over those that arrived; 0 when none arrived.
+    #: Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0 when none arrived;
+    #: none for a port that cannot queue.
     measured_cell_loss_ratio: float | None
 
-    #: Longest queue in it: the largest number of waiting cells of all classes, those that waited at its beginning
-    #: included.
+    #: Longest queue in the measuring time, over all classes. Cells already waiting at its start are included. None
+    #: for a port that cannot queue.
     measured_max_queue_cells: int | None
 
-    #: Mean number of waiting cells of all classes over it.
+    #: Mean number of waiting cells over the measuring time, over all classes. None for a port that cannot queue.
     measured_mean_queue_cells: float | None
 
-    #: Cells sent in it times the cell time over its length; 1 where the first of them began before it and that
-    #: makes it more.
+    #: Utilisation of the link in the measuring time: cells sent in it times the cell time, divided by its length.
+    #: The value is limited to 1, as the first cell may have begun earlier. None for a port that cannot queue.
     measured_utilisation: float | None
 
-    #: Every class that crosses it, the most urgent first.
+    #: Results of every service class that crosses the port, most urgent first.
     classes: tuple[PortClassResult, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClassResult(ResultPart):
-    """One service class over the whole network: the data cells of its VCs, and their transfer delays as for a VC."""
+    """Results of one service class over the whole network. Counts and delays are of the data cells of its VCs."""
 
     NAMES: ClassVar[Mapping[str, str]] = {"class": "service_class"}
 
-    #: The class.
+    #: The service class.
     service_class: ServiceClass
 
-    #: Data cells sent by the hosts.
+    #: Data cells sent by the source hosts, over the whole run.
     cells_sent: int
 
-    #: Data cells that arrived.
+    #: Data cells that arrived at their destination hosts, over the whole run.
     cells_delivered: int
 
-    #: Data cells dropped over data cells sent by the hosts; 0 when none was sent.
+    #: Data cells dropped, relative to data cells sent by the source hosts. 0 when none was sent.
     cell_loss_ratio: float
 
-    #: Data frames lost over those lost or delivered, of its VCs that carry frames; 0 when there are neither, none
-    #: without such VCs.
+    #: Data frames lost, relative to data frames lost or delivered, over the VCs that carry frames. 0 when none was
+    #: lost or delivered; none when no VC of the class carries frames.
     frame_loss_ratio: float | None
 
-    #: Longest queue of this class at any port.
+    #: Longest queue of this class at any port, over the whole run.
     max_queue_cells: int
 
-    #: Mean transfer delay; none when no cell arrived in the measuring time.
+    #: Mean cell transfer delay in seconds, over the measuring time. None when no cell arrived in it.
     mean_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the transfer delays, from bins of at most 1/64 relative width: never too small.
+    #: 99 % quantile of the cell transfer delays, in seconds. Bins of at most 1/64 relative width round it up, never
+    #: down. None when no cell arrived in the measuring time.
     p99_cell_transfer_delay_s: float | None
 
-    #: The largest transfer delay less the smallest of the same VC; the largest difference of all VCs.
+    #: Cell delay variation (peak to peak), in seconds: a VC's largest transfer delay minus its smallest. The
+    #: largest value of all VCs counts. None when no cell arrived in the measuring time.
     cell_delay_variation_s: float | None
 
 
-#: One of the three series of an envelope: what a quantity was in an interval. ``min``: The least value that held
-#: for any time in it. ``mean``: The mean over its time. ``max``: The greatest value that held for any time in it.
+#: Statistic of an envelope's series: a quantity's minimum, mean or maximum in each interval. ``min``: Smallest
+#: value that held for any time in the interval. ``mean``: Mean over the time of the interval. ``max``: Largest
+#: value that held for any time in the interval.
 Statistic: TypeAlias = Literal["min", "mean", "max"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Series(ArrayPart):
-    """What a probe recorded."""
+    """A time series that a probe recorded."""
 
     NAMES: ClassVar[Mapping[str, str]] = {"class": "service_class"}
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"time_s": array, "value": array}
 
-    #: What was watched, as in the scenario: ``queue``, ``cwnd``, ...
+    #: Quantity that was recorded, as named in the scenario: ``queue``, ``cwnd``, ...
     what: str
 
-    #: The port or VC.
+    #: Name of the port or VC.
     of: str
 
-    #: The class, when the series is of one class.
+    #: Service class of the series; none when the series is not of one class.
     service_class: ServiceClass | None
 
-    #: The VC, when a queue was watched for one VC.
+    #: Name of the VC when a queue was recorded for one VC, otherwise none.
     vc: str | None
 
     #: Unit of the values.
     unit: str
 
-    #: Which of an envelope's three series it is; none for all others.
+    #: Which of an envelope's three series this is; none for all other series.
     statistic: Statistic | None = None
 
-    #: Times; of an envelope or of sums the ends of the intervals.
+    #: Times of the points, in seconds. For envelopes and sums, these are the ends of the intervals.
     time_s: NDArray[np.float64]
 
-    #: The values at these times.
+    #: Values at these times, in ``unit``.
     value: NDArray[np.float64]
 
 
-#: What a flow is to its VC. ``data``: From the VC's ``from`` to its ``to``: what it is there for. ``ack``: Back:
-#: acknowledgements. ``rm``: RM cells from the VC's ``from`` to its ``to``. ``rm-back``: RM cells back.
+#: Role of a flow in its VC. ``data``: Data, from the VC's ``from`` to its ``to``. ``ack``: Acknowledgements, from
+#: the VC's ``to`` to its ``from``. ``rm``: RM cells from the VC's ``from`` to its ``to``. ``rm-back``: RM cells
+#: from the VC's ``to`` to its ``from``.
 FlowKind: TypeAlias = Literal["data", "ack", "rm", "rm-back"]
 
 
-#: Why a cell was dropped. ``police``: It did not keep to the contract of its VC. ``policy``: Its frame was refused
-#: by the drop policy. ``full``: The buffer was full. ``rest``: The rest of a frame that had lost a cell. ``front``:
-#: Pushed out of the queue, in favour of a cell that arrived. ``link``: Lost on a link on purpose.
+#: Reason why a cell was dropped. ``police``: Policed: the cell violated the contract of its VC. ``policy``: Refused
+#: by the drop policy: the cell alone, or the frame that it belongs to. ``full``: Dropped because the buffer was
+#: full. ``rest``: Rest of a frame that had already lost a cell. ``front``: Pushed out of the queue in favour of an
+#: arriving cell. ``link``: Lost on a link on purpose.
 DropReason: TypeAlias = Literal["police", "policy", "full", "rest", "front", "link"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DroppedCell(ResultPart):
-    """A dropped cell that a ``trace`` probe saw: when, where, why, and the queue that it found."""
+    """A dropped cell that a ``trace`` probe recorded, with the queue that the cell found."""
 
-    #: When: its arrival at the port, when it was pushed out, or when its last bit left the link that lost it.
+    #: Time of the drop in seconds. A cell is dropped when it arrives at the port, when it is pushed out, or when
+    #: its last bit leaves the link that loses it.
     time_s: float
 
-    #: The port, or the link that lost it.
+    #: Name of the port, or of the link that lost the cell.
     port: str
 
-    #: The VC.
+    #: Name of the VC.
     vc: str
 
-    #: Which of the VC's flows it belongs to.
+    #: Flow of the VC to which the cell belongs.
     direction: FlowKind
 
-    #: Number of its frame in the flow, from 0.
+    #: Number of the frame in the flow, from 0.
     frame: int
 
-    #: Its number in the frame, from 0.
+    #: Number of the cell in the frame, from 0.
     cell: int
 
-    #: Why it was dropped.
+    #: Reason for the drop.
     reason: DropReason
 
-    #: X, cells waiting in its class queue (for the reason ``front``: when the cell in whose favour it went
-    #: arrived); with the next two none for the reason ``link``, where there is no queue to tell of.
+    #: X: cells waiting in the cell's class queue. For the reason ``front``, X is taken when the cell in whose
+    #: favour this one was dropped arrived. None for the reason ``link``, where there is no queue.
     waiting_cells: int | None
 
-    #: Y_i, cells of the arriving cell's VC waiting there.
+    #: Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason ``link``.
     waiting_of_vc_cells: int | None
 
-    #: N_a, VCs with cells waiting there.
+    #: N_a: VCs with cells waiting in that queue. None for the reason ``link``.
     active_vcs: int | None
 
-    #: What the drop policy (reason ``policy``) or the buffer (``full``, ``front``) allowed in that state: of X, or
-    #: of Y_i for policies that count by VC; none for other reasons. A policy decides at the first cell of a frame;
-    #: those after it share its fate.
+    #: Limit in cells that the drop policy (reason ``policy``) or the buffer (``full``, ``front``) set in that
+    #: state. The limit applies to X, or to Y_i for policies that count by VC. None for other reasons. A policy that
+    #: refuses frames decides at the first cell of a frame; the cells after it share its fate.
     threshold_cells: float | None
 
-    #: The average queue of a policy of the RED family after this cell; none for other policies and for the reason
-    #: ``link``.
+    #: Average queue, in cells, of a policy of the RED family after this cell. None for other policies and for the
+    #: reason ``link``.
     average_queue_cells: float | None
 
-    #: The probability that the curve of such a policy gives for this average, before factors and spacing.
+    #: Probability that the policy's curve gives for this average, before factors and spacing. None when
+    #: ``average_queue_cells`` is none.
     drop_probability: float | None
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 #: A line or more for each, as ``help(cellyard.Scenario)`` shows them.
 TEXT = """\
-        name: Name for reports. Default: ``scenario``.
-        duration: Simulated time; what happens at its end or later does not count. Allowed: "1 ns" to "100000 s";
-            units: s, ms, us, ns, ticks. Required.
+        name: Name shown in reports. Default: ``scenario``.
+        duration: Simulated time; events at its end or later do not count. Allowed: "1 ns" to "100000 s"; units: s,
+            ms, us, ns, ticks. Required.
         seed: Seed of every random stream. Allowed: an integer from 0 to 9223372036854775807. Default: ``1``.
-        tie_order: Order among cells that reach a port at one instant from several inputs. ``fixed``: Inputs in
-            scenario order. ``rotating``: The first place goes round the n inputs, one step per cell time.
+        tie_order: Order of cells that reach a port at the same instant from several inputs. ``fixed``: Inputs go in
+            scenario order. ``rotating``: The first place rotates among the n inputs, one step per cell time.
             ``random``: A seeded random order, drawn for each instant and port. Default: ``rotating``.
         tie_offset: Offset of the rotating tie order. Allowed: an integer from 0 to 4294967295. Default: ``0``.
-        arrival_first: Whether an arrival is handled before a departure at the same instant and port. Default:
-            ``true``.
-        timer_phase: Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says
-            otherwise. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
-        timers: Whether the coarse TCP timers of all hosts tick together. ``common``: The ticks of all hosts fall
-            together, as in a simulator that starts them all at once. ``own``: Those of each host are later by a
-            draw of its own, uniform over one tick, as those of machines that were switched on at any time. Default:
-            ``common``.
-        ensemble: What each replication draws. Default: the defaults of `ensemble`.
+        arrival_first: Whether a port handles an arrival before a departure at the same instant. Default: ``true``.
+        timer_phase: Instant of the first tick of every coarse TCP timer, the same for all hosts unless `timers` is
+            `own`. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        timers: Whether the coarse TCP timers of all hosts tick together. ``common``: All hosts tick together, as in
+            a simulator that starts them all at once. ``own``: The ticks of each host are delayed by its own random
+            draw, uniform over one tick, as for machines switched on at any time. Default: ``common``.
+        ensemble: Random draws of each replication. Default: the defaults of `ensemble`.
         measure: What is measured. Default: the defaults of `measure`.
         hosts: End systems. Allowed: a list, each a table: name, count, processing. Default: ``none``.
         switches: Switches. Allowed: a list, each a table: name, count, processing, scheduler, cbr, vbr, abr, gfr,

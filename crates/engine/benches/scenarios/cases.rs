@@ -20,7 +20,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Its scenarios.
+    /// The scenarios of the case.
     pub fn scenarios(&self) -> Vec<Scenario> {
         (self.scenarios)()
     }
@@ -266,7 +266,7 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// Its scenarios.
+    /// The scenarios of the case.
     pub fn scenarios(&self) -> Vec<Scenario> {
         scenarios((self.rows)())
     }

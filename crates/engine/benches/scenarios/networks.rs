@@ -264,7 +264,7 @@ processing = {{ kind = "server", per = "frame", mean = "100 us", spread = "10 us
     )
 }
 
-/// Its switches, each with a link to the next one.
+/// Switches of the GFR study, each with a link to the next one.
 fn gfr_switches(scheme: Gfr, switches: &[&str], delay: &str) -> String {
     let queue = match scheme {
         Gfr::SchemeTwo => r#"gfr = { drop = "gcra-round-robin" }"#,
@@ -311,7 +311,7 @@ pub fn gfr_peers(scheme: Gfr) -> Scenario {
     gfr_pairs("gfr-peers", scheme, far, |_| gfr_tcp(1024))
 }
 
-/// Its second network: five TCPs beside five greedy UDPs.
+/// The second network of the GFR study: five TCPs beside five greedy UDPs.
 pub fn gfr_udp(scheme: Gfr) -> Scenario {
     let near = |_| "249.75 us";
     gfr_pairs("gfr-udp", scheme, near, |number| match number {
@@ -338,7 +338,7 @@ fn gfr_pairs(
     read(&format!("name = \"{name}\"\nduration = \"10 s\"\n{parts}"))
 }
 
-/// Its third network: group A over three congested links, B, C and D over one each.
+/// The third network of the GFR study: group A over three congested links, B, C and D over one each.
 pub fn gfr_chain(scheme: Gfr) -> Scenario {
     let mut parts = gfr_switches(scheme, &["w1", "w2", "w3", "w4"], "2 ms");
     for (group, first, last) in [

@@ -111,7 +111,7 @@ pub(super) const fn parameter(
 /// What a parameter is when left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
-    /// It must be given.
+    /// No default: the value must be given.
     Required,
     /// A text, quantities included: "5 us".
     Text(&'static str),

@@ -171,7 +171,7 @@ MOST_SENTENCES = 12
 #: Limit on the variants listed in a summary.
 MOST_RANKED = 12
 #: Text in place of the better variant where there is none.
-OPEN = "not told apart"
+OPEN = "not separated"
 #: Columns of the table in addition to those of the other axes.
 COMPARED = (
     "metric", "variant", "against", "difference", "difference_low", "difference_high", "probability", "better", "pairs",
