@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -48,3 +49,13 @@ def test_counts_of_other_tools_are_not_compared_and_the_difference_is_told(what:
 
 def test_tools_that_were_not_stored_differ() -> None:
     assert instructions.others(TOOLS, {}) != []
+
+
+def test_every_inline_attribute_is_in_the_table_that_says_which_case_needs_it() -> None:
+    sources = ROOT / "crates/engine/src"
+    attribute = re.compile(r"#\[inline\((always|never)\)\]")
+    counts = {path: len(attribute.findall(path.read_text(encoding="utf-8"))) for path in sources.rglob("*.rs")}
+    there = {path.relative_to(sources).as_posix(): count for path, count in counts.items() if count}
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w/]+\.rs)` \| (\d+) \| `[\w-]+` \|", page, re.M)
+    assert {file: int(count) for file, count in rows} == there

@@ -38,7 +38,6 @@ impl Leads {
 
     /// The number of whole cycles in `times` cell times, and the rest. Divides only beyond the
     /// first cycle.
-    #[inline(always)]
     fn place(&self, times: u64) -> (u64, u64) {
         if times < self.cycle {
             (0, times)
@@ -48,13 +47,11 @@ impl Leads {
     }
 
     /// Whether the input goes first at cell time `k`, counted from 0.
-    #[inline(always)]
     pub fn at(&self, k: u64) -> bool {
         self.place(self.passed + k).1 < self.row
     }
 
     /// At how many of the first `n` cell times the input goes first.
-    #[inline(always)]
     pub fn before(&self, n: u64) -> u64 {
         let end = self.passed + n;
         let (cycles, rest) = self.place(end);
@@ -123,7 +120,6 @@ impl TieRule {
 
     /// The index of the first of `group` (ascending, not empty) at `time`, and the number of
     /// consecutive cell times it stays first. The order must be regular.
-    #[inline(always)]
     pub fn leader<T>(
         &mut self,
         time: Time,
@@ -146,7 +142,6 @@ impl TieRule {
 
     /// The cell times, counted from `time`, at which `other` goes before `one`. Both bring a cell
     /// at each of them, `one` is the smaller input, and the order must be regular.
-    #[inline(always)]
     pub fn leads_of_other(&mut self, time: Time, [one, other]: [u32; 2]) -> Leads {
         if !self.rotates() {
             return Leads::NEVER;
@@ -162,7 +157,6 @@ impl TieRule {
     }
 
     /// The input whose turn it is to be first: (floor(time / cell time) + offset) mod inputs.
-    #[inline(always)]
     fn turn_at(&mut self, time: Time) -> u32 {
         let cell_time = self.cell_time;
         // Times ascend within a port, but not across the fast paths of a kernel.

@@ -35,7 +35,6 @@ impl Other {
 }
 
 impl FrameSource for Other {
-    #[inline(never)]
     fn start(&mut self, now: Time, out: &mut Outbox) -> Time {
         self.0.start(now, out)
     }
@@ -44,12 +43,10 @@ impl FrameSource for Other {
         self.0.take(kind, frame, now, out)
     }
 
-    #[inline(never)]
     fn on_timer(&mut self, end: End, now: Time, out: &mut Outbox) {
         self.0.on_timer(end, now, out);
     }
 
-    #[inline(never)]
     fn deadline(&self, end: End) -> Time {
         self.0.deadline(end)
     }

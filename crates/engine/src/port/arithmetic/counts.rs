@@ -38,14 +38,12 @@ impl Counts {
         }
     }
 
-    #[inline(always)]
     fn place(&mut self, number: usize) -> &mut (u32, u32) {
         let mask = self.ring.len() - 1;
         &mut self.ring[number & mask]
     }
 
     /// Adds `n` cells of `vc` (its local number).
-    #[inline(always)]
     pub fn add(&mut self, vc: u32, n: u32) {
         if self.end - self.first == self.ring.len() {
             self.grow();
@@ -56,13 +54,11 @@ impl Counts {
     }
 
     /// Adds one cell of `vc`; not inlined, for callers that seldom keep counts.
-    #[inline(never)]
     pub fn add_one(&mut self, vc: u32) {
         self.add(vc, 1);
     }
 
     #[cold]
-    #[inline(never)]
     fn grow(&mut self) {
         let mut ring = vec![(0, 0); 2 * self.ring.len()].into_boxed_slice();
         let mask = ring.len() - 1;
@@ -94,7 +90,6 @@ impl Counts {
     }
 
     /// Forgets all cells. Most often nothing has been counted since, and then no group is visited.
-    #[inline(always)]
     pub fn clear(&mut self) {
         if self.counted > self.first {
             return self.shorten(0);
@@ -103,7 +98,6 @@ impl Counts {
     }
 
     /// Y_i of `vc`, and N_a, when `waiting` cells wait.
-    #[inline(never)]
     pub fn look(&mut self, waiting: u64, vc: u32) -> (u64, u64) {
         self.count(waiting);
         (self.of_vc[vc as usize], self.active)
@@ -116,7 +110,6 @@ impl Counts {
     }
 
     /// Shortens the log to `waiting` cells and counts all of it.
-    #[inline(always)]
     fn count(&mut self, waiting: u64) {
         self.shorten(waiting);
         for number in self.counted..self.end {

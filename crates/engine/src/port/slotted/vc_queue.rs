@@ -26,14 +26,12 @@ impl VcQueue {
     }
 
     /// The first run, which must exist.
-    #[inline(always)]
     pub fn first(&self) -> &QueuedCells {
         debug_assert!(self.first.n() > 0, "the VC has a cell");
         &self.first
     }
 
     /// Takes the first `n` cells of the first run; the cells of a run arrived `c` apart.
-    #[inline(always)]
     pub fn take(&mut self, n: u32, c: Span) -> QueuedCells {
         if n < self.first.n() {
             return self.first.split(n, c);
@@ -48,7 +46,6 @@ impl VcQueue {
 
     /// Appends cells, merging them into the last run where they continue it at distance `c`; 0
     /// merges nothing.
-    #[inline(always)]
     pub fn push(&mut self, cells: QueuedCells, c: Span) {
         if self.first.n() == 0 {
             self.first = cells;
