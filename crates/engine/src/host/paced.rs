@@ -99,7 +99,7 @@ impl Paced {
     fn still_there(&mut self, now: Time) -> u64 {
         while let Some(&(last, period, n)) = self.ahead.front() {
             if last >= now {
-                // In the first run some cells may have gone, in later runs none.
+                // Of the first run in the list some cells may have gone, of those behind it none.
                 let later = last.since(now).0 / period.0.max(1) + 1;
                 return self.ahead_cells - n + later.min(n);
             }
@@ -272,11 +272,10 @@ impl Hosts {
         self.arm(at, now);
     }
 
-    /// Sends the first frame of an empty queue, which comes at `time`, if no RM cell goes before.
-    /// Others may follow at once.
+    /// Sends ahead a frame due at `time` that found the queue empty. Others may follow at once.
     fn send_ahead(&mut self, at: usize, time: Time, fabric: &mut Fabric) {
         let due = self.paced[at].due();
-        // Otherwise an RM cell goes first.
+        // If `due < time`, an RM cell goes first: nothing is sent yet.
         if due >= time {
             let [_, near, rm] = self.nothing_before(Time::ZERO, at);
             let known = [Time::ZERO, near, rm];

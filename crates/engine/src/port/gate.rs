@@ -38,8 +38,8 @@ pub enum Verdict {
     /// The cell joins the queue, and the cell at the front of its class queue is dropped for the
     /// reason `front`.
     PushOut,
-    /// The cell joins the queue, and all waiting cells of the frame at the front of its class queue
-    /// are dropped for the reason `front`.
+    /// The cell joins the queue, and the waiting cells of the frame at the front of its class queue
+    /// are dropped for the reason `front`. Its EOM may stay, as the rule for the rest of a frame says.
     PushOutFrame,
     /// The cell is dropped.
     Refuse(DropReason),

@@ -192,7 +192,7 @@ def _parts(node: ast.AST) -> list[ast.AST]:
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
         operands = [node.operand]
     else:
-        raise ConditionError("has what is not allowed")
+        raise ConditionError("has an unsupported expression")
     if any(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in operands):
         raise ConditionError("does arithmetic with a text, which can only be compared")
     return list(operands)

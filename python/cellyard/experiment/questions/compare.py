@@ -28,8 +28,8 @@ from cellyard.statistics.inference import Estimate, Judged, estimate, holm, log_
 class Compare(Question):
     """The variants are the values of ``axis``, compared by ``metrics`` (empty: all), pairwise or all ``against`` one.
 
-    ``better`` is ``higher`` or ``lower``, for metrics whose kind does not determine it
-    (`better_of`).
+    ``better`` maps metrics to ``higher`` or ``lower``. It is required where the kind of the metric
+    does not determine it (`better_of`), and otherwise overrides the kind.
     """
 
     axis: str
@@ -40,7 +40,7 @@ class Compare(Question):
     kind: ClassVar[str] = "compare"
 
     def columns(self, axis: str) -> tuple[str, ...]:
-        """Reserved column names. The compared axis has no column of its own."""
+        """Column names that other axes must not have. The compared axis gets no column."""
         return () if axis == self.axis else COMPARED
 
     def expected(self, plan: Plan) -> Expected:
@@ -136,7 +136,7 @@ class Compare(Question):
         )
 
     def _told(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
-        """All sentences if they are few. For many, or several points, first how often each variant was better, by metric."""
+        """Sentences of the answer: all if they are few, after counts for several points; only counts if they are many."""
         told = [] if len(sentences) > MOST_SENTENCES else list(sentences)
         if told and not any(self.axis != name and name not in COMPARED for name in records[0]):
             return told
@@ -216,7 +216,7 @@ def read(fields: Fields, plan: Plan) -> Compare:
     for metric in metrics:
         path_of = plan.metrics.get(metric)
         if path_of and not (better.get(metric) or better_of(path_of)):
-            fields.missing(f"better.{metric}", '"higher" or "lower": of this metric it is not plain')
+            fields.missing(f"better.{metric}", '"higher" or "lower": which is better for this metric is not known')
     against = fields.text("against")
     if axis and axis not in names:
         fields.problems.add(fields.at("axis"), axis, "is not an axis", near=names)
@@ -226,9 +226,7 @@ def read(fields: Fields, plan: Plan) -> Compare:
         if len(set(labels)) < 2:
             fields.wrong("axis", "an axis with two values or more", "has a single value")
         elif len(set(labels)) < len(labels):
-            fields.wrong(
-                "axis", "another of the axes that vary together", "has equal values, which names cannot tell apart"
-            )
+            fields.wrong("axis", "another of the axes that vary together", "has equal values, which cannot be compared")
         if against is not None and against not in labels:
             fields.problems.add(fields.at("against"), against, f"is not a value of the axis {axis}", near=labels)
     if plan.replications < 2:

@@ -365,9 +365,7 @@ def read(fields: Fields, plan: Plan) -> Find:
     elif axis:
         labels = [one.label for one in next(one for one in plan.axes if one.name == axis).levels]
         if len(set(labels)) < len(labels):
-            fields.wrong(
-                "axis", "another of the axes that vary together", "has equal values, which names cannot tell apart"
-            )
+            fields.wrong("axis", "another of the axes that vary together", "has equal values, which cannot be compared")
     if plan.design.kind != "grid":
         fields.problems.add(("design",), plan.design.kind, "does not go with a search", allowed="grid")
     made = Find(axis, requirements(fields, plan))

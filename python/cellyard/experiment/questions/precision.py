@@ -81,7 +81,9 @@ class Precision(Question):
                 "more, and replications = 20 makes the intervals narrower"
             )
         if self.most < LEAST:
-            found.append(f"most = {self.most}: fewer than {LEAST} runs show an interval of zeros and ones alone")
+            found.append(
+                f"most = {self.most}: with fewer than {LEAST} runs, only metrics of zeros and ones get an interval"
+            )
         return found
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
