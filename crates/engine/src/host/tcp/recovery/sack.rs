@@ -20,7 +20,7 @@
 //! 2. New data.
 //! 3. Other holes.
 //! 4. The last missing segment, unless it was resent before. This happens once per recovery, and
-//!   not before an ACK beyond the first repair (RescueRxt).
+//!    not before an ACK beyond the first repair (RescueRxt).
 //!
 //! A timeout clears the scoreboard (RFC 2018 section 8). Then no recovery begins until everything
 //! sent before is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new data.
