@@ -116,7 +116,7 @@ mutants: tools ## break the code that decides, bit by bit, and list what no test
 	@cargo mutants --version >/dev/null 2>&1 || { echo "cargo-mutants is missing: cargo install --locked cargo-mutants" >&2; exit 1; }
 	-cargo mutants $(MUTANTS_ARGS)
 	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 CELLYARD_CASES=100 cargo mutants $(MUTANTS_ARGS) --iterate -- \
-		--test runs -- oracle:: oracle_judged oracle_ahead oracle_limits oracle_many tcp_end_to_end theory:: twin:: || test $$? -eq 3
+		--test runs -- oracle:: oracle_abr oracle_judged oracle_ahead oracle_limits oracle_many tcp_end_to_end theory:: theory_abr twin:: || test $$? -eq 3
 
 audit: tools ## advisories, licences and origins of the Rust dependencies
 	@cargo deny --version >/dev/null 2>&1 || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }

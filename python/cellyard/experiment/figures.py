@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from cellyard.experiment.questions.compare import COMPARED
+from cellyard.experiment.questions.compare import COMPARED, OPEN
 from cellyard.experiment.records import range_of, side_by_side
 from cellyard.plot import (
     COLOURS,
@@ -492,7 +492,7 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     left: list[str] = []
     for i, (place, metric) in enumerate(zip(places, metrics, strict=True)):
         for y, one in enumerate(shown[metric]):
-            sure = one["better"] != "not separated"
+            sure = one["better"] != OPEN
             place.plot(
                 [one["difference_low"], one["difference_high"]],
                 [y, y],

@@ -45,14 +45,14 @@ impl Blueprint<'_> {
     /// Stages of switches with processing that is not constant, one per input link.
     pub fn switch_stages(&self) -> Stages {
         let mut all = Vec::new();
-        let of = (0..self.scenario.links.len()).map(|number| {
-            let switch = &self.scenario.switches[self.topology.enters[number]?];
+        let of = (0..self.net.scenario.links.len()).map(|number| {
+            let switch = &self.net.scenario.switches[self.net.topology.enters[number]?];
             let delay = switch.processing.filter(|p| !is_constant(p))?;
-            let link = &self.scenario.links[number].name;
-            let crossing = self.topology.crossing[number].iter();
+            let link = &self.net.scenario.links[number].name;
+            let crossing = self.net.topology.crossing[number].iter();
             let draws = crossing.map(|id| {
-                let flow = &self.topology.flows[id.index()];
-                let vc = &self.scenario.vcs[flow.vc].name;
+                let flow = &self.net.topology.flows[id.index()];
+                let vc = &self.net.scenario.vcs[flow.vc].name;
                 let purpose = format!("switch-{}-{vc}", flow.kind.name());
                 self.draws.stream(link, &purpose)
             });
@@ -65,7 +65,7 @@ impl Blueprint<'_> {
 
     /// Constant processing of the switch that `link` enters.
     fn entry(&self, link: usize) -> Span {
-        let switch = self.topology.enters[link].map(|s| &self.scenario.switches[s]);
+        let switch = self.net.topology.enters[link].map(|s| &self.net.scenario.switches[s]);
         let delay = switch.and_then(|s| s.processing);
         delay
             .filter(is_constant)
@@ -74,7 +74,7 @@ impl Blueprint<'_> {
 
     /// Cell time of `link`.
     pub fn cell_ticks(&self, link: usize) -> Span {
-        self.scenario.links[link].rate.cell_time()
+        self.net.scenario.links[link].rate.cell_time()
     }
 
     /// Builds the hops of all flows.
@@ -89,7 +89,7 @@ impl Blueprint<'_> {
             extras: Vec::new(),
             first: Vec::new(),
         };
-        for (flow, id) in self.topology.flows.iter().zip(0..) {
+        for (flow, id) in self.net.topology.flows.iter().zip(0..) {
             hops.first.push(hops.hops.len() as u32);
             let mut at = 0;
             while at < flow.path.len() {
@@ -106,7 +106,7 @@ impl Blueprint<'_> {
     /// The leg from the station at index `at` of the flow's path to the next station, or to the
     /// host.
     fn leg(&self, (id, flow): (FlowId, &Flow), at: usize, stages: &Stages) -> Leg {
-        let links = &self.scenario.links;
+        let links = &self.net.scenario.links;
         let mut leg = Leg {
             next: Next::Host,
             latency: Span::ZERO,
@@ -126,9 +126,9 @@ impl Blueprint<'_> {
                 leg.passings.push(passing);
             }
             if let Some(port) = self.roles.port_of[link] {
-                let input = self.topology.inputs[link].binary_search(&from);
+                let input = self.net.topology.inputs[link].binary_search(&from);
                 let input = input.expect("it feeds the port");
-                let local = || self.topology.crossing[from].binary_search(&id);
+                let local = || self.net.topology.crossing[from].binary_search(&id);
                 leg.stage = stages.of[from].map(|stage| Passage {
                     stage,
                     local: local().expect("it takes the link") as u32,
@@ -161,9 +161,9 @@ impl Blueprint<'_> {
         let is_station = self.roles.port_of[flow.path[at]].is_some();
         let passing = Passing {
             after: (!is_station).then_some(after),
-            told: self.sites.told(self.topology, id, at),
-            tells: self.sites.tells(self.topology, id, at),
-            known: self.sites.known(self.topology, id, at),
+            told: self.sites.told(&self.net.topology, id, at),
+            tells: self.sites.tells(&self.net.topology, id, at),
+            known: self.sites.known(&self.net.topology, id, at),
         };
         let does_nothing =
             passing.told.is_none() && passing.tells.is_none() && passing.known == Marks::NONE;
@@ -178,9 +178,9 @@ impl Blueprint<'_> {
         leg: Leg,
         (seen, captures): (&Observers, Option<&Captures>),
     ) {
-        let of = &self.topology.flows[flow.index()];
-        let local = self.topology.crossing[link].binary_search(&flow);
-        let lossy = of.kind.is_data() && is_lossy(&self.scenario.links[link]);
+        let of = &self.net.topology.flows[flow.index()];
+        let local = self.net.topology.crossing[link].binary_search(&flow);
+        let lossy = of.kind.is_data() && is_lossy(&self.net.scenario.links[link]);
         let shared = seen.shares.contains_key(&(link as u32));
         let captured = captures.is_some_and(|captures| {
             let through = leg.through.iter().map(|port| port.link);
@@ -196,7 +196,7 @@ impl Blueprint<'_> {
             frame_state: FrameState::default(),
             flow,
             local: local.expect("it takes the link") as u32,
-            class: self.scenario.vcs[of.vc].class as u8,
+            class: self.net.scenario.vcs[of.vc].class as u8,
             is_data: of.kind.is_data(),
             one_by_one: lossy || shared || captured || by_itself,
         });

@@ -13,7 +13,7 @@ use crate::units::Time;
 impl Blueprint<'_> {
     /// Builds all hosts.
     pub fn hosts(&self, hops: &Hops, end: Time, measured: (Time, Time)) -> Hosts {
-        let scenario = self.scenario;
+        let scenario = self.net.scenario;
         let mut probes = self.vc_probes();
         let mut first_events = Vec::new();
         let vcs = scenario.vcs.iter().enumerate().map(|(index, spec)| {
@@ -24,13 +24,13 @@ impl Blueprint<'_> {
             first_events.push(source.first_event(start, stop));
             let probe = probes.remove(&index);
             let probe = probe.map(|specs| self.vc_probe(index, &specs, &source));
-            let [data, ack] = FlowKind::FRAMES.map(|kind| self.topology.flow(index, kind));
+            let [data, ack] = FlowKind::FRAMES.map(|kind| self.net.topology.flow(index, kind));
             Vc::new(data, ack, source, probe)
         });
         let vcs = vcs.collect();
-        let flows = self.topology.flows.iter().zip(&hops.first);
+        let flows = self.net.topology.flows.iter().zip(&hops.first);
         let paced = self.paced();
-        let mut paced_of = vec![None; self.topology.flows.len()];
+        let mut paced_of = vec![None; self.net.topology.flows.len()];
         for (place, paced) in paced.iter().enumerate() {
             for flow in paced.flows() {
                 paced_of[flow.index()] = Some(place as u32);
@@ -59,15 +59,15 @@ impl Blueprint<'_> {
     /// Builds the ABR end systems, in the order of the flows of frames that leave them.
     fn paced(&self) -> Vec<Paced> {
         let mut all = Vec::new();
-        for (flow, id) in self.topology.flows.iter().zip(0..) {
-            let abr = self.scenario.vcs[flow.vc].abr.as_ref();
+        for (flow, id) in self.net.topology.flows.iter().zip(0..) {
+            let abr = self.net.scenario.vcs[flow.vc].abr.as_ref();
             if let Some(abr) = abr.filter(|_| !flow.kind.is_rm()) {
                 let other = flow.kind.opposite();
-                let own = |kind| self.topology.flow(flow.vc, kind);
+                let own = |kind| self.net.topology.flow(flow.vc, kind);
                 let sends = [FlowId(id), own(flow.kind.rm())];
                 let takes = [own(other), own(other.rm())];
-                let terms = abr::terms(self.scenario, self.topology, abr, FlowId(id));
-                let is_alone = self.topology.crossing[flow.path[0]].len() == 2;
+                let terms = abr::terms(self.net.scenario, &self.net.topology, abr, FlowId(id));
+                let is_alone = self.net.topology.crossing[flow.path[0]].len() == 2;
                 all.push(Paced::new(terms, sends, takes, is_alone));
             }
         }
@@ -76,8 +76,8 @@ impl Blueprint<'_> {
 
     /// Per host: the number of flows that begin there, and that end there.
     fn flows_at_hosts(&self) -> Vec<[usize; 2]> {
-        let mut flows_at = vec![[0; 2]; self.scenario.hosts.len()];
-        for flow in &self.topology.flows {
+        let mut flows_at = vec![[0; 2]; self.net.scenario.hosts.len()];
+        for flow in &self.net.topology.flows {
             for (way, &host) in flow.hosts.iter().enumerate() {
                 flows_at[host][way] += 1;
             }
@@ -92,7 +92,7 @@ impl Blueprint<'_> {
         paced: Option<u32>,
         at_hosts: &[[usize; 2]],
     ) -> FlowEnds {
-        let (scenario, topology) = (self.scenario, self.topology);
+        let (scenario, topology) = (self.net.scenario, &self.net.topology);
         let vc = &scenario.vcs[flow.vc];
         let what = flow.kind.name();
         let transport = |way: &str, host: usize| TransportStage {

@@ -93,11 +93,11 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
             whole: ahead,
         });
     }
-    for (index, vc) in plan.scenario.vcs.iter().enumerate() {
+    for (index, vc) in plan.net.scenario.vcs.iter().enumerate() {
         // A VC without answers causes nothing.
         if vc.traffic.answers() || vc.abr.is_some() {
             let [there, back] =
-                FlowKind::FRAMES.map(|kind| &ways[plan.topology.flow(index, kind).index()]);
+                FlowKind::FRAMES.map(|kind| &ways[plan.net.topology.flow(index, kind).index()]);
             after.extend(after_answer(there, back));
             after.extend(after_answer(back, there));
         }

@@ -17,7 +17,6 @@ use crate::loss::Losses;
 use crate::options::{Options, RunError};
 use crate::resolved::Resolved;
 use crate::scenario::Scenario;
-use crate::scenario::topology::Topology;
 use crate::simulation::Simulation;
 use crate::sink::{Destinations, Sink};
 use crate::units::Time;
@@ -29,8 +28,6 @@ use roles::Roles;
 /// Common inputs for building all parts of the network.
 struct Blueprint<'a> {
     net: &'a Resolved<'a>,
-    scenario: &'a Scenario,
-    topology: &'a Topology,
     sites: Sites,
     roles: Roles,
     watched: Watched<'a>,
@@ -51,8 +48,6 @@ pub fn build(
     sites.set_known_apart(topology, |link| !net.can_queue(link));
     let plan = Blueprint {
         net,
-        scenario,
-        topology,
         roles: Roles::new(net, &sites),
         sites,
         watched: Watched::new(scenario, topology),
@@ -119,12 +114,12 @@ fn measured(scenario: &Scenario) -> (Time, Time) {
 impl Blueprint<'_> {
     /// Builds the logs of RM cells for all places that they meet.
     fn logs(&self) -> Logs {
-        let mut logs = Logs::new(&self.sites, self.topology.flows.len());
-        for (flow, id) in self.topology.flows.iter().zip(0..) {
+        let mut logs = Logs::new(&self.sites, self.net.topology.flows.len());
+        for (flow, id) in self.net.topology.flows.iter().zip(0..) {
             if flow.kind.is_rm() {
                 for at in 1..flow.path.len() {
-                    let told = self.sites.tells(self.topology, FlowId(id), at);
-                    let marked = self.sites.told(self.topology, FlowId(id), at);
+                    let told = self.sites.tells(&self.net.topology, FlowId(id), at);
+                    let marked = self.sites.told(&self.net.topology, FlowId(id), at);
                     let may_mark =
                         |at: &At| self.sites.all[at.site as usize].feedback.may_mark_data();
                     for (backward, at) in [(true, told), (false, marked.filter(may_mark))] {
@@ -141,13 +136,13 @@ impl Blueprint<'_> {
     fn sinks(&self) -> Vec<Sink> {
         let frame_cells = |flow: &crate::flow::Flow| match flow.kind {
             FlowKind::Data => {
-                let frame = self.scenario.vcs[flow.vc].traffic.frame();
+                let frame = self.net.scenario.vcs[flow.vc].traffic.frame();
                 frame.map_or(1, |frame| frame.cells)
             }
             FlowKind::Ack => aal5::ACK_CELLS,
             FlowKind::Rm | FlowKind::RmBack => 1,
         };
-        let flows = self.topology.flows.iter();
+        let flows = self.net.topology.flows.iter();
         flows.map(|flow| Sink::new(frame_cells(flow))).collect()
     }
 }

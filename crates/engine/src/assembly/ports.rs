@@ -40,17 +40,17 @@ impl Blueprint<'_> {
                 hops_of[port].push(index);
             }
         }
-        let end = Time::ZERO + self.scenario.duration;
-        let measured = measured(self.scenario);
+        let end = Time::ZERO + self.net.scenario.duration;
+        let measured = measured(self.net.scenario);
         let mut ports = Vec::new();
         for ((index, ahead), hops) in ahead.into_iter().enumerate().zip(hops_of) {
             let link = self.roles.links_of_ports[index];
-            let spec = &self.scenario.links[link];
+            let spec = &self.net.scenario.links[link];
             let resolved = self.net.port(link).expect("a port leaves a switch");
             let probe = self.port_probe(link);
             let tie = TieRule::new(
-                self.scenario.tie_order,
-                self.topology.inputs[link].len(),
+                self.net.scenario.tie_order,
+                self.net.topology.inputs[link].len(),
                 self.draws.tie_offset(),
                 spec.rate.cell_time(),
                 self.draws.stream(&spec.name, "tie"),
@@ -65,8 +65,8 @@ impl Blueprint<'_> {
                 .flatten();
             let counts = probe.as_ref().is_some_and(|probe| probe.counts_by_vc())
                 || captures.is_some_and(|captures| captures.is_of_link(link));
-            let inputs = self.topology.inputs[link].iter();
-            let rate = |&input: &usize| self.scenario.links[input].rate;
+            let inputs = self.net.topology.inputs[link].iter();
+            let rate = |&input: &usize| self.net.scenario.links[input].rate;
             ports.push(Port {
                 link,
                 ahead,
@@ -109,8 +109,8 @@ impl Blueprint<'_> {
         let mut classes_of: HashMap<u32, HashSet<u8>> = HashMap::new();
         for &index in here {
             let hop = &all.hops[index as usize];
-            let flow = &self.topology.flows[hop.flow.index()];
-            let traffic = &self.scenario.vcs[flow.vc].traffic;
+            let flow = &self.net.topology.flows[hop.flow.index()];
+            let traffic = &self.net.scenario.vcs[flow.vc].traffic;
             if flow.kind.is_rm() {
                 return None;
             }
@@ -144,14 +144,19 @@ impl Blueprint<'_> {
 
     fn gate(&self, link: usize, port: &ResolvedPort<'_>, class: Class) -> Gate {
         let queue = port.queue(class);
-        let contracts = self.topology.contracts(self.scenario, link, class);
+        let contracts = self.net.topology.contracts(self.net.scenario, link, class);
         let policer = queue.police.as_ref();
         let policer = policer.map(|spec| Policer::new(spec, &contracts));
         let policy = Policy::new(&queue.drop, queue.buffer, &contracts);
         let purpose = format!("drop-{}", class.name());
-        let draws = self.draws.stream(&self.scenario.links[link].name, &purpose);
-        let end = Time::ZERO + self.scenario.duration;
-        let most = self.scenario.links[link].rate.cell_time().fit_after(end);
+        let draws = self
+            .draws
+            .stream(&self.net.scenario.links[link].name, &purpose);
+        let end = Time::ZERO + self.net.scenario.duration;
+        let most = self.net.scenario.links[link]
+            .rate
+            .cell_time()
+            .fit_after(end);
         Gate::new(
             queue.buffer,
             most,
@@ -172,9 +177,9 @@ impl Blueprint<'_> {
         foresight: Option<[Foresight; CLASSES]>,
         options: &Options,
     ) -> Result<Kernel, RunError> {
-        let spec = &self.scenario.links[link];
+        let spec = &self.net.scenario.links[link];
         let cell_time = spec.rate.cell_time();
-        let first = self.scenario.arrival_first;
+        let first = self.net.scenario.arrival_first;
         let flows = self.flow_shares(link);
         let scheduler = Scheduler::new(port.scheduler, spec.rate, &flows);
         match port.arithmetic {
@@ -200,10 +205,10 @@ impl Blueprint<'_> {
 
     /// Parameters of the flows over `link` for its scheduler. A guarantee applies to data only.
     fn flow_shares(&self, link: usize) -> Vec<FlowShare> {
-        let crossing = self.topology.crossing[link].iter();
+        let crossing = self.net.topology.crossing[link].iter();
         let share = |id: &crate::flow::FlowId| {
-            let flow = &self.topology.flows[id.index()];
-            let vc = &self.scenario.vcs[flow.vc];
+            let flow = &self.net.topology.flows[id.index()];
+            let vc = &self.net.scenario.vcs[flow.vc];
             FlowShare {
                 class: vc.class,
                 weight: vc.weight,

@@ -69,21 +69,25 @@ impl Blueprint<'_> {
 
     fn probes_of(&self, name: &str) -> impl Iterator<Item = (usize, &Probe)> {
         let probes = self.watched.probes_of.get(name).into_iter().flatten();
-        probes.map(|&index| (index, &self.scenario.probes[index]))
+        probes.map(|&index| (index, &self.net.scenario.probes[index]))
     }
 
     /// Number of the VC among the flows over `link`: that of its data flow, else of its reverse
     /// flow.
     fn local(&self, link: usize, vc: usize) -> Option<u32> {
-        let crossing = &self.topology.crossing[link];
-        let place = |kind| crossing.binary_search(&self.topology.flow(vc, kind)).ok();
+        let crossing = &self.net.topology.crossing[link];
+        let place = |kind| {
+            crossing
+                .binary_search(&self.net.topology.flow(vc, kind))
+                .ok()
+        };
         let found = FlowKind::FRAMES.into_iter().find_map(place);
         found.map(|local| local as u32)
     }
 
     /// The probe of the port of `link`, if anything is recorded there.
     pub fn port_probe(&self, link: usize) -> Option<Box<PortProbe>> {
-        let here = self.topology.crossing[link].iter();
+        let here = self.net.topology.crossing[link].iter();
         let traced = &self.watched.traced;
         let mut probe = PortProbe {
             link: link as u32,
@@ -93,7 +97,7 @@ impl Blueprint<'_> {
                 .collect(),
             ..PortProbe::default()
         };
-        for (index, spec) in self.probes_of(&self.scenario.links[link].name) {
+        for (index, spec) in self.probes_of(&self.net.scenario.links[link].name) {
             let class = spec.class.map(|c| c as usize);
             let quantity = match spec.what {
                 Observable::Queue => {
@@ -150,7 +154,7 @@ impl Blueprint<'_> {
     /// Probes by the index of their VC.
     pub fn vc_probes(&self) -> HashMap<usize, Vec<(usize, &Probe)>> {
         let mut found: HashMap<usize, Vec<_>> = HashMap::new();
-        for (index, probe) in self.scenario.probes.iter().enumerate() {
+        for (index, probe) in self.net.scenario.probes.iter().enumerate() {
             if let Some(vc) = self.vc(&probe.of) {
                 found.entry(vc).or_default().push((index, probe));
             }
@@ -160,9 +164,9 @@ impl Blueprint<'_> {
 
     /// Builds the records of `probes` for VC number `vc` with this source.
     pub fn vc_probe(&self, vc: usize, probes: &[(usize, &Probe)], source: &Source) -> Box<VcProbe> {
-        let acr_mbps = self.scenario.vcs[vc].abr.as_ref().map_or(0.0, |abr| {
-            let flow = self.topology.flow(vc, FlowKind::Data);
-            mbps(terms(self.scenario, self.topology, abr, flow).icr)
+        let acr_mbps = self.net.scenario.vcs[vc].abr.as_ref().map_or(0.0, |abr| {
+            let flow = self.net.topology.flow(vc, FlowKind::Data);
+            mbps(terms(self.net.scenario, &self.net.topology, abr, flow).icr)
         });
         let mut probe = VcProbe::default();
         for &(index, spec) in probes {
@@ -206,7 +210,7 @@ impl Blueprint<'_> {
     /// Builds the observers of all links.
     pub fn observers(&self, options: &Options) -> Observers {
         let mut shares: FxHashMap<u32, Vec<Share>> = FxHashMap::default();
-        for (probe, spec) in self.scenario.probes.iter().enumerate() {
+        for (probe, spec) in self.net.scenario.probes.iter().enumerate() {
             if spec.what != Observable::LinkShare {
                 continue;
             }
@@ -217,7 +221,7 @@ impl Blueprint<'_> {
             let cells = interval.0 as f64 / self.cell_ticks(link).0 as f64;
             let classes = match spec.class {
                 Some(class) => vec![class],
-                None => self.topology.classes[link].clone(),
+                None => self.net.topology.classes[link].clone(),
             };
             let shares = shares.entry(link as u32).or_default();
             shares.extend(classes.into_iter().map(|class| Share {

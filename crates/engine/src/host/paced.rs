@@ -25,6 +25,38 @@ struct QueuedFrame {
     cells: u32,
 }
 
+/// The last [`Hosts::no_rm_before`] on which cells were sent, kept to assert that it holds. Nothing is
+/// kept in builds without assertions.
+#[derive(Debug, Default)]
+struct RmBound {
+    /// No RM cell comes before this time.
+    time: Time,
+    /// The frame that went first when the bound was derived. The bound ends when another begins.
+    frame: Option<u32>,
+}
+
+impl RmBound {
+    fn set(&mut self, time: Time, frame: Option<u32>) {
+        if cfg!(debug_assertions) {
+            *self = RmBound { time, frame };
+        }
+    }
+
+    /// An RM cell goes that can be back at `time`.
+    fn rm_back_from(&mut self, time: Time) {
+        if cfg!(debug_assertions) {
+            self.time = self.time.min(time);
+        }
+    }
+
+    /// The first cell of `frame` goes.
+    fn frame_begins(&mut self, frame: u32) {
+        if cfg!(debug_assertions) && self.frame != Some(frame) {
+            *self = RmBound::default();
+        }
+    }
+}
+
 /// An end system with its queue.
 #[derive(Debug)]
 pub struct Paced {
@@ -52,10 +84,7 @@ pub struct Paced {
     ahead_cells: u64,
     /// Time of the scheduled event.
     armed: Time,
-    /// Time before which no RM cell comes, unless an RM cell of this end or a frame behind this one
-    /// goes sooner; only for an assertion.
-    #[cfg(debug_assertions)]
-    no_rm_before: (Time, Option<u32>),
+    rm_bound: RmBound,
 }
 
 impl Paced {
@@ -80,8 +109,7 @@ impl Paced {
             ahead: VecDeque::new(),
             ahead_cells: 0,
             armed: Time::NEVER,
-            #[cfg(debug_assertions)]
-            no_rm_before: (Time::ZERO, None),
+            rm_bound: RmBound::default(),
         }
     }
 
@@ -301,11 +329,9 @@ impl Hosts {
             let first_ends = self.paced[at].first_ends();
             if due.max(first_ends) >= near && rm > near {
                 let bound = rm.min(self.no_rm_before(at, fabric));
-                #[cfg(debug_assertions)]
-                {
-                    let paced = &mut self.paced[at];
-                    paced.no_rm_before = (bound, paced.first().map(|frame| frame.frame));
-                }
+                let paced = &mut self.paced[at];
+                let frame = paced.first().map(|frame| frame.frame);
+                paced.rm_bound.set(bound, frame);
                 limit = near.max(bound);
             }
             let limit = limit.min(self.end);
@@ -427,11 +453,7 @@ impl Hosts {
             match paced.end.next(due, left > 0) {
                 Turn::Data => n = 1,
                 Turn::Rm { rm, out_of_rate } => {
-                    #[cfg(debug_assertions)]
-                    {
-                        let back = due + self.host_to_host * 2;
-                        paced.no_rm_before.0 = paced.no_rm_before.0.min(back);
-                    }
+                    paced.rm_bound.rm_back_from(due + self.host_to_host * 2);
                     let (flow, tagged) = (paced.rm, if out_of_rate { TAGGED } else { 0 });
                     let time = nic.send_cell(due);
                     let ends = &mut self.flows[flow.index()];
@@ -455,9 +477,8 @@ impl Hosts {
         }
         let frame = paced.frames.front_mut().expect("data wait");
         let cell = frame.next;
-        #[cfg(debug_assertions)]
-        if cell == 0 && paced.no_rm_before.1 != Some(frame.frame) {
-            paced.no_rm_before.0 = Time::ZERO;
+        if cell == 0 {
+            paced.rm_bound.frame_begins(frame.frame);
         }
         frame.next += n as u32;
         let ends_frame = frame.next == frame.cells;
@@ -489,9 +510,8 @@ impl Hosts {
     pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let rm = fabric.logs.deliver(flow, frame, now);
         let at = self.flows[flow.index()].paced.expect("an ABR VC") as usize;
-        #[cfg(debug_assertions)]
-        assert!(
-            now >= self.paced[at].no_rm_before.0,
+        debug_assert!(
+            now >= self.paced[at].rm_bound.time,
             "an RM cell comes before the bound"
         );
         let end = &mut self.paced[at].end;
