@@ -126,8 +126,8 @@ impl<'s> Resolved<'s> {
 
 /// Whether a cell can ever wait at the port of `link`.
 ///
-/// A port cannot queue if it has one input whose cells are never closer than its own cell time, and
-/// its policy refuses none of them (model section 6).
+/// A port cannot queue if cells of at most one class come from a single input, never closer than
+/// the port's cell time, and its policer and policy refuse none of them (model section 6).
 fn can_queue(
     scenario: &Scenario,
     topology: &Topology,

@@ -88,7 +88,7 @@ pub struct EndSystem {
     returned_since_forward: bool,
     /// Whether the latest out-of-rate cell was a backward RM cell; the two kinds take turns there.
     returned_out_of_rate: bool,
-    /// Number of in-rate forward RM cells sent since the latest answer to one arrived.
+    /// Number of in-rate forward RM cells sent since the latest answer: a backward one with BN = 0.
     unanswered: u64,
     /// Forward RM cell of the other end that is to be turned round.
     to_return: Option<Rm>,
@@ -281,9 +281,8 @@ impl EndSystem {
         self.in_rate_from() + self.gap.min(TCR_GAP) * others
     }
 
-    /// Lower bound on the time of the next forward RM cell.
-    /// Until then no RM cell may arrive, and at most `cells` data cells may be sent, waiting ones
-    /// included.
+    /// Lower bound on the time of the next forward RM cell. The bound holds if until then no RM
+    /// cell arrives, and at most `cells` data cells are to be sent, waiting ones included.
     pub fn no_forward_before(&self, cells: u64) -> Time {
         let Some(last) = self.last_cell.filter(|_| self.acr >= TCR) else {
             return Time::ZERO;

@@ -280,7 +280,8 @@ impl Logs {
         rm
     }
 
-    /// Asks the rule at a place in order of time, until it has answered cell `frame` of the VC.
+    /// Asks the rule at a place in order of time, until it has been asked about cell `frame` of the
+    /// VC.
     /// `way` is 0 for forward cells and 1 for backward ones.
     fn settle(&mut self, at: At, way: usize, frame: u32) {
         let log = &mut self.logs[at.site as usize];

@@ -106,7 +106,7 @@ impl Sites {
 
     /// Sets queues apart whose answers are known beforehand, so that nothing is measured or
     /// reported there.
-    /// At links that `never_wait` no cell ever waits.
+    /// `never_wait` says whether no cell ever waits for a link.
     pub fn set_known_apart(&mut self, topology: &Topology, never_wait: impl Fn(usize) -> bool) {
         self.of_link.fill(None);
         let mut kept = Vec::new();

@@ -84,6 +84,7 @@ pub struct Paced {
     ahead_cells: u64,
     /// Time of the scheduled event.
     armed: Time,
+    /// Checked when an RM cell arrives.
     rm_bound: RmBound,
 }
 
@@ -300,7 +301,8 @@ impl Hosts {
         self.arm(at, now);
     }
 
-    /// Sends ahead a frame due at `time` that found the queue empty. Others may follow at once.
+    /// Sends ahead a frame that comes at `time` to an empty queue, unless an RM cell goes first.
+    /// Others may follow at once.
     fn send_ahead(&mut self, at: usize, time: Time, fabric: &mut Fabric) {
         let due = self.paced[at].due();
         // If `due < time`, an RM cell goes first: nothing is sent yet.

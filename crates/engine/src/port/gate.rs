@@ -39,7 +39,7 @@ pub enum Verdict {
     /// reason `front`.
     PushOut,
     /// The cell joins the queue, and the waiting cells of the frame at the front of its class queue
-    /// are dropped for the reason `front`. Its EOM may stay, as the rule for the rest of a frame says.
+    /// are dropped for the reason `front`. That frame's EOM may stay; see [`Gate::spares_eom`].
     PushOutFrame,
     /// The cell is dropped.
     Refuse(DropReason),
@@ -98,7 +98,7 @@ pub fn smallest_refusal(queue: &ClassQueue) -> u64 {
     Policy::new(&queue.drop, queue.buffer, &[]).smallest_refusal()
 }
 
-/// Whether the gate of `queue` may refuse a cell at any queue length.
+/// Whether the gate of `queue` may refuse a cell even when none waits.
 pub fn refuses_any(queue: &ClassQueue) -> bool {
     queue.police.is_some() || smallest_refusal(queue) == 0
 }

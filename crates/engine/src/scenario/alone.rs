@@ -144,8 +144,8 @@ impl Placed {
         self.position.get(&key).copied().unwrap_or(entry)
     }
 
-    /// Replaces positions that nobody wrote by member names in `problems`. A problem that a member
-    /// shares with its group is reported for the group.
+    /// Returns `problems` with member names in place of positions that nobody wrote. A problem that
+    /// a member shares with its group is reported for the group.
     pub(crate) fn told(&self, problems: Vec<Problem>) -> Vec<Problem> {
         if self.members.is_empty() {
             return problems;

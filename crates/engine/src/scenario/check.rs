@@ -100,8 +100,9 @@ fn identify<'n>(
     }
 }
 
-/// Message and suggestion for a table without its `tag`. Names the first field that no component of
-/// the family has.
+/// Message and suggestion for a table without its `tag`. The message names the first field that no
+/// component of the family has. The suggestion is `tag` if the value of that field is the name of a
+/// component, or if the field's name resembles `tag`.
 fn untagged(family: Family, tag: &str, fields: &[Field]) -> (String, Option<String>) {
     let known = |name: &str| {
         family

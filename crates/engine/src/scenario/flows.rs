@@ -206,7 +206,8 @@ const UNKNOWN_RATE: u64 = CELL_BITS * TICKS_PER_SECOND;
 
 /// Converts traffic to the type of the model, for a host link of rate `line`.
 ///
-/// `amplitude` gives the source's rate as a fraction of `line`; the default is all of it.
+/// Where a kind has `amplitude` and no `rate` is given, the rate is that fraction of `line`, by
+/// default all of it.
 fn traffic(record: &Json, line: Option<u64>) -> Option<Traffic> {
     let Some(amplitude) = record.get("amplitude") else {
         return complete(record);

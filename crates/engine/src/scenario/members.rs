@@ -83,7 +83,8 @@ fn count(item: &Node) -> Option<u64> {
     }
 }
 
-/// Nodes with a `count`, and their number of members. The first of several with one name counts.
+/// Named hosts and switches, each with its `count` if it has one. The first of several nodes with
+/// one name counts.
 struct Groups<'r>(HashMap<&'r str, Option<u64>>);
 
 impl<'r> Groups<'r> {

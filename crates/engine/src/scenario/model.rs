@@ -424,7 +424,8 @@ impl Recovery {
 pub enum Estimator {
     /// BSD fixed-point arithmetic on whole ticks.
     Bsd,
-    /// `Bsd` with 4.4BSD-Lite2's behaviour before the first sample.
+    /// `Bsd` with 4.4BSD-Lite2's rules for a sender without samples: before the first one, and
+    /// after four timeouts in a row.
     BsdLite2,
     /// RFC 6298 on measured times, rounded up to the granularity.
     Rfc6298,
@@ -456,13 +457,14 @@ pub enum RenoFastRetransmit {
 pub struct Probe {
     /// What is recorded.
     pub what: Observable,
-    /// Name of the VC, port (link), host or class to record.
+    /// Name of the VC, port (link) or host to record.
     pub of: String,
     /// Restricts a queue to one class.
     pub class: Option<Class>,
     /// Restricts a queue to one VC.
     pub vc: Option<String>,
-    /// Sampling interval. Without it, `every` and `envelope`, every change is recorded.
+    /// Sampling interval. Every change is recorded if `interval`, `every` and `envelope` are all
+    /// absent.
     pub interval: Option<Span>,
     /// Records at every n-th cell that reaches the port.
     pub every: Option<u64>,

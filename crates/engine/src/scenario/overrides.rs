@@ -1,12 +1,12 @@
 //! Overrides: values set outside a scenario file, such as `switch.west.ubr.buffer` = `2000 cells`.
 //!
-//! A path is a series of steps, each of which names a field. In a list, a step is one of:
+//! A path is a series of steps. In a table, a step names a field. In a list, a step is one of:
 //!
 //! - a position, from 0;
 //! - a name, where a group's name means its entry;
 //! - `*` for all elements;
 //! - a name from results (`vc1`), which sets that one thing individually;
-//! - a field of all elements, without a step for the list (`vc.traffic.mss`).
+//! - a field of the elements, which is then set in all of them (`vc.traffic.mss`).
 //!
 //! A value is TOML; anything else is a text. The bare word `default` removes the field, which then
 //! has its default again.

@@ -1,4 +1,4 @@
-//! Settings of ports, what each can do, and which of link and switch applies.
+//! Settings of ports, what each can do, and whether the link's or the switch's apply.
 
 use super::abr::Feedback;
 use super::model::ProcessingUnit;
@@ -65,7 +65,7 @@ pub enum DropPolicy {
     Fba {
         /// R: the threshold.
         r: Threshold,
-        /// Z: the load-ratio cutoff.
+        /// Z: the linear scale factor of the cutoff.
         z: Ratio,
         /// K in the formula. Absent: the buffer.
         k_fba: Option<u64>,
@@ -176,9 +176,9 @@ pub enum Police {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoliceAction {
-    /// Drops it.
+    /// Drops the cell or frame.
     Drop,
-    /// Tags it: CLP := 1.
+    /// Tags the cell or frame: CLP := 1.
     Tag,
 }
 

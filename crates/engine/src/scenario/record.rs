@@ -29,7 +29,7 @@ pub(crate) fn is_left_out(record: &Record, name: &str) -> bool {
     record.get(name).is_some_and(Json::is_null)
 }
 
-/// The fraction in the value of a record.
+/// Reads `value`, a field of a record, as a fraction.
 pub(crate) fn fraction(value: &Json) -> Option<Ratio> {
     Some(Ratio::new(value["num"].as_u64()?, value["den"].as_u64()?))
 }

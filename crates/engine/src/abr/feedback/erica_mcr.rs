@@ -12,8 +12,8 @@
 //! Source: Vandalore, Fahmy, Jain, Goyal, Goyal, ATM Forum 98-0408, 1998: general weighted
 //! fairness, weighted largest allocation.
 //! Not said there, chosen here: see `shares`. All of ERICA works on the rates above MCR, load
-//! factor included. The part of its MCR that a VC leaves is for all. A share that a VC cannot use
-//! is found by z and by the largest allocation, not by activity levels.
+//! factor included. MCR that a VC does not use is shared by all. A share that a VC cannot use is
+//! found by z and by the largest allocation, not by activity levels.
 //! Limits: as of ERICA; if the MCRs together exceed the target, each is still given, up to the
 //! target.
 

@@ -145,8 +145,8 @@ impl Rule {
     }
 
     /// Feedback of the rule `spec` to each VC, if it is the same whatever is measured; else `None`.
-    /// At the queue no cell waits if it `never_waits`; no cell comes in a higher class if it is
-    /// `alone`.
+    /// `never_waits` says that no cell ever waits at the queue, and `alone` that no cells of higher
+    /// classes come.
     pub fn known(
         spec: &Feedback,
         capacity: f64,

@@ -93,8 +93,8 @@ pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
     read.into_iter().map(sentence).collect()
 }
 
-/// What a class queue does with the tags of arriving cells, if it reads them. A tagged cell never
-/// begins a frame.
+/// What a class queue does with the tags of arriving cells, if it reads them. Tags that a drop
+/// policy exports are never on the first cell of a frame.
 fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
     match queue.police {
         Some(Police::FGcra { .. }) => {

@@ -1,8 +1,9 @@
 //! Warnings about queues and schedulers.
 //!
-//! They cover frames that never fit, buffers without effect, and policies that never refuse or
-//! nearly always do. They also cover shares that a common buffer undoes, and schedulers for classes
-//! that no VC uses.
+//! * Frames that never fit, and buffers in which nothing can wait.
+//! * Policies that never refuse, or nearly always do.
+//! * Shares that a common buffer undoes.
+//! * Schedulers for classes that no VC uses.
 
 use super::named;
 use crate::notation::show::show_cells;

@@ -108,7 +108,7 @@ impl Core {
         core
     }
 
-    /// Resets the state for a new connection, whose data are numbered from `from` on.
+    /// Resets the state for a new connection, whose SYN or first byte has the number `from`.
     pub fn open(&mut self, params: &TcpParams, from: u64) {
         self.acked_before = self.acknowledged();
         // A SYN takes one number.

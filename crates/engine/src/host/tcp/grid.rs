@@ -2,8 +2,8 @@
 //!
 //! Nothing happens at a tick. A deadline is computed when a timer is set, so a fine granularity
 //! costs nothing. Timers expire as in 4.4BSD, where `tcp_slowtimo` counts all timers down at the
-//! same instants. A timer set to n ticks expires at the n-th tick strictly after `now`, which is n
-//! - 1 to n granularities later. A tick at `now` itself has passed.
+//! same instants. A timer set to n ticks expires at the n-th tick strictly after `now`. That is
+//! between n - 1 and n granularities later. A tick at `now` itself has passed.
 
 use crate::units::{Span, Time};
 

@@ -8,8 +8,8 @@ use enum_dispatch::enum_dispatch;
 /// Decisions of a loss recovery; `sender` does everything else.
 #[enum_dispatch]
 pub(super) trait LossRecovery {
-    /// Whether `ack`, which acknowledges new data, only opens the window, as is always the case
-    /// outside recovery. The recovery is then not called.
+    /// Whether `ack`, which acknowledges new data, only opens the window, as most ACKs outside
+    /// recovery do. Then [`LossRecovery::on_new_ack`] is not called.
     fn is_usual(&self, _ack: &Ack) -> bool {
         true
     }

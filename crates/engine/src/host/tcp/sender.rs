@@ -20,8 +20,8 @@
 //! Files: when the last byte of a file is acknowledged, the next file begins, on a new connection
 //! or the same, at once or after a gap. During a gap the deadline is that beginning.
 //!
-//! Handshake: a SYN takes the number before the first byte. It is timed and resent like a segment.
-//! Its ACK is answered, and then data follow.
+//! Handshake: a SYN takes the number before the first byte, and is timed and resent like a segment.
+//! The sender answers the ACK of its SYN with an ACK, and then sends data.
 //!
 //! Stop: the data then end at snd_max. Data already sent are completed by the same rules.
 //!

@@ -35,13 +35,13 @@
 //! discarded, since a frame without its EOM takes the next one with it. Only where a frame is one
 //! cell is "the current cell" discarded. The EOM of a discarded frame is discarded. Where an EOM
 //! was lost, the first cell of another frame leads to accept-first.
-//! Limits: the discarded frame is not the frame of the marked cell; where a VC carries both, it may
-//! be an ACK.
+//! Limits: a mark after the first cell of a frame discards another frame than the marked one. Where
+//! a VC carries both data and ACKs, that frame may be an ACK.
 //!
 //! `spare_short_frames` lets a mark pass over frames of one or two cells, such as ACKs, and
 //! discards the next longer one. At its first cell a switch cannot know the length of a frame. So
-//! that cell is accepted, and the cells from the second on are discarded unless the second is an
-//! EOM:
+//! that cell is accepted. If the second cell is no EOM, it is discarded with all later cells of the
+//! frame except the EOM:
 //!
 //! ```text
 //! accept-first,  m:   !e / A -> accept-second     e / A -> accept-first, m unchanged

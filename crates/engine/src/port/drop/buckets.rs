@@ -7,9 +7,9 @@
 //!   conforms to GCRA(1) alone and CLP = 0:              tag it for what follows;
 //!   CLP = 1, conforms to GCRA(1), not a frame's first:  accept, and charge GCRA(2);
 //!   else:                                               discard, and the rest of the frame.
-//! Unlike the F-GCRA of the standard, this tests every cell and not frames. Nonconforming cells
-//! that come in charge the bucket, and there is no MFS. GCRA(1) is charged for a cell that GCRA(2)
-//! then refuses, and the other way round.
+//! Unlike the F-GCRA of the standard, this tests every cell and not frames. Accepted cells charge
+//! the bucket even if they do not conform, and there is no MFS. GCRA(1) is charged for a cell that
+//! GCRA(2) then refuses, and the other way round.
 //! The pseudocode leaves X'_2 without a value where a cell comes with CLP = 1; here it is X_2 as
 //! drained until then. The flow chart (figure 4-1) leaves out GCRA(1) and CLP, and agrees
 //! otherwise.

@@ -8,9 +8,9 @@
 //!   Q >= Th:     accept  <=>  both buckets let it in.
 //!   Credit of a turn, to VC j: Y_j := Y_j - 1 while Y_j > 0, else X_j := X_j - 1/MCR_j.
 //!   L, Th: lower and upper threshold [cells]     X_i: level of GCRA(2) [s]
-//!   Y_i: cells taken on account beyond its limit
+//!   Y_i: cells taken on account beyond the limit of X_i
 //! The link is filled whatever the buckets say, and Y_i remembers which VC must give way later.
-//! GCRA itself knows only X_i, so no VC falls below its minimum rate for what it has had.
+//! GCRA itself knows only X_i, so no VC falls below its minimum rate because of earlier excess.
 //! Source: `gfr-leaky-bucket`, chapter 8, which has no pseudocode.
 //! Not said there, chosen here: GCRA(1) is not asked below L; X'_i has reached its limit when it is
 //! at or above it.

@@ -19,7 +19,7 @@ use crate::rng::Stream;
 use crate::scenario::{RedAverage, RedParams};
 use crate::units::Ratio;
 
-/// Averages below this count as 0, since decay alone would never reach it.
+/// Averages below this count as 0, since decay alone would never reach 0.
 const NOTHING: f64 = 1.0 / (1u128 << 64) as f64;
 
 /// Average, curve and random draws of one class queue.

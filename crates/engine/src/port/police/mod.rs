@@ -1,7 +1,7 @@
 //! Policers, which check whether cells conform to the contract of their VC. One file per policer.
 //!
 //! A policer stands before the drop policy of a class queue and sees every arriving cell, in order.
-//! It judges the data of VCs; cells of the reverse direction have no contract and pass.
+//! Policers judge only the data of VCs; cells of the reverse direction have no contract and pass.
 //!
 //! To add a policer: a file here with a [`PoliceRule`], a line in [`Policer`] and in
 //! [`Policer::new`], a variant in `scenario::Police`, and an entry in the registry.

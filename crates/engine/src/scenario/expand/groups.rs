@@ -60,7 +60,7 @@ pub(super) fn check_length(path: &str, names: &mut Names, report: &mut Report) {
 /// Limit on the hosts, or groups of hosts, that a message lists by name.
 const FEW_NAMES: usize = 8;
 
-/// Number of hosts above which names are not compared.
+/// Number of hosts above which a message does not look through their names.
 const FEW_HOSTS: usize = 64;
 
 /// An entry of links or VCs with its path, `link[3]`.
@@ -159,7 +159,7 @@ impl Entry<'_> {
     /// The pairs of two groups.
     ///
     /// Groups of equal size pair off; a single node pairs with every member of the other side. No
-    /// host pairs with itself; `another` tells what is allowed instead.
+    /// node pairs with itself; `another` says what is allowed instead.
     pub fn pairs(
         &self,
         from: &[usize],

@@ -3,9 +3,9 @@
 //! Rules of RFC 6582 section 3.2:
 //!
 //! * Entry: at the `dupack_threshold`-th duplicate ACK, if the ACK covers more than `recover`, the
-//!   highest byte sent when the last recovery began or the timer expired. Then ssthresh = max(2
-//!   MSS, flight / 2), cwnd = ssthresh + 3 MSS, recover = snd_max. The segment at snd_una is
-//!   resent.
+//!   highest byte sent when the last recovery began or the timer expired. Then
+//!   ssthresh = max(2 MSS, flight / 2), cwnd = ssthresh + 3 MSS, recover = snd_max. The segment at
+//!   snd_una is resent.
 //! * Each further duplicate: cwnd += MSS, and one new segment if the window allows.
 //! * Full ACK (at or beyond recover): cwnd = min(ssthresh, max(flight, MSS) + MSS), and recovery
 //!   ends.
@@ -19,7 +19,7 @@
 //!
 //! Every partial ACK restarts the timer, the "slow-but-steady" variant of RFC 6582 section 4. The
 //! "impatient" variant restarts it only at the first. With a minimum RTO of a second, that variant
-//! times out if there are more holes than round trips in this second.
+//! times out if there are more holes to repair than round trips in this second.
 //!
 //! Choices beyond the RFC: the first recovery of a connection needs no guard, because without a SYN
 //! no byte precedes the first. A partial ACK leaves cwnd at one MSS or more.

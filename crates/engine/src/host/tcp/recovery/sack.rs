@@ -24,7 +24,7 @@
 //!
 //! A timeout clears the scoreboard (RFC 2018 section 8). Then no recovery begins until everything
 //! sent before is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new data.
-//! Not modelled: limited transmit, skipping SACKed segments in go-back-N.
+//! Not modelled: skipping SACKed segments in go-back-N.
 //!
 //! Limits: A lost retransmission waits for the timer; limited transmit is not modelled.
 
@@ -41,7 +41,7 @@ pub(in crate::host::tcp) struct Sack {
     board: Scoreboard,
     rule: SackPipe,
     recovering: bool,
-    /// In recovery, the ACK of this byte ends it. Otherwise no recovery begins before that ACK.
+    /// The ACK up to this byte ends a recovery. Outside recovery, none begins before that ACK.
     recovery_point: u64,
     /// Bytes in flight while recovering.
     pipe: u64,

@@ -1,7 +1,8 @@
 //! Tahoe: fast retransmit, then slow start.
 //!
-//! At the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), cwnd = 1
-//! MSS, snd_nxt = snd_una (go-back-N), send. Further duplicates are ignored.
+//! At the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2),
+//! cwnd = 1 MSS, snd_nxt = snd_una (go-back-N), and the sender sends. Further duplicates are
+//! ignored.
 //!
 //! Duplicates caused by go-back-N are ignored too: a fast retransmit needs an ACK beyond the
 //! highest byte sent when the last one began or the timer expired. Without this guard, eight losses

@@ -18,7 +18,7 @@ pub(in crate::host::tcp) struct Vanilla;
 impl LossRecovery for Vanilla {
     fn on_duplicate_ack(&mut self, _: &mut Core, _: Time, _: &Ack, _: &mut Vec<Segment>) {}
 
-    /// Rule of the source paper: half of cwnd, but at most rwnd.
+    /// ssthresh by the source paper: half of cwnd, but at most rwnd, and at least two segments.
     fn on_timeout(&mut self, core: &Core) -> f64 {
         let half = (core.cwnd / 2.0).min(core.rwnd as f64);
         half.max(2.0 * core.mss as f64)
