@@ -256,7 +256,7 @@ pub(super) static DROP: &[Component] = &[
                   (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC",
         diagram: ATM_RED,
         source: "`cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993",
-        limits: "The discarded frame follows the marked one. It may be an ACK if a VC carries both data and ACKs.",
+        limits: "A mark within a frame or at its EOM discards the next frame of the VC, and a mark at a first cell that frame. The discarded frame may be an ACK if a VC carries both data and ACKs.",
         parameters: &[
             W_Q,
             MAX_P_OF_SEGMENT,
