@@ -91,7 +91,7 @@ def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
 
 
 def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
-    """All metrics over the axes in one figure, the first axis across. With ``lines``, a line for each second value.
+    """All metrics over the axes in one figure, the first axis across. With ``lines``, one line per value of the second.
 
     Raises `UsageError` for more values than a figure can show.
     """

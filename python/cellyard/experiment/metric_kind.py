@@ -58,7 +58,9 @@ def better_of(path: Metric) -> str | None:
 
 
 def bounds_of(path: Metric) -> tuple[float, float]:
-    """The least and the greatest possible value of a metric. None is below 0; shares are at most 1 unless several are added.
+    """The least and the greatest possible value of a metric; unbounded for a formula.
+
+    No other metric is below 0. Shares are at most 1, unless several are added.
 
     >>> from cellyard.results.path import metric_path
     >>> [bounds_of(metric_path(text)) for text in ("totals.fairness", "totals.cells", "sum(vc.*.cell_loss_ratio)")]

@@ -29,7 +29,7 @@ from cellyard.show.words import counted, listed
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import ScenarioError
 
-#: Number of points that are all checked, and number drawn from a larger grid; see
+#: Largest number of points of which all are checked, and number drawn from a larger grid; see
 #: `Plan.tried_points`.
 MOST_ASKED, DRAWN = 100, 50
 #: The name of a VC in the path of a metric.
@@ -43,7 +43,7 @@ MOST_TOLD = 8
 def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario]) -> list[str]:
     """Warnings about valid but probably mistaken settings, as from `Scenario.notes`, with the points they apply to.
 
-    Warnings that need several scenarios come first: service classes that are compared have
+    Warnings about the whole experiment come first, for example that compared service classes have
     different queues.
     """
     asked: list[Point] = []

@@ -56,9 +56,10 @@ def summed_up(
 def side_by_side(document: Mapping[str, Any], *, named: bool) -> list[dict[str, Any]]:
     """The points of a document with a single column for axes that vary together.
 
-    The column kept is the axis of the question, else the axis with labels, else the first. One
-    column must distinguish all values; otherwise a text combines them. With ``named``, only groups
-    that labels name are merged, and not if the question is about another of their columns.
+    The column kept is the first that distinguishes all combinations: of the question's axis, the
+    axis with labels, and the others in order. If none does, one column has all values as text. With
+    ``named``, only groups that labels name are merged, and not if the question is about another of
+    their columns.
     """
     points = [dict(point) for point in document["points"]]
     for group in document.get("together", []):

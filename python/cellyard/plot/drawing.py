@@ -47,8 +47,8 @@ DASHES = ("-", "--", ":")
 #: Label of published values beside simulated ones.
 PUBLISHED = "published"
 
-#: Limits: panels side by side, and the size of a figure. At 160 dots an inch, no backend draws
-#: larger ones.
+#: Limits: panels side by side, and the size of a figure in inches. At 160 dots an inch, no backend
+#: draws larger ones.
 MOST_PANELS, MOST_INCHES = 100, 400
 
 #: Limit on named lines of a panel.
@@ -213,8 +213,8 @@ def over_time(
 
     A VC has one colour in all panels, different from that of a port in its panels. Lines of one
     colour in a panel differ in style. The figure has the look of `style`, wherever it is made.
-    Among segments, a ring marks a retransmission and a cross a lost cell, as far as ``trace``
-    contains them. ``window`` is the first and last second shown, by default everything. Raises
+    Among segments, a ring marks one that was retransmitted, and a cross one that lost a cell, as far
+    as ``trace`` contains that. ``window`` is the first and last second shown, by default everything. Raises
     `UsageError` without series, and for invalid series, trace or window.
     """
     series, trace = _all("series", series, Series), _all("trace", trace, DroppedCell)
@@ -424,7 +424,7 @@ def _segments(
     label: str,
     colour: str,
 ) -> None:
-    """Segments as dots at their sending times, with marks for retransmissions and for lost cells."""
+    """Segments as dots at their sending times, with marks for those sent again and those that lost a cell."""
     import numpy as np
 
     highest = np.maximum.accumulate(one.value) if len(one.value) else one.value

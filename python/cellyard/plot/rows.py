@@ -125,7 +125,7 @@ APART, TOGETHER = 0.22, 0.7
 CLEAR = 9.0
 
 
-#: Length from which labels are broken into lines.
+#: Limit on the characters of a label in one line.
 LONGEST_LABEL = 20
 
 

@@ -106,7 +106,7 @@ class Results(Sequence[RunResult]):
 
     @property
     def digest(self) -> str | None:
-        """Digest of every cell transmission of the single run; ``None`` unless requested."""
+        """Digest over all cell transmissions of the single run; ``None`` unless requested."""
         return self.only.digest
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float | int]]:
-    """Return every number in a document with its path.
+    """Yield every number in a document with its path.
 
     List items are identified by name, or else by index.
 

@@ -172,7 +172,7 @@ class RunResult:
 
     @property
     def digest(self) -> str | None:
-        """Digest of every cell transmission; ``None`` unless requested."""
+        """Digest over all cell transmissions; ``None`` unless requested."""
         return self.data["digest"]  # type: ignore[no-any-return]
 
     @cached_property

@@ -27,7 +27,7 @@ ANSWER_SECONDS = 10.0
 #: Time in which a local cluster must start, even on a busy machine.
 START_SECONDS = 120.0
 
-#: Time without any worker after which a cluster is given up. Workers may be restarting.
+#: Time without any worker after which a cluster is given up. Workers may need it to restart.
 LOST_SECONDS = 60.0
 
 #: Expected work of a task, and limit on its runs.
@@ -39,8 +39,8 @@ LEAST_SECONDS = 1e-3
 #: Number of tasks that wait for each thread of the cluster, besides the running one.
 AHEAD = 1
 
-#: Interval at which the client polls for finished tasks, and a worker checks that its task is still
-#: wanted.
+#: Interval in seconds at which the client polls for finished tasks, and a worker checks that its
+#: task is still wanted.
 POLL_SECONDS = 0.1
 
 #: Result of a task: the build of the worker's engine, and its runs as place, document, error, CPU

@@ -10,7 +10,7 @@ TICKS_PER_SECOND = 25_272_000_000_000
 
 
 def outline(canonical: str) -> dict[str, Any]:
-    """Summary of a scenario in canonical JSON, with VCs by path. Similar VCs do not increase its size."""
+    """Summary of a scenario in canonical JSON, with its VCs grouped by route. VCs that are alike do not increase its size."""
     from cellyard import _engine
 
     facts: dict[str, Any] = json.loads(_engine.outline(canonical))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-#: Length of a hash. Among 2^32 contents, a collision has a probability of 2^-64.
+#: Length of a hash in bytes. Among 2^32 contents, a collision has a probability of 2^-64.
 HASH_BYTES = 16
 
 #: Stands for the whole result in place of a hash of what is kept.
@@ -16,7 +16,7 @@ WHOLE = b""
 class Identity:
     """A run: its scenario in canonical JSON (with seed), its replication, the engine's build; and what is kept.
 
-    ``keep`` is the `cellyard.runs.batch.Keep.identity` of what is kept, empty for everything.
+    ``keep`` is the `cellyard.runs.protocols.Keep.identity` of what is kept, empty for everything.
     """
 
     scenario: str

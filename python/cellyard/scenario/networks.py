@@ -46,7 +46,7 @@ def parking_lot(
     ``switch1``, ``switch2``, .... Each VC has two hosts of its own, ``<vc>-from`` and ``<vc>-to``.
 
     All links have ``rate`` (default 155.52 Mb/s). Links between switches have ``delay`` (2 ms) and,
-    in forward direction, the fields ``port`` of `Link` (``ubr``, ``gfr``, ``scheduler``, ...).
+    in the forward direction, the fields ``port`` of `Link` (``ubr``, ``gfr``, ``scheduler``, ...).
     Links of hosts have ``access_delay`` (5 us).
 
     Raises `UsageError` when ``hops``, ``members`` or ``groups`` are out of bounds, and

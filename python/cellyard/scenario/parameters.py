@@ -1,8 +1,9 @@
 """Values of scenarios by path, which distinguish stored runs and serve as axes of figures.
 
-Paths are as for ``--set``, of the resolved scenario. A group member has its own name;
-``vc.*.start`` stands for all that have one value. The last words of a path suffice where they are
-unambiguous. ``vc.count``, ``host.count`` and so on are numbers of things.
+Paths are as for ``--set``, of the resolved scenario, in which each member of a group has its own
+name. ``vc.*.start`` stands for the starts of all VCs, where these are equal. The last words of a
+path suffice where they are unambiguous. ``vc.count``, ``host.count`` and so on are the numbers of
+VCs, hosts and so on.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ class Scenario:
 
         A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a
         component, a list, or ``None`` for the default. Numbers and arrays of numpy are accepted.
-        Numbers with more decimals than the model are rounded. Groups keep their names. Raises
+        Numbers with more decimals than the model holds are rounded. Groups keep their names. Raises
         `cellyard.ScenarioError` when a path leads nowhere or the result is invalid.
 
         >>> from cellyard.commands import example
@@ -195,7 +195,7 @@ class Scenario:
         workers: int | None = None,
         cancel: Cancel | None = None,
     ) -> Results:
-        """Simulate once, or ``replications`` times with separate random numbers, or only the replication ``replication``.
+        """Simulate once, or ``replications`` times with separate random numbers, or one ``replication`` (numbered from 0).
 
         ``jobs`` is the number of threads, by default all cores. It affects only the time. ``digest``
         requests the digest over every cell transmission. ``kernel`` forces the kernel of all ports:
@@ -211,11 +211,12 @@ class Scenario:
 
         Once ``cancel``, such as a `threading.Event` of another thread, is set, the runs end and
         `cellyard.CancelledError` is raised. Raises `cellyard.RunError` when a run fails, and
-        `OSError` when a capture cannot be written. Raises `cellyard.UsageError` in these cases:
+        `OSError` when a capture or ``store`` cannot be written. Raises `cellyard.UsageError` in these
+        cases:
 
         * An argument is out of bounds, or the forced kernel cannot serve a port.
         * A run may need too much memory, or its probes record too much.
-        * More waits somewhere than could leave in the time that a run can represent.
+        * More cells wait somewhere than could leave before the latest time of a run (350 000 s).
         """
         from cellyard.results import Results, RunResult
         from cellyard.runs.batch import Job, run_jobs
@@ -307,7 +308,7 @@ def _canonical(source: Source) -> str:
 
 
 def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
-    """If only the overrides cause the error, an error that shows them with the places that they made wrong and what is missing."""
+    """The error. If the text is valid without the overrides, each problem also shows them and how to remove a conflict."""
     file, text, overrides = source
     if not overrides:
         return error

@@ -15,7 +15,7 @@ FEWEST = 6
 
 
 class Difference(NamedTuple):
-    """A mean difference with its confidence interval (`CONFIDENCE`). Both ends are ``None`` where nothing is known."""
+    """A mean difference with its confidence interval (`CONFIDENCE`). Both ends are ``None`` without an interval."""
 
     mean: float
     low: float | None = None

@@ -113,7 +113,10 @@ def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, 
     log_tail = math.log((1 - confidence) / 2)
 
     def end(log_outside: Callable[[float], float]) -> float:
-        """The proportion at which so extreme a count has half of the error as probability. ``log_outside`` must increase."""
+        """The proportion at which a count this extreme has probability (1 - ``confidence``) / 2.
+
+        ``log_outside`` is the logarithm of that probability, and must increase with the proportion.
+        """
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2

@@ -19,7 +19,7 @@ def median(values: Sequence[float]) -> float | None:
 
 
 def whole_count(value: float | None, *, is_count: bool) -> float | int | None:
-    """A whole number for the centre of counts, if it is whole.
+    """The centre of counts as an ``int`` if it is whole; any other value unchanged.
 
     >>> whole_count(3.0, is_count=True), whole_count(3.5, is_count=True), whole_count(1.0, is_count=False)
     (3, 3.5, 1.0)
@@ -39,7 +39,7 @@ def mean(values: Sequence[float]) -> float | None:
 def interval(values: Sequence[float], *, runs: int | None = None) -> tuple[float, float] | None:
     """Range from the 5 % to the 95 % quantile; for fewer than 10 ``runs`` the extremes; ``None`` without values.
 
-    ``runs`` defaults to the number of values. Some runs may have none.
+    ``runs`` defaults to the number of values. Give it where some runs have no value.
 
     >>> interval([float(i) for i in range(101)]), interval([3.0, 1.0, 2.0])
     ((5.0, 95.0), (1.0, 3.0))

@@ -11,7 +11,9 @@ CONFIDENCE = 0.95
 
 @cache
 def student(p: float, freedom: int) -> float:
-    """Quantile ``p`` >= 0.5 of Student's law, from its closed form (Abramowitz and Stegun, 26.7.3 and 4).
+    """Quantile ``p`` >= 0.5 of Student's law with ``freedom`` degrees of freedom.
+
+    Computed from the closed form of the law (Abramowitz and Stegun, 26.7.3 and 4).
 
     >>> [round(student(0.975, freedom), 3) for freedom in (1, 2, 9, 19, 100)]
     [12.706, 4.303, 2.262, 2.093, 1.984]
@@ -39,7 +41,9 @@ def inside(t: float, freedom: int) -> float:
 
 
 def log_outside(t: float, freedom: int) -> float:
-    """Natural logarithm of the probability that Student's variable lies outside -t to t, t >= 0. Precise even in the far tails.
+    """Natural logarithm of the probability that Student's variable lies outside -t to t, t >= 0.
+
+    Precise even where 1 - `inside` would round to 0.
 
     The probability is the incomplete beta function I_x(f / 2, 1 / 2) at x = f / (f + t^2)
     (Abramowitz and Stegun, 26.7.1 with 26.5.2).
@@ -70,7 +74,7 @@ def log_beta(x: float, rest: float, a: float, b: float) -> float:
 def _fraction(x: float, a: float, b: float) -> float:
     """Continued fraction of the incomplete beta function (Abramowitz and Stegun, 26.5.8). Fast for x < (a + 1) / (a + b + 2).
 
-    Evaluated forwards after Lentz, until a step changes nothing.
+    Evaluated forwards by Lentz's method, until a step changes nothing.
     """
     c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
     value = d

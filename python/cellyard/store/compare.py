@@ -40,12 +40,12 @@ class Moved:
 
     @property
     def change(self) -> float:
-        """Absolute change; infinite where the number appeared or vanished."""
+        """The later value minus the earlier one; infinite where the number appeared or vanished."""
         return float("inf") if self.before is None or self.after is None else self.after - self.before
 
     @property
     def relative(self) -> float:
-        """The change relative to the larger of both values."""
+        """The change relative to the larger magnitude of both values; infinite like `change`."""
         if self.before is None or self.after is None:
             return float("inf")
         return self.change / max(abs(self.before), abs(self.after))

@@ -265,7 +265,7 @@ def toml(store: Reader, one: bytes) -> str:
 
 
 def scenarios(store: Reader) -> dict[bytes, str]:
-    """The names of all scenarios by hash; a damaged scenario has a remark instead."""
+    """The names of all scenarios by hash, in the order of names; ``damaged`` for one whose text is damaged."""
     hashes = [one for (one,) in store.rows("SELECT hash FROM scenario") if isinstance(one, bytes)]
     names = {one: (heading(store, one) or ("damaged", 0))[0] for one in hashes}
     return dict(sorted(names.items(), key=lambda pair: (pair[1], pair[0])))

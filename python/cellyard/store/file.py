@@ -271,7 +271,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         - ``series`` (a line for each point; in pandas, names are categories) or ``trace``.
 
         Names end in their unit. ``name`` and ``engine`` select runs as in `runs`. Raises
-        `UsageError` for anything else.
+        `UsageError` for any other part or library, for a missing library, and for damaged data.
         """
         from cellyard.store import frames
 

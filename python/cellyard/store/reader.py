@@ -35,7 +35,7 @@ class Reader:
         return schema.snapshot(self.connection)
 
     def read(self, run: bytes, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
-        """A stored part of the run with that hash; raises `DamageError` and the errors of SQLite."""
+        """A stored part of the run with that hash, by default all; ``None`` if missing. Raises `DamageError` and SQLite's errors."""
         return schema.patiently(lambda: self._read(run, keep))
 
     def _read(self, run: bytes, keep: bytes) -> Mapping[str, Any] | None:

@@ -63,7 +63,7 @@ _NEW_STORE, _STORE = "a new name makes a new one", "allowed: a file that --store
 
 
 def patiently(call: Callable[[], T]) -> T:
-    """Return the result of ``call``, retried while another process writes; finally raises SQLite's error."""
+    """Return the result of ``call``, retried for `BUSY_SECONDS` while another process writes; then raise SQLite's error."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:

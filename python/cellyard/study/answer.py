@@ -60,7 +60,7 @@ def answer(study: Study, rows: Rows, replications: int | None) -> list[Statement
 
 
 def untold(study: Study, rows: Rows) -> str:
-    """Number of sentences left out because only a part of a table was run, in words; empty if none."""
+    """Numbers of sentences and claims left out because only a part of a table was run, in words; empty if none."""
     run = {name: len(rows.where(table=name)) for name in study.tables}
     part = {name: f"{name} ({run[name]} of {len(table.rows)} rows)"
             for name, table in study.tables.items() if 0 < run[name] < len(table.rows)}  # fmt: skip

@@ -22,7 +22,10 @@ def is_outside(row: Row, metric: str) -> bool:
 
 
 def outside(rows: Rows) -> tuple[list[tuple[Row, str]], int]:
-    """Rows and metrics with a published value outside the range by more than `FAR`, farthest first; and the number of nearer ones."""
+    """Rows and metrics whose published value is outside the range and farther than `FAR` from the simulated one.
+
+    The farthest come first. The second result is the number of values outside the range but nearer.
+    """
     found = [(row, metric) for row in rows for metric in row.published if is_outside(row, metric)]
 
     def distance(item: tuple[Row, str]) -> float:

@@ -142,7 +142,7 @@ class Reproduction:
         return replace(row, counts=frozenset(counts), runs=len(runs))
 
     def _centre(self, values: Sequence[float]) -> float | int | None:
-        """The study's centre; a whole number where that is exact for whole numbers."""
+        """The study's centre of ``values``; an ``int`` where all values are, and the centre is whole."""
         centre = {"mean": mean, "median": median}[self.study.centre]
         return whole_count(centre(values), is_count=all(isinstance(value, int) for value in values))
 

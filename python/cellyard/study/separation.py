@@ -63,7 +63,7 @@ def replicated(rows: Iterable[Row], *metrics: str, value: Callable[..., float] =
 
 
 def contrast(plus: Iterable[Runs], minus: Iterable[Runs], centre: float, comparisons: int = 1) -> Difference:
-    """The mean over replications of sums of ``plus`` minus ``minus``. Without replications, it is ``centre``.
+    """The mean over replications of the sum of ``plus`` minus the sum of ``minus``; ``centre`` without replications.
 
     The interval may exclude 0 on the other side than ``centre``, for example a difference of
     medians. That shows nothing, so the interval is widened to include 0.

@@ -16,10 +16,10 @@ Scale: TypeAlias = Literal["linear", "log"]
 #: Scales of a range.
 SCALES = ("linear", "log")
 
-#: Number of candidates for a search over a range that has no ``steps`` and is not of whole numbers.
+#: Number of steps between candidates of a range that has no ``steps`` and is not of whole numbers.
 FINE = 1024
 #: Largest range of whole numbers without ``steps`` of which all are candidates. Larger ranges have
-#: `FINE` candidates.
+#: `FINE` steps.
 MOST_EVERY = 100_000
 #: Units whose quantities are whole numbers.
 WHOLE_UNITS = frozenset({"", "cell", "cells", "byte", "bytes", "B"})
@@ -36,8 +36,8 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([
 class Level:
     """A value of an axis: the ``text`` set in the scenario, and the ``label`` that tables show.
 
-    Not ``told``: hidden where the label of another axis, which varies with this one, names the
-    whole setting.
+    ``told`` is false where the label of another axis, which varies together with this one, names
+    the whole setting.
     """
 
     text: str
@@ -97,7 +97,7 @@ class Range:
 
     @cached_property
     def each_step(self) -> tuple[Level, ...]:
-        """The value of each step, which may repeat. Without ``steps``, all whole numbers or `FINE` values."""
+        """The ``steps`` values, which may repeat. Without ``steps``, all whole numbers, or values `FINE` steps apart."""
         low, high, _ = self._ends
         every = int(abs(high - low)) + 1 if self.is_whole and self.scale == "linear" else MOST_EVERY + 1
         steps = self.steps or (every if every <= MOST_EVERY else FINE + 1)

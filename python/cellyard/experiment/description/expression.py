@@ -112,7 +112,10 @@ class Condition(_Expression):
             raise ConditionError("compares a number with a text") from None
 
     def excess(self, values: Mapping[str, Any]) -> float:
-        """Distance from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined."""
+        """Distance from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined.
+
+        For any other condition the distance is 0 where it holds, else 1.
+        """
         tree = self._tree
         if not (
             isinstance(tree, ast.Compare)

@@ -136,7 +136,7 @@ class Compare(Question):
         )
 
     def _told(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
-        """Sentences of the answer: all if they are few, after counts for several points; only counts if they are many."""
+        """Sentences of the answer. With several points, counts come first. With many sentences, only counts remain."""
         told = [] if len(sentences) > MOST_SENTENCES else list(sentences)
         if told and not any(self.axis != name and name not in COMPARED for name in records[0]):
             return told

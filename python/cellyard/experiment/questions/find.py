@@ -10,7 +10,7 @@ contradicts the assumption, the answer says so, and every value is tried if they
 The value found is selected, which biases its share upwards. Two results show the uncertainty. Fresh
 replications, which had no part in the search, give the interval of its share. A bracket begins at
 the nearest value whose share is below the required one. It ends at the first value whose share is
-separated from the share at its beginning. Both use Wilson's interval at `CONFIDENCE`.
+separated from the share at its beginning. Both results use Wilson's interval at `CONFIDENCE`.
 """
 
 from __future__ import annotations

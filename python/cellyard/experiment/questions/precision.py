@@ -1,8 +1,8 @@
 """The question ``precision``: replicate each point until the mean of each named metric is precise enough.
 
 The rule is Stein's (1945) two-stage rule, continued while needed. n_0 replications give the
-standard deviation s_0. Let h be the required half width and t the quantile of Student's law for n_0
-- 1 degrees of freedom. Then N = max(n_0, ceil((t s_0 / h)^2)) replications are made. For normal
+standard deviation s_0. Let h be the required half width, and t the quantile of Student's law for
+n_0 - 1 degrees of freedom. Then N = max(n_0, ceil((t s_0 / h)^2)) replications are made. For normal
 values of any variance, mean_N +- t s_0 / sqrt(N) has at least the required confidence, because s_0
 and mean_N are independent. If s_0 was small by chance, the ordinary interval of all N values is
 wider. Then replications go on until it is not, and the wider interval is the answer. So looking at
@@ -157,7 +157,7 @@ class Precision(Question):
     def needed(
         self, samples: Sequence[Mapping[str, Number]], first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
     ) -> int:
-        """Number of replications that these samples call for; at most their number when they suffice."""
+        """Number of replications that these samples call for; the number of samples when they suffice."""
         most = len(samples)
         for metric in self.within:
             values = defined(samples, metric)
