@@ -125,7 +125,7 @@ def test_candidates_that_the_replications_do_not_separate_are_not_ranked() -> No
     }
     assert verdicts["efficiency, LAN: Selective Drop - FBA"] == "not separated"
     assert verdicts["efficiency, LAN: FBA - EPD"] == "separated" and len(verdicts) == 6
-    # Without noise, equal differences are shown.
+    # Without noise, differences of this size are separated.
     assert "Selective Drop (0.50), FBA (0.50), EPD (0.40)" in told("ubr-plus", near, near)[0]
 
 

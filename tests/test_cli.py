@@ -373,7 +373,7 @@ def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:
     assert "at most 0.4 million bottleneck cells: some" in one and "replication" not in one
     many = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
     assert many.startswith("The first of 3 points of the grid:\n")
-    # Six times as many cells as in 1 s, and ten times.
+    # Durations of 1, 2 and 3 s have six times the cells of 1 s, and each runs ten times.
     assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: some " in many
     refused = cli("check", lan, "--grid", "duration=1 s,2 m")
     assert refused.returncode == 2 and refused.stdout == "" and "2 m" in refused.stderr

@@ -294,7 +294,7 @@ def test_axes_that_vary_together_without_labels_are_told_apart_by_one_or_by_all(
         document = {"points": points, "together": [{"columns": ["drop", "z"], "named_by": None, "asked": None}]}
         assert [list(point) for point in side_by_side(document, named=False)] == [[*names, "runs", "efficiency"]] * 3
         assert side_by_side(document, named=True) == points
-    # The question refers to a variant with another name: it stays, and the figures cover it.
+    # The question is about the column `z`, which `drop` names: `z` stays, and figures are over it.
     about = {**document, "together": [{"columns": ["drop", "z"], "named_by": "drop", "asked": "z"}]}
     assert side_by_side(about, named=True) == points
     assert [list(point) for point in side_by_side(about, named=False)] == [["z", "runs", "efficiency"]] * 3

@@ -120,7 +120,7 @@ def test_the_probability_of_no_difference_is_that_of_students_law_however_small(
     stats = pytest.importorskip("scipy").stats
     for t in (0.0, 0.01, 0.7, 2.0, 5.0, 20.0, 1000.0):
         exact = math.log(2) + float(stats.t.logsf(t, freedom))
-        if math.isfinite(exact):  # scipy has no logarithm of a number that is not finite
+        if math.isfinite(exact):  # scipy's logarithm is infinite where the probability underflows
             assert log_outside(t, freedom) == pytest.approx(exact, rel=1e-9, abs=1e-12)
     assert log_outside(1e6, 2) == pytest.approx(math.log(1e-12), rel=1e-9)  # 2 / (s (s + t)), s^2 = t^2 + 2
     assert log_outside(math.inf, freedom) == -math.inf

@@ -501,7 +501,7 @@ def test_groups_at_one_value_stand_farther_apart_than_their_marks_are_wide() -> 
         left = [axes.transData.transform(line.get_xydata())[0, 0] for line in marks]
         wide = max(line.get_markersize() for line in marks) * figure.dpi / 72
         assert len(left) == 3 and np.diff(left).min() > wide
-    # Labels are no farther away than needed where there is room.
+    # Where there is room, groups are no farther apart than their marks need.
     wider: Any = plot_rows.grid(Rows(found), ["efficiency"], x="gr", group="drop_policy", columns=[], lines=["tcp"])
     first, last = (wider.axes[0].containers[place].lines[0].get_xdata()[0] for place in (0, -1))
     assert -0.15 < first < 0 < last < 0.15
@@ -591,7 +591,7 @@ def test_numbers_of_numpy_and_any_sequence_can_be_drawn() -> None:
 def test_a_figure_is_the_same_file_whenever_it_is_made(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files = []
     for seconds in ("1000000000", "1000000001"):
-        monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)  # matplotlib would take these for times of day
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)  # matplotlib takes this for the current time
         with plot.style():
             figure, (axes,) = plot.panels(1)
             axes.plot([0, 1], [1, 2])

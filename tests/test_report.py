@@ -122,7 +122,7 @@ def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
 
 
 def leads(shown: Page) -> tuple[list[str], list[str]]:
-    """Check the targets of links: headings of the page, each with a unique id, and files."""
+    """Return the targets of links: headings of the page, each with a unique id, and files."""
     ids = {attributes["id"]: kind for kind, attributes in shown.elements if "id" in attributes}
     assert len(ids) == len([attributes for _, attributes in shown.elements if "id" in attributes])
     links = shown.attributes("a", "href")

@@ -106,7 +106,7 @@ def test_loss_of_a_burst_in_a_finite_buffer(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
-    """Ten cells of `a` and ten of `b` meet a port for five at once.
+    """Ten cells of `a` and ten of `b` arrive at once at a port with a buffer of five cells.
 
     The link behind loses the first cell of each VC that gets so far.
     """
@@ -143,7 +143,7 @@ def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
 
 
 def datagrams(kernel: str, duration: str, **west: Any) -> cy.RunResult:
-    """Return a scenario of ten datagrams of three cells each, sent back to back from 0 to 30 ms.
+    """Return the result of ten datagrams of three cells each, sent back to back from 0 to 30 ms.
 
     The link to the switch loses the third and the last datagram. A VC of cells shares nothing with
     them.
@@ -189,7 +189,7 @@ def test_a_frame_is_lost_when_nothing_of_it_is_under_way(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_frames_that_lose_their_last_cell_are_lost_though_nobody_finds_them_damaged(kernel: str) -> None:
-    """One cell comes every millisecond, where one per 1.5 ms is allowed, and 0.6 ms too early.
+    """One cell comes every millisecond, where one per 1.5 ms is allowed, up to 0.6 ms early.
 
     Every third cell is dropped.
     """
@@ -318,7 +318,7 @@ def test_the_99_percent_quantile_is_neither_that_of_95_percent_nor_the_largest(
     for vc, delay in zip(result.vcs.values(), (1e-3, 2e-3, 3e-3), strict=True):
         quantiles = {vc.p50_cell_transfer_delay_s, vc.p95_cell_transfer_delay_s, vc.p99_cell_transfer_delay_s}
         assert quantiles == {vc.max_cell_transfer_delay_s} and quantiles.pop() == pytest.approx(delay)
-        assert vc.ports == ()  # nothing is lost on a separate line
+        assert vc.ports == ()  # nothing can be lost on a separate line
     found = [(result.totals.p99_cell_transfer_delay_s, result.totals.mean_cell_transfer_delay_s)]
     together = [c for c in result.classes.values() if c.cells_delivered == 200]
     found += [(c.p99_cell_transfer_delay_s, c.mean_cell_transfer_delay_s) for c in together]

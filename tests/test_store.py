@@ -79,7 +79,7 @@ def test_a_whole_result_answers_for_whatever_is_kept_of_it_and_what_was_kept_is_
     assert made == 0 and keep.asked == 3
     assert found == [{"efficiency": one["totals"]["efficiency"]} for one in whole]
     assert runs(some, tmp_path / "a.sqlite") == (found, 0) and keep.asked == 3, "it is stored as well"
-    # The reverse also holds: a run of which only a part was kept is later stored whole, too.
+    # The reverse also holds: a run of which only a part is kept is stored whole, too.
     assert runs(some, tmp_path / "b.sqlite") == (found, 3)
     assert runs(plain, tmp_path / "b.sqlite") == (whole, 0)
 

@@ -159,7 +159,7 @@ def test_a_network_that_stands_in_several_tables_is_run_once(
     rows = Rows(study.tables[table].rows.where(**where, **own)[0] for table, own in tables.items())
     with Store(tmp_path / "runs.sqlite") as store:
         assert sum(Reproduction(study, rows).advance(store=store)) == 1
-        for one in rows:  # either choice finds the run
+        for one in rows:  # whichever row is chosen, the run is found
             again = Reproduction(study, Rows([one]))
             assert list(again.advance(store=store)) == [1] and again.cpu_seconds == 0
         assert store.kept == 1

@@ -38,7 +38,7 @@ def on_a_terminal(*arguments: object, folder: Path, columns: int = 200) -> tuple
 
 
 def in_shell(text: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Return a line for the shell, in which CY is the command."""
+    """Run a line in the shell, in which CY is the command."""
     line = f'CY() {{ {" ".join(COMMAND)} "$@"; }}; {text}'
     return subprocess.run(
         ["sh", "-c", line], cwd=folder, capture_output=True, text=True, env={**os.environ, **environment}

@@ -84,9 +84,9 @@ vc = [
 
 
 def columns(shown: str) -> list[dict[str, str]]:
-    """Return the columns of a table by head, after its heading, if any.
+    """Return the rows of a table as values by head, skipping its heading, if any.
 
-    Repeated heads keep their last column.
+    For a repeated head, the last column counts.
     """
     head, rule, *rows = [line for line in shown.splitlines() if not line.endswith(":")]
     ends = [place for place, mark in enumerate(rule + " ") if mark == " " and rule[place - 1] == "-"]

@@ -22,7 +22,10 @@ def command(
     replications: int | None,
     brief: bool,
 ) -> None:
-    """Print the resolved scenario, and the description on standard error; if ``brief``, only the description, on standard output."""
+    """Print the resolved scenario on standard output, and the description on standard error.
+
+    If ``brief``, print only the description, on standard output.
+    """
     points = expand(path, overrides=overrides, grid=grid, runs_per_point=replications or 1)
     if not brief:
         print(points[0].scenario.to_toml(), end="", flush=True)

@@ -87,7 +87,7 @@ def tables(document: Mapping[str, Any]) -> dict[str, Table]:
 
 
 def _records(records: Sequence[Mapping[str, Any]], whole: Container[str]) -> Table:
-    """Records as a table. Means of counts, such as ``timeouts`` and ``timeouts.mean``, are marked as counts."""
+    """Records as a table. Means of counts, such as ``timeouts`` and ``timeouts.mean``, are formatted as counts."""
     names = dict.fromkeys(name for record in records for name in record)
     return Table(records, [field(name, is_count=name.partition(".")[0] in whole) for name in names], 1)
 

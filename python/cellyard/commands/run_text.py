@@ -27,7 +27,7 @@ OF_FRAMES = (
 #: Totals shown if every VC carries single cells. The other totals are about frames, and 0.
 OF_CELLS = ("cell_loss_ratio", "max_queue_cells", "mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
-#: Columns of the table of VCs, including those that only TCP has.
+#: Columns of the table of VCs, with their fields. `TCP_COLUMNS` are those that only TCP has.
 VC_COLUMNS = {
     "vc": "name",
     "from": "from",

@@ -410,7 +410,10 @@ def against_diagonal(
 
 
 def by_factor(axes: Axes, rows: Rows, metric: str, factor: str) -> float:
-    """Draw every row over the values of a factor, simulated left and published right, with means; returns the simulated spread."""
+    """Draw every row over the values of a factor, simulated left and published right, with means.
+
+    Returns the highest minus the lowest of the simulated means.
+    """
     places = levels(rows, factor)
     means = []
     for number, value in enumerate(places):

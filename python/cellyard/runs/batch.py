@@ -95,7 +95,7 @@ def run_jobs(
     * An argument is out of bounds, or a cluster cannot be used.
     * The forced kernel cannot serve a port.
     * The probes record too much, or a run may need too much memory.
-    * More cells wait somewhere than could leave before the latest time of a run (350 000 s).
+    * More traffic waits somewhere than could leave before the latest time of a run (350 000 s).
     """
     threads = whole("jobs", threads, most=MOST_JOBS)
     limit = memory_bytes(memory)

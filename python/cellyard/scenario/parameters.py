@@ -69,8 +69,7 @@ class Scenarios:
 
     def __init__(self, texts: Mapping[bytes, str]) -> None:
         self._said = {key: parameters(text) for key, text in texts.items()}
-        #: These scenarios and those they were selected from. Any path that varies among all of them
-        #: can be named.
+        #: All scenarios from which these were selected. Any path that varies among them can be named.
         self._all = self._said
 
     def only(self, keys: Container[bytes]) -> Scenarios:

@@ -205,18 +205,20 @@ class Scenario:
 
         Capture probes write their files into the folder ``captures``, or nothing without a folder.
         A file ends at ``capture_limit`` bytes, by default ``"100 MB"``. Runs that ``store``
-        (`cellyard.open_store`) holds are taken from there, and finished runs are added. A notebook
-        shows progress. With ``on``, the address of a scheduler, the runs go to a Dask cluster. With
-        ``workers`` they go to this number of processes on this machine.
+        (`cellyard.open_store`) holds are taken from there, and finished runs are added. The store
+        is ignored with ``digest`` or a forced kernel, and runs with captures are always made. A
+        notebook shows progress. With ``on``, the address of a scheduler or a
+        `cellyard.cluster.Workers`, the runs go to a Dask cluster. With ``workers`` they go to this
+        number of processes on this machine.
 
         Once ``cancel``, such as a `threading.Event` of another thread, is set, the runs end and
         `cellyard.CancelledError` is raised. Raises `cellyard.RunError` when a run fails, and
-        `OSError` when a capture or ``store`` cannot be written. Raises `cellyard.UsageError` in these
-        cases:
+        `OSError` when a capture or ``store`` cannot be written. Raises `cellyard.UsageError` in
+        these cases:
 
         * An argument is out of bounds, or the forced kernel cannot serve a port.
         * A run may need too much memory, or its probes record too much.
-        * More cells wait somewhere than could leave before the latest time of a run (350 000 s).
+        * More traffic waits somewhere than could leave before the latest time of a run (350 000 s).
         """
         from cellyard.results import Results, RunResult
         from cellyard.runs.batch import Job, run_jobs

@@ -64,7 +64,7 @@ def told_time(seconds: float) -> str:
 
 
 def cells(number: int, what: str = "cells") -> str:
-    """A number of cells, in millions where that is shorter.
+    """A number of cells, in millions from 100 000 on.
 
     >>> cells(3486), cells(6_100_000), cells(146_700_000, "bottleneck cells")
     ('3486 cells', '6.1 million cells', '146.7 million bottleneck cells')

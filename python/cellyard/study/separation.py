@@ -65,8 +65,8 @@ def replicated(rows: Iterable[Row], *metrics: str, value: Callable[..., float] =
 def contrast(plus: Iterable[Runs], minus: Iterable[Runs], centre: float, comparisons: int = 1) -> Difference:
     """The mean over replications of the sum of ``plus`` minus the sum of ``minus``; ``centre`` without replications.
 
-    The interval may exclude 0 on the other side than ``centre``, for example a difference of
-    medians. That shows nothing, so the interval is widened to include 0.
+    ``centre`` may be a difference of medians, for example. An interval that excludes 0 on the other
+    side than ``centre`` shows nothing, and is widened to include 0.
     """
     signed = [(1, runs) for runs in plus] + [(-1, runs) for runs in minus]
     replications = min((len(runs) for _, runs in signed), default=0)

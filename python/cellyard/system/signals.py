@@ -63,7 +63,10 @@ def heard() -> Iterator[list[int]]:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """In the block, none of the signals interrupts Python; the first is raised at its end. For work that must not be left half done."""
+    """In the block, none of the signals interrupts Python. The first that came is raised again at its end.
+
+    For work that must not be left half done.
+    """
     came: list[int] = []
     before = {}
     if threading.current_thread() is threading.main_thread():

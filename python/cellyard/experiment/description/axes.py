@@ -97,7 +97,7 @@ class Range:
 
     @cached_property
     def each_step(self) -> tuple[Level, ...]:
-        """The ``steps`` values, which may repeat. Without ``steps``, all whole numbers, or values `FINE` steps apart."""
+        """The ``steps`` values, which may repeat. Without ``steps``, all whole numbers, or `FINE` + 1 values."""
         low, high, _ = self._ends
         every = int(abs(high - low)) + 1 if self.is_whole and self.scale == "linear" else MOST_EVERY + 1
         steps = self.steps or (every if every <= MOST_EVERY else FINE + 1)

@@ -32,7 +32,7 @@ def of(rows: Rows, metric: str) -> Values:
 
 
 def defined(values: Values) -> dict[str, float]:
-    """Those that are."""
+    """The values that are defined."""
     return {policy: value for policy, value in values.items() if value is not None}
 
 
