@@ -1,17 +1,18 @@
 """A laboratory for TCP over cell-switched (ATM) networks: a cell-by-cell engine with typed scenarios and results.
 
-A `Scenario` is a network with its traffic; its `run` gives `Results`. What it is made of:
+A `Scenario` is a network with its traffic. Its `run` returns `Results`. A scenario has these parts:
 
     Host, Switch, Link, Vc     the network; Queue of a port, Contract and Abr of a VC
     drop, sched                drop policies and schedulers: ``drop.Epd``, ``sched.PerVc``
     police, feedback           policers, and how switches compute ABR rates
-    traffic, processing        ``traffic.Tcp``, and what packets meet in hosts and switches
-    probe                      what is recorded over time: ``probe.Queue``
-    Measure, Ensemble          what is measured, and what each replication draws
+    traffic, processing        ``traffic.Tcp``, and processing of packets in hosts and switches
+    probe                      recordings over time: ``probe.Queue``
+    Measure, Ensemble          the measuring time, and the random draws of each replication
 
-Modules: `ready` has ready scenarios, `networks` makes networks, `experiment` asks one question of many runs, `study` and
-`reproduce` have the published studies, `plot` draws (extra ``plot``), `cluster` runs on many machines (extra ``dask``).
-Everything is imported when it is first used, so that ``import cellyard`` costs nothing.
+Modules: `ready` has example scenarios, and `networks` makes networks. `experiment` answers a
+question with many runs. `study` and `reproduce` have the published studies. `plot` draws (extra
+``plot``), and `cluster` runs on many machines (extra ``dask``). Everything is imported on first
+use, so that ``import cellyard`` is cheap.
 """
 
 from typing import TYPE_CHECKING

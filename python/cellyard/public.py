@@ -1,4 +1,4 @@
-"""The public names of `cellyard`: where each is, as it is imported when it is first used."""
+"""The public names of `cellyard`, with the module that each is imported from on first use."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: Modules of public names.
+#: Public modules.
 _MODULES = "cluster components errors experiment networks plot ready reproduce results study"
 
-#: What `dir(cellyard)` and `help(cellyard)` list beside the modules and the groups of components.
+#: Names in `dir(cellyard)` and `help(cellyard)` besides the modules and the groups of components.
 _SHOWN = (
     "Abr CellyardError Contract Ensemble Host Link Measure Queue Results RunResult Scenario Series Switch Vc "
     "__version__ open_store version"

@@ -303,7 +303,7 @@ def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **opti
 
     By default, matplotlib omits labels that begin with ``_`` and typesets ``$`` as formulas.
     ``options`` are those of matplotlib. The legend has fewer than ``ncols`` columns if these exceed
-    the width. A figure with a separate legend grows by the additional lines.
+    the width of the figure. For a legend outside the panels, the figure grows as needed.
     """
     handles: Any = getattr(place, "lines", ()) if entries is None else entries
     columns = max(min(int(options.pop("ncols", 1)), len(handles)), 1)

@@ -173,7 +173,7 @@ def seal(run: bytes, keep: bytes, recorded: str | None, content: bytes) -> bytes
 
 
 def run_seal(run: bytes, finished_s: int, cpu_s: float, size: int) -> bytes:
-    """Checksum of the other data of a run: when it was added, its CPU time, and the size of its results."""
+    """Checksum of the other data of a run: when it was added, its CPU time, and the size of its results in bytes."""
     return _sum(run + f"{finished_s} {cpu_s!r} {size}".encode())
 
 

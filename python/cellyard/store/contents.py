@@ -35,7 +35,7 @@ SELECT run.id, run.hash, scenario.hash, run.replication, engine.build, run.finis
 FROM run LEFT JOIN scenario ON scenario.id = run.scenario LEFT JOIN engine ON engine.id = run.engine
 """
 
-#: Total size of all results of a run.
+#: Total size of all results of a run, in bytes.
 _SIZE = (
     "coalesce((SELECT sum(length(content)) FROM result WHERE run = {0}), 0)"
     " + coalesce((SELECT sum(length(content)) FROM piece WHERE run = {0}), 0)"
@@ -131,7 +131,7 @@ def heading(store: Reader, scenario: bytes) -> tuple[str, int] | None:
 
 
 def size(store: Reader, run: int) -> int:
-    """Total size of the stored results of the run with that number."""
+    """Total size in bytes of the stored results of the run with that number."""
     ((found,),) = store.rows(f"SELECT {_SIZE.format('?1')}", (run,))
     return int(found)
 

@@ -172,7 +172,7 @@ class Store(Reader, AbstractContextManager["Store"]):
             self.count_bytes(number)
 
     def count_bytes(self, run: int) -> None:
-        """Record the total size of the results of the run with that number, after some were added."""
+        """Record the total size in bytes of the results of the run with that number, after some were added."""
         query = "SELECT hash, finished_s, cpu_s, bytes, seal FROM run WHERE id = ?"
         ((known, finished_s, cpu_s, before, sealed),) = self.connection.execute(query, (run,))
         if sealed is not None and sealed != run_seal(known, finished_s, cpu_s, before):

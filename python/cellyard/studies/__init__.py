@@ -1,1 +1,1 @@
-"""The studies: data and a small script each."""
+"""The published studies, each as data and small scripts."""

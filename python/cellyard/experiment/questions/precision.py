@@ -221,7 +221,7 @@ class Precision(Question):
 
 
 def _is_binary(values: Sequence[float], bounds: Bounds) -> bool:
-    """Whether all values are 0 or 1 and also the bounds are."""
+    """Whether all values are 0 or 1, and the bounds are 0 and 1."""
     return bounds == (0.0, 1.0) and set(values) <= {0.0, 1.0}
 
 
