@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from cellyard.outputs.folder import ResultFolder
 from cellyard.runs.batch import Job
+from cellyard.runs.known import Added
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.system import files
@@ -56,6 +58,7 @@ CRASH = """
 import os, sys, pathlib
 from cellyard.system import files
 from cellyard.runs.batch import Job
+from cellyard.runs.known import Added
 left = int(sys.argv[1])
 
 def counted(call):
@@ -261,8 +264,7 @@ def limited(lan: Path, size: int, *options: str) -> subprocess.CompletedProcess[
     )
 
 
-#: results.json takes 390 kB. All 40 runs in one transaction, as a busy machine writes them, take 200 kB of the store's log.
-@pytest.mark.parametrize(("size", "file"), [(80_000, "runs.sqlite"), (360_000, "results.json")])
+@pytest.mark.parametrize(("size", "file"), [(80_000, "runs.sqlite"), (180_000, "results.json")])
 def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, size: int, file: str) -> None:
     out = lan.parent / "out"
     assert cli("run", lan, "--replications", 1, "--out", "out").returncode == 0
@@ -281,6 +283,27 @@ def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, s
     assert (again.returncode, again.stderr) == (0, "")
     assert json.loads(again.stdout)["runs"] == json.loads(done.stdout)["runs"]
     assert stored(out / "runs.sqlite") == 40
+
+
+def test_the_log_of_a_store_takes_no_room_from_runs_that_fit_the_file(tmp_path: Path) -> None:
+    """Batches that do not fit beside the log are stored run by run, which fills the log several times."""
+    resource = pytest.importorskip("resource")
+    noise = random.Random(1)
+    runs = [
+        Added(
+            Job(Scenario.from_toml(LAN).canonical, replication).identity, {"n": noise.randbytes(1300).hex()}, None, 0.0
+        )
+        for replication in range(40)
+    ]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Store(tmp_path / "runs.sqlite") as store:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (180_000, before[1]))
+        try:
+            for first in range(0, len(runs), 13):
+                store.add_all(runs[first : first + 13])
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert not store.note and all(store.get(run.identity) == run.result for run in runs)
 
 
 def test_runs_that_cannot_be_kept_do_not_keep_the_result_files_from_being_written(tmp_path: Path) -> None:

@@ -117,16 +117,23 @@ class Store(Reader, AbstractContextManager["Store"]):
         try:
             self._add(packs)
         except (sqlite3.Error, OSError) as error:
-            with suppress(sqlite3.Error):  # the log takes room too, until all of it is in the file
-                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if schema.is_busy(error):
                 self._fails(error)
                 return
             for one in packs:
-                try:
-                    self._add([one])
-                except (sqlite3.Error, OSError) as its:
-                    self._fails(its)
+                self._add_alone(one)
+
+    def _add_alone(self, pack: tuple[Added, Mapping[bytes, Packed]]) -> None:
+        """Store one run. If it does not fit beside the log, move the log into the file first."""
+        try:
+            self._add([pack])
+        except (sqlite3.Error, OSError):
+            with suppress(sqlite3.Error):
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            try:
+                self._add([pack])
+            except (sqlite3.Error, OSError) as error:
+                self._fails(error)
 
     def _add(self, packs: Sequence[tuple[Added, Mapping[bytes, Packed]]]) -> None:
         to_disk = time.monotonic() - self._on_disk >= DISK_SECONDS
