@@ -37,7 +37,7 @@ fuzz: tools ## mutated scenario files and hostile networks, until one fails or y
 		cargo test --package cellyard-engine --test runs -- --nocapture --test-threads 3 keep_every_invariant any_text
 
 # The same promise, with inputs that are guided by coverage. FUZZ_SECONDS ends it; what fails is kept in fuzz/artifacts.
-fuzz-reader: tools ## texts for the reader, guided by coverage, until one fails or you stop it
+fuzz-reader: tools ## texts for the reader, guided by coverage, until one fails or you stop it; needs cargo-fuzz and a nightly compiler
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \
 		echo "cargo-fuzz is missing: rustup toolchain install nightly && cargo install --locked cargo-fuzz" >&2; exit 1; }
 	mkdir -p fuzz/corpus/reader
@@ -46,7 +46,7 @@ fuzz-reader: tools ## texts for the reader, guided by coverage, until one fails 
 	cargo +nightly fuzz run reader -- -dict=fuzz/words.dict -max_len=20000 -timeout=20 -rss_limit_mb=2048 -max_total_time=$(or $(FUZZ_SECONDS),0)
 
 # `make test` does 25. CELLYARD_KILLS says how many, CELLYARD_SEED draws others; half as many are of two processes on one store, a tenth of workers.
-kills: build ## 1000 kills of a small experiment at random moments, its tables compared with those of an undisturbed one
+kills: build ## kill an experiment 1000 times at random moments, also two on one store, and workers, and compare its tables with an undisturbed one's (an hour)
 	CELLYARD_KILLS=$(or $(CELLYARD_KILLS),1000) $(BIN)/python -m pytest -s tests/test_kill_experiment.py
 
 fmt: .venv/installed ## format Rust and Python
@@ -54,7 +54,7 @@ fmt: .venv/installed ## format Rust and Python
 	$(BIN)/ruff format python tests scripts
 	$(BIN)/ruff check --fix --exit-zero --quiet python tests scripts
 
-lint: lint-rust lint-python ## format, lint and type checks
+lint: lint-rust lint-python ## check format, lint, types, and the rules of writing in scripts/words.toml
 
 lint-rust: tools
 	cargo fmt --all --check
@@ -71,14 +71,14 @@ fresh: build ## check that generated files are up to date
 	$(BIN)/python scripts/generate.py --check
 	$(BIN)/python scripts/licences.py --check
 
-docs: build ## regenerate component classes, schema, reference pages and licences of crates
+docs: build ## regenerate classes of components and results, schemas, reference pages, and licences of the crates in a wheel
 	$(BIN)/python scripts/generate.py
 	$(BIN)/python scripts/licences.py
 
-validate: build ## run every table of every study as an ensemble and compare with the stated tolerances
+validate: build ## run every table of every study as an ensemble and compare with the stated tolerances (slow)
 	$(BIN)/python -m pytest -m slow tests/validation
 
-reports: build ## write every study's report, and beside its tables the answer, the claims and one figure
+reports: build ## write every study's report, and beside its tables the answer, the claims, mismatches and one figure
 	for folder in $(dir $(wildcard python/cellyard/studies/*/study.toml)); do \
 		study=$$(sed -n '/^name *=/{s/.*"\(.*\)".*/\1/p;q;}' $${folder}study.toml) && \
 		$(RUN) study report $$study --out results/$$study && \
@@ -86,24 +86,24 @@ reports: build ## write every study's report, and beside its tables the answer, 
 	done
 
 # The same engine, built twice and trained between: scripts/pgo.py. `make build` leaves it as it is until a source changes.
-pgo: build ## the engine in .venv, guided by a profile of its own runs; needs llvm-profdata
+pgo: build ## the engine in .venv, guided by a profile of its own runs; needs an llvm-profdata that reads the compiler's profiles
 	$(BIN)/python scripts/pgo.py
 
-pgo-wheel: .venv/installed ## a wheel in dist, guided by a profile of its own runs; needs llvm-profdata
+pgo-wheel: .venv/installed ## a wheel in dist, guided by a profile of its own runs; needs an llvm-profdata that reads the compiler's profiles
 	$(BIN)/python scripts/pgo.py --wheel
 
 bench: tools ## speed beside its goals
 	cargo bench --package cellyard-engine --bench scenarios
 
 # More than 3 % above benches/instructions.json fails, unless the changelog has a line on it; INSTRUCTIONS_ARGS=--write writes that file.
-instructions: tools ## instructions of short runs, counted by valgrind, beside the stored ones
+instructions: tools ## instructions of 23 short runs, counted by valgrind, beside the stored ones; INSTRUCTIONS_ARGS=--write stores them
 	"$(PYTHON)" scripts/instructions.py $(INSTRUCTIONS_ARGS)
 
 # A table in docs/architecture.md, which is not checked to be fresh: it takes some minutes.
-ways: tools ## write what each way in which ports take cells saves, in counted instructions
+ways: tools ## write into docs/architecture.md what each way in which ports take cells saves, in counted instructions
 	"$(PYTHON)" scripts/ways.py
 
-bench-startup: build ## what it costs to begin a command
+bench-startup: build ## what it costs to begin a command, beside its goals
 	$(BIN)/python benches/startup.py $(STARTUP_ARGS)
 
 bench-studies: build ## how long all studies take together
@@ -112,7 +112,7 @@ bench-studies: build ## how long all studies take together
 # Unit tests first; then whole runs, built to be fast, for what these leave alive. A mutant that never ends counts as caught.
 # In part: make mutants MUTANTS_ARGS='--file crates/engine/src/host/tcp/*.rs'
 MUTANTS_ARGS ?=
-mutants: tools ## break the code that decides, bit by bit, and list what no test notices (slow)
+mutants: tools ## break the code that decides, bit by bit, and list what no test notices (hours)
 	@cargo mutants --version >/dev/null 2>&1 || { echo "cargo-mutants is missing: cargo install --locked cargo-mutants" >&2; exit 1; }
 	-cargo mutants $(MUTANTS_ARGS)
 	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 CELLYARD_CASES=100 cargo mutants $(MUTANTS_ARGS) --iterate -- \
