@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(er(&mut rule, 0), 900.0 / 1.5);
     }
 
-    // X* = (600 + 1200) / 2 and E* = (900 + 600) / 2, so z = 1.2. F = 600 / 2 uses the E of the
+    // input* = (600 + 1200) / 2 and E* = (900 + 600) / 2, so z = 1.2. F = 600 / 2 uses the E of the
     // interval itself. 480 / 1.2 is larger.
     #[test]
     fn input_and_target_are_averaged_apart() {

@@ -3,7 +3,7 @@
 //!
 //!   target = max(0, U capacity - higher)
 //!   share of VC i = MCR_i + w_i (target - sum of MCR_j) / (sum of w_j), over active VCs.
-//!   E = target - sum of min(MCR_i, r_i)       X = sum of max(0, r_i - MCR_i)       z = X / E.
+//!   E = target - sum of min(MCR_i, r_i)    input = sum of max(0, r_i - MCR_i)    z = input / E.
 //!   backward RM cell:  ER = MCR_i + max(w_i E / (sum of w_j), (CCR_i - MCR_i) / z).
 //!   At z <= 1 + delta it is also at least MCR_i plus w_i times the largest (ER_j - MCR_j) / w_j
 //!   that was given in the interval before; it is at most the target.
@@ -116,7 +116,8 @@ mod tests {
         );
     }
 
-    // E = 900 - 300 - 100, X = 500 + 100, z = 1.2, F = 250; 360 / 1.2 = 300; 100 / 1.2 is less than F.
+    // E = 900 - 300 - 100, input = 500 + 100, z = 1.2, F = 250; 360 / 1.2 = 300; 100 / 1.2 is less
+    // than F.
     #[test]
     fn one_step_by_hand() {
         let vcs = [subscriber(300.0, 1.0), subscriber(100.0, 1.0)];
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(rule.backward(1).er, 350.0);
     }
 
-    // VC 1 sends 60 of its 100: E = 900 - 300 - 60, X = 600, F = 270.
+    // VC 1 sends 60 of its 100: E = 900 - 300 - 60, input = 600, F = 270.
     #[test]
     fn what_a_vc_leaves_of_its_mcr_is_for_all() {
         let vcs = [subscriber(300.0, 1.0), subscriber(100.0, 1.0)];

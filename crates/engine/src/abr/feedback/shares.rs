@@ -2,16 +2,16 @@
 //!
 //! A VC has MCR_i and weight w_i; plain ERICA uses 0 and 1 for all. At the end of an interval, with
 //! r_i the cells of VC i over its length:
-//!   E  = target - sum of min(MCR_i, r_i), at least 0;       X = sum of max(0, r_i - MCR_i);
-//!   z  = X / E;              a_i = 1 if VC i has sent in the interval, else a_i active_decay;
-//!   F  = E / max(1, sum of w_i a_i);                        P := M, then M := F.
+//!   E  = target - sum of min(MCR_i, r_i), at least 0;   input = sum of max(0, r_i - MCR_i);
+//!   z  = input / E;          a_i = 1 if VC i has sent in the interval, else a_i active_decay;
+//!   F  = E / max(1, sum of w_i a_i);                    P := M, then M := F.
 //! For a backward RM cell of VC i, the first one in an interval:
 //!   e_i = max(0, CCR_i - MCR_i) / w_i.
 //!   A  = max(F, e_i / z), and at z <= 1 + delta also at least P; at most E / w_i.
 //!   M := max(M, A); if A > F and e_i < F, A := F.
 //!   ER = min(MCR_i + w_i A, target).
 //! Later ones of the interval repeat this ER.
-//!   With `load_decay` = d: z = X* / E*, with X* := d X* + (1 - d) X and E* := d E* + (1 - d) E.
+//!   With `load_decay` = d: z = input* / E*, with input* := d input* + (1 - d) input, and E* alike.
 //!   F: FairShare    e_i / z: VCShare    M, P: MaxAllocCurrent, MaxAllocPrevious
 //!   z: load factor, with E the target of plain ERICA
 //! Chosen here, for all rules:
@@ -65,7 +65,7 @@ pub(super) struct Shares {
     excess: f64,
     /// F, FairShare.
     fair: f64,
-    /// X* and E*; `None` before the first interval has ended.
+    /// input* and E*; `None` before the first interval has ended.
     averages: Option<[f64; 2]>,
     /// z, load factor.
     load: f64,
@@ -150,7 +150,7 @@ impl Shares {
         self.current = self.fair;
     }
 
-    /// z after an interval with this X and E.
+    /// z after an interval with this input and E.
     fn load_of(&mut self, input: f64, excess: f64) -> f64 {
         let decay = self.load_decay;
         let [old_input, old_excess] = self.averages.unwrap_or([input, excess]);
