@@ -244,7 +244,8 @@ class AtmRed(Component):
     Source: `cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for
     congestion avoidance, IEEE/ACM ToN 1(4), 1993.
 
-    Limits: The discarded frame follows the marked one. It may be an ACK if a VC carries both data and ACKs.
+    Limits: A mark within a frame or at its EOM discards the next frame of the VC, and a mark at a first cell that
+    frame. The discarded frame may be an ACK if a VC carries both data and ACKs.
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
