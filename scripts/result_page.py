@@ -11,10 +11,10 @@ from result_classes import RENAMED, Types, plain, properties, reference, text
 
 PAGE = """# Results
 
-What a run gives back. This page is generated from the engine's result structs (`crates/engine/src/results/`), and so are the
-Python classes (`cellyard.results`) and [the JSON Schema](results.schema.json) of what `cellyard run --format json` lists under
-`runs`. A field that may be none is `null` in JSON and `None` in Python. The unit 1 is that of counts of other things and of plain
-numbers.
+What a run gives back: the objects under `runs` of `cellyard run --format json` ([JSON
+Schema](results.schema.json)), and the classes of `cellyard.results` in Python. None is `null` in
+JSON. The unit 1 is that of counts of other things and of plain numbers. All three are generated
+from `crates/engine/src/results/`.
 """
 
 #: Words in the names of fields that state the unit.

@@ -20,14 +20,13 @@ pub struct Series {
     pub of: String,
     /// Service class of the series; none when the series is not of one class.
     pub class: Option<Class>,
-    /// Name of the VC when a queue was recorded for one VC, otherwise none.
+    /// Name of the VC when a queue was recorded for one VC, else none.
     pub vc: Option<String>,
     /// Unit of the values.
     pub unit: String,
     /// Which of an envelope's three series this is; none for all other series.
     pub statistic: Option<Statistic>,
-    /// Times of the points, in seconds. For envelopes and sums, these are the ends of the
-    /// intervals.
+    /// Times of the points: for envelopes and sums, the ends of the intervals.
     pub time_s: Vec<f64>,
     /// Values at these times, in `unit`.
     #[schemars(extend("unit" = "as `unit` says"))]
@@ -38,8 +37,8 @@ pub struct Series {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "DroppedCell")]
 pub struct Dropped {
-    /// Time of the drop in seconds. A cell is dropped when it arrives at the port, when it is
-    /// pushed out, or when its last bit leaves the link that loses it.
+    /// Time of the drop: when the cell arrives at the port, when it is pushed out, or when its last
+    /// bit leaves the link that loses it.
     pub time_s: f64,
     /// Name of the port, or of the link that lost the cell.
     pub port: String,
@@ -53,21 +52,20 @@ pub struct Dropped {
     pub cell: u32,
     /// Reason for the drop.
     pub reason: DropReason,
-    /// X: cells waiting in the cell's class queue. For the reason `front`, X is taken when the cell
-    /// in whose favour this one was dropped arrived. None for the reason `link`, where there is no
+    /// X: cells waiting in the cell's class queue. For the reason `front`, X is that on arrival of
+    /// the cell in whose favour this one was dropped. None for the reason `link`, where there is no
     /// queue.
     pub waiting_cells: Option<u64>,
     /// Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason `link`.
     pub waiting_of_vc_cells: Option<u64>,
     /// N_a: VCs with cells waiting in that queue. None for the reason `link`.
     pub active_vcs: Option<u64>,
-    /// Limit in cells that the drop policy (reason `policy`) or the buffer (`full`, `front`) set in
-    /// that state. The limit applies to X, or to Y_i for policies that count by VC. None for other
-    /// reasons. A policy that refuses frames decides at the first cell of a frame; the cells after
-    /// it share its fate.
+    /// Limit that the drop policy (reason `policy`) or the buffer (`full`, `front`) set in that
+    /// state: on X, or on Y_i for policies that count by VC. None for other reasons. A policy that
+    /// refuses frames decides at the first cell of a frame; the cells after it share its fate.
     pub threshold_cells: Option<f64>,
-    /// Average queue, in cells, of a policy of the RED family after this cell. None for other
-    /// policies and for the reason `link`.
+    /// Average queue of a policy of the RED family after this cell. None for other policies and for
+    /// the reason `link`.
     pub average_queue_cells: Option<f64>,
     /// Probability that the policy's curve gives for this average, before factors and spacing. None
     /// when `average_queue_cells` is none.

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Totals(ResultPart):
-    """Results of the whole network in one run.
+    """Results of the whole network.
 
     Goodput, efficiency, fairness and delays cover the VCs that carry frames, in the measuring time. All other
-    values cover the run from start to end. A VC that is active for only a part of the measuring time counts with
-    what it delivered in all of it. Efficiency and fairness thus describe what was delivered, not the rates of
-    active senders. For the goodput of a file see ``file_goodput_mbps`` of its VC.
+    values cover the whole run. A VC that is active for only a part of the measuring time counts with what it
+    delivered in all of it. So efficiency and fairness describe deliveries, not the rates of active senders. For the
+    goodput of a file see ``file_goodput_mbps`` of its VC.
     """
 
     #: Cell transmissions, summed over all links.
@@ -32,37 +32,37 @@ class Totals(ResultPart):
     #: Data cells sent by the ports that can queue.
     bottleneck_cells: int
 
-    #: Sum of the goodputs of the VCs that carry frames, in Mb/s.
+    #: Sum of the goodputs of the VCs that carry frames.
     goodput_mbps: float
 
-    #: ``goodput_mbps`` divided by ``max_goodput_mbps``. None when ``max_goodput_mbps`` is none or 0.
+    #: ``goodput_mbps`` divided by ``max_goodput_mbps``. None when that is none or 0.
     efficiency: float | None
 
-    #: Largest possible sum of goodputs in Mb/s, to which efficiency is relative. The scenario states it as a rate,
-    #: or asks for the sum of fair shares of the links. None when it does neither.
+    #: Largest possible sum of goodputs: a rate in the scenario, or the sum of fair shares of the links. None when
+    #: the scenario asks for neither.
     max_goodput_mbps: float | None
 
     #: Jain's fairness index (sum x)^2 / (n sum x^2) of the goodputs of the VCs that carry frames. None when nothing
     #: was delivered.
     fairness: float | None
 
-    #: Data cells dropped, relative to data cells sent by the hosts, over all VCs. 0 when none was sent.
+    #: Data cells dropped, relative to data cells that hosts sent, over all VCs. 0 when none was sent.
     cell_loss_ratio: float
 
     #: Data frames lost, relative to data frames lost or delivered, over the VCs that carry frames. 0 when none was
     #: lost or delivered; none when no VC carries frames.
     frame_loss_ratio: float | None
 
-    #: Longest queue at any port, over all classes of the port. ``classes`` has the longest queue of each class.
+    #: Longest queue at any port, over all its classes. ``classes`` has that of each class.
     max_queue_cells: int
 
-    #: Mean transfer delay in seconds of the data cells of the VCs that carry frames, or of all VCs when none does.
-    #: None when no such cell arrived in the measuring time.
+    #: Mean transfer delay of the data cells of the VCs that carry frames, or of all VCs when none does. None when
+    #: no such cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile in seconds of the delays behind ``mean_cell_transfer_delay_s``. Bins of at most 1/64 relative
-    #: width round it up, never down. None when that mean is none, or when VCs that carry cells share a class with
-    #: VCs that carry frames.
+    #: 99 % quantile of the delays behind ``mean_cell_transfer_delay_s``, rounded up by bins of at most 1/64
+    #: relative width. None when that mean is none, or when VCs that carry cells share a class with VCs that carry
+    #: frames.
     p99_cell_transfer_delay_s: float | None
 
     #: TCP segments sent, including retransmissions.
@@ -77,19 +77,17 @@ class Totals(ResultPart):
     #: TCP fast retransmits.
     fast_retransmits: int
 
-    #: Files sent and completely acknowledged, over all VCs.
+    #: Files completely acknowledged, over all VCs.
     finished_transfers: int
 
-    #: Median duration of the finished transfers, in seconds. None when there are none. Unfinished transfers are not
-    #: included, however long they lasted. Where ``min(vc.*.finished_transfers)`` is 0, the value covers only some
-    #: of the VCs.
+    #: Median duration of the finished transfers; none without any. Unfinished transfers are not included, however
+    #: long they lasted. Where ``min(vc.*.finished_transfers)`` is 0, the value covers only some of the VCs.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that 95 % of them do
-    #: not exceed. None when there are none.
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without any.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    #: 99 % quantile of the transfer durations. None without any.
     p99_transfer_s: float | None
 
 
@@ -106,16 +104,15 @@ Carries: TypeAlias = Literal["frames", "cells"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TransferResult(ResultPart):
-    """A file that a TCP sent and that was completely acknowledged."""
+    """A file of a TCP that was completely acknowledged."""
 
     #: Number of the file within its VC, from 1.
     number: int
 
-    #: Time in seconds at which the transfer began: with the SYN if there is a handshake, otherwise with the first
-    #: segment.
+    #: Time at which the transfer began: with the SYN if there is a handshake, otherwise with the first segment.
     began_s: float
 
-    #: Duration in seconds, from ``began_s`` until the last byte was acknowledged to the sender.
+    #: Duration, from ``began_s`` until the last byte was acknowledged to the sender.
     duration_s: float
 
 
@@ -141,23 +138,23 @@ class BackResult(ResultPart):
     #: Duplicate ACKs received.
     duplicate_acks: int
 
-    #: Time in seconds at which the last byte of the last file was acknowledged. None in the cases listed for
-    #: ``completed_s`` of the VC.
+    #: Time at which the last byte of the last file was acknowledged. None in the cases listed for ``completed_s``
+    #: of the VC.
     completed_s: float | None
 
-    #: Files sent and completely acknowledged, over the whole run.
+    #: Files completely acknowledged, over the whole run.
     finished_transfers: int
 
-    #: Median duration of the finished transfers, in seconds. None when there are none.
+    #: Median duration of the finished transfers. None without any.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    #: 95 % quantile of the transfer durations. None without any.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    #: 99 % quantile of the transfer durations. None without any.
     p99_transfer_s: float | None
 
-    #: Longest duration of a finished transfer, in seconds. None when there are none.
+    #: Longest transfer duration. None without any.
     max_transfer_s: float | None
 
 
@@ -168,31 +165,31 @@ class EndSystemResult(ResultPart):
     #: Host of the end system.
     host: str
 
-    #: ACR at the end of the run, in Mb/s.
+    #: ACR at the end of the run.
     acr_mbps: float
 
-    #: Mean ACR in Mb/s, from start to end of the run.
+    #: Mean ACR over the whole run.
     mean_acr_mbps: float
 
-    #: Forward RM cells that the end system sent.
+    #: Forward RM cells sent.
     forward_rm_cells: int
 
-    #: RM cells sent by this end system that came back from the other end.
+    #: RM cells sent that came back from the other end.
     answered_rm_cells: int
 
-    #: Forward RM cells of the other end that this end system turned around.
+    #: Forward RM cells of the other end that were turned around.
     returned_rm_cells: int
 
-    #: Forward RM cells of the other end that were overwritten by the next one before they could be turned around.
+    #: Forward RM cells of the other end that the next one overwrote before they could be turned around.
     overwritten_rm_cells: int
 
     #: RM cells sent out of rate, with CLP = 1.
     out_of_rate_rm_cells: int
 
-    #: Frames dropped because they did not fit into the end system's queue.
+    #: Frames dropped because they did not fit into the queue.
     refused_frames: int
 
-    #: Longest queue of cells at the end system, counted just after a frame is handed over.
+    #: Longest queue, counted just after a frame is handed over.
     max_queue_cells: int
 
 
@@ -234,10 +231,10 @@ class VcPortResult(ResultPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VcResult(ResultPart):
-    """Results of one VC. Counters cover its data from start to end of the run; goodput and delays cover the measuring time.
+    """Results of one VC. Counters cover its data over the whole run; goodput and delays cover the measuring time.
 
-    The transfer delay of a cell begins when the source host has transmitted the cell. The delay ends when the cell
-    arrives at the destination host.
+    The transfer delay of a cell runs from the end of its transmission by the source host to its arrival at the
+    destination host.
     """
 
     NAMES: ClassVar[Mapping[str, str]] = {"from": "source", "to": "destination", "class": "service_class"}
@@ -267,16 +264,15 @@ class VcResult(ResultPart):
     #: Whether the source hands frames or single cells to the host.
     carries: Carries
 
-    #: Goodput in Mb/s: new bytes delivered in order, divided by the whole measuring time, however long the source
-    #: sends. For a VC that carries cells, each cell counts 48 bytes.
+    #: Goodput: new bytes delivered in order, divided by the whole measuring time, however long the source sends. If
+    #: the VC carries cells, each counts 48 bytes.
     goodput_mbps: float
 
-    #: Throughput on the line in Mb/s: 53 bytes for each cell of the data frames that arrived complete and brought
-    #: new data, divided by the measuring time. The data need not be in order. For a VC that carries cells, every
-    #: cell that arrived counts.
+    #: Throughput on the line: 53 bytes for each cell of the complete data frames that brought new data, in order or
+    #: not, divided by the measuring time. If the VC carries cells, every cell that arrived counts.
     throughput_mbps: float
 
-    #: New bytes delivered in order, counted as for ``goodput_mbps`` but from start to end of the run.
+    #: New bytes delivered in order, counted as for ``goodput_mbps`` but over the whole run.
     delivered_bytes: int
 
     #: Data frames handed to the source host's link.
@@ -288,16 +284,14 @@ class VcResult(ResultPart):
     #: Data frames that arrived incomplete.
     frames_damaged: int
 
-    #: Data frames that the network lost, wholly or in part. By the end of the run, all cells of such a frame had
-    #: arrived or were dropped, and the frame had not arrived complete. Frames that are neither lost nor delivered
-    #: were still under way.
+    #: Data frames lost, wholly or in part: by the end of the run all cells of the frame had arrived or were
+    #: dropped, and it was not complete. Frames neither lost nor delivered were still under way.
     frames_lost: int
 
     #: Data cells sent by the source host.
     cells_sent: int
 
-    #: Data cells handed to the source host's link that had not left when the run ended. They waited there or were
-    #: being sent.
+    #: Data cells at the source host's link when the run ended, waiting or being sent.
     cells_not_sent: int
 
     #: Data cells that arrived at the destination host.
@@ -306,17 +300,17 @@ class VcResult(ResultPart):
     #: Data cells dropped anywhere, including on links.
     cells_dropped: int
 
-    #: Data cells tagged on their way. Tagged cells continue with CLP = 1.
+    #: Data cells tagged on their way; they continue with CLP = 1.
     cells_tagged: int
 
     #: Data cells dropped, relative to data cells sent by the source host. 0 when none was sent.
     cell_loss_ratio: float
 
     #: Data frames lost, relative to data frames lost or delivered. 0 when none was lost or delivered. None for a VC
-    #: that carries cells; see ``cell_loss_ratio`` instead.
+    #: that carries cells.
     frame_loss_ratio: float | None
 
-    #: Segments sent by the VC's TCP, including retransmissions. 0 for other traffic.
+    #: Segments that the TCP sent, including retransmissions. 0 for other traffic.
     segments: int
 
     #: TCP segments sent that contain data sent before.
@@ -331,97 +325,95 @@ class VcResult(ResultPart):
     #: Duplicate ACKs that the TCP sender received.
     duplicate_acks: int
 
-    #: Bytes of data acknowledged to the TCP sender in the measuring time. Data delivered but not acknowledged by
-    #: the end of that time are not included. None for other traffic.
+    #: Bytes of data acknowledged to the TCP sender in the measuring time, which may be fewer than delivered. None
+    #: for other traffic.
     acknowledged_bytes: int | None
 
-    #: Size in bytes of a file that the TCP sends. None without a file.
+    #: Size of a file that the TCP sends. None without a file.
     file_size_bytes: int | None
 
-    #: Time in seconds at which the TCP opened. None for other traffic, and for a TCP that did not open before its
-    #: ``stop`` and the end of the run.
+    #: Time at which the TCP opened. None for other traffic, and for a TCP that did not open before its ``stop`` and
+    #: the end of the run.
     began_s: float | None
 
-    #: Time in seconds at which the last byte of the last file was acknowledged, before or after ``stop``. None
-    #: without a file, with an endless sequence of files, and for a file not completely acknowledged by the end of
-    #: the run. None also for a file not completely sent before ``stop``.
+    #: Time at which the last byte of the last file was acknowledged, before or after ``stop``. None without a file,
+    #: with an endless sequence of files, and for a file not completely sent before ``stop`` or not completely
+    #: acknowledged by the end of the run.
     completed_s: float | None
 
-    #: Goodput of the files in Mb/s: bytes of all files of the VC, divided by the time from ``began_s`` to
-    #: ``completed_s``. None when ``completed_s`` is none or no time passed.
+    #: Goodput of the files: bytes of all files, divided by the time from ``began_s`` to ``completed_s``. None when
+    #: ``completed_s`` is none or no time passed.
     file_goodput_mbps: float | None
 
-    #: Files sent and completely acknowledged, over the whole run. 0 without a file.
+    #: Files completely acknowledged. 0 without a file.
     finished_transfers: int
 
-    #: Median duration of the finished transfers, in seconds. None when there are none.
+    #: Median duration of the finished transfers. None without any.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that 95 % of them do
-    #: not exceed. None when there are none.
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without any.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    #: 99 % quantile of the transfer durations. None without any.
     p99_transfer_s: float | None
 
-    #: Longest duration of a finished transfer, in seconds. None when there are none.
+    #: Longest transfer duration. None without any.
     max_transfer_s: float | None
 
     #: Finished transfers, in order.
     transfers: tuple[TransferResult, ...] = field(repr=False)
 
-    #: Results of the TCP at ``to``, where both ends send data: a list of one element, otherwise empty. The counts
-    #: of frames and cells above do not include the frames that this TCP sends. They cover all frames from ``from``
-    #: to ``to``, including ACKs for its data.
+    #: Results of the TCP at ``to``: one element where both ends send data, otherwise empty. The counts of frames
+    #: and cells above cover all frames from ``from`` to ``to``, including ACKs for its data, but none that it
+    #: sends.
     back: tuple[BackResult, ...] = field(repr=False)
 
-    #: Mean transfer delay of the data cells, in seconds. None when no cell arrived in the measuring time.
+    #: Mean transfer delay of the data cells. None when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
 
-    #: Median of the cell transfer delays, in seconds. Quantiles come from bins of at most 1/64 relative width,
-    #: which round up, never down. None when no cell arrived in the measuring time.
+    #: Median of the cell transfer delays, rounded up like all quantiles by bins of at most 1/64 relative width.
+    #: None when no cell arrived in the measuring time.
     p50_cell_transfer_delay_s: float | None
 
-    #: 95 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the measuring time.
+    #: 95 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
     p95_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the measuring time.
+    #: 99 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
     p99_cell_transfer_delay_s: float | None
 
-    #: Largest cell transfer delay, in seconds. None when no cell arrived in the measuring time.
+    #: Largest cell transfer delay. None when no cell arrived in the measuring time.
     max_cell_transfer_delay_s: float | None
 
-    #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest, in seconds. None
-    #: when no cell arrived in the measuring time.
+    #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest. None when no cell
+    #: arrived in the measuring time.
     cell_delay_variation_s: float | None
 
-    #: Load of the link by which the data leave their host: the sum of the mean rates of the host's cell sources on
-    #: it, relative to the link rate. Above 1, the queue there grows throughout the run. Cells waiting in that queue
-    #: count as neither lost nor delayed.
+    #: Load of the source host's link: the mean rates of the host's cell sources on it together, relative to the
+    #: link rate. Above 1, the queue there grows throughout the run. Cells waiting in it count as neither lost nor
+    #: delayed.
     host_load: float
 
     #: Cells of all VCs at the source host's link when the run ended, waiting or being sent.
     host_queue_cells: int
 
-    #: Longest queue at the source host's link: the largest number of waiting cells of all VCs.
+    #: Largest number of cells of all VCs that waited at the source host's link.
     max_host_queue_cells: int
 
-    #: Longest time at the source host's link in seconds, from handing over a frame or cell to the end of its
-    #: transmission. Transmissions that would end after the run are included. 0 when nothing was handed over.
+    #: Longest time at the source host's link, from handing over a frame or cell to the end of its transmission,
+    #: even after the run. 0 when nothing was handed over.
     max_host_delay_s: float
 
-    #: Mean ACR of the ABR end system that sends the data, in Mb/s, from start to end of the run. None without ABR.
+    #: Mean ACR of the ABR end system that sends the data, over the whole run. None without ABR.
     mean_acr_mbps: float | None
 
-    #: Longest queue of cells at the ABR end system that sends the data, counted just after a frame is handed over.
-    #: None without ABR.
+    #: Longest queue at the ABR end system that sends the data, counted just after a frame is handed over. None
+    #: without ABR.
     max_paced_queue_cells: int | None
 
-    #: ABR end systems of the VC, first at the sender of the data, then at the receiver. Empty without ABR.
+    #: ABR end systems, first at the sender of the data, then at the receiver. Empty without ABR.
     end_systems: tuple[EndSystemResult, ...] = field(repr=False)
 
-    #: Places where data cells can be dropped, in the order of the route: ports that can queue, and links that lose
-    #: cells on purpose.
+    #: Ports that can queue and links that lose cells on purpose, in the order of the route.
     ports: tuple[VcPortResult, ...] = field(repr=False)
 
 
@@ -434,35 +426,33 @@ class PortClassResult(ResultPart):
     #: The service class.
     service_class: ServiceClass
 
-    #: Buffer size K: the largest number of cells that may wait. None when the buffer is unlimited.
+    #: Buffer size K: most cells that may wait. None when unlimited.
     buffer_cells: int | None
 
     #: Cells sent: their last bit left before the end of the run.
     sent_cells: int
 
-    #: Cells dropped, for any reason, including cells that the link lost.
+    #: Cells dropped, including those that the link lost.
     dropped_cells: int
 
-    #: Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that the link loses are
-    #: not included, as the port has sent them.
+    #: Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that the link loses
+    #: count as sent.
     cell_loss_ratio: float
 
-    #: Longest queue: the largest number of waiting cells of this class.
+    #: Largest number of waiting cells of this class.
     max_queue_cells: int
 
     #: Cells that arrived in the measuring time. None for a port that cannot queue.
     measured_arrived_cells: int | None
 
-    #: Cells that the port dropped in the measuring time, for any reason. Cells that the link loses are not
-    #: included. None for a port that cannot queue.
+    #: Cells that the port, not the link, dropped in the measuring time. None for a port that cannot queue.
     measured_dropped_cells: int | None
 
-    #: Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0 when none arrived;
-    #: none for a port that cannot queue.
+    #: ``measured_dropped_cells`` relative to ``measured_arrived_cells``. 0 when none arrived; none for a port that
+    #: cannot queue.
     measured_cell_loss_ratio: float | None
 
-    #: Longest queue in the measuring time. Cells already waiting at its start are included. None for a port that
-    #: cannot queue.
+    #: Longest queue in the measuring time, its start included. None for a port that cannot queue.
     measured_max_queue_cells: int | None
 
 
@@ -471,8 +461,7 @@ class PortResult(ResultPart):
     """One output port of a switch. Values cover the whole run, except ``efficiency`` and those whose names begin with ``measured``.
 
     The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held + pushed out
-    (``front``). Cells that the link loses (``link``) count as sent. Drops for the remaining reasons happen on
-    arrival.
+    (``front``). Cells that the link loses (``link``) count as sent. All other drops happen on arrival.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
@@ -483,14 +472,13 @@ class PortResult(ResultPart):
     #: Name of the port, which is the name of its link.
     name: str
 
-    #: Name of the switch that the port belongs to.
+    #: Name of the port's switch.
     switch: str
 
-    #: Rate of the outgoing link, in Mb/s.
+    #: Rate of the outgoing link.
     rate_mbps: float
 
-    #: Whether cells can wait at the port. They can where it has several inputs or a faster input, or where its drop
-    #: policy may refuse any cell.
+    #: Whether cells can wait: there are several inputs, a faster input, or a drop policy that may refuse any cell.
     can_queue: bool
 
     #: Cells that arrived.
@@ -508,24 +496,24 @@ class PortResult(ResultPart):
     #: Cells dropped, by reason.
     dropped_cells: DroppedCells
 
-    #: Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that the link loses are
-    #: not included, as the port has sent them.
+    #: Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that the link loses
+    #: count as sent.
     cell_loss_ratio: float
 
-    #: Cells of high priority that a policer or the drop policy tagged. Tagged cells continue with CLP = 1.
+    #: Cells of high priority that a policer or the drop policy tagged; they continue with CLP = 1.
     tagged_cells: int
 
-    #: Longest queue: the largest number of waiting cells, over all classes.
+    #: Largest number of waiting cells, over all classes.
     max_queue_cells: int
 
-    #: Mean number of waiting cells over the whole run, over all classes.
+    #: Mean number of waiting cells, over all classes.
     mean_queue_cells: float
 
-    #: Fraction of the whole run in which the link transmits; the measuring time has no effect.
+    #: Fraction of the whole run in which the link transmits.
     utilisation: float
 
-    #: Goodput of the VCs whose data frames cross the port, counted as cells on the line, relative to the rate of
-    #: the link. Goodputs are over the measuring time. None when no data frames cross the port.
+    #: Goodput in the measuring time of the VCs whose data frames cross the port, counted as cells on the line,
+    #: relative to the link rate. None when no data frames cross it.
     efficiency: float | None
 
     #: Cells that arrived in the measuring time. None for a port that cannot queue.
@@ -534,23 +522,21 @@ class PortResult(ResultPart):
     #: Cells whose last bit left in the measuring time. None for a port that cannot queue.
     measured_sent_cells: int | None
 
-    #: Cells that the port dropped in the measuring time, for any reason. Cells that the link loses are not
-    #: included. None for a port that cannot queue.
+    #: Cells that the port, not the link, dropped in the measuring time. None for a port that cannot queue.
     measured_dropped_cells: int | None
 
-    #: Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0 when none arrived;
-    #: none for a port that cannot queue.
+    #: ``measured_dropped_cells`` relative to ``measured_arrived_cells``. 0 when none arrived; none for a port that
+    #: cannot queue.
     measured_cell_loss_ratio: float | None
 
-    #: Longest queue in the measuring time, over all classes. Cells already waiting at its start are included. None
-    #: for a port that cannot queue.
+    #: Longest queue in the measuring time, its start included, over all classes. None for a port that cannot queue.
     measured_max_queue_cells: int | None
 
-    #: Mean number of waiting cells over the measuring time, over all classes. None for a port that cannot queue.
+    #: Mean number of waiting cells in the measuring time, over all classes. None for a port that cannot queue.
     measured_mean_queue_cells: float | None
 
-    #: Utilisation of the link in the measuring time: cells sent in it times the cell time, divided by its length.
-    #: The value is limited to 1, as the first cell may have begun earlier. None for a port that cannot queue.
+    #: Utilisation in the measuring time: cells sent in it times the cell time, divided by its length. At most 1, as
+    #: the first cell may have begun earlier. None for a port that cannot queue.
     measured_utilisation: float | None
 
     #: Results of every service class that crosses the port, most urgent first.
@@ -582,15 +568,15 @@ class ClassResult(ResultPart):
     #: Longest queue of this class at any port, over the whole run.
     max_queue_cells: int
 
-    #: Mean cell transfer delay in seconds, over the measuring time. None when no cell arrived in it.
+    #: Mean cell transfer delay in the measuring time. None when no cell arrived in it.
     mean_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the cell transfer delays, in seconds. Bins of at most 1/64 relative width round it up, never
-    #: down. None when no cell arrived in the measuring time.
+    #: 99 % quantile of the cell transfer delays, rounded up by bins of at most 1/64 relative width. None when no
+    #: cell arrived in the measuring time.
     p99_cell_transfer_delay_s: float | None
 
-    #: Cell delay variation (peak to peak), in seconds: a VC's largest transfer delay minus its smallest. The
-    #: largest value of all VCs counts. None when no cell arrived in the measuring time.
+    #: Cell delay variation (peak to peak): a VC's largest transfer delay minus its smallest, for the VC where that
+    #: is largest. None when no cell arrived in the measuring time.
     cell_delay_variation_s: float | None
 
 
@@ -617,7 +603,7 @@ class Series(ArrayPart):
     #: Service class of the series; none when the series is not of one class.
     service_class: ServiceClass | None
 
-    #: Name of the VC when a queue was recorded for one VC, otherwise none.
+    #: Name of the VC when a queue was recorded for one VC, else none.
     vc: str | None
 
     #: Unit of the values.
@@ -626,7 +612,7 @@ class Series(ArrayPart):
     #: Which of an envelope's three series this is; none for all other series.
     statistic: Statistic | None = None
 
-    #: Times of the points, in seconds. For envelopes and sums, these are the ends of the intervals.
+    #: Times of the points: for envelopes and sums, the ends of the intervals.
     time_s: NDArray[np.float64]
 
     #: Values at these times, in ``unit``.
@@ -650,8 +636,8 @@ DropReason: TypeAlias = Literal["police", "policy", "full", "rest", "front", "li
 class DroppedCell(ResultPart):
     """A dropped cell that a ``trace`` probe recorded, with the queue that the cell found."""
 
-    #: Time of the drop in seconds. A cell is dropped when it arrives at the port, when it is pushed out, or when
-    #: its last bit leaves the link that loses it.
+    #: Time of the drop: when the cell arrives at the port, when it is pushed out, or when its last bit leaves the
+    #: link that loses it.
     time_s: float
 
     #: Name of the port, or of the link that lost the cell.
@@ -672,8 +658,8 @@ class DroppedCell(ResultPart):
     #: Reason for the drop.
     reason: DropReason
 
-    #: X: cells waiting in the cell's class queue. For the reason ``front``, X is taken when the cell in whose
-    #: favour this one was dropped arrived. None for the reason ``link``, where there is no queue.
+    #: X: cells waiting in the cell's class queue. For the reason ``front``, X is that on arrival of the cell in
+    #: whose favour this one was dropped. None for the reason ``link``, where there is no queue.
     waiting_cells: int | None
 
     #: Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason ``link``.
@@ -682,13 +668,13 @@ class DroppedCell(ResultPart):
     #: N_a: VCs with cells waiting in that queue. None for the reason ``link``.
     active_vcs: int | None
 
-    #: Limit in cells that the drop policy (reason ``policy``) or the buffer (``full``, ``front``) set in that
-    #: state. The limit applies to X, or to Y_i for policies that count by VC. None for other reasons. A policy that
-    #: refuses frames decides at the first cell of a frame; the cells after it share its fate.
+    #: Limit that the drop policy (reason ``policy``) or the buffer (``full``, ``front``) set in that state: on X,
+    #: or on Y_i for policies that count by VC. None for other reasons. A policy that refuses frames decides at the
+    #: first cell of a frame; the cells after it share its fate.
     threshold_cells: float | None
 
-    #: Average queue, in cells, of a policy of the RED family after this cell. None for other policies and for the
-    #: reason ``link``.
+    #: Average queue of a policy of the RED family after this cell. None for other policies and for the reason
+    #: ``link``.
     average_queue_cells: float | None
 
     #: Probability that the policy's curve gives for this average, before factors and spacing. None when

@@ -26,15 +26,13 @@ pub struct ClassResult {
     pub frame_loss_ratio: Option<f64>,
     /// Longest queue of this class at any port, over the whole run.
     pub max_queue_cells: u64,
-    /// Mean cell transfer delay in seconds, over the measuring time. None when no cell arrived in
-    /// it.
+    /// Mean cell transfer delay in the measuring time. None when no cell arrived in it.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the cell transfer delays, in seconds. Bins of at most 1/64 relative width
-    /// round it up, never down. None when no cell arrived in the measuring time.
+    /// 99 % quantile of the cell transfer delays, rounded up by bins of at most 1/64 relative
+    /// width. None when no cell arrived in the measuring time.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// Cell delay variation (peak to peak), in seconds: a VC's largest transfer delay minus its
-    /// smallest. The largest value of all VCs counts. None when no cell arrived in the measuring
-    /// time.
+    /// Cell delay variation (peak to peak): a VC's largest transfer delay minus its smallest, for
+    /// the VC where that is largest. None when no cell arrived in the measuring time.
     pub cell_delay_variation_s: Option<f64>,
 }
 

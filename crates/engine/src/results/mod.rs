@@ -32,13 +32,11 @@ pub struct RunResult {
     pub name: String,
     /// Seed of all random draws.
     pub seed: u64,
-    /// Index of this replication in its ensemble, from 0. None when the scenario was run once,
-    /// without an ensemble.
+    /// Index of this replication in its ensemble, from 0. None without an ensemble.
     pub replication: Option<u64>,
-    /// Simulated time in seconds.
+    /// Simulated time.
     pub duration_s: f64,
-    /// Length of the measuring time in seconds. Goodputs and delays are measured over this part of
-    /// the run only.
+    /// Length of the measuring time, over which goodputs and delays are measured.
     pub measured_s: f64,
     /// Digest of every cell transmission, as hexadecimal text. None unless requested.
     pub digest: Option<String>,
@@ -52,8 +50,8 @@ pub struct RunResult {
     pub classes: Vec<ClassResult>,
     /// Time series that the probes recorded, in scenario order.
     pub series: Vec<Series>,
-    /// Dropped cells that the `trace` probes recorded, in order of time. Cells dropped at the same
-    /// time follow the order of the links in the scenario.
+    /// Dropped cells that the `trace` probes recorded, in order of time, then of the links in the
+    /// scenario.
     pub trace: Vec<Dropped>,
 }
 

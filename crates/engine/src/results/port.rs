@@ -15,18 +15,18 @@ use std::borrow::Cow;
 /// names begin with `measured`.
 ///
 /// The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held +
-/// pushed out (`front`). Cells that the link loses (`link`) count as sent. Drops for the
-/// remaining reasons happen on arrival.
+/// pushed out (`front`). Cells that the link loses (`link`) count as sent. All other drops happen
+/// on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortResult {
     /// Name of the port, which is the name of its link.
     pub name: String,
-    /// Name of the switch that the port belongs to.
+    /// Name of the port's switch.
     pub switch: String,
-    /// Rate of the outgoing link, in Mb/s.
+    /// Rate of the outgoing link.
     pub rate_mbps: f64,
-    /// Whether cells can wait at the port. They can where it has several inputs or a faster input,
-    /// or where its drop policy may refuse any cell.
+    /// Whether cells can wait: there are several inputs, a faster input, or a drop policy that may
+    /// refuse any cell.
     pub can_queue: bool,
     /// Cells that arrived.
     pub arrived_cells: u64,
@@ -39,40 +39,38 @@ pub struct PortResult {
     /// Cells dropped, by reason.
     pub dropped_cells: DroppedCells,
     /// Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that
-    /// the link loses are not included, as the port has sent them.
+    /// the link loses count as sent.
     pub cell_loss_ratio: f64,
-    /// Cells of high priority that a policer or the drop policy tagged. Tagged cells continue with
-    /// CLP = 1.
+    /// Cells of high priority that a policer or the drop policy tagged; they continue with CLP = 1.
     pub tagged_cells: u64,
-    /// Longest queue: the largest number of waiting cells, over all classes.
+    /// Largest number of waiting cells, over all classes.
     pub max_queue_cells: u64,
-    /// Mean number of waiting cells over the whole run, over all classes.
+    /// Mean number of waiting cells, over all classes.
     pub mean_queue_cells: f64,
-    /// Fraction of the whole run in which the link transmits; the measuring time has no effect.
+    /// Fraction of the whole run in which the link transmits.
     pub utilisation: f64,
-    /// Goodput of the VCs whose data frames cross the port, counted as cells on the line, relative
-    /// to the rate of the link. Goodputs are over the measuring time. None when no data frames
-    /// cross the port.
+    /// Goodput in the measuring time of the VCs whose data frames cross the port, counted as cells
+    /// on the line, relative to the link rate. None when no data frames cross it.
     pub efficiency: Option<f64>,
     /// Cells that arrived in the measuring time. None for a port that cannot queue.
     pub measured_arrived_cells: Option<u64>,
     /// Cells whose last bit left in the measuring time. None for a port that cannot queue.
     pub measured_sent_cells: Option<u64>,
-    /// Cells that the port dropped in the measuring time, for any reason. Cells that the link loses
-    /// are not included. None for a port that cannot queue.
+    /// Cells that the port, not the link, dropped in the measuring time. None for a port that
+    /// cannot queue.
     pub measured_dropped_cells: Option<u64>,
-    /// Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0
-    /// when none arrived; none for a port that cannot queue.
+    /// `measured_dropped_cells` relative to `measured_arrived_cells`. 0 when none arrived; none for
+    /// a port that cannot queue.
     pub measured_cell_loss_ratio: Option<f64>,
-    /// Longest queue in the measuring time, over all classes. Cells already waiting at its start
-    /// are included. None for a port that cannot queue.
+    /// Longest queue in the measuring time, its start included, over all classes. None for a port
+    /// that cannot queue.
     pub measured_max_queue_cells: Option<u64>,
-    /// Mean number of waiting cells over the measuring time, over all classes. None for a port that
+    /// Mean number of waiting cells in the measuring time, over all classes. None for a port that
     /// cannot queue.
     pub measured_mean_queue_cells: Option<f64>,
-    /// Utilisation of the link in the measuring time: cells sent in it times the cell time, divided
-    /// by its length. The value is limited to 1, as the first cell may have begun earlier. None for
-    /// a port that cannot queue.
+    /// Utilisation in the measuring time: cells sent in it times the cell time, divided by its
+    /// length. At most 1, as the first cell may have begun earlier. None for a port that cannot
+    /// queue.
     pub measured_utilisation: Option<f64>,
     /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,
@@ -84,27 +82,26 @@ pub struct PortResult {
 pub struct PortClassResult {
     /// The service class.
     pub class: Class,
-    /// Buffer size K: the largest number of cells that may wait. None when the buffer is unlimited.
+    /// Buffer size K: most cells that may wait. None when unlimited.
     pub buffer_cells: Option<u64>,
     /// Cells sent: their last bit left before the end of the run.
     pub sent_cells: u64,
-    /// Cells dropped, for any reason, including cells that the link lost.
+    /// Cells dropped, including those that the link lost.
     pub dropped_cells: u64,
     /// Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that
-    /// the link loses are not included, as the port has sent them.
+    /// the link loses count as sent.
     pub cell_loss_ratio: f64,
-    /// Longest queue: the largest number of waiting cells of this class.
+    /// Largest number of waiting cells of this class.
     pub max_queue_cells: u64,
     /// Cells that arrived in the measuring time. None for a port that cannot queue.
     pub measured_arrived_cells: Option<u64>,
-    /// Cells that the port dropped in the measuring time, for any reason. Cells that the link loses
-    /// are not included. None for a port that cannot queue.
+    /// Cells that the port, not the link, dropped in the measuring time. None for a port that
+    /// cannot queue.
     pub measured_dropped_cells: Option<u64>,
-    /// Cells that the port dropped in the measuring time, relative to cells that arrived in it. 0
-    /// when none arrived; none for a port that cannot queue.
+    /// `measured_dropped_cells` relative to `measured_arrived_cells`. 0 when none arrived; none for
+    /// a port that cannot queue.
     pub measured_cell_loss_ratio: Option<f64>,
-    /// Longest queue in the measuring time. Cells already waiting at its start are included. None
-    /// for a port that cannot queue.
+    /// Longest queue in the measuring time, its start included. None for a port that cannot queue.
     pub measured_max_queue_cells: Option<u64>,
 }
 

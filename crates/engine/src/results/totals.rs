@@ -11,45 +11,42 @@ use crate::units::BitRate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Results of the whole network in one run.
+/// Results of the whole network.
 ///
 /// Goodput, efficiency, fairness and delays cover the VCs that carry frames, in the measuring time.
-/// All other values cover the run from start to end. A VC that is active for only a part of the
-/// measuring time counts with what it delivered in all of it. Efficiency and fairness thus describe
-/// what was delivered, not the rates of active senders. For the goodput of a file see
-/// `file_goodput_mbps` of its VC.
+/// All other values cover the whole run. A VC that is active for only a part of the measuring time
+/// counts with what it delivered in all of it. So efficiency and fairness describe deliveries, not
+/// the rates of active senders. For the goodput of a file see `file_goodput_mbps` of its VC.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Cell transmissions, summed over all links.
     pub cells: u64,
     /// Data cells sent by the ports that can queue.
     pub bottleneck_cells: u64,
-    /// Sum of the goodputs of the VCs that carry frames, in Mb/s.
+    /// Sum of the goodputs of the VCs that carry frames.
     pub goodput_mbps: f64,
-    /// `goodput_mbps` divided by `max_goodput_mbps`. None when `max_goodput_mbps` is none or 0.
+    /// `goodput_mbps` divided by `max_goodput_mbps`. None when that is none or 0.
     pub efficiency: Option<f64>,
-    /// Largest possible sum of goodputs in Mb/s, to which efficiency is relative. The scenario
-    /// states it as a rate, or asks for the sum of fair shares of the links. None when it does
-    /// neither.
+    /// Largest possible sum of goodputs: a rate in the scenario, or the sum of fair shares of the
+    /// links. None when the scenario asks for neither.
     pub max_goodput_mbps: Option<f64>,
     /// Jain's fairness index (sum x)^2 / (n sum x^2) of the goodputs of the VCs that carry frames.
     /// None when nothing was delivered.
     pub fairness: Option<f64>,
-    /// Data cells dropped, relative to data cells sent by the hosts, over all VCs. 0 when none was
+    /// Data cells dropped, relative to data cells that hosts sent, over all VCs. 0 when none was
     /// sent.
     pub cell_loss_ratio: f64,
     /// Data frames lost, relative to data frames lost or delivered, over the VCs that carry frames.
     /// 0 when none was lost or delivered; none when no VC carries frames.
     pub frame_loss_ratio: Option<f64>,
-    /// Longest queue at any port, over all classes of the port. `classes` has the longest queue of
-    /// each class.
+    /// Longest queue at any port, over all its classes. `classes` has that of each class.
     pub max_queue_cells: u64,
-    /// Mean transfer delay in seconds of the data cells of the VCs that carry frames, or of all VCs
-    /// when none does. None when no such cell arrived in the measuring time.
+    /// Mean transfer delay of the data cells of the VCs that carry frames, or of all VCs when none
+    /// does. None when no such cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile in seconds of the delays behind `mean_cell_transfer_delay_s`. Bins of at most
-    /// 1/64 relative width round it up, never down. None when that mean is none, or when VCs that
-    /// carry cells share a class with VCs that carry frames.
+    /// 99 % quantile of the delays behind `mean_cell_transfer_delay_s`, rounded up by bins of at
+    /// most 1/64 relative width. None when that mean is none, or when VCs that carry cells share a
+    /// class with VCs that carry frames.
     pub p99_cell_transfer_delay_s: Option<f64>,
     /// TCP segments sent, including retransmissions.
     pub segments: u64,
@@ -59,16 +56,16 @@ pub struct Totals {
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
-    /// Files sent and completely acknowledged, over all VCs.
+    /// Files completely acknowledged, over all VCs.
     pub finished_transfers: u64,
-    /// Median duration of the finished transfers, in seconds. None when there are none. Unfinished
-    /// transfers are not included, however long they lasted. Where `min(vc.*.finished_transfers)`
-    /// is 0, the value covers only some of the VCs.
+    /// Median duration of the finished transfers; none without any. Unfinished transfers are not
+    /// included, however long they lasted. Where `min(vc.*.finished_transfers)` is 0, the value
+    /// covers only some of the VCs.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that
-    /// 95 % of them do not exceed. None when there are none.
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without
+    /// any.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    /// 99 % quantile of the transfer durations. None without any.
     pub p99_transfer_s: Option<f64>,
 }
 

@@ -10,11 +10,11 @@ use crate::units::{CELL_BITS, Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Results of one VC. Counters cover its data from start to end of the run; goodput and delays
-/// cover the measuring time.
+/// Results of one VC. Counters cover its data over the whole run; goodput and delays cover the
+/// measuring time.
 ///
-/// The transfer delay of a cell begins when the source host has transmitted the cell. The delay
-/// ends when the cell arrives at the destination host.
+/// The transfer delay of a cell runs from the end of its transmission by the source host to its
+/// arrival at the destination host.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VcResult {
     /// Name of the VC.
@@ -29,15 +29,14 @@ pub struct VcResult {
     pub traffic: &'static str,
     /// Whether the source hands frames or single cells to the host.
     pub carries: Carries,
-    /// Goodput in Mb/s: new bytes delivered in order, divided by the whole measuring time, however
-    /// long the source sends. For a VC that carries cells, each cell counts 48 bytes.
+    /// Goodput: new bytes delivered in order, divided by the whole measuring time, however long the
+    /// source sends. If the VC carries cells, each counts 48 bytes.
     pub goodput_mbps: f64,
-    /// Throughput on the line in Mb/s: 53 bytes for each cell of the data frames that arrived
-    /// complete and brought new data, divided by the measuring time. The data need not be in order.
-    /// For a VC that carries cells, every cell that arrived counts.
+    /// Throughput on the line: 53 bytes for each cell of the complete data frames that brought new
+    /// data, in order or not, divided by the measuring time. If the VC carries cells, every cell
+    /// that arrived counts.
     pub throughput_mbps: f64,
-    /// New bytes delivered in order, counted as for `goodput_mbps` but from start to end of the
-    /// run.
+    /// New bytes delivered in order, counted as for `goodput_mbps` but over the whole run.
     pub delivered_bytes: u64,
     /// Data frames handed to the source host's link.
     pub frames_sent: u64,
@@ -45,27 +44,26 @@ pub struct VcResult {
     pub frames_delivered: u64,
     /// Data frames that arrived incomplete.
     pub frames_damaged: u64,
-    /// Data frames that the network lost, wholly or in part. By the end of the run, all cells of
-    /// such a frame had arrived or were dropped, and the frame had not arrived complete. Frames
-    /// that are neither lost nor delivered were still under way.
+    /// Data frames lost, wholly or in part: by the end of the run all cells of the frame had
+    /// arrived or were dropped, and it was not complete. Frames neither lost nor delivered were
+    /// still under way.
     pub frames_lost: u64,
     /// Data cells sent by the source host.
     pub cells_sent: u64,
-    /// Data cells handed to the source host's link that had not left when the run ended. They
-    /// waited there or were being sent.
+    /// Data cells at the source host's link when the run ended, waiting or being sent.
     pub cells_not_sent: u64,
     /// Data cells that arrived at the destination host.
     pub cells_delivered: u64,
     /// Data cells dropped anywhere, including on links.
     pub cells_dropped: u64,
-    /// Data cells tagged on their way. Tagged cells continue with CLP = 1.
+    /// Data cells tagged on their way; they continue with CLP = 1.
     pub cells_tagged: u64,
     /// Data cells dropped, relative to data cells sent by the source host. 0 when none was sent.
     pub cell_loss_ratio: f64,
     /// Data frames lost, relative to data frames lost or delivered. 0 when none was lost or
-    /// delivered. None for a VC that carries cells; see `cell_loss_ratio` instead.
+    /// delivered. None for a VC that carries cells.
     pub frame_loss_ratio: Option<f64>,
-    /// Segments sent by the VC's TCP, including retransmissions. 0 for other traffic.
+    /// Segments that the TCP sent, including retransmissions. 0 for other traffic.
     pub segments: u64,
     /// TCP segments sent that contain data sent before.
     pub retransmitted_segments: u64,
@@ -75,79 +73,71 @@ pub struct VcResult {
     pub fast_retransmits: u64,
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
-    /// Bytes of data acknowledged to the TCP sender in the measuring time. Data delivered but not
-    /// acknowledged by the end of that time are not included. None for other traffic.
+    /// Bytes of data acknowledged to the TCP sender in the measuring time, which may be fewer than
+    /// delivered. None for other traffic.
     pub acknowledged_bytes: Option<u64>,
-    /// Size in bytes of a file that the TCP sends. None without a file.
+    /// Size of a file that the TCP sends. None without a file.
     pub file_size_bytes: Option<u64>,
-    /// Time in seconds at which the TCP opened. None for other traffic, and for a TCP that did not
-    /// open before its `stop` and the end of the run.
+    /// Time at which the TCP opened. None for other traffic, and for a TCP that did not open before
+    /// its `stop` and the end of the run.
     pub began_s: Option<f64>,
-    /// Time in seconds at which the last byte of the last file was acknowledged, before or after
-    /// `stop`. None without a file, with an endless sequence of files, and for a file not
-    /// completely acknowledged by the end of the run. None also for a file not completely sent
-    /// before `stop`.
+    /// Time at which the last byte of the last file was acknowledged, before or after `stop`. None
+    /// without a file, with an endless sequence of files, and for a file not completely sent before
+    /// `stop` or not completely acknowledged by the end of the run.
     pub completed_s: Option<f64>,
-    /// Goodput of the files in Mb/s: bytes of all files of the VC, divided by the time from
-    /// `began_s` to `completed_s`. None when `completed_s` is none or no time passed.
+    /// Goodput of the files: bytes of all files, divided by the time from `began_s` to
+    /// `completed_s`. None when `completed_s` is none or no time passed.
     pub file_goodput_mbps: Option<f64>,
-    /// Files sent and completely acknowledged, over the whole run. 0 without a file.
+    /// Files completely acknowledged. 0 without a file.
     pub finished_transfers: u64,
-    /// Median duration of the finished transfers, in seconds. None when there are none.
+    /// Median duration of the finished transfers. None without any.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of the durations of finished transfers, in seconds: the shortest duration that
-    /// 95 % of them do not exceed. None when there are none.
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without
+    /// any.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    /// 99 % quantile of the transfer durations. None without any.
     pub p99_transfer_s: Option<f64>,
-    /// Longest duration of a finished transfer, in seconds. None when there are none.
+    /// Longest transfer duration. None without any.
     pub max_transfer_s: Option<f64>,
     /// Finished transfers, in order.
     pub transfers: Vec<TransferResult>,
-    /// Results of the TCP at `to`, where both ends send data: a list of one element, otherwise
-    /// empty. The counts of frames and cells above do not include the frames that this TCP sends.
-    /// They cover all frames from `from` to `to`, including ACKs for its data.
+    /// Results of the TCP at `to`: one element where both ends send data, otherwise empty. The
+    /// counts of frames and cells above cover all frames from `from` to `to`, including ACKs for
+    /// its data, but none that it sends.
     pub back: Vec<BackResult>,
-    /// Mean transfer delay of the data cells, in seconds. None when no cell arrived in the
-    /// measuring time.
+    /// Mean transfer delay of the data cells. None when no cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// Median of the cell transfer delays, in seconds. Quantiles come from bins of at most 1/64
-    /// relative width, which round up, never down. None when no cell arrived in the measuring time.
+    /// Median of the cell transfer delays, rounded up like all quantiles by bins of at most 1/64
+    /// relative width. None when no cell arrived in the measuring time.
     pub p50_cell_transfer_delay_s: Option<f64>,
-    /// 95 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the
-    /// measuring time.
+    /// 95 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
     pub p95_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the cell transfer delays, in seconds. None when no cell arrived in the
-    /// measuring time.
+    /// 99 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// Largest cell transfer delay, in seconds. None when no cell arrived in the measuring time.
+    /// Largest cell transfer delay. None when no cell arrived in the measuring time.
     pub max_cell_transfer_delay_s: Option<f64>,
-    /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest, in
-    /// seconds. None when no cell arrived in the measuring time.
+    /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
+    /// None when no cell arrived in the measuring time.
     pub cell_delay_variation_s: Option<f64>,
-    /// Load of the link by which the data leave their host: the sum of the mean rates of the host's
-    /// cell sources on it, relative to the link rate. Above 1, the queue there grows throughout the
-    /// run. Cells waiting in that queue count as neither lost nor delayed.
+    /// Load of the source host's link: the mean rates of the host's cell sources on it together,
+    /// relative to the link rate. Above 1, the queue there grows throughout the run. Cells waiting
+    /// in it count as neither lost nor delayed.
     pub host_load: f64,
     /// Cells of all VCs at the source host's link when the run ended, waiting or being sent.
     pub host_queue_cells: u64,
-    /// Longest queue at the source host's link: the largest number of waiting cells of all VCs.
+    /// Largest number of cells of all VCs that waited at the source host's link.
     pub max_host_queue_cells: u64,
-    /// Longest time at the source host's link in seconds, from handing over a frame or cell to the
-    /// end of its transmission. Transmissions that would end after the run are included. 0 when
-    /// nothing was handed over.
+    /// Longest time at the source host's link, from handing over a frame or cell to the end of its
+    /// transmission, even after the run. 0 when nothing was handed over.
     pub max_host_delay_s: f64,
-    /// Mean ACR of the ABR end system that sends the data, in Mb/s, from start to end of the run.
-    /// None without ABR.
+    /// Mean ACR of the ABR end system that sends the data, over the whole run. None without ABR.
     pub mean_acr_mbps: Option<f64>,
-    /// Longest queue of cells at the ABR end system that sends the data, counted just after a frame
-    /// is handed over. None without ABR.
+    /// Longest queue at the ABR end system that sends the data, counted just after a frame is
+    /// handed over. None without ABR.
     pub max_paced_queue_cells: Option<u64>,
-    /// ABR end systems of the VC, first at the sender of the data, then at the receiver. Empty
-    /// without ABR.
+    /// ABR end systems, first at the sender of the data, then at the receiver. Empty without ABR.
     pub end_systems: Vec<EndSystemResult>,
-    /// Places where data cells can be dropped, in the order of the route: ports that can queue, and
-    /// links that lose cells on purpose.
+    /// Ports that can queue and links that lose cells on purpose, in the order of the route.
     pub ports: Vec<VcPortResult>,
 }
 
@@ -166,30 +156,30 @@ pub struct BackResult {
     pub fast_retransmits: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
-    /// Time in seconds at which the last byte of the last file was acknowledged. None in the cases
-    /// listed for `completed_s` of the VC.
+    /// Time at which the last byte of the last file was acknowledged. None in the cases listed for
+    /// `completed_s` of the VC.
     pub completed_s: Option<f64>,
-    /// Files sent and completely acknowledged, over the whole run.
+    /// Files completely acknowledged, over the whole run.
     pub finished_transfers: u64,
-    /// Median duration of the finished transfers, in seconds. None when there are none.
+    /// Median duration of the finished transfers. None without any.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    /// 95 % quantile of the transfer durations. None without any.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of the durations of finished transfers, in seconds. None when there are none.
+    /// 99 % quantile of the transfer durations. None without any.
     pub p99_transfer_s: Option<f64>,
-    /// Longest duration of a finished transfer, in seconds. None when there are none.
+    /// Longest transfer duration. None without any.
     pub max_transfer_s: Option<f64>,
 }
 
-/// A file that a TCP sent and that was completely acknowledged.
+/// A file of a TCP that was completely acknowledged.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TransferResult {
     /// Number of the file within its VC, from 1.
     pub number: u64,
-    /// Time in seconds at which the transfer began: with the SYN if there is a handshake, otherwise
-    /// with the first segment.
+    /// Time at which the transfer began: with the SYN if there is a handshake, otherwise with the
+    /// first segment.
     pub began_s: f64,
-    /// Duration in seconds, from `began_s` until the last byte was acknowledged to the sender.
+    /// Duration, from `began_s` until the last byte was acknowledged to the sender.
     pub duration_s: f64,
 }
 
@@ -198,24 +188,24 @@ pub struct TransferResult {
 pub struct EndSystemResult {
     /// Host of the end system.
     pub host: String,
-    /// ACR at the end of the run, in Mb/s.
+    /// ACR at the end of the run.
     pub acr_mbps: f64,
-    /// Mean ACR in Mb/s, from start to end of the run.
+    /// Mean ACR over the whole run.
     pub mean_acr_mbps: f64,
-    /// Forward RM cells that the end system sent.
+    /// Forward RM cells sent.
     pub forward_rm_cells: u64,
-    /// RM cells sent by this end system that came back from the other end.
+    /// RM cells sent that came back from the other end.
     pub answered_rm_cells: u64,
-    /// Forward RM cells of the other end that this end system turned around.
+    /// Forward RM cells of the other end that were turned around.
     pub returned_rm_cells: u64,
-    /// Forward RM cells of the other end that were overwritten by the next one before they could be
-    /// turned around.
+    /// Forward RM cells of the other end that the next one overwrote before they could be turned
+    /// around.
     pub overwritten_rm_cells: u64,
     /// RM cells sent out of rate, with CLP = 1.
     pub out_of_rate_rm_cells: u64,
-    /// Frames dropped because they did not fit into the end system's queue.
+    /// Frames dropped because they did not fit into the queue.
     pub refused_frames: u64,
-    /// Longest queue of cells at the end system, counted just after a frame is handed over.
+    /// Longest queue, counted just after a frame is handed over.
     pub max_queue_cells: u64,
 }
 
