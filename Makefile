@@ -152,8 +152,7 @@ tools:
 
 pins: tools ## pin the newest Python dependencies by version and hash
 	"$(PYTHON)" -m venv .venv/pins && .venv/pins/bin/pip install --quiet pip-tools
-	.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --extra dev --extra plot \
-		--extra data --extra experiment --extra dask \
+	.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --extra dev --extra all \
 		--no-header --no-emit-options --output-file constraints.txt pyproject.toml
 
 clean: ## remove everything that was built

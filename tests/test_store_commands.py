@@ -157,7 +157,7 @@ def test_a_missing_extra_is_named_in_one_sentence(
 
     monkeypatch.setitem(__import__("sys").modules, module, None)
     assert guarded(lambda: store_query.command(path, "SELECT 1", output_format="table")) == 2
-    assert capsys.readouterr().err == f"this needs {module}: pip install 'cellyard[data]'\n"
+    assert capsys.readouterr().err == f"this needs {module}: pip install {module}\n"
 
 
 def test_merge_adds_what_is_missing_and_doubles_nothing(cli: Cli, path: Path, tmp_path: Path) -> None:

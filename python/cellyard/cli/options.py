@@ -123,7 +123,7 @@ def running(parser: ArgumentParser) -> None:
     parser.add_argument("--jobs", type=whole(1, MOST_JOBS), metavar="J", help=jobs)
     memory = "memory limit for runs and results together, such as 4GB; default: half of the machine's"
     parser.add_argument("--memory", metavar="SIZE", help=memory)
-    cluster = "run on the Dask cluster with this scheduler; needs cellyard[dask]; default: this machine"
+    cluster = "run on the Dask cluster with this scheduler; needs the package distributed; default: this machine"
     parser.add_argument("--on", metavar="tcp://HOST:PORT", help=cluster)
     workers = "run on a Dask cluster of N processes on this machine; default: none"
     parser.add_argument("--workers", type=whole(1, MOST_WORKERS), metavar="N", help=workers)

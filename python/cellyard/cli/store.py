@@ -37,7 +37,7 @@ def add(group: Group) -> None:
 
     text = (
         "Query a store with SQL. Tables: runs (totals), vcs, vc_ports, transfers, back, end_systems, ports, port_classes, classes, kept, "
-        "scenarios, parameters, series, trace. Needs cellyard[data]."
+        "scenarios, parameters, series, trace. Needs the packages duckdb and polars."
     )
     example = "cellyard store query runs.sqlite 'SELECT avg(fairness) FROM runs'"
     query = group.command("query", "store_query", text, example)
@@ -57,7 +57,7 @@ def add(group: Group) -> None:
 
     text = (
         "Write tables of the runs as Parquet or CSV files. Points of probes are written only with --table series and "
-        "--table trace. Needs cellyard[data]."
+        "--table trace. Needs the package polars."
     )
     export = group.command(
         "export", "store_export", text, "cellyard store export runs.sqlite --out tables --format csv"

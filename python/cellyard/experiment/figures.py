@@ -1,4 +1,4 @@
-"""Figures of an experiment, drawn from its document. Needs the extra ``plot``."""
+"""Figures of an experiment, drawn from its document. Needs matplotlib."""
 
 from __future__ import annotations
 

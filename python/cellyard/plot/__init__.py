@@ -1,4 +1,4 @@
-"""Figures of series over time and of rows of studies. Nothing is simulated. Needs the extra ``plot`` (matplotlib)."""
+"""Figures of series over time and of rows of studies. Nothing is simulated. Needs matplotlib."""
 
 from cellyard.plot.drawing import (
     COLOURS as COLOURS,

@@ -1,6 +1,6 @@
 """The style of all figures, and figures of series over time; `cellyard.plot.rows` draws rows. Nothing is simulated.
 
-Needs the extra ``plot`` (matplotlib).
+Needs matplotlib.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def style() -> Iterator[None]:
         with _quietly():
             import matplotlib as mpl
     except ImportError:
-        raise UsageError("figures need matplotlib: pip install 'cellyard[plot]'") from None
+        raise UsageError("figures need matplotlib: pip install matplotlib") from None
     with mpl.rc_context(_STYLE):
         yield
 

@@ -1,6 +1,6 @@
 """Figures of a study's rows, simulated beside published: a metric over a parameter, with a line per value of another.
 
-Nothing is simulated here. Needs the extra ``plot`` (matplotlib).
+Nothing is simulated here. Needs matplotlib.
 """
 
 from __future__ import annotations

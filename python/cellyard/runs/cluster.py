@@ -417,7 +417,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise UsageError("a cluster needs distributed: pip install 'cellyard[dask]'") from None
+        raise UsageError("a cluster needs distributed: pip install distributed") from None
     for name in ("distributed", "distributed.client"):  # what matters is told as an error
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed

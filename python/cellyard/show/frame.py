@@ -8,8 +8,8 @@ from typing import Any
 
 from cellyard.system.errors import UsageError, unknown
 
-#: Supported libraries, and how to install each.
-KINDS: Mapping[str, str] = {"polars": "pip install 'cellyard[data]'", "pandas": "pip install pandas"}
+#: Supported libraries.
+KINDS = ("polars", "pandas")
 
 
 def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:
@@ -39,7 +39,7 @@ def of_records(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> An
     try:
         library: Any = importlib.import_module(kind)
     except ImportError:
-        raise UsageError(f"frames of {kind} need {kind}: {KINDS[kind]}") from None
+        raise UsageError(f"frames of {kind} need {kind}: pip install {kind}") from None
     names = list(dict.fromkeys(name for record in records for name in record))
     data = {name: [record.get(name) for record in records] for name in names}
     return library.DataFrame(data, strict=False) if kind == "polars" else library.DataFrame(data)

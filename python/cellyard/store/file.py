@@ -265,7 +265,7 @@ class Store(Reader, AbstractContextManager["Store"]):
     def to_frame(
         self, part: str = "runs", *, library: str = "polars", name: str | None = None, engine: str | None = None
     ) -> Any:
-        """A table of the stored runs as a frame of polars, or of ``pandas``; needs the extra ``data``, or pandas.
+        """A table of the stored runs as a frame of polars, or of ``pandas``; needs that package.
 
         ``part`` is one of:
 

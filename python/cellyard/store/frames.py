@@ -30,14 +30,14 @@ LIBRARIES = ("polars", "pandas")
 _AT_ONCE = 20_000
 
 
-def needed(module: str, extra: str = "data") -> Any:
-    """Import a module of an extra; raises `UsageError` with instructions to install it."""
+def needed(module: str) -> Any:
+    """Import the module of an optional package; raises `UsageError` with instructions to install it."""
     import importlib
 
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise UsageError(f"this needs {module}: pip install 'cellyard[{extra}]'") from None
+        raise UsageError(f"this needs {module}: pip install {module}") from None
 
 
 def frame(

@@ -11,7 +11,17 @@ use serde_json::{Map, Value, json};
 pub fn json_schema() -> Value {
     let mut definitions = Map::new();
     for family in Family::ALL {
-        definitions.insert(family.name().into(), family_schema(family));
+        let components = family.components();
+        let Some(tag) = family.tag() else {
+            let schema = component_schema(&components[0], None);
+            definitions.insert(family.name().into(), schema);
+            continue;
+        };
+        definitions.insert(family.name().into(), family_schema(family, tag));
+        for component in components {
+            let schema = component_schema(component, Some(tag));
+            definitions.insert(definition(family, component), schema);
+        }
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -21,24 +31,50 @@ pub fn json_schema() -> Value {
     })
 }
 
-fn family_schema(family: Family) -> Value {
+/// The name of the definition of a component among others of its family.
+fn definition(family: Family, component: &Component) -> String {
+    format!("{}.{}", family.name(), component.name)
+}
+
+/// The schema of a family whose components exclude each other. A table is checked only against the component that
+/// its tag names, so that an error is about a field of that component.
+fn family_schema(family: Family, tag: &str) -> Value {
     let components = family.components();
-    let Some(tag) = family.tag() else {
-        return component_schema(&components[0], None);
-    };
+    let tags: Vec<&str> = components.iter().map(|c| c.name).collect();
+    let mut forms = Vec::new();
+    let mut chosen = Vec::new();
+    for component in components {
+        let of = json!({ "$ref": format!("#/$defs/{}", definition(family, component)) });
+        let named =
+            json!({ "required": [tag], "properties": { tag: { "const": component.name } } });
+        chosen.push(json!({ "if": named, "then": of }));
+        forms.push(of);
+    }
     let shorthands: Vec<&str> = components
         .iter()
         .filter(|c| c.has_shorthand())
         .map(|c| c.name)
         .collect();
-    let tables = components.iter().map(|c| component_schema(c, Some(tag)));
-    let shorthand = json!({ "enum": shorthands, "description": "The name alone: every parameter has its default." });
-    let forms: Vec<Value> = (!shorthands.is_empty())
-        .then_some(shorthand)
-        .into_iter()
-        .chain(tables)
-        .collect();
-    json!({ "description": family.help(), "oneOf": forms })
+    let otherwise = if shorthands.is_empty() {
+        json!({ "type": "object" })
+    } else {
+        let names = json!({ "enum": shorthands, "description": "The name alone: every parameter has its default." });
+        forms.insert(0, names.clone());
+        names
+    };
+    // Editors complete from the alternatives of `anyOf`, and do not look into `then`. The first one accepts anything.
+    forms.insert(0, json!({}));
+    json!({
+        "description": family.help(),
+        "anyOf": forms,
+        "if": { "type": "object" },
+        "then": {
+            "required": [tag],
+            "properties": { tag: { "enum": tags } },
+            "allOf": chosen,
+        },
+        "else": otherwise,
+    })
 }
 
 fn component_schema(component: &Component, tag: Option<&str>) -> Value {

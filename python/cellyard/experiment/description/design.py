@@ -138,5 +138,5 @@ def scipy(what: str) -> Any:
     try:
         from scipy import stats  # type: ignore[import-untyped]
     except ImportError:
-        raise UsageError(f"{what} need scipy: pip install 'cellyard[experiment]'") from None
+        raise UsageError(f"{what} need scipy: pip install scipy") from None
     return stats

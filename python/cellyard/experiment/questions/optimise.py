@@ -249,7 +249,7 @@ def load() -> Any:
     try:
         import optuna
     except ImportError:
-        raise UsageError("the question optimise needs optuna: pip install 'cellyard[experiment]'") from None
+        raise UsageError("the question optimise needs optuna: pip install optuna") from None
     return optuna
 
 
