@@ -12,9 +12,11 @@ import json
 import subprocess
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import experiment_schema
 import result_classes
 import result_page
 import study_table
@@ -413,9 +415,15 @@ def formatted(source: str) -> str:
     return subprocess.run(form, input=source, capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 
-def json_text(schema: dict[str, Any]) -> str:
-    """Return a schema as it is written to a file."""
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+def schema_files(**schemas: dict[str, Any]) -> dict[Path, str]:
+    """Return the files of the JSON Schemas, each with its address in the repository as its ``$id``."""
+    package = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
+    found = {}
+    for name, schema in schemas.items():
+        path = f"python/cellyard/schemas/{name}.schema.json"
+        whole = {**schema, "$id": f"{package['repository']}/raw/main/{path}"}
+        found[ROOT / path] = json.dumps(whole, indent=2, sort_keys=True) + "\n"
+    return found
 
 
 def generated() -> dict[Path, str]:
@@ -423,11 +431,12 @@ def generated() -> dict[Path, str]:
     results, registry = json.loads(_engine.results_schema()), json.loads(_engine.registry())
     return {
         **components(),
-        ROOT / "docs/scenario.schema.json": json_text(json.loads(_engine.json_schema())),
+        **schema_files(
+            scenario=json.loads(_engine.json_schema()), results=results, experiment=experiment_schema.schema()
+        ),
         ROOT / "python/cellyard/scenario/fields.py": scenario_text(registry["families"][0]["components"][0]),
         ROOT / "docs/components.md": page(registry),
         ROOT / "python/cellyard/results/types.py": formatted(result_classes.module(results)),
-        ROOT / "docs/results.schema.json": json_text(results),
         ROOT / "docs/results.md": result_page.page(results),
         ROOT / "README.md": study_table.into((ROOT / "README.md").read_text(encoding="utf-8")),
     }

@@ -12,7 +12,7 @@ from result_classes import RENAMED, Types, plain, properties, reference, text
 PAGE = """# Results
 
 What a run gives back: the objects under `runs` of `cellyard run --format json` ([JSON
-Schema](results.schema.json)), and the classes of `cellyard.results` in Python. None is `null` in
+Schema](../python/cellyard/schemas/results.schema.json)), and the classes of `cellyard.results` in Python. None is `null` in
 JSON. The unit 1 is that of counts of other things and of plain numbers. All three are generated
 from `crates/engine/src/results/`.
 """

@@ -89,6 +89,14 @@ def _scenarios(top: Group) -> None:
     options.flag(ready, "--experiments", help="list or print experiments instead of scenarios")
 
     text = (
+        "Print a JSON Schema, or write all of them to a folder. Editors complete and check scenario and experiment files with them."
+    )
+    schema = top.command("schema", "schema", text, "cellyard schema --out schemas")
+    named = "schema to print: scenario, experiment or results; default: list all"
+    options.choice(schema, "name", words=_schema_names, nargs="?", metavar="NAME", help=named)
+    options.file(schema, "--out", metavar="DIR", help="write to this folder; without a NAME, write all")
+
+    text = (
         "Show a scenario in the browser. The page shows queues cell by cell, knobs for all values, and two variants side by side. "
         "Without a file, it opens with a story."
     )
@@ -192,6 +200,12 @@ def _example_names() -> list[str]:
     from cellyard.scenario import examples
 
     return examples.names()
+
+
+def _schema_names() -> list[str]:
+    from cellyard.system import schemas
+
+    return list(schemas.NAMES)
 
 
 def _study_names() -> list[str]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from cellyard.experiment import examples as ready_experiments
 from cellyard.scenario import examples
 from cellyard.show.table import Table
+from cellyard.system import schemas
 
 
 def command(name: str | None, experiments: bool) -> None:
-    """Print an example, or the list of all."""
-    print(text(name, experiments) if name else overview(experiments), end="" if name else "\n")
+    """Print an example, below a line that names its schema to editors, or the list of all."""
+    if name:
+        print(schemas.directive("experiment" if experiments else "scenario") + text(name, experiments), end="")
+    else:
+        print(overview(experiments))
 
 
 def text(name: str, experiments: bool = False) -> str:

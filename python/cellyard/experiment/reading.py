@@ -44,6 +44,13 @@ FIELDS = (
     "metrics",
     "question",
 )
+#: Fields of an axis, of its range, and of a design.
+AXIS_FIELDS = ("path", "values", "range", "name", "together", "labels")
+RANGE_FIELDS = ("from", "to", "steps", "scale", "whole")
+DESIGN_FIELDS = ("kind", "points", "seed")
+#: Names of experiments, and of axes.
+NAME = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+AXIS_NAME = "[A-Za-z_][A-Za-z0-9_]{0,63}"
 #: Questions by name.
 QUESTIONS: Mapping[str, ModuleType] = {
     "table": table,
@@ -86,7 +93,7 @@ def read(
     """
     fields = Fields(data, (), problems, FIELDS)
     name = fields.text("name", needed="what the experiment is called, in letters, digits, - and _") or "experiment"
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+    if not re.fullmatch(NAME, name):
         fields.wrong("name", "letters, digits, - and _, at most 64", "cannot name files")
     named_base = (
         bases.Base(scenario, "a scenario built in Python")
@@ -189,7 +196,7 @@ def _named(data: Mapping[str, Any], axes: Mapping[int, Axis]) -> tuple[Axis, ...
 
 def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
     before = problems.count
-    fields = Fields(entry, ("axis", place), problems, ("path", "values", "range", "name", "together", "labels"))
+    fields = Fields(entry, ("axis", place), problems, AXIS_FIELDS)
     if not isinstance(entry, Mapping):
         return None
     paths = fields.texts("path", what="paths of the scenario, as switch.west.ubr.buffer", single=True)
@@ -198,7 +205,7 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
             "path", "a path of the scenario, as switch.west.ubr.buffer, or a list of paths that get the same value"
         )
     name = fields.text("name") or default_name(paths[0] if paths else "")
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name) or name in RESERVED:
+    if not re.fullmatch(AXIS_NAME, name) or name in RESERVED:
         fields.problems.add(
             fields.at("name"),
             name,
@@ -243,7 +250,7 @@ def one_range(stated: Any, where: str) -> Range:
 
 
 def _range(stated: Any, fields: Fields) -> Range | None:
-    own = Fields(stated, fields.at("range"), fields.problems, ("from", "to", "steps", "scale", "whole"))
+    own = Fields(stated, fields.at("range"), fields.problems, RANGE_FIELDS)
     if not isinstance(stated, Mapping):
         return None
     ends = []
@@ -287,7 +294,7 @@ def _design(stated: Any, problems: Problems) -> Design:
             problems.add(("design",), stated, "does not exist", near=DESIGNS)
             return Design()
         stated = {"kind": stated}
-    fields = Fields(stated, ("design",), problems, ("kind", "points", "seed"))
+    fields = Fields(stated, ("design",), problems, DESIGN_FIELDS)
     kind = fields.choice("kind", DESIGNS, "grid")
     points = fields.whole("points", None, least=1, most=MOST_POINTS)
     if kind != "grid" and points is None and "points" not in fields:

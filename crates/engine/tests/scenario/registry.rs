@@ -319,17 +319,19 @@ fn exports_hold_every_component_and_parameter() {
     let (json, schema) = (as_json(), json_schema());
     for (i, family) in Family::ALL.into_iter().enumerate() {
         assert_eq!(json["families"][i]["name"], family.name());
-        let definition = &schema["$defs"][family.name()];
         for (k, component) in family.components().iter().enumerate() {
             let entry = &json["families"][i]["components"][k];
             assert_eq!(entry["name"], component.name);
-            let forms = definition["oneOf"].as_array();
-            let object = match (family.tag(), forms) {
-                (Some(tag), Some(forms)) => forms
-                    .iter()
-                    .find(|f| f["properties"][tag]["const"] == component.name)
-                    .expect("a form of each component"),
-                _ => definition,
+            let object = match family.tag() {
+                Some(tag) => {
+                    let named = format!("{}.{}", family.name(), component.name);
+                    let object = &schema["$defs"][&named];
+                    assert_eq!(object["properties"][tag]["const"], component.name);
+                    let chosen = &schema["$defs"][family.name()]["then"]["allOf"][k];
+                    assert_eq!(chosen["then"]["$ref"], format!("#/$defs/{named}"));
+                    object
+                }
+                None => &schema["$defs"][family.name()],
             };
             assert_eq!(object["additionalProperties"], false);
             for (n, parameter) in component.parameters.iter().enumerate() {
