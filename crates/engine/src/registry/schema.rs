@@ -6,6 +6,8 @@ use super::json::default;
 use super::kind::{FAIR_SHARES, Kind};
 use serde_json::{Map, Value, json};
 
+const FRACTION: &str = "^[0-9]+/[0-9]+$";
+
 /// The JSON Schema (draft 2020-12) of a scenario as TOML or JSON. It knows fields, kinds, units and choices; ranges
 /// of quantities and what concerns several fields are left to the reader.
 pub fn json_schema() -> Value {
@@ -107,13 +109,14 @@ fn component_schema(component: &Component, tag: Option<&str>) -> Value {
 
 fn kind_schema(kind: &Kind) -> Value {
     // A number, and the unit behind it.
-    let quantity = |alternatives: &str| {
+    let pattern = |alternatives: &str| {
         let units = kind.spellings().join("|");
-        let pattern = format!(
+        format!(
             r"^\s*(\+?[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9]+)?\s*({units}){alternatives})\s*$"
-        );
-        json!({ "type": "string", "pattern": pattern })
+        )
     };
+    let quantity =
+        |alternatives: &str| json!({ "type": "string", "pattern": pattern(alternatives) });
     match kind {
         Kind::Text => json!({ "type": "string", "maxLength": 200 }),
         Kind::Name | Kind::Reference(_) => {
@@ -127,8 +130,7 @@ fn kind_schema(kind: &Kind) -> Value {
         Kind::Cells { unlimited, .. } => quantity(if *unlimited { "|unlimited" } else { "" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number { min, max } => {
-            let number = json!({ "type": "integer", "minimum": min, "maximum": max });
-            json!({ "anyOf": [number, { "const": "unlimited" }] })
+            json!({ "type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": "^unlimited$" })
         }
         Kind::Decimal {
             min,
@@ -141,12 +143,11 @@ fn kind_schema(kind: &Kind) -> Value {
             } else {
                 "maximum"
             };
-            let fraction = json!({ "type": "string", "pattern": "^[0-9]+/[0-9]+$" });
-            json!({ "anyOf": [{ "type": "number", "minimum": min, upper: max }, fraction] })
+            json!({ "type": ["number", "string"], "minimum": min, upper: max, "pattern": FRACTION })
         }
         Kind::Threshold => {
-            let fraction = json!({ "type": "string", "pattern": "^[0-9]+/[0-9]+$" });
-            json!({ "anyOf": [quantity(""), { "type": "number", "minimum": 0, "maximum": 1 }, fraction] })
+            let text = format!("{}|{FRACTION}", pattern(""));
+            json!({ "type": ["number", "string"], "minimum": 0, "maximum": 1, "pattern": text })
         }
         Kind::Choice(choices) => {
             json!({ "enum": choices.iter().map(|c| c.name).collect::<Vec<_>>() })
