@@ -12,7 +12,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel mutants audit docs pins build explorer tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs pins build explorer tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -92,6 +92,10 @@ pgo: build ## the engine in .venv, guided by a profile of its own runs; needs an
 pgo-wheel: .venv/installed ## a wheel in dist, guided by a profile of its own runs; needs an llvm-profdata that reads the compiler's profiles
 	$(BIN)/python scripts/pgo.py --wheel
 
+# Optimised once for the wheel, and once for that of the source distribution.
+wheel: .venv/explorer ## wheel and source distribution in dist, each installed elsewhere and tried
+	$(BIN)/python scripts/wheel.py
+
 bench: tools ## speed beside its goals
 	cargo bench --package cellyard-engine --bench scenarios
 
@@ -154,6 +158,8 @@ pins: tools ## pin the newest Python dependencies by version and hash
 	"$(PYTHON)" -m venv .venv/pins && .venv/pins/bin/pip install --quiet pip-tools
 	.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --extra dev --extra all \
 		--no-header --no-emit-options --output-file constraints.txt pyproject.toml
+	.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+		--no-header --no-emit-options --output-file scripts/wheel-tools.txt scripts/wheel-tools.in
 
 clean: ## remove everything that was built
 	rm -rf .venv target python/cellyard/*.so python/cellyard/explorer/engine.wasm

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 from cellyard.study import studies
+
+ROOT = Path(__file__).resolve().parent.parent
 
 #: Lines of a page between which the table stands.
 BEGIN, END = "<!-- studies, by scripts/generate.py -->\n", "<!-- end -->\n"
@@ -19,8 +24,9 @@ def into(page: str) -> str:
 
 def table() -> str:
     """Return the table, with one line per study."""
+    package = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
     lines = ["| study | asks | says |", "|---|---|---|"]
     for study in studies().values():
-        page = f"python/cellyard/studies/{study.folder.name}/README.md"
+        page = f"{package['repository']}/blob/main/python/cellyard/studies/{study.folder.name}/README.md"
         lines.append(f"| [`{study.name}`]({page}) | {study.question} | {study.in_short} |")
     return "\n".join(lines) + "\n"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import doctest
 import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from command_line import COMMANDS
 from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import tour
 
 PAGES = [
     *sorted(ROOT.glob("*.md")),
@@ -19,6 +23,7 @@ PAGES = [
     *sorted((ROOT / "benches").rglob("*.md")),
     *sorted((ROOT / "python/cellyard/studies").glob("*/*.md")),
 ]
+REPOSITORY = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
 #: Blocks of type `console` that show an error or take minutes.
 NOT_RUN = ("check bad.toml", "study report")
 
@@ -30,13 +35,15 @@ def headings(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_relative_links_resolve(page: Path) -> None:
+def test_links_into_the_repository_resolve(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
-        if link.startswith("https://"):
-            continue
         path, _, anchor = link.partition("#")
         target = page.parent / path if path else page
+        if of_repository := re.match(rf"{REPOSITORY}/(?:blob|raw|tree)/main/", path):
+            target = ROOT / path[of_repository.end() :]
+        elif link.startswith("https://"):
+            continue
         assert target.exists(), link
         assert not anchor or anchor in headings(target), link
 
@@ -55,10 +62,8 @@ def test_commands_run_in_order_of_reading(tmp_path: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     commands = []
     for page in (ROOT / "README.md", ROOT / "docs/command-line.md"):
-        for block in re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
-            commands += re.findall(r"^\$ (cellyard .*)\n((?:(?!\$ ).*\n)*)", block, re.M)
+        commands += tour.commands(page.read_text(encoding="utf-8"))
     assert len(commands) > 8
-    checker, flags = doctest.OutputChecker(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     for command, shown in commands:
         if any(part in command for part in NOT_RUN):
             continue
@@ -66,5 +71,4 @@ def test_commands_run_in_order_of_reading(tmp_path: Path) -> None:
             command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-        # The output shown on the page is what the command prints, with ... for omissions.
-        assert not shown.strip() or checker.check_output(shown, done.stdout, flags), f"{command}\n{done.stdout}"
+        assert tour.prints(shown, done.stdout), f"{command}\n{done.stdout}"

@@ -1,0 +1,141 @@
+"""Follow the front page with an installed Cellyard: ``python scripts/tour.py``.
+
+Every command in a block of type ``console`` of README.md runs, and prints what the page shows. Then
+follow the commands that use the optional packages. The one command that takes minutes is shortened.
+With ``--digests FILE`` the digests of all example scenarios are written to a file, which is equal on
+every system. Only Python's own modules are needed, and nothing is taken from the sources but the
+page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import doctest
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+#: Options that shorten commands which begin like this; their output is then not that of the page.
+SHORTER = {"cellyard study report": "--table 1 --replications 1"}
+#: Commands that use what `pip install '.[all]'` adds, and something that each prints.
+OPTIONAL = {
+    "cellyard example lossy-link > lossy-link.toml": "",
+    "cellyard run lossy-link.toml --set vc.traffic.recovery=reno --plot reno.png": "retransmitted_segments",
+    "cellyard run lan-5.toml --grid switch.west.ubr.drop=epd,fba --replications 2 --workers 2 --store runs.sqlite": "medians",
+    'cellyard store query runs.sqlite "SELECT count(*) AS made FROM runs"': "made",
+    "cellyard store export runs.sqlite --out tables": "",
+    "cellyard plot runs.sqlite --x drop --y efficiency --out drop.png": "efficiency",
+    "cellyard example --experiments threshold > threshold.toml": "",
+    "cellyard experiment run short.toml": "trials",
+    "cellyard experiment report short.toml --out short": "",
+    "cellyard schema --out schemas": "scenario.schema.json",
+}
+#: Files that these commands leave.
+WRITTEN = ("reno.png", "drop.png", "tables", "short/index.html", "schemas/experiment.schema.json")
+
+
+def commands(page: str) -> list[tuple[str, str]]:
+    """Return the commands in the blocks of type ``console`` of a page, each with the output that is shown."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S):
+        found += re.findall(r"^\$ (cellyard .*)\n((?:(?!\$ ).*\n)*)", block, re.M)
+    return found
+
+
+def prints(shown: str, printed: str) -> bool:
+    """Return whether a command prints what is shown, with ``...`` for omissions."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return not shown.strip() or doctest.OutputChecker().check_output(shown, printed, flags)
+
+
+def run(program: str, command: str, folder: Path) -> str:
+    """Run a command without a shell, and return its output, or write it to the file behind ``>``."""
+    words = shlex.split(command)
+    file = words[words.index(">") + 1] if ">" in words else None
+    words = words[1 : words.index(">")] if file else words[1:]
+    # As UTF-8 on every system, and without colours.
+    environment = {**os.environ, "PYTHONUTF8": "1", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [program, *words], cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8"
+    )
+    if done.returncode:
+        sys.exit(f"$ {command}\n{done.stdout}{done.stderr}exit status {done.returncode}")
+    if file:
+        (folder / file).write_text(done.stdout, encoding="utf-8")
+    return done.stdout
+
+
+def follow(program: str, folder: Path) -> None:
+    """Run all commands in a folder; exits with a message where one fails or prints something else."""
+    for command, shown in commands((ROOT / "README.md").read_text(encoding="utf-8")):
+        more = next((options for start, options in SHORTER.items() if command.startswith(start)), "")
+        print(f"$ {command} {more}".rstrip(), flush=True)
+        printed = run(program, f"{command} {more}", folder)
+        if not more and not prints(shown, printed):
+            sys.exit(f"the page shows\n{shown}\nand it prints\n{printed}")
+    for command, part in OPTIONAL.items():
+        if "short.toml" in command and not (folder / "short.toml").exists():
+            asked = (folder / "threshold.toml").read_text(encoding="utf-8")
+            asked = asked.replace("trials = 64", "trials = 8").replace("replications = 10", "replications = 2")
+            (folder / "short.toml").write_text(asked, encoding="utf-8")
+        print(f"$ {command}", flush=True)
+        printed = run(program, command, folder)
+        if part not in printed:
+            sys.exit(f"it does not print {part}, but\n{printed}")
+    for name in WRITTEN:
+        if not (folder / name).exists():
+            sys.exit(f"{name} is not written")
+
+
+def explored(program: str, folder: Path) -> None:
+    """Write the page of the explorer, if its engine is in this installation."""
+    words = [program, "explore", "lan-5.toml", "--save", "page.html"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    if "is not built here" in done.stderr:
+        print("the explorer is not in this installation")
+    elif done.returncode or not (folder / "page.html").stat().st_size:
+        sys.exit(f"the explorer's page is not written: {done.stderr}")
+    else:
+        print("the explorer is in this installation")
+
+
+def digests(program: str, folder: Path) -> Iterator[str]:
+    """Yield the name and digest of each example scenario."""
+    for name in (line.split()[0] for line in run(program, "cellyard example", folder).splitlines()[2:] if line.strip()):
+        if name == "cellyard":  # the line below the table
+            return
+        run(program, f"cellyard example {name} > {name}.toml", folder)
+        made = json.loads(run(program, f"cellyard run {name}.toml --format json", folder))
+        yield f"{name} {made['runs'][0]['digest']}"
+
+
+def main() -> None:
+    """Follow the page in a new folder."""
+    options = argparse.ArgumentParser(description=__doc__)
+    beside = Path(sys.executable).with_name("cellyard.exe" if os.name == "nt" else "cellyard")
+    options.add_argument(
+        "--command", default=str(beside), help="the installed command; default: that beside this Python"
+    )
+    options.add_argument("--digests", type=Path, metavar="FILE", help="write the digests of all examples to this file")
+    asked = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="tour-") as made:
+        folder = Path(made)
+        print(run(asked.command, "cellyard --version", folder).strip())
+        follow(asked.command, folder)
+        explored(asked.command, folder)
+        if asked.digests:
+            lines = list(digests(asked.command, folder))
+            asked.digests.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            print(f"{len(lines)} digests in {asked.digests}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""Build the wheel and the source distribution, and try both as a user would: `make wheel`.
+
+Both are written to `dist`. The wheel is for the machine that builds it and CPython 3.11 or newer
+(abi3): on Linux with glibc 2.17 or newer (manylinux2014), for which Zig links it, and on macOS for
+both of its processors. A second wheel is built from the source distribution alone. Each wheel is
+installed with all optional packages in a new environment, without Rust on the PATH, and follows the
+front page (scripts/tour.py). Both must give the same results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+TOOLS = ROOT / ".venv/wheel-tools"
+#: What builds the wheel, pinned by hash.
+PINS = ROOT / "scripts/wheel-tools.txt"
+
+BUILD = ["build", "--release", "--locked"]
+if sys.platform == "linux":
+    BUILD += ["--zig", "--compatibility", "manylinux2014"]
+elif sys.platform == "darwin":
+    BUILD += ["--target", "universal2-apple-darwin"]
+#: Folder of programs in an environment, and folders of the system that are on the PATH beside it.
+PROGRAMS, SYSTEM = ("Scripts", [r"C:\Windows\System32"]) if os.name == "nt" else ("bin", ["/usr/bin", "/bin"])
+#: Files that a wheel must have; the first two are below its folder of metadata.
+IN_WHEEL = ("licenses/LICENSE", "licenses/THIRD-PARTY-LICENSES.txt", "cellyard/schemas/scenario.schema.json")
+IN_SOURCES = (
+    "README.md",
+    "Cargo.lock",
+    "THIRD-PARTY-LICENSES.txt",
+    "crates/engine/src/lib.rs",
+    "python/cellyard/py.typed",
+)
+#: The explorer's engine, which is in both if it is built.
+EXPLORER = "cellyard/explorer/engine.wasm"
+
+
+def run(*command: str | Path, folder: Path = ROOT, **variables: str) -> None:
+    """Run a command; exits where it fails."""
+    print("$", *command, flush=True)
+    if subprocess.run([str(word) for word in command], cwd=folder, env={**os.environ, **variables}).returncode:
+        sys.exit(f"failed: {' '.join(map(str, command))}")
+
+
+def environment(folder: Path) -> Path:
+    """Make a new environment, and return its folder of programs."""
+    venv.create(folder, with_pip=True, clear=True)
+    return folder / PROGRAMS
+
+
+def tools() -> Path:
+    """Return the folder of the programs that build and check wheels, which are installed where they are not yet."""
+    stamp = TOOLS / "installed"
+    if not stamp.exists() or stamp.read_text() != PINS.read_text():
+        python = environment(TOOLS) / "python"
+        # Dependencies are listed as well; some are of other systems.
+        pinned = ["--no-deps", "--require-hashes", "--requirement", PINS]
+        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *pinned)
+        stamp.write_text(PINS.read_text())
+    return TOOLS / PROGRAMS
+
+
+def build(maturin: Path, sources: Path, out: Path) -> Path:
+    """Build the wheel of these sources, and return it."""
+    path = f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"
+    run(maturin, *BUILD, "--out", out, folder=sources, PATH=path, CARGO_TARGET_DIR=str(ROOT / "target/wheel"))
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def complete(archive: Path) -> None:
+    """Check what an archive contains; exits with what is missing."""
+    if archive.suffix == ".whl":
+        wanted, prefix = IN_WHEEL, ""
+        with zipfile.ZipFile(archive) as packed:
+            names = packed.namelist()
+    else:
+        wanted, prefix = IN_SOURCES, "python/"
+        with tarfile.open(archive) as carried:
+            names = carried.getnames()
+    if (ROOT / "python" / EXPLORER).exists():
+        wanted = (*wanted, prefix + EXPLORER)
+    else:
+        print("without the explorer, whose engine is not built: make explorer")
+    if missing := [name for name in wanted if not any(f"/{one}".endswith(f"/{name}") for one in names)]:
+        sys.exit(f"{archive.name} lacks {', '.join(missing)}")
+
+
+def toured(wheel: Path) -> str:
+    """Install a wheel with all optional packages and follow the front page; return the digests of its results."""
+    with tempfile.TemporaryDirectory(prefix="cellyard-wheel-") as made:
+        programs, digests = environment(Path(made) / "venv"), Path(made) / "digests"
+        plain = {"PATH": os.pathsep.join([str(programs), *SYSTEM]), "PYTHONPATH": ""}
+        # Only wheels, so that no compiler is used, even if the system has one.
+        options = ["--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+        what = f"cellyard[all] @ {wheel.as_uri()}"
+        run(programs / "python", "-m", "pip", "install", *options, what, folder=Path(made), **plain)
+        tour = ROOT / "scripts/tour.py"
+        run(programs / "python", tour, "--digests", digests, folder=Path(made), **plain)
+        return digests.read_text(encoding="utf-8")
+
+
+def from_sources(maturin: Path, sources: Path) -> str:
+    """Build and try the wheel of a source distribution; return the digests of its results."""
+    with tempfile.TemporaryDirectory(prefix="cellyard-sources-") as made:
+        with tarfile.open(sources) as archive:
+            archive.extractall(made, filter="data")
+        (unpacked,) = Path(made).iterdir()
+        wheel = build(maturin, unpacked, Path(made) / "dist")
+        complete(wheel)
+        return toured(wheel)
+
+
+def main() -> None:
+    """Build, check and try."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--wheel-only", action="store_true", help="make no source distribution")
+    options.add_argument("--digests", type=Path, metavar="FILE", help="write the digests of all examples to this file")
+    asked = options.parse_args()
+    programs = tools()
+    maturin = Path(shutil.which("maturin", path=str(programs)) or "maturin")
+    shutil.rmtree(DIST, ignore_errors=True)
+    wheel = build(maturin, ROOT, DIST)
+    complete(wheel)
+    if not asked.wheel_only:
+        run(maturin, "sdist", "--out", DIST)
+        run(programs / "python", "-m", "twine", "check", "--strict", *DIST.iterdir())
+    digests = toured(wheel)
+    for sources in DIST.glob("*.tar.gz"):
+        complete(sources)
+        if from_sources(maturin, sources) != digests:
+            sys.exit("the wheel of the source distribution gives other results")
+    if asked.digests:
+        asked.digests.write_text(digests, encoding="utf-8")
+    print("built and tried:", *(path.relative_to(ROOT) for path in DIST.iterdir()))
+
+
+if __name__ == "__main__":
+    main()
