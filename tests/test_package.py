@@ -49,6 +49,9 @@ def test_addresses_are_those_of_the_repository() -> None:
     assert PROJECT["urls"] and all(url.startswith(REPOSITORY) for url in PROJECT["urls"].values())
     cited = re.search(r"^repository-code: (.*)$", (ROOT / "CITATION.cff").read_text(), re.M)
     assert cited and cited[1] == REPOSITORY
+    about = (ROOT / "conda-recipe/recipe.yaml").read_text(encoding="utf-8").partition("\nabout:\n")[2]
+    urls = re.findall(r"https://\S+", about)
+    assert len(urls) == 3 and all(url.startswith(REPOSITORY) for url in urls)
 
 
 def test_the_conda_recipe_has_the_version_and_the_requirements_of_the_package() -> None:

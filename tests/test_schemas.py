@@ -79,7 +79,7 @@ SCENARIO: dict[str, tuple[tuple[Any, ...], Any, str, str]] = {
     "probe": (("probe",), [{"what": "queue"}], "probe[0]", "is a required property"),
 }  # fmt: skip
 
-#: The same in example experiments, whose name is first.
+#: Mistakes in example experiments: the name of the experiment, and then as above.
 EXPERIMENT: dict[str, tuple[str, tuple[Any, ...], Any, str, str]] = {
     "field": ("buffer", ("replicatons",), 2, "", "'replicatons' was unexpected"),
     "name": ("buffer", ("name",), "a b", "name", "does not match"),
