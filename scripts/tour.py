@@ -1,4 +1,4 @@
-"""Follow the front page with an installed Cellyard: ``python scripts/tour.py``.
+"""Follow the front page with the Cellyard of this Python: ``python scripts/tour.py``.
 
 Every command in a block of type ``console`` of README.md runs, and prints what the page shows. Then
 follow the commands that use the optional packages. The one command that takes minutes is shortened.
@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import argparse
 import doctest
-import json
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -107,34 +105,33 @@ def explored(program: str, folder: Path) -> None:
         print("the explorer is in this installation")
 
 
-def digests(program: str, folder: Path) -> Iterator[str]:
-    """Yield the name and digest of each example scenario."""
-    for name in (line.split()[0] for line in run(program, "cellyard example", folder).splitlines()[2:] if line.strip()):
-        if name == "cellyard":  # the line below the table
-            return
-        run(program, f"cellyard example {name} > {name}.toml", folder)
-        made = json.loads(run(program, f"cellyard run {name}.toml --format json", folder))
-        yield f"{name} {made['runs'][0]['digest']}"
+#: Prints for each example the digest of every cell transmission, and a hash of all numbers of the totals.
+DIGESTS = """
+import hashlib
+from cellyard import ready
+for name in ready.names():
+    result = ready.scenario(name).run(digest=True)
+    print(name, result.digest, hashlib.sha256(repr(result.totals).encode()).hexdigest()[:16])
+"""
 
 
 def main() -> None:
     """Follow the page in a new folder."""
     options = argparse.ArgumentParser(description=__doc__)
-    beside = Path(sys.executable).with_name("cellyard.exe" if os.name == "nt" else "cellyard")
-    options.add_argument(
-        "--command", default=str(beside), help="the installed command; default: that beside this Python"
-    )
     options.add_argument("--digests", type=Path, metavar="FILE", help="write the digests of all examples to this file")
     asked = options.parse_args()
-    with tempfile.TemporaryDirectory(prefix="tour-") as made:
-        folder = Path(made)
-        print(run(asked.command, "cellyard --version", folder).strip())
-        follow(asked.command, folder)
-        explored(asked.command, folder)
+    program = str(Path(sys.executable).with_name("cellyard.exe" if os.name == "nt" else "cellyard"))
+    with tempfile.TemporaryDirectory(prefix="tour-") as new:
+        folder = Path(new)
+        print(run(program, "cellyard --version", folder).strip())
+        follow(program, folder)
+        explored(program, folder)
         if asked.digests:
-            lines = list(digests(asked.command, folder))
-            asked.digests.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            print(f"{len(lines)} digests in {asked.digests}")
+            made = subprocess.run(
+                [sys.executable, "-c", DIGESTS], cwd=folder, check=True, capture_output=True, text=True
+            )
+            asked.digests.write_text(made.stdout, encoding="utf-8")
+            print(made.stdout, end="")
 
 
 if __name__ == "__main__":
