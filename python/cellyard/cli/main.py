@@ -88,9 +88,7 @@ def _scenarios(top: Group) -> None:
     )
     options.flag(ready, "--experiments", help="list or print experiments instead of scenarios")
 
-    text = (
-        "Print a JSON Schema, or write all of them to a folder. Editors complete and check scenario and experiment files with them."
-    )
+    text = "Print a JSON Schema, or write all of them to a folder. Editors complete and check scenario and experiment files with them."
     schema = top.command("schema", "schema", text, "cellyard schema --out schemas")
     named = "schema to print: scenario, experiment or results; default: list all"
     options.choice(schema, "name", words=_schema_names, nargs="?", metavar="NAME", help=named)
