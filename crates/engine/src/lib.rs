@@ -46,7 +46,7 @@ pub mod units;
 
 pub use capture::{About, Part};
 pub use describe::{
-    Description, Expected, Names, Outline, PortDescription, PortKernel, Way, WayHop, WayPort,
+    ChosenKernel, Description, Expected, Names, Outline, PortDescription, Way, WayHop, WayPort,
     describe, notes, outline,
 };
 pub use memory::beyond;

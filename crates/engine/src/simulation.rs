@@ -14,7 +14,7 @@ use crate::event::WorkList;
 use crate::fabric::Fabric;
 use crate::gathered::Gathered;
 use crate::host::Hosts;
-use crate::port::{Kernel, Port};
+use crate::port::{Port, PortKernel};
 use crate::record::TraceEntry;
 use crate::scenario::MOST_POINTS;
 use crate::stop::Stop;
@@ -125,7 +125,7 @@ impl Simulation {
         } else {
             LOOK_EVERY
         };
-        let to_ports = ports.iter().map(|port| port.ahead.from_hosts).min();
+        let to_ports = ports.iter().map(|port| port.lookahead.from_hosts).min();
         let asks = !hosts.paced.is_empty();
         Simulation {
             hosts,
@@ -224,15 +224,15 @@ impl Simulation {
     /// The earliest work of any port is at `time`, the next host event at `next`.
     fn unhandled(&self, index: usize, time: Time, next: Time) -> Time {
         let port = &self.ports[index];
-        if port.ahead.from_ports.len() > LOOKED_BEHIND {
+        if port.lookahead.from_ports.len() > LOOKED_BEHIND {
             return port.done.max(time);
         }
-        let own = port.next_work().min(next + port.ahead.from_hosts);
+        let own = port.next_work().min(next + port.lookahead.from_hosts);
         let from = |&(p, takes): &(u32, Span)| {
             let port = &self.ports[p as usize];
             later(port.starts_from(port.done.max(time)), takes)
         };
-        let others = port.ahead.from_ports.iter().map(from).min();
+        let others = port.lookahead.from_ports.iter().map(from).min();
         own.min(others.unwrap_or(Time::NEVER))
             .max(port.done)
             .max(time)
@@ -241,7 +241,11 @@ impl Simulation {
     /// Lets the port with the earliest work, at `time`, take everything that no unknown arrival can
     /// precede. The next host event is at `next`.
     fn advance(&mut self, index: usize, time: Time, next: Time) {
-        let Port { ahead, steps, .. } = &self.ports[index];
+        let Port {
+            lookahead: ahead,
+            steps,
+            ..
+        } = &self.ports[index];
         let known_until = next + ahead.from_hosts;
         let mut horizon = known_until.min(time + steps.longest);
         for &(port, takes) in &ahead.from_ports {
@@ -258,7 +262,7 @@ impl Simulation {
         }
         port.advance(&mut self.fabric, index, horizon, known_until);
         self.work.set(index, port.next_work());
-        if let Kernel::Slotted(kernel) = &port.kernel {
+        if let PortKernel::Slotted(kernel) = &port.kernel {
             debug_assert!(
                 kernel.is_balanced(),
                 "cells are lost or made at port {index}"

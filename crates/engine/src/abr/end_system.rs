@@ -254,7 +254,7 @@ impl EndSystem {
 
     /// Number of waiting data cells that surely go next, and the time between them.
     /// The first goes at `now`, when a cell must be due, and all go before `limit`.
-    pub fn data_in_a_row(&self, now: Time, waiting: u64, limit: Time) -> (u64, Span) {
+    pub fn consecutive_data(&self, now: Time, waiting: u64, limit: Time) -> (u64, Span) {
         let gap = self.gap;
         if self.last_cell.is_none() || self.in_rate_from() > now {
             return (0, gap);
@@ -277,13 +277,13 @@ impl EndSystem {
     /// Lower bound on the time of a data cell behind `others` others, provided that the rate does
     /// not rise.
     /// Below TCR the bound is early: at an ACR of 0 the time between cells cannot be multiplied.
-    pub fn goes_from(&self, others: u64) -> Time {
+    pub fn earliest_data_cell(&self, others: u64) -> Time {
         self.in_rate_from() + self.gap.min(TCR_GAP) * others
     }
 
     /// Lower bound on the time of the next forward RM cell. The bound holds if until then no RM
     /// cell arrives, and at most `cells` data cells are to be sent, waiting ones included.
-    pub fn no_forward_before(&self, cells: u64) -> Time {
+    pub fn earliest_forward_rm(&self, cells: u64) -> Time {
         let Some(last) = self.last_cell.filter(|_| self.acr >= TCR) else {
             return Time::ZERO;
         };

@@ -11,7 +11,7 @@
 
 use super::feedback::{FeedbackRule, Marks, Measured, Rule};
 use super::rm::Rm;
-use super::sites::{At, Sites};
+use super::sites::{Sites, SubscriberIndex};
 use crate::cells::precedes;
 use crate::flow::FlowId;
 use crate::units::{Span, Time};
@@ -39,9 +39,9 @@ pub struct Passing {
     /// `None` is the next station itself, whatever delays cells before it.
     pub after: Option<Span>,
     /// Queue that forward cells report to.
-    pub told: Option<At>,
+    pub reports_to: Option<SubscriberIndex>,
     /// Queue whose feedback backward cells receive.
-    pub tells: Option<At>,
+    pub feedback_from: Option<SubscriberIndex>,
     /// Feedback for backward cells that is known beforehand.
     pub known: Marks,
 }
@@ -78,13 +78,13 @@ struct Log {
 
 /// RM cells of one flow that are under way, numbered consecutively up to `next`.
 #[derive(Clone, Debug, Default)]
-struct Lane {
+struct RmFlow {
     /// Cells, each with the time when it was sent.
     cells: VecDeque<(Time, Rm)>,
     next: u32,
 }
 
-impl Lane {
+impl RmFlow {
     fn find(&mut self, frame: u32) -> Option<&mut Rm> {
         let from_end = self.next.wrapping_sub(frame) as usize;
         let at = self.cells.len().checked_sub(from_end)?;
@@ -97,10 +97,10 @@ impl Lane {
 pub struct Logs {
     logs: Vec<Log>,
     /// Cells under way, by flow.
-    lanes: Vec<Lane>,
+    flows: Vec<RmFlow>,
     /// Queues that may change cells of a flow: EFCI marks around forward cells, feedback to
     /// backward ones.
-    written_at: Vec<[Vec<At>; 2]>,
+    written_at: Vec<[Vec<SubscriberIndex>; 2]>,
     entries: u64,
     /// Amount of data that has come into the logs since all of them were settled.
     gathered: usize,
@@ -109,25 +109,25 @@ pub struct Logs {
 }
 
 /// History of the content of RM cells, by flow and number.
-type History = FxHashMap<(FlowId, u32), Said>;
+type History = FxHashMap<(FlowId, u32), RmHistory>;
 
 /// History of one RM cell.
 #[derive(Debug)]
-struct Said {
+struct RmHistory {
     sent: Rm,
     /// Marks added to the cell, and when.
     added: Vec<(Time, Marks)>,
     /// Delivery time of the cell, or of a later one of its flow.
-    gone: Time,
+    delivered: Time,
 }
 
 /// Notes that `marks` were added to RM cell `frame` of `flow` at `time`.
 fn note(history: &mut Option<History>, flow: FlowId, frame: u32, time: Time, marks: Marks) {
     if let Some(history) = history
         && marks != Marks::NONE
-        && let Some(said) = history.get_mut(&(flow, frame))
+        && let Some(cell_history) = history.get_mut(&(flow, frame))
     {
-        said.added.push((time, marks));
+        cell_history.added.push((time, marks));
     }
 }
 
@@ -152,7 +152,7 @@ impl Logs {
         let flows = if sites.has_end_systems { flows } else { 0 };
         Logs {
             logs: sites.all.iter().map(log).collect(),
-            lanes: vec![Lane::default(); flows],
+            flows: vec![RmFlow::default(); flows],
             written_at: vec![[Vec::new(), Vec::new()]; flows],
             entries: 0,
             gathered: 0,
@@ -161,7 +161,7 @@ impl Logs {
     }
 
     /// Starts to keep the history of RM cells; [`Logs::forget`] drops old parts.
-    pub fn remember(&mut self) {
+    pub fn keep_history(&mut self) {
         self.history = Some(History::default());
     }
 
@@ -169,36 +169,36 @@ impl Logs {
     /// settled.
     pub fn content(&self, flow: FlowId, frame: u32, time: Time) -> Rm {
         let history = self.history.as_ref().expect("it is kept");
-        let said = &history[&(flow, frame)];
-        let before = said.added.iter().filter(|(added, _)| *added < time);
-        before.fold(said.sent, |rm, &(_, marks)| rm.marked(marks))
+        let cell_history = &history[&(flow, frame)];
+        let before = cell_history.added.iter().filter(|(added, _)| *added < time);
+        before.fold(cell_history.sent, |rm, &(_, marks)| rm.marked(marks))
     }
 
     /// Forgets the history of RM cells delivered before `time`.
     pub fn forget(&mut self, time: Time) {
         if let Some(history) = &mut self.history {
-            history.retain(|_, said| said.gone >= time);
+            history.retain(|_, cell_history| cell_history.delivered >= time);
         }
     }
 
     /// Announces that place `at` may change forward, or `backward`, cells of `flow`.
-    pub fn expect(&mut self, flow: FlowId, backward: bool, at: At) {
+    pub fn expect(&mut self, flow: FlowId, backward: bool, at: SubscriberIndex) {
         self.written_at[flow.index()][usize::from(backward)].push(at);
     }
 
     /// Registers an RM cell of `flow` sent at `time`; returns its number.
     pub fn send(&mut self, flow: FlowId, rm: Rm, time: Time) -> u32 {
-        let lane = &mut self.lanes[flow.index()];
-        let frame = lane.next;
-        lane.next = frame.wrapping_add(1);
-        lane.cells.push_back((time, rm));
+        let rm_flow = &mut self.flows[flow.index()];
+        let frame = rm_flow.next;
+        rm_flow.next = frame.wrapping_add(1);
+        rm_flow.cells.push_back((time, rm));
         if let Some(history) = &mut self.history {
-            let said = Said {
+            let cell_history = RmHistory {
                 sent: rm,
                 added: Vec::new(),
-                gone: Time::NEVER,
+                delivered: Time::NEVER,
             };
-            history.insert((flow, frame), said);
+            history.insert((flow, frame), cell_history);
         }
         frame
     }
@@ -213,7 +213,7 @@ impl Logs {
         arrives: Time,
         places: &[Passing],
     ) {
-        let Some(rm) = self.lanes[flow.index()].find(frame) else {
+        let Some(rm) = self.flows[flow.index()].find(frame) else {
             return;
         };
         let Rm { backward, ccr, .. } = *rm;
@@ -223,8 +223,14 @@ impl Logs {
                 let time = place.after.map_or(arrives, |after| left + after);
                 note(&mut self.history, flow, frame, time, place.known);
             }
-            let at = if backward { place.tells } else { place.told };
-            let Some(At { site, vc }) = at else { continue };
+            let at = if backward {
+                place.feedback_from
+            } else {
+                place.reports_to
+            };
+            let Some(SubscriberIndex { site, vc }) = at else {
+                continue;
+            };
             self.entries += 1;
             self.gathered += 1;
             self.logs[site as usize].entries.push(Reverse(Entry {
@@ -240,7 +246,7 @@ impl Logs {
     }
 
     /// Returns a buffer for the counts of `vcs` VCs. The content of a reused one is old.
-    pub fn room(&mut self, site: u32, vcs: usize) -> Box<[u64]> {
+    pub fn counts_buffer(&mut self, site: u32, vcs: usize) -> Box<[u64]> {
         let spare = self.logs[site as usize].spare.pop();
         spare.unwrap_or_else(|| vec![0; vcs].into_boxed_slice())
     }
@@ -254,26 +260,26 @@ impl Logs {
     /// Delivers RM cell `frame` of `flow` at `now`, with all the feedback that it received.
     /// The cell is removed, and so are earlier ones of its flow, which are lost.
     pub fn deliver(&mut self, flow: FlowId, frame: u32, now: Time) -> Rm {
-        let lane = &mut self.lanes[flow.index()];
-        let backward = lane.find(frame).is_some_and(|rm| rm.backward);
+        let rm_flow = &mut self.flows[flow.index()];
+        let backward = rm_flow.find(frame).is_some_and(|rm| rm.backward);
         let way = usize::from(backward);
         for i in 0..self.written_at[flow.index()][way].len() {
             self.settle(self.written_at[flow.index()][way][i], way, frame);
         }
-        let lane = &mut self.lanes[flow.index()];
-        let from_end = lane.next.wrapping_sub(frame) as usize;
+        let rm_flow = &mut self.flows[flow.index()];
+        let from_end = rm_flow.next.wrapping_sub(frame) as usize;
         if let Some(history) = &mut self.history {
-            let gone = lane.cells.len().saturating_sub(from_end) as u32;
+            let gone = rm_flow.cells.len().saturating_sub(from_end) as u32;
             for before in 0..=gone {
-                if let Some(said) = history.get_mut(&(flow, frame.wrapping_sub(before))) {
-                    said.gone = now;
+                if let Some(cell_history) = history.get_mut(&(flow, frame.wrapping_sub(before))) {
+                    cell_history.delivered = now;
                 }
             }
         }
-        while lane.cells.len() > from_end {
-            lane.cells.pop_front();
+        while rm_flow.cells.len() > from_end {
+            rm_flow.cells.pop_front();
         }
-        let (_, rm) = lane
+        let (_, rm) = rm_flow
             .cells
             .pop_front()
             .expect("an RM cell that arrives has been sent");
@@ -283,14 +289,14 @@ impl Logs {
     /// Asks the rule at a place in order of time, until it has been asked about cell `frame` of the
     /// VC.
     /// `way` is 0 for forward cells and 1 for backward ones.
-    fn settle(&mut self, at: At, way: usize, frame: u32) {
+    fn settle(&mut self, at: SubscriberIndex, way: usize, frame: u32) {
         let log = &mut self.logs[at.site as usize];
         let is_past = |last: u32| last == frame || precedes(frame, last);
         while !log.asked[at.vc as usize][way].is_some_and(is_past) {
             let Some(Reverse(entry)) = log.entries.pop() else {
                 unreachable!("a cell that is delivered has passed")
             };
-            log.ask(entry, &mut self.lanes, &mut self.history);
+            log.ask(entry, &mut self.flows, &mut self.history);
         }
     }
 
@@ -311,7 +317,7 @@ impl Logs {
                 && entry.time <= time
             {
                 log.entries.pop();
-                log.ask(entry, &mut self.lanes, &mut self.history);
+                log.ask(entry, &mut self.flows, &mut self.history);
             }
             log.end_intervals(time);
         }
@@ -319,20 +325,20 @@ impl Logs {
 
     /// Sending time of the first RM cell of `flow` that may be under way.
     pub fn first_sent(&self, flow: FlowId) -> Option<Time> {
-        let first = self.lanes[flow.index()].cells.front();
+        let first = self.flows[flow.index()].cells.front();
         first.map(|&(sent, _)| sent)
     }
 
     /// Number of RM cells under way, including lost ones sent since the latest delivered one of
     /// their flow.
     pub fn under_way(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.cells.len()).sum()
+        self.flows.iter().map(|rm_flow| rm_flow.cells.len()).sum()
     }
 }
 
 impl Log {
     /// Asks the rule about the earliest logged RM cell.
-    fn ask(&mut self, entry: Entry, lanes: &mut [Lane], history: &mut Option<History>) {
+    fn ask(&mut self, entry: Entry, lanes: &mut [RmFlow], history: &mut Option<History>) {
         self.end_intervals(entry.time);
         let vc = entry.vc as usize;
         self.asked[vc][usize::from(!entry.forward)] = Some(entry.frame);

@@ -16,4 +16,4 @@ pub use log::{Interval, Logs, Passing};
 pub use rm::Rm;
 #[cfg(test)]
 pub use rm::SAMPLE;
-pub use sites::{At, Site, Sites, higher_rate, mbps, terms};
+pub use sites::{Site, Sites, SubscriberIndex, higher_rate, mbps, terms};

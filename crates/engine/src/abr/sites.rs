@@ -3,7 +3,7 @@
 
 use super::end_system::Terms;
 use super::feedback::fair::{FairVc, fair_rates};
-use super::feedback::{Marks, Rule, Subscriber};
+use super::feedback::{Marks, Rule, SubscriberTerms};
 use crate::class::Class;
 use crate::flow::{FlowId, FlowKind};
 use crate::scenario::topology::Topology;
@@ -31,19 +31,19 @@ pub struct Site {
     /// Capacity of the link, cells per second.
     pub capacity: f64,
     /// VCs with ABR end systems that cross the queue, in order of VC number.
-    pub subscribers: Vec<Subscribed>,
+    pub subscribers: Vec<Subscriber>,
 }
 
 /// VC with ABR end systems at a class queue that gives feedback.
 #[derive(Clone, Debug)]
-pub struct Subscribed {
+pub struct Subscriber {
     /// Index of the VC.
     pub vc: usize,
     /// Flows of the VC over the link: what the source or receiver sends, and the RM cells in that
     /// direction.
     pub flows: [FlowId; 2],
     /// Parameters of the VC that the port knows.
-    pub terms: Subscriber,
+    pub terms: SubscriberTerms,
 }
 
 /// All class queues that give feedback, in the order of their links.
@@ -61,7 +61,7 @@ pub struct Sites {
 
 /// Place where RM cells of a VC report a rate to a class queue, or receive its feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct At {
+pub struct SubscriberIndex {
     /// Place of the queue in [`Sites::all`].
     pub site: u32,
     /// Place of the VC among the subscribers of the queue.
@@ -107,7 +107,7 @@ impl Sites {
     /// Sets queues apart whose answers are known beforehand, so that nothing is measured or
     /// reported there.
     /// `never_wait` says whether no cell ever waits for a link.
-    pub fn set_known_apart(&mut self, topology: &Topology, never_wait: impl Fn(usize) -> bool) {
+    pub fn split_off_constant(&mut self, topology: &Topology, never_wait: impl Fn(usize) -> bool) {
         self.of_link.fill(None);
         let mut kept = Vec::new();
         for site in self.all.drain(..) {
@@ -130,14 +130,24 @@ impl Sites {
 
     /// Queue that a forward cell of `flow` reports to at place `at` of its path: that of the port
     /// there.
-    pub fn told(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
+    pub fn reports_to(
+        &self,
+        topology: &Topology,
+        flow: FlowId,
+        at: usize,
+    ) -> Option<SubscriberIndex> {
         let flow = &topology.flows[flow.index()];
         self.at(flow.vc, flow.path[at])
     }
 
     /// Queue whose feedback a backward cell of `flow` receives at place `at` of its path.
     /// This is the queue of the port over which the opposite flow leaves the same switch.
-    pub fn tells(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
+    pub fn feedback_from(
+        &self,
+        topology: &Topology,
+        flow: FlowId,
+        at: usize,
+    ) -> Option<SubscriberIndex> {
         let (vc, link) = way_there(topology, flow, at);
         self.at(vc, link)
     }
@@ -154,22 +164,22 @@ impl Sites {
         self.of_link[link]
     }
 
-    fn at(&self, vc: usize, link: usize) -> Option<At> {
+    fn at(&self, vc: usize, link: usize) -> Option<SubscriberIndex> {
         let site = self.of_link[link]?;
         let subscribers = &self.all[site as usize].subscribers;
         let vc = subscribers.binary_search_by_key(&vc, |s| s.vc).ok()? as u32;
-        Some(At { site, vc })
+        Some(SubscriberIndex { site, vc })
     }
 
     /// Gives every VC its max-min fair rate, assuming that all VCs always have data.
     fn share(&mut self, scenario: &Scenario, topology: &Topology) {
         let rates = self.fair_rates(scenario, topology, |_| f64::INFINITY);
         for site in &mut self.all {
-            for subscribed in &mut site.subscribers {
-                let flow = &topology.flows[subscribed.flows[0].index()];
+            for subscriber in &mut site.subscribers {
+                let flow = &topology.flows[subscriber.flows[0].index()];
                 if flow.kind.is_data() {
-                    let place = rates.binary_search_by_key(&subscribed.vc, |&(vc, _)| vc);
-                    subscribed.terms.fair = rates[place.expect("it is an ABR VC")].1;
+                    let place = rates.binary_search_by_key(&subscriber.vc, |&(vc, _)| vc);
+                    subscriber.terms.fair = rates[place.expect("it is an ABR VC")].1;
                 }
             }
         }
@@ -233,7 +243,7 @@ pub fn higher_rate(scenario: &Scenario, topology: &Topology, link: usize) -> f64
     rates.sum()
 }
 
-fn subscribers(scenario: &Scenario, topology: &Topology, link: usize) -> Vec<Subscribed> {
+fn subscribers(scenario: &Scenario, topology: &Topology, link: usize) -> Vec<Subscriber> {
     let mut found = Vec::new();
     for &id in &topology.crossing[link] {
         let flow = &topology.flows[id.index()];
@@ -241,7 +251,7 @@ fn subscribers(scenario: &Scenario, topology: &Topology, link: usize) -> Vec<Sub
         let Some(abr) = vc.abr.as_ref().filter(|_| !flow.kind.is_rm()) else {
             continue;
         };
-        found.push(Subscribed {
+        found.push(Subscriber {
             vc: flow.vc,
             flows: [id, topology.flow(flow.vc, flow.kind.rm())],
             terms: subscriber(scenario, vc.weight, abr, flow.path[0]),
@@ -257,9 +267,9 @@ fn rates(scenario: &Scenario, abr: &AbrParams, first: usize) -> [f64; 2] {
 }
 
 /// Parameters that a port knows of a VC whose end system sends on link `first`.
-fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -> Subscriber {
+fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -> SubscriberTerms {
     let [pcr, mcr] = rates(scenario, abr, first);
-    Subscriber {
+    SubscriberTerms {
         mcr,
         pcr,
         weight: weight as f64,

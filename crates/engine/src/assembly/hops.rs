@@ -161,12 +161,13 @@ impl Blueprint<'_> {
         let is_station = self.roles.port_of[flow.path[at]].is_some();
         let passing = Passing {
             after: (!is_station).then_some(after),
-            told: self.sites.told(&self.net.topology, id, at),
-            tells: self.sites.tells(&self.net.topology, id, at),
+            reports_to: self.sites.reports_to(&self.net.topology, id, at),
+            feedback_from: self.sites.feedback_from(&self.net.topology, id, at),
             known: self.sites.known(&self.net.topology, id, at),
         };
-        let does_nothing =
-            passing.told.is_none() && passing.tells.is_none() && passing.known == Marks::NONE;
+        let does_nothing = passing.reports_to.is_none()
+            && passing.feedback_from.is_none()
+            && passing.known == Marks::NONE;
         (!does_nothing).then_some(passing)
     }
 

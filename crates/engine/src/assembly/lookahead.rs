@@ -9,7 +9,7 @@ use crate::port::Lookahead;
 use crate::units::Span;
 
 /// The look-ahead of a network.
-pub struct Ahead {
+pub struct Lookaheads {
     /// Look-ahead per port.
     pub of_ports: Vec<Lookahead>,
     /// Shortest time from an arrival at any port to the delivery of a frame at a host.
@@ -32,7 +32,7 @@ struct HostToHost {
 }
 
 /// Computes the shortest times between hosts and ports.
-pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
+pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
     let ports = plan.roles.links_of_ports.len();
     let nothing = Lookahead {
         from_hosts: Span::FOREVER,
@@ -59,7 +59,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
             ahead += takes;
             // Feedback to a backward RM cell at a place must be known when the cell is delivered.
             for passing in &hops.extras[i].passings {
-                if let (Some(after), Some(_)) = (passing.after, passing.tells) {
+                if let (Some(after), Some(_)) = (passing.after, passing.feedback_from) {
                     to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
                 }
                 if let (Some(after), None) = (passing.after, from) {
@@ -103,7 +103,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
         }
     }
     keep_shortest(&mut of_ports, after);
-    Ahead {
+    Lookaheads {
         of_ports,
         to_host,
         host_to_host,
@@ -161,7 +161,7 @@ mod tests {
         let net = Resolved::new(&scenario).expect("it holds together");
         let built = build(&net, None, &Options::default()).expect("any kernel");
         let ports = built.ports.into_iter();
-        ports.map(|port| port.ahead.from_ports).collect()
+        ports.map(|port| port.lookahead.from_ports).collect()
     }
 
     /// Scenario with pairs of hosts: a port that can queue on the way there, and none on the way

@@ -9,7 +9,7 @@ mod ports;
 mod probes;
 mod roles;
 
-use crate::abr::{At, Logs, Sites};
+use crate::abr::{Logs, Sites, SubscriberIndex};
 use crate::capture::Captures;
 use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
@@ -45,7 +45,7 @@ pub fn build(
 ) -> Result<Simulation, RunError> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut sites = Sites::new(scenario, topology);
-    sites.set_known_apart(topology, |link| !net.can_queue(link));
+    sites.split_off_constant(topology, |link| !net.can_queue(link));
     let plan = Blueprint {
         net,
         roles: Roles::new(net, &sites),
@@ -66,7 +66,7 @@ pub fn build(
     let ports = plan.ports(&hops, ahead.of_ports, captures.as_deref(), options)?;
     let mut logs = plan.logs();
     if captures.is_some() {
-        logs.remember();
+        logs.keep_history();
     }
     let losses = scenario.links.iter().map(|link| {
         let stream = || plan.draws.stream(&link.name, "loss");
@@ -118,11 +118,12 @@ impl Blueprint<'_> {
         for (flow, id) in self.net.topology.flows.iter().zip(0..) {
             if flow.kind.is_rm() {
                 for at in 1..flow.path.len() {
-                    let told = self.sites.tells(&self.net.topology, FlowId(id), at);
-                    let marked = self.sites.told(&self.net.topology, FlowId(id), at);
-                    let may_mark =
-                        |at: &At| self.sites.all[at.site as usize].feedback.may_mark_data();
-                    for (backward, at) in [(true, told), (false, marked.filter(may_mark))] {
+                    let read = self.sites.feedback_from(&self.net.topology, FlowId(id), at);
+                    let marked = self.sites.reports_to(&self.net.topology, FlowId(id), at);
+                    let may_mark = |at: &SubscriberIndex| {
+                        self.sites.all[at.site as usize].feedback.may_mark_data()
+                    };
+                    for (backward, at) in [(true, read), (false, marked.filter(may_mark))] {
                         at.into_iter()
                             .for_each(|at| logs.expect(FlowId(id), backward, at));
                     }

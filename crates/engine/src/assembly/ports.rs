@@ -14,7 +14,7 @@ use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::slotted::ahead::{Foresight, gains};
-use crate::port::{Inputs, Kernel, Lookahead, Measuring, Meter, Port, Steps, TieRule};
+use crate::port::{Inputs, Lookahead, Measuring, Meter, Port, PortKernel, StepBounds, TieRule};
 use crate::resolved::ResolvedPort;
 use crate::scenario::Class;
 use crate::tally::CLASSES;
@@ -69,8 +69,8 @@ impl Blueprint<'_> {
             let rate = |&input: &usize| self.net.scenario.links[input].rate;
             ports.push(Port {
                 link,
-                ahead,
-                steps: Steps::new(std::iter::once(spec.rate).chain(inputs.map(rate))),
+                lookahead: ahead,
+                steps: StepBounds::new(std::iter::once(spec.rate).chain(inputs.map(rate))),
                 done: Time::ZERO,
                 can_queue: resolved.can_queue,
                 inputs: Inputs::new(self.roles.first_feed[index], tie),
@@ -176,7 +176,7 @@ impl Blueprint<'_> {
         counts: bool,
         foresight: Option<[Foresight; CLASSES]>,
         options: &Options,
-    ) -> Result<Kernel, RunError> {
+    ) -> Result<PortKernel, RunError> {
         let spec = &self.net.scenario.links[link];
         let cell_time = spec.rate.cell_time();
         let first = self.net.scenario.arrival_first;
@@ -186,7 +186,7 @@ impl Blueprint<'_> {
             Ok(class) if options.kernel != Wanted::Slotted => {
                 let (gate, vcs) = (self.gate(link, port, class), flows.len());
                 let kernel = Arithmetic::new(gate, class as usize, cell_time, first, vcs, counts);
-                return Ok(Kernel::Arithmetic(Box::new(kernel)));
+                return Ok(PortKernel::Arithmetic(Box::new(kernel)));
             }
             Err(because) if options.kernel == Wanted::Arithmetic => {
                 return Err(RunError::Kernel {
@@ -200,7 +200,7 @@ impl Blueprint<'_> {
         let kernel = Slotted::new(
             gates, scheduler, cell_time, first, &flows, counts, foresight,
         );
-        Ok(Kernel::Slotted(Box::new(kernel)))
+        Ok(PortKernel::Slotted(Box::new(kernel)))
     }
 
     /// Parameters of the flows over `link` for its scheduler. A guarantee applies to data only.

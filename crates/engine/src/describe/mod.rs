@@ -69,26 +69,26 @@ pub struct PortDescription<'s> {
     /// switch's.
     pub queues: Vec<ClassQueue>,
     /// The kernel that serves the port, if cells can wait there.
-    pub kernel: Option<PortKernel>,
+    pub kernel: Option<ChosenKernel>,
 }
 
 /// The kernel that serves a port unless another is forced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PortKernel {
+pub struct ChosenKernel {
     /// `arithmetic` or `slotted`.
     pub name: &'static str,
     /// Reason against the arithmetic kernel, if another is used.
     pub because: Option<String>,
 }
 
-impl PortKernel {
-    fn of(port: &ResolvedPort) -> PortKernel {
+impl ChosenKernel {
+    fn of(port: &ResolvedPort) -> ChosenKernel {
         let because = port.arithmetic.err();
         let kernel = match because {
             None => Kernel::Arithmetic,
             Some(_) => Kernel::Slotted,
         };
-        PortKernel {
+        ChosenKernel {
             name: kernel.name(),
             because: because.map(|because| because.to_string()),
         }
@@ -132,7 +132,7 @@ fn described<'s>(net: &Resolved<'s>) -> Description<'s> {
             max_data_cells: most as u64,
             scheduler: port.scheduler,
             queues: classes.map(|&class| port.queue(class).clone()).collect(),
-            kernel: port.can_queue.then(|| PortKernel::of(port)),
+            kernel: port.can_queue.then(|| ChosenKernel::of(port)),
         });
     }
     let fair = fair_goodput::fair_goodputs(scenario, topology);

@@ -2,7 +2,7 @@
 //!
 //! The size of the summary does not grow with the number of similar VCs.
 
-use super::{Expected, PortDescription, PortKernel, described};
+use super::{ChosenKernel, Expected, PortDescription, described};
 use crate::fair_goodput;
 use crate::options::RunError;
 use crate::resolved::Resolved;
@@ -89,7 +89,7 @@ pub struct WayPort<'s> {
     /// The queue of the class.
     pub queue: ClassQueue,
     /// The kernel that serves it.
-    pub kernel: PortKernel,
+    pub kernel: ChosenKernel,
 }
 
 /// Number of distinct names, with the first and last of them.

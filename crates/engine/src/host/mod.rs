@@ -9,7 +9,6 @@
 //! may expire before. In the same way, frames from a source go to the NIC at once, with the time at
 //! which they leave the stages, if no other flow passes these stages.
 
-mod agenda;
 mod captured;
 mod emit;
 mod nic;
@@ -19,6 +18,7 @@ mod receive;
 mod send;
 pub mod tcp;
 pub mod traffic;
+mod vc_event_queues;
 
 pub use nic::Nic;
 pub use paced::Paced;
@@ -32,9 +32,9 @@ use crate::processing::FrameStage;
 use crate::rng::Stream;
 use crate::tally::NicTally;
 use crate::units::{Span, Time};
-use agenda::Agendas;
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Outbox, Source};
+use vc_event_queues::VcEventQueues;
 
 /// Direction of a frame through a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub struct FlowEnds {
     /// affected.
     ///
     /// No other flow passes the stages at the destination, and the flow that answers (or this flow,
-    /// without answers) sends alone; or the VC has an agenda.
+    /// without answers) sends alone; or the VC has an event queue.
     pub at_once: bool,
     /// Whether no other flow passes the NIC and the stages before it.
     pub sends_alone: bool,
@@ -168,8 +168,8 @@ pub struct Vc {
     pub measured_cells: u64,
     /// Probes of this VC.
     pub probe: Option<Box<VcProbe>>,
-    /// Index of the agenda, if events of this VC are there instead of in the event list.
-    agenda: Option<u32>,
+    /// Index of the event queue, if events of this VC are there instead of in the event list.
+    event_queue: Option<u32>,
 }
 
 impl Vc {
@@ -185,7 +185,7 @@ impl Vc {
             delivered_bytes: 0,
             measured_cells: 0,
             probe,
-            agenda: None,
+            event_queue: None,
         }
     }
 }
@@ -210,14 +210,14 @@ pub struct Hosts {
     /// End of the run.
     end: Time,
     /// Events of VCs that share nothing with others here.
-    agendas: Agendas,
+    vc_event_queues: VcEventQueues,
     /// Time before which no arrival that is still unknown can reach a host.
     known_until: Time,
     /// Time before which nothing that is at a port, or on the way to one, reaches a host.
     pub from_ports: Time,
     /// An RM cell delivered before this time finds all feedback for it known.
     pub told_until: Time,
-    /// When the first cell was sent in the current turn of an agenda.
+    /// When the first cell was sent in the current turn of an event queue.
     sent_from: Time,
     /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
     pub host_to_host: Span,
@@ -243,12 +243,12 @@ impl Hosts {
         measured: (Time, Time),
     ) -> Hosts {
         let mut events = EventList::default();
-        let members = agenda::members(&mut vcs, &mut flows, &paced, &stages);
-        let mut agendas = Agendas::new(members);
+        let private_vcs = vc_event_queues::private_vcs(&mut vcs, &mut flows, &paced, &stages);
+        let mut queues = VcEventQueues::new(private_vcs);
         for (index, &time) in first_events.iter().enumerate() {
             vcs[index].source_at = time;
-            match vcs[index].agenda {
-                Some(agenda) => agendas.set(agenda, agenda::SOURCE, time),
+            match vcs[index].event_queue {
+                Some(queue) => queues.set(queue, vc_event_queues::SOURCE, time),
                 None if time == Time::NEVER => {}
                 None => events.push(time, Kind::Source, index),
             }
@@ -269,7 +269,7 @@ impl Hosts {
             to_nics: vec![VecDeque::new(); stages.len()],
             stages,
             end,
-            agendas,
+            vc_event_queues: queues,
             known_until: Time::ZERO,
             from_ports: Time::ZERO,
             told_until: Time::ZERO,
@@ -289,10 +289,10 @@ impl Hosts {
     /// Time of the next event.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
-        let own = self.agendas.first().map(|(time, _)| time);
-        match (own, self.events.next_time()) {
-            (Some(own), Some(other)) => Some(own.min(other)),
-            (own, other) => own.or(other),
+        let private = self.vc_event_queues.first().map(|(time, _)| time);
+        match (private, self.events.next_time()) {
+            (Some(private), Some(other)) => Some(private.min(other)),
+            (private, other) => private.or(other),
         }
     }
 
@@ -303,13 +303,13 @@ impl Hosts {
         self.from_ports.min(sent)
     }
 
-    /// Handles the next event. For a VC with an agenda, handles the following ones too.
+    /// Handles the next event. For a VC with an event queue, handles the following ones too.
     #[inline]
     pub fn event(&mut self, fabric: &mut Fabric) {
-        if let Some((time, index)) = self.agendas.first()
+        if let Some((time, index)) = self.vc_event_queues.first()
             && self.events.next_time().is_none_or(|other| time <= other)
         {
-            return self.turn(index, fabric);
+            return self.run_turn(index, fabric);
         }
         let Some((now, kind, index)) = self.events.pop() else {
             return;
@@ -346,8 +346,11 @@ impl Hosts {
                 let again = frames.start(now, &mut self.offered);
                 self.vcs[index].source_at = again;
                 if again < self.end {
-                    match self.vcs[index].agenda {
-                        Some(agenda) => self.agendas.set(agenda, agenda::SOURCE, again),
+                    match self.vcs[index].event_queue {
+                        Some(queue) => {
+                            self.vc_event_queues
+                                .set(queue, vc_event_queues::SOURCE, again)
+                        }
                         None => self.events.push(again, Kind::Source, index),
                     }
                 }
@@ -403,8 +406,11 @@ impl Hosts {
                 End::Sender => Kind::SenderTimer,
                 End::Receiver => Kind::ReceiverTimer,
             };
-            match vc.agenda {
-                Some(agenda) => self.agendas.set(agenda, agenda::timer(end), deadline),
+            match vc.event_queue {
+                Some(queue) => {
+                    self.vc_event_queues
+                        .set(queue, vc_event_queues::timer(end), deadline)
+                }
                 None => self.events.push(deadline, kind, index),
             }
         }

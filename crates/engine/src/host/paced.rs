@@ -1,12 +1,12 @@
 //! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when the
 //! rate allows.
 //!
-//! A VC with an agenda handles arriving frames ahead of their time, so frames that its source then
+//! A VC with its own event queue handles arriving frames ahead of their time, so frames that its source then
 //! offers lie in the future. They join the queue when their time has come, or before the first cell
 //! sent after it. Only then is it known whether there is room for them.
 
 use super::traffic::{End, FrameSource, Source};
-use super::{Hosts, agenda};
+use super::{Hosts, vc_event_queues};
 use crate::abr::{EndSystem, Terms, Turn, mbps};
 use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
 use crate::event::Kind;
@@ -66,22 +66,22 @@ pub struct Paced {
     flow: FlowId,
     rm: FlowId,
     /// Incoming flows: frames and RM cells.
-    takes: FlowId,
-    takes_rm: FlowId,
+    incoming: FlowId,
+    incoming_rm: FlowId,
     /// Whether no other flow uses the NIC.
     is_alone: bool,
     frames: VecDeque<QueuedFrame>,
     /// Waiting cells of `frames`.
     waiting: u64,
-    /// Future frames of a VC with an agenda, and when they join the queue.
-    coming: VecDeque<(Time, QueuedFrame)>,
+    /// Future frames of a VC with an event queue, and when they join the queue.
+    future_frames: VecDeque<(Time, QueuedFrame)>,
     /// Cells of the future frames.
-    coming_cells: u64,
+    future_cells: u64,
     /// Runs of cells that were sent ahead of their time, in order: departure of the last cell,
     /// period, number of cells.
-    ahead: VecDeque<(Time, Span, u64)>,
+    sent_ahead: VecDeque<(Time, Span, u64)>,
     /// Cells of all these runs.
-    ahead_cells: u64,
+    sent_ahead_cells: u64,
     /// Time of the scheduled event.
     armed: Time,
     /// Checked when an RM cell arrives.
@@ -100,15 +100,15 @@ impl Paced {
             end: EndSystem::new(terms),
             flow,
             rm,
-            takes,
-            takes_rm,
+            incoming: takes,
+            incoming_rm: takes_rm,
             is_alone,
             frames: VecDeque::new(),
             waiting: 0,
-            coming: VecDeque::new(),
-            coming_cells: 0,
-            ahead: VecDeque::new(),
-            ahead_cells: 0,
+            future_frames: VecDeque::new(),
+            future_cells: 0,
+            sent_ahead: VecDeque::new(),
+            sent_ahead_cells: 0,
             armed: Time::NEVER,
             rm_bound: RmBound::default(),
         }
@@ -116,7 +116,7 @@ impl Paced {
 
     /// The outgoing flow of frames, and the incoming flow of RM cells.
     pub fn flows(&self) -> [FlowId; 2] {
-        [self.flow, self.takes_rm]
+        [self.flow, self.incoming_rm]
     }
 
     /// The end system.
@@ -125,15 +125,15 @@ impl Paced {
     }
 
     /// Cells that were sent ahead of their time and leave at `now` or later.
-    fn still_there(&mut self, now: Time) -> u64 {
-        while let Some(&(last, period, n)) = self.ahead.front() {
+    fn cells_sent_ahead(&mut self, now: Time) -> u64 {
+        while let Some(&(last, period, n)) = self.sent_ahead.front() {
             if last >= now {
                 // Of the first run in the list some cells may have gone, of those behind it none.
                 let later = last.since(now).0 / period.0.max(1) + 1;
-                return self.ahead_cells - n + later.min(n);
+                return self.sent_ahead_cells - n + later.min(n);
             }
-            self.ahead.pop_front();
-            self.ahead_cells -= n;
+            self.sent_ahead.pop_front();
+            self.sent_ahead_cells -= n;
         }
         0
     }
@@ -147,16 +147,17 @@ impl Paced {
     /// The first waiting or future frame.
     #[inline]
     fn first(&self) -> Option<&QueuedFrame> {
-        let coming = || self.coming.front().map(|(_, frame)| frame);
+        let coming = || self.future_frames.front().map(|(_, frame)| frame);
         self.frames.front().or_else(coming)
     }
 
     /// Lower bound on the departure of the last cell of the first waiting frame; [`Time::ZERO`] if
     /// none waits.
-    fn first_ends(&self) -> Time {
+    fn earliest_end_of_first(&self) -> Time {
         let first = self.frames.front();
         first.map_or(Time::ZERO, |frame| {
-            self.end.goes_from(u64::from(frame.cells - frame.next - 1))
+            self.end
+                .earliest_data_cell(u64::from(frame.cells - frame.next - 1))
         })
     }
 
@@ -167,7 +168,7 @@ impl Paced {
 
     /// Number of waiting and future frames.
     pub fn frames(&self) -> usize {
-        self.frames.len() + self.coming.len()
+        self.frames.len() + self.future_frames.len()
     }
 
     /// Waiting data cells.
@@ -177,17 +178,19 @@ impl Paced {
 
     /// Time from which data wait, as far as known.
     #[inline]
-    fn data_from(&self) -> Time {
+    fn data_waits_from(&self) -> Time {
         if self.waiting > 0 {
             return Time::ZERO;
         }
-        self.coming.front().map_or(Time::NEVER, |&(time, _)| time)
+        self.future_frames
+            .front()
+            .map_or(Time::NEVER, |&(time, _)| time)
     }
 
     /// When the next cell goes, if nothing unknown arrives.
     #[inline]
     fn due(&self) -> Time {
-        match self.data_from() {
+        match self.data_waits_from() {
             Time::ZERO => self.end.due(true),
             Time::NEVER => self.end.due(false),
             from => self.end.due(true).max(from).min(self.end.due(false)),
@@ -196,8 +199,8 @@ impl Paced {
 }
 
 impl Hosts {
-    /// Queues a frame before the end system of its flow at `time`. For a VC with an agenda `time`
-    /// may lie in the future.
+    /// Queues a frame before the end system of its flow at `time`. For a VC with an
+    /// event queue `time` may lie in the future.
     pub(super) fn queue_at_end_system(
         &mut self,
         at: usize,
@@ -213,10 +216,10 @@ impl Hosts {
             next: 0,
             cells,
         };
-        if vc.agenda.is_some() {
-            let is_first = paced.data_from() == Time::NEVER;
-            paced.coming.push_back((time, frame));
-            paced.coming_cells += u64::from(cells);
+        if vc.event_queue.is_some() {
+            let is_first = paced.data_waits_from() == Time::NEVER;
+            paced.future_frames.push_back((time, frame));
+            paced.future_cells += u64::from(cells);
             if is_first {
                 self.send_ahead(at, time, fabric);
             }
@@ -234,7 +237,7 @@ impl Hosts {
     fn join(&mut self, at: usize, frame: QueuedFrame, time: Time) -> bool {
         let paced = &mut self.paced[at];
         let cells = u64::from(frame.cells);
-        let waiting = paced.waiting + paced.still_there(time);
+        let waiting = paced.waiting + paced.cells_sent_ahead(time);
         let fits = paced.end.queues(waiting, cells);
         if fits {
             let ends = &mut self.flows[paced.flow.index()];
@@ -250,12 +253,12 @@ impl Hosts {
     #[inline]
     fn join_until(&mut self, at: usize, time: Time) -> bool {
         let mut all = true;
-        while let Some(&(since, frame)) = self.paced[at].coming.front()
+        while let Some(&(since, frame)) = self.paced[at].future_frames.front()
             && since <= time
         {
             let paced = &mut self.paced[at];
-            paced.coming.pop_front();
-            paced.coming_cells -= u64::from(frame.cells);
+            paced.future_frames.pop_front();
+            paced.future_cells -= u64::from(frame.cells);
             all &= self.join(at, frame, since);
         }
         all
@@ -278,9 +281,11 @@ impl Hosts {
             probe.paced(now, mbps(paced.end.acr()), paced.waiting);
         }
         let due = paced.due().max(now);
-        if let Some(agenda) = self.vcs[ends.vc].agenda {
+        if let Some(queue) = self.vcs[ends.vc].event_queue {
             paced.armed = due;
-            return self.agendas.set(agenda, agenda::paced(ends.kind), due);
+            return self
+                .vc_event_queues
+                .set(queue, vc_event_queues::paced(ends.kind), due);
         }
         if due < paced.armed && due < self.end {
             paced.armed = due;
@@ -296,7 +301,7 @@ impl Hosts {
         }
         paced.armed = Time::NEVER;
         let due = paced.due().max(now);
-        let known = self.nothing_before(now, at);
+        let known = self.earliest_inputs(now, at);
         self.send_from(at, due, now, known, fabric);
         self.arm(at, now);
     }
@@ -307,7 +312,7 @@ impl Hosts {
         let due = self.paced[at].due();
         // If `due < time`, an RM cell goes first: nothing is sent yet.
         if due >= time {
-            let [_, near, rm] = self.nothing_before(Time::ZERO, at);
+            let [_, near, rm] = self.earliest_inputs(Time::ZERO, at);
             let known = [Time::ZERO, near, rm];
             self.send_from(at, due, Time::ZERO, known, fabric);
             self.arm(at, time);
@@ -328,9 +333,9 @@ impl Hosts {
         let nic = self.flows[self.paced[at].flow.index()].nic;
         loop {
             let mut limit = near;
-            let first_ends = self.paced[at].first_ends();
+            let first_ends = self.paced[at].earliest_end_of_first();
             if due.max(first_ends) >= near && rm > near {
-                let bound = rm.min(self.no_rm_before(at, fabric));
+                let bound = rm.min(self.earliest_rm_arrival(at, fabric));
                 let paced = &mut self.paced[at];
                 let frame = paced.first().map(|frame| frame.frame);
                 paced.rm_bound.set(bound, frame);
@@ -338,7 +343,7 @@ impl Hosts {
             }
             let limit = limit.min(self.end);
             // While data wait, further frames may join them without changing what is sent.
-            if due >= limit || (due >= frames_from && due < self.paced[at].data_from()) {
+            if due >= limit || (due >= frames_from && due < self.paced[at].data_waits_from()) {
                 break;
             }
             if self.nics[nic].is_overdue() {
@@ -362,18 +367,18 @@ impl Hosts {
     /// the second no RM cell reaches it. The third is the arrival of its first known RM cell.
     ///
     /// A later value of the second time is computed only where it matters.
-    fn nothing_before(&self, now: Time, at: usize) -> [Time; 3] {
+    fn earliest_inputs(&self, now: Time, at: usize) -> [Time; 3] {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let vc = &self.vcs[ends.vc];
         let alone = now + Span(1);
-        // A VC with an agenda shares nothing.
+        // A VC with an event queue shares nothing.
         let shares = || {
             let stages = &self.stages[ends.hosts[0]];
             let waits = ends.sending.stage.is_some() || stages.iter().any(Option::is_some);
             !paced.is_alone || waits || vc.probe.is_some()
         };
-        if vc.agenda.is_none() && shares() {
+        if vc.event_queue.is_none() && shares() {
             return [alone; 3];
         }
         let Source::Frames(source) = &vc.source else {
@@ -383,7 +388,7 @@ impl Hosts {
             true => (End::Sender, vc.source_at),
             false => (End::Receiver, Time::NEVER),
         };
-        let [frame, rm] = [paced.takes, paced.takes_rm].map(|flow| {
+        let [frame, rm] = [paced.incoming, paced.incoming_rm].map(|flow| {
             let delivered = &self.flows[flow.index()].delivered;
             delivered.front().map_or(Time::NEVER, |&(time, _)| time)
         });
@@ -399,7 +404,7 @@ impl Hosts {
     /// left no earlier than the first one logged. A cell of this end that the other end turns round
     /// needs the way back as well. Any other RM cell comes no earlier than the other end can send
     /// it.
-    fn no_rm_before(&self, at: usize, fabric: &Fabric) -> Time {
+    fn earliest_rm_arrival(&self, at: usize, fabric: &Fabric) -> Time {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let Source::Frames(source) = &self.vcs[ends.vc].source else {
@@ -409,8 +414,8 @@ impl Hosts {
             let sent = fabric.logs.first_sent(flow);
             sent.map_or(Time::NEVER, |sent| sent + self.host_to_host * ways)
         };
-        let told = under_way(paced.takes_rm, 1).min(under_way(paced.rm, 2));
-        let other_ends = &self.flows[paced.takes.index()];
+        let known = under_way(paced.incoming_rm, 1).min(under_way(paced.rm, 2));
+        let other_ends = &self.flows[paced.incoming.index()];
         let Some(other) = other_ends.paced.map(|i| &self.paced[i as usize]) else {
             return Time::ZERO;
         };
@@ -418,17 +423,17 @@ impl Hosts {
             .answers()
             .filter(|_| ends.kind.is_data() && other_ends.is_direct);
         let (Some(answer), Some(first)) = (answers, paced.first()) else {
-            return told.min(other.end.no_forward_before(u64::MAX) + self.host_to_host);
+            return known.min(other.end.earliest_forward_rm(u64::MAX) + self.host_to_host);
         };
         // Each frame before the next one may be answered, and so may an earlier arrival. The next
         // frame itself is not answered before its end has arrived.
         let delayed = source.deadline(End::Receiver) < Time::NEVER;
         let frames = first.frame.wrapping_sub(ends.next_taken) + u32::from(delayed);
-        let before = other.waiting + other.coming_cells + u64::from(answer) * u64::from(frames);
-        let ends_at = paced.first_ends();
-        let without = other.end.no_forward_before(before);
-        let with = other.end.no_forward_before(before + u64::from(answer));
-        told.min(without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host)
+        let before = other.waiting + other.future_cells + u64::from(answer) * u64::from(frames);
+        let ends_at = paced.earliest_end_of_first();
+        let without = other.end.earliest_forward_rm(before);
+        let with = other.end.earliest_forward_rm(before + u64::from(answer));
+        known.min(without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host)
     }
 
     /// Sends the cell due at `due`, which is `now` or later, and data behind it before `limit`.
@@ -446,7 +451,7 @@ impl Hosts {
         let nic = &mut self.nics[ends.nic];
         let first = paced.frames.front().copied();
         let left = first.map_or(0, |frame| u64::from(frame.cells - frame.next));
-        let (mut n, period) = paced.end.data_in_a_row(due, left, limit);
+        let (mut n, period) = paced.end.consecutive_data(due, left, limit);
         let together = period >= nic.cell_time() && nic.is_idle_at(due);
         if !together {
             n = n.min(1);
@@ -491,8 +496,8 @@ impl Hosts {
         paced.waiting -= n;
         let last = due + period * (n - 1);
         if last > now {
-            paced.ahead.push_back((last, period, n));
-            paced.ahead_cells += n;
+            paced.sent_ahead.push_back((last, period, n));
+            paced.sent_ahead_cells += n;
         }
         let time = nic.send_regular(due, n, period);
         fabric.depart(Run {

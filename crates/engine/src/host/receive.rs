@@ -1,7 +1,7 @@
 //! The upward path of a frame, from the network to a source.
 
 use super::traffic::{Delivery, End, FrameSource, Source};
-use super::{Direction, Hosts, agenda};
+use super::{Direction, Hosts, vc_event_queues};
 use crate::cells::Arrival;
 use crate::event::Kind;
 use crate::fabric::Fabric;
@@ -76,10 +76,10 @@ impl Hosts {
     #[inline]
     fn expect(&mut self, flow: FlowId, time: Time) {
         let ends = &self.flows[flow.index()];
-        match self.vcs[ends.vc].agenda {
-            Some(agenda) => {
-                let place = agenda::delivered(ends.kind);
-                self.agendas.set(agenda, place, time);
+        match self.vcs[ends.vc].event_queue {
+            Some(queue) => {
+                let slot = vc_event_queues::delivered(ends.kind);
+                self.vc_event_queues.set(queue, slot, time);
             }
             None => self.events.push(time, Kind::Delivered, flow.index()),
         }

@@ -7,7 +7,7 @@
 //! the first cell of a frame also below [`Gate::refusal`]. It may not skip a gate that [judges
 //! each](Gate::judges_each) cell.
 
-use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView, Together};
+use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};
 use super::police::{PoliceRule, Policer, Ruling};
 use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
 use crate::rng::Stream;
@@ -22,7 +22,7 @@ pub struct Gate {
     buffer: u64,
     /// Queue length X from which a new cell could not leave within the limit of simulated time,
     /// cells.
-    most: u64,
+    overdue_from: u64,
     policer: Option<Policer>,
     policy: Policy,
     rest: RestOfFrame,
@@ -117,7 +117,7 @@ impl Gate {
     ) -> Gate {
         Gate {
             buffer: buffer.unwrap_or(u64::MAX),
-            most,
+            overdue_from: most,
             policer,
             policy,
             rest,
@@ -147,7 +147,7 @@ impl Gate {
         if self.needs().every_cell {
             0
         } else {
-            self.buffer.min(self.most)
+            self.buffer.min(self.overdue_from)
         }
     }
 
@@ -162,8 +162,8 @@ impl Gate {
     }
 
     /// The smallest X at which a cell that the policy accepts is refused.
-    pub fn room(&self) -> u64 {
-        self.buffer.min(self.most)
+    pub fn capacity(&self) -> u64 {
+        self.buffer.min(self.overdue_from)
     }
 
     /// The decision of the policy alone about the first cell of `run`, whose frame has lost no
@@ -195,7 +195,7 @@ impl Gate {
     }
 
     /// Whether the policy accepts all these cells: see [`DropRule::admits_all`].
-    pub fn admits_all(&mut self, cells: &Together) -> bool {
+    pub fn admits_all(&mut self, cells: &AskedRuns) -> bool {
         self.policy.admits_all(cells)
     }
 
@@ -266,7 +266,7 @@ impl Gate {
             }
             Decision::PushOut if queue.waiting > 0 => Verdict::PushOut,
             Decision::PushOutFrame if queue.waiting > 0 => Verdict::PushOutFrame,
-            _ if !full && !idle && queue.waiting >= self.most => Verdict::Overdue,
+            _ if !full && !idle && queue.waiting >= self.overdue_from => Verdict::Overdue,
             _ if full => {
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(DropReason::Full)

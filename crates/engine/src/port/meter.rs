@@ -1,7 +1,7 @@
 //! Measurements of a port that gives feedback: differences of existing counters over each averaging
 //! interval.
 
-use super::Kernel;
+use super::PortKernel;
 use crate::abr::Interval;
 use crate::class::Class;
 use crate::fabric::Fabric;
@@ -39,11 +39,11 @@ impl Meter {
 
     /// Ends an interval. The port has handled everything before the end of the interval, and
     /// nothing at it.
-    pub fn end_of_interval(&mut self, kernel: &Kernel, fabric: &mut Fabric) {
+    pub fn end_of_interval(&mut self, kernel: &PortKernel, fabric: &mut Fabric) {
         let end = self.due;
         let (waiting_higher, queue_cells) = match kernel {
-            Kernel::Arithmetic(kernel) => (0, kernel.waiting_just_before(end)),
-            Kernel::Slotted(kernel) => {
+            PortKernel::Arithmetic(kernel) => (0, kernel.waiting_just_before(end)),
+            PortKernel::Slotted(kernel) => {
                 let higher = Class::ALL.into_iter().filter(|&c| c < Class::Abr);
                 let waiting = higher.map(|class| kernel.waiting_of(class)).sum();
                 (waiting, kernel.waiting_of(Class::Abr))
@@ -53,7 +53,7 @@ impl Meter {
             fabric.hops[hop as usize].arrived - fabric.extras[hop as usize].dropped_by_port()
         };
         let higher = self.higher.iter().map(begun).sum::<u64>() - waiting_higher;
-        let mut arrived_cells = fabric.logs.room(self.site, self.vcs.len());
+        let mut arrived_cells = fabric.logs.counts_buffer(self.site, self.vcs.len());
         for (cells, (hops, before)) in arrived_cells.iter_mut().zip(&mut self.vcs) {
             let arrived = hops.map(|hop| fabric.hops[hop as usize].arrived);
             let all = arrived[0] + arrived[1];

@@ -34,7 +34,7 @@ use watch::PortProbe;
 
 /// How a port moves cells.
 #[derive(Debug)]
-pub enum Kernel {
+pub enum PortKernel {
     /// See [`arithmetic`].
     Arithmetic(Box<Arithmetic>),
     /// See [`slotted`].
@@ -54,7 +54,7 @@ pub struct Lookahead {
 /// Upper bounds on how far a port advances in one step, so that no step takes long or floods the
 /// feeds behind it.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps {
+pub struct StepBounds {
     /// Longest step.
     pub longest: Span,
     /// Longest short step: even a thousand of these take no noticeable time. After a longer step,
@@ -62,23 +62,23 @@ pub struct Steps {
     pub short: Span,
 }
 
-impl Steps {
+impl StepBounds {
     /// Longest step at any rate; longer ones grow feeds without benefit.
     const LONGEST: Span = Span::from_milliseconds(10);
     /// Most cells that can come and go in the longest step and in a short one.
     const CELLS: [u64; 2] = [10_000, 1_000];
 
     /// Bounds for a port whose cells use these links, its own link included.
-    pub fn new(links: impl Iterator<Item = BitRate>) -> Steps {
+    pub fn new(links: impl Iterator<Item = BitRate>) -> StepBounds {
         // The sum fits: the reader allows at most a million links of 10^12 bit/s, which is 10^18.
         let rate: u64 = links.map(|rate| rate.0).sum();
         let time_of = |cells: u64| {
             let ticks = u128::from(cells * CELL_BITS) * u128::from(TICKS_PER_SECOND);
             let all = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
-            Span(all.max(1)).min(Steps::LONGEST)
+            Span(all.max(1)).min(StepBounds::LONGEST)
         };
-        let [longest, short] = Steps::CELLS.map(time_of);
-        Steps { longest, short }
+        let [longest, short] = StepBounds::CELLS.map(time_of);
+        StepBounds { longest, short }
     }
 }
 
@@ -94,7 +94,7 @@ pub struct Inputs {
     /// Scratch space: inputs whose cells arrive at one instant.
     group: Vec<u32>,
     /// Scratch space: inputs that take part in rounds.
-    members: Vec<arithmetic::RoundInput>,
+    round_inputs: Vec<arithmetic::RoundInput>,
     /// By input: state of inputs whose cells are taken one at a time, in turns.
     interleaved: Vec<arithmetic::Interleaved>,
     /// Scratch space: time and input of the next cells of inputs with equal cell distances.
@@ -130,7 +130,7 @@ impl Inputs {
             order: Order::default(),
             tie,
             group: Vec::new(),
-            members: Vec::new(),
+            round_inputs: Vec::new(),
             interleaved: Vec::new(),
             turns: Vec::new(),
         }
@@ -198,9 +198,9 @@ pub struct Port {
     /// Index of the link that the port sends on.
     pub link: usize,
     /// How soon something unknown can arrive here.
-    pub ahead: Lookahead,
+    pub lookahead: Lookahead,
     /// Upper bounds on one step.
-    pub steps: Steps,
+    pub steps: StepBounds,
     /// All arrivals before this time have been taken.
     pub done: Time,
     /// Whether the report covers this port's cells and queues.
@@ -208,7 +208,7 @@ pub struct Port {
     /// Inputs that bring the cells.
     pub inputs: Inputs,
     /// Kernel that moves the cells.
-    pub kernel: Kernel,
+    pub kernel: PortKernel,
     /// What is recorded at this port.
     pub probe: Option<Box<PortProbe>>,
     /// Measurements for feedback.
@@ -249,7 +249,7 @@ impl Port {
         } else {
             self.take_before(fabric, horizon);
         }
-        if let Kernel::Slotted(k) = &mut self.kernel {
+        if let PortKernel::Slotted(k) = &mut self.kernel {
             k.decide_ahead(fabric, horizon + self.steps.longest, known_until);
         }
         self.wake(fabric, index);
@@ -287,8 +287,8 @@ impl Port {
         while let Some(due) = self.measuring_due().filter(|&due| due <= time) {
             let counted = self.counted(fabric, due);
             match &mut self.kernel {
-                Kernel::Arithmetic(k) => k.restart_largest(due),
-                Kernel::Slotted(k) => k.restart_largest(due),
+                PortKernel::Arithmetic(k) => k.restart_largest(due),
+                PortKernel::Slotted(k) => k.restart_largest(due),
             }
             if let Some(measuring) = &mut self.measuring {
                 measuring.look(counted);
@@ -329,8 +329,10 @@ impl Port {
             return;
         };
         match &mut self.kernel {
-            Kernel::Arithmetic(k) => probe.sample_until(time, |time, q| k.snapshot(time).look(q)),
-            Kernel::Slotted(k) => k.sample_before(probe, fabric, time),
+            PortKernel::Arithmetic(k) => {
+                probe.sample_until(time, |time, q| k.snapshot(time).look(q))
+            }
+            PortKernel::Slotted(k) => k.sample_before(probe, fabric, time),
         }
         let hops = &self.hops;
         probe.count_drops(time, |class| dropped_by(hops, fabric, class));
@@ -342,14 +344,14 @@ impl Port {
         if horizon > self.done {
             let inputs = &mut self.inputs;
             match (&mut self.kernel, &mut self.probe) {
-                (Kernel::Arithmetic(k), Some(p)) if p.sees_each_cell() => {
+                (PortKernel::Arithmetic(k), Some(p)) if p.sees_each_cell() => {
                     k.advance_watched(inputs, fabric, p, horizon);
                 }
-                (Kernel::Slotted(k), Some(p)) if p.sees_each_cell() => {
+                (PortKernel::Slotted(k), Some(p)) if p.sees_each_cell() => {
                     k.advance_watched(inputs, fabric, p, horizon);
                 }
-                (Kernel::Arithmetic(k), _) => k.advance(inputs, fabric, horizon),
-                (Kernel::Slotted(k), _) => k.advance(inputs, fabric, horizon),
+                (PortKernel::Arithmetic(k), _) => k.advance(inputs, fabric, horizon),
+                (PortKernel::Slotted(k), _) => k.advance(inputs, fabric, horizon),
             }
             self.done = horizon;
         }
@@ -359,8 +361,8 @@ impl Port {
     /// it accepts them.
     pub fn waiting(&self) -> impl Iterator<Item = &QueuedCells> {
         let slotted = match &self.kernel {
-            Kernel::Arithmetic(_) => None,
-            Kernel::Slotted(k) => Some(k.runs()),
+            PortKernel::Arithmetic(_) => None,
+            PortKernel::Slotted(k) => Some(k.runs()),
         };
         slotted.into_iter().flatten()
     }
@@ -370,8 +372,8 @@ impl Port {
     fn next_cell(&self) -> Time {
         let arrival = self.inputs.order.first().map_or(Time::NEVER, |(t, _)| t);
         match &self.kernel {
-            Kernel::Arithmetic(_) => arrival,
-            Kernel::Slotted(k) => arrival.min(k.next_departure()),
+            PortKernel::Arithmetic(_) => arrival,
+            PortKernel::Slotted(k) => arrival.min(k.next_departure()),
         }
     }
 
@@ -388,8 +390,8 @@ impl Port {
     #[inline]
     pub fn starts_from(&self, time: Time) -> Time {
         let next = match &self.kernel {
-            Kernel::Arithmetic(k) => k.next_start(),
-            Kernel::Slotted(k) => k.next_start(),
+            PortKernel::Arithmetic(k) => k.next_start(),
+            PortKernel::Slotted(k) => k.next_start(),
         };
         next.max(time)
     }
@@ -404,8 +406,8 @@ impl Port {
     /// Brings feeds, hops and sinks up to date; they may lag while a kernel takes runs of cells.
     fn settle(&mut self, fabric: &mut Fabric) {
         match &mut self.kernel {
-            Kernel::Arithmetic(k) => k.settle(&mut self.inputs, fabric),
-            Kernel::Slotted(_) => {}
+            PortKernel::Arithmetic(k) => k.settle(&mut self.inputs, fabric),
+            PortKernel::Slotted(_) => {}
         }
     }
 
@@ -419,8 +421,8 @@ impl Port {
             probe.count_drops(end, |class| dropped_by(hops, fabric, class));
         }
         match &mut self.kernel {
-            Kernel::Arithmetic(k) => k.finish_probe(probe, end),
-            Kernel::Slotted(k) => probe.finish(end, |_, q| k.look(q)),
+            PortKernel::Arithmetic(k) => k.finish_probe(probe, end),
+            PortKernel::Slotted(k) => probe.finish(end, |_, q| k.look(q)),
         }
     }
 
@@ -438,8 +440,8 @@ impl Port {
     /// their last restart. Cells sent per class are correct only at the end of the run.
     fn counted(&self, fabric: &Fabric, time: Time) -> PortTally {
         let mut tally = match &self.kernel {
-            Kernel::Arithmetic(k) => k.tally(time, fabric.end),
-            Kernel::Slotted(k) => k.tally(time),
+            PortKernel::Arithmetic(k) => k.tally(time, fabric.end),
+            PortKernel::Slotted(k) => k.tally(time),
         };
         for &index in &self.hops {
             let hop = &fabric.hops[index as usize];

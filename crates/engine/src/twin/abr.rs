@@ -5,7 +5,7 @@ use super::ends::{Frame, Payload};
 use super::event::Event;
 use super::{Cell, Twin};
 use crate::abr::feedback::{FeedbackRule, Marks, Measured, Rule};
-use crate::abr::{At, EndSystem, Site, Terms, Turn};
+use crate::abr::{EndSystem, Site, SubscriberIndex, Terms, Turn};
 use crate::flow::FlowId;
 use crate::units::Time;
 use std::collections::VecDeque;
@@ -109,7 +109,7 @@ impl Twin<'_> {
         let due = paced.end.due(!paced.frames.is_empty()).max(self.now);
         if due < paced.armed {
             paced.armed = due;
-            self.agenda.add(due, Event::Paced { flow });
+            self.events.add(due, Event::Paced { flow });
         }
     }
 
@@ -191,14 +191,18 @@ impl Twin<'_> {
     pub(super) fn passes(&mut self, link: usize, cell: Cell) {
         let path = self.path(cell.flow);
         let at = path.iter().position(|&l| l == link).expect("on its route");
-        if let Some(At { site, vc }) = self.sites.told(&self.topology, cell.flow, at) {
+        if let Some(SubscriberIndex { site, vc }) =
+            self.sites.reports_to(&self.topology, cell.flow, at)
+        {
             self.meters[site as usize].arrived[vc as usize] += 1;
         }
         let Payload::Rm(rm) = self.frames[cell.flow.index()][cell.frame as usize].payload else {
             return;
         };
         if !rm.backward {
-            if let Some(At { site, vc }) = self.sites.told(&self.topology, cell.flow, at) {
+            if let Some(SubscriberIndex { site, vc }) =
+                self.sites.reports_to(&self.topology, cell.flow, at)
+            {
                 let passing = (self.now, vc as usize, rm.ccr);
                 let meter = &mut self.meters[site as usize];
                 meter.forward.push(passing);
@@ -212,7 +216,9 @@ impl Twin<'_> {
             }
             return;
         }
-        if let Some(At { site, vc }) = self.sites.tells(&self.topology, cell.flow, at) {
+        if let Some(SubscriberIndex { site, vc }) =
+            self.sites.feedback_from(&self.topology, cell.flow, at)
+        {
             let meter = &mut self.meters[site as usize];
             meter.tell_before(self.now);
             let marks = meter.rule.backward(vc as usize);
@@ -237,7 +243,7 @@ impl Twin<'_> {
         let port = self.ports[link].as_ref().expect("a port");
         let queue = port.waiting_of(crate::scenario::Class::Abr as usize);
         if let Some(next) = self.meters[site].end_of_interval(self.now, queue) {
-            self.agenda.add(next, Event::IntervalEnd { site });
+            self.events.add(next, Event::IntervalEnd { site });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::abr::{Meter, Paced};
 use super::ends::Ends;
-use super::event::{Agenda, Event};
+use super::event::{Event, EventQueue};
 use super::line::Line;
 use super::nic::Nic;
 use super::port::Port;
@@ -94,12 +94,12 @@ impl<'a> Twin<'a> {
         };
         let stream = |component: &str, purpose: &str| draws.stream(component, purpose);
         let (links, flows) = (&scenario.links, topology.flows.len());
-        let (vcs, mut agenda) = vcs(draws);
+        let (vcs, mut events) = vcs(draws);
         let sites = Sites::new(scenario, &topology);
         let meters: Vec<Meter> = sites.all.iter().cloned().map(Meter::new).collect();
         for (site, meter) in meters.iter().enumerate() {
             if let Some(ends) = meter.begins() {
-                agenda.add(ends, Event::IntervalEnd { site });
+                events.add(ends, Event::IntervalEnd { site });
             }
         }
         let line = |link| Line::new(link, stream(&link.name, "loss"));
@@ -113,7 +113,7 @@ impl<'a> Twin<'a> {
             sites,
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
-            agenda,
+            events,
             vcs,
             frames: vec![Vec::new(); flows],
             outstanding: vec![Vec::new(); flows],
@@ -148,8 +148,8 @@ impl<'a> Twin<'a> {
 }
 
 /// Builds the VCs, and schedules the starts of their sources.
-fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
-    let mut agenda = Agenda::new(draws.scenario.arrival_first);
+fn vcs(draws: Draws<'_>) -> (Vec<Vc>, EventQueue) {
+    let mut events = EventQueue::new(draws.scenario.arrival_first);
     let measure = &draws.scenario.measure;
     let from = Time::ZERO + measure.warm_up;
     let measured = (from, measure.window.map_or(Time::NEVER, |w| from + w));
@@ -161,7 +161,7 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
         let active = [draws.start(vc), stop];
         let (ends, begins) = Ends::new(&vc.traffic, active, measured, phase, own);
         if let Some(begins) = begins {
-            agenda.add(begins, Event::Source { vc: v });
+            events.add(begins, Event::Source { vc: v });
         }
         vcs.push(Vc {
             class: vc.class,
@@ -169,7 +169,7 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
             timers: [Time::NEVER; 2],
         });
     }
-    (vcs, agenda)
+    (vcs, events)
 }
 
 /// By flow: the end system that sends the flow, stored for flows of frames only. RM cells use that

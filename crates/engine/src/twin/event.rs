@@ -98,16 +98,16 @@ impl Ord for Entry {
 }
 
 /// All future events.
-pub(super) struct Agenda {
+pub(super) struct EventQueue {
     arrival_first: bool,
     heap: BinaryHeap<Reverse<Entry>>,
     /// Number of frames that have entered a sending stage of a host so far.
     entries: usize,
 }
 
-impl Agenda {
-    pub(super) fn new(arrival_first: bool) -> Agenda {
-        Agenda {
+impl EventQueue {
+    pub(super) fn new(arrival_first: bool) -> EventQueue {
+        EventQueue {
             arrival_first,
             heap: BinaryHeap::new(),
             entries: 0,

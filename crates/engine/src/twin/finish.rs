@@ -22,7 +22,7 @@ impl Twin<'_> {
                 held[cell.flow.index()] += 1;
             }
         }
-        for (cell, from) in self.agenda.cells_on_their_way(&self.topology) {
+        for (cell, from) in self.events.cells_on_their_way(&self.topology) {
             let being_sent = self.lines[from]
                 .in_service
                 .is_some_and(|(c, _)| same(c, cell));

@@ -35,7 +35,7 @@ use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::units::{BitRate, Span, Time};
 use abr::{Meter, Paced};
 use ends::{Ends, Frame, Sent};
-use event::{Agenda, Direction, Event, Level};
+use event::{Direction, Event, EventQueue, Level};
 use line::Line;
 use nic::Nic;
 use port::{Port, Verdict};
@@ -77,7 +77,7 @@ pub(crate) struct Twin<'a> {
     topology: Topology,
     now: Time,
     end: Time,
-    agenda: Agenda,
+    events: EventQueue,
     vcs: Vec<Vc>,
     /// All frames so far, by flow.
     frames: Vec<Vec<Frame>>,
@@ -118,7 +118,7 @@ impl<'a> Twin<'a> {
     /// # Errors
     /// The reason why the run cannot continue.
     pub(crate) fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, Stop> {
-        while let Some((time, event)) = self.agenda.next_before(until.min(self.end)) {
+        while let Some((time, event)) = self.events.next_before(until.min(self.end)) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Stop::Cancelled);
             }
@@ -135,7 +135,7 @@ impl<'a> Twin<'a> {
             }
         }
         Ok(self
-            .agenda
+            .events
             .next_time()
             .map_or(self.end, |t| t.min(self.end)))
     }
@@ -158,7 +158,7 @@ impl<'a> Twin<'a> {
             },
             Event::Arrival { port, input, cell } => {
                 let mut cells = vec![(input, cell)];
-                cells.extend(self.agenda.other_arrivals(self.now, port));
+                cells.extend(self.events.other_arrivals(self.now, port));
                 self.sort_ties(port, &mut cells);
                 for (_, cell) in cells {
                     self.cell_reaches_port(port, cell);
@@ -187,7 +187,7 @@ impl<'a> Twin<'a> {
     fn source(&mut self, vc: usize) {
         let (sent, again) = self.vcs[vc].ends.source(self.now);
         if let Some(again) = again {
-            self.agenda.add(again, Event::Source { vc });
+            self.events.add(again, Event::Source { vc });
         }
         self.hand_over(vc, sent);
     }
@@ -207,7 +207,7 @@ impl<'a> Twin<'a> {
                 assert!(deadline > self.now, "a timer is set for later");
                 *timer = deadline;
                 if deadline != Time::NEVER {
-                    self.agenda.add(deadline, Event::Timer { vc, end });
+                    self.events.add(deadline, Event::Timer { vc, end });
                 }
             }
         }
@@ -363,7 +363,7 @@ impl<'a> Twin<'a> {
             level,
             frame,
         };
-        self.agenda.add(leaves, event);
+        self.events.add(leaves, event);
         true
     }
 
@@ -380,13 +380,13 @@ impl<'a> Twin<'a> {
         }
         self.lines[link].in_service = Some((cell, lost));
         self.begins_at(link, self.vcs[self.vc(cell.flow)].class as usize);
-        self.agenda.add(left, Event::Departure { link });
+        self.events.add(left, Event::Departure { link });
         if lost {
             return;
         }
         let reaches = left + self.scenario.links[link].delay;
         match next {
-            None => self.agenda.add(reaches, Event::Delivery { cell }),
+            None => self.events.add(reaches, Event::Delivery { cell }),
             Some(port) => {
                 // Cells pass the stage behind a link in the order of the link, so the leaving time
                 // is already known.
@@ -402,7 +402,7 @@ impl<'a> Twin<'a> {
                     input: link,
                     cell,
                 };
-                self.agenda.add(at_port, event);
+                self.events.add(at_port, event);
             }
         }
     }

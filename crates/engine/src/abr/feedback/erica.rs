@@ -17,7 +17,7 @@
 //! ignored.
 
 use super::shares::{ByShares, Shares};
-use super::{Measured, Subscriber};
+use super::{Measured, SubscriberTerms};
 use crate::scenario::EricaParams;
 
 /// ERICA for one class queue.
@@ -30,7 +30,7 @@ pub struct Erica {
 
 impl Erica {
     /// Creates the rule for a link of `capacity` cells per second.
-    pub fn new(params: &EricaParams, capacity: f64, subscribers: &[Subscriber]) -> Erica {
+    pub fn new(params: &EricaParams, capacity: f64, subscribers: &[SubscriberTerms]) -> Erica {
         let aim = params.target.as_f64() * capacity;
         Erica {
             aim,

@@ -18,7 +18,7 @@
 //! target.
 
 use super::shares::{ByShares, Shares};
-use super::{Measured, Subscriber};
+use super::{Measured, SubscriberTerms};
 use crate::scenario::EricaParams;
 
 /// ERICA with minimum rates for one class queue.
@@ -31,7 +31,7 @@ pub struct EricaMcr {
 
 impl EricaMcr {
     /// Creates the rule for a link of `capacity` cells per second.
-    pub fn new(params: &EricaParams, capacity: f64, subscribers: &[Subscriber]) -> EricaMcr {
+    pub fn new(params: &EricaParams, capacity: f64, subscribers: &[SubscriberTerms]) -> EricaMcr {
         let aim = params.target.as_f64() * capacity;
         EricaMcr {
             aim,
@@ -65,7 +65,7 @@ mod tests {
     /// Asserts the rates [Mb/s] of greedy sources on a link of 149.76 Mb/s after 100 s.
     /// Each VC has an MCR and a limit [Mb/s] and a weight.
     fn settled(vcs: &[(f64, f64, f64)], wanted: [f64; 3]) {
-        let subscribers: Vec<Subscriber> = vcs
+        let subscribers: Vec<SubscriberTerms> = vcs
             .iter()
             .map(|&(mcr, _, weight)| subscriber(mbps(mcr), weight))
             .collect();

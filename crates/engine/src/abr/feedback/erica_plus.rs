@@ -15,7 +15,7 @@
 //! Limits: as of ERICA; the target may exceed the capacity by a factor of at most b.
 
 use super::shares::{ByShares, Shares};
-use super::{Measured, Subscriber};
+use super::{Measured, SubscriberTerms};
 use crate::scenario::EricaPlusParams;
 
 /// ERICA+ for one class queue.
@@ -61,7 +61,11 @@ impl Curve {
 
 impl EricaPlus {
     /// Creates the rule for a link of `capacity` cells per second.
-    pub fn new(params: &EricaPlusParams, capacity: f64, subscribers: &[Subscriber]) -> EricaPlus {
+    pub fn new(
+        params: &EricaPlusParams,
+        capacity: f64,
+        subscribers: &[SubscriberTerms],
+    ) -> EricaPlus {
         let curve = Curve {
             t0_s: params.t0.as_seconds(),
             a: params.a.as_f64(),

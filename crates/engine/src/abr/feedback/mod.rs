@@ -80,7 +80,7 @@ impl Marks {
 
 /// VC with ABR end systems, as the port knows it from set-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Subscriber {
+pub struct SubscriberTerms {
     /// MCR, cells per second.
     pub mcr: f64,
     /// PCR, cells per second.
@@ -133,7 +133,7 @@ pub enum Rule {
 
 impl Rule {
     /// Creates the rule `spec` for a link of `capacity` cells per second that these VCs cross.
-    pub fn new(spec: &Feedback, capacity: f64, subscribers: &[Subscriber]) -> Rule {
+    pub fn new(spec: &Feedback, capacity: f64, subscribers: &[SubscriberTerms]) -> Rule {
         match spec {
             Feedback::Erica(params) => Erica::new(params, capacity, subscribers).into(),
             Feedback::EricaPlus(params) => EricaPlus::new(params, capacity, subscribers).into(),
@@ -150,13 +150,13 @@ impl Rule {
     pub fn known(
         spec: &Feedback,
         capacity: f64,
-        subscribers: &[Subscriber],
+        subscribers: &[SubscriberTerms],
         never_waits: bool,
         alone: bool,
     ) -> Option<Vec<Marks>> {
         // A single VC gets all of a constant target: F = E, and A is at least F and at most E.
         let gets_all = alone && subscribers.len() == 1;
-        let is_plain = |vc: &Subscriber| vc.mcr == 0.0 && vc.weight == 1.0;
+        let is_plain = |vc: &SubscriberTerms| vc.mcr == 0.0 && vc.weight == 1.0;
         let is_known = match spec {
             Feedback::Erica(_) => gets_all,
             Feedback::EricaMcr(_) => gets_all && subscribers.iter().all(is_plain),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     /// Whether the feedback of each rule is known beforehand.
-    fn known(vcs: &[Subscriber], never_waits: bool, alone: bool) -> [bool; 6] {
+    fn known(vcs: &[SubscriberTerms], never_waits: bool, alone: bool) -> [bool; 6] {
         rules().map(|rule| Rule::known(&rule, 1000.0, vcs, never_waits, alone).is_some())
     }
 

@@ -8,7 +8,7 @@
 //! Limits: capacity that a source does not use goes to no other; only the mean rates of higher
 //! classes count.
 
-use super::{FeedbackRule, Marks, Measured, Subscriber};
+use super::{FeedbackRule, Marks, Measured, SubscriberTerms};
 
 /// Rates of the VCs of one class queue.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct OracleRate {
 
 impl OracleRate {
     /// Creates the rule with the rate of each VC.
-    pub fn new(subscribers: &[Subscriber]) -> OracleRate {
+    pub fn new(subscribers: &[SubscriberTerms]) -> OracleRate {
         OracleRate {
             rates: subscribers.iter().map(|vc| vc.fair).collect(),
         }
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn every_vc_is_told_its_own_rate_whatever_happens() {
-        let vcs = [300.0, 20.0].map(|fair| Subscriber {
+        let vcs = [300.0, 20.0].map(|fair| SubscriberTerms {
             fair,
             ..subscriber(0.0, 1.0)
         });

@@ -23,7 +23,7 @@
 //!   without a cell;
 //! * CCR_i is that of the last forward RM cell that arrived, 0 before the first.
 
-use super::{FeedbackRule, Marks, Measured, Subscriber};
+use super::{FeedbackRule, Marks, Measured, SubscriberTerms};
 use crate::scenario::EricaParams;
 
 /// Rule that gives rates by shares of a target; an implementation only defines the target.
@@ -97,7 +97,7 @@ impl Shares {
 
     /// Creates the shares of VCs with their minimum rates and weights, before the first interval
     /// has ended.
-    pub fn weighted(params: &EricaParams, subscribers: &[Subscriber], target: f64) -> Shares {
+    pub fn weighted(params: &EricaParams, subscribers: &[SubscriberTerms], target: f64) -> Shares {
         let vcs = subscribers.iter().map(|vc| (vc.mcr, vc.weight));
         Shares::new(params, vcs, target)
     }

@@ -1,12 +1,12 @@
 //! Common parts of the tests of the rules.
 
-use super::{FeedbackRule, Measured, Subscriber};
+use super::{FeedbackRule, Measured, SubscriberTerms};
 use crate::scenario::EricaParams;
 use crate::units::{Ratio, Span};
 
 /// VC whose PCR is never reached.
-pub fn subscriber(mcr: f64, weight: f64) -> Subscriber {
-    Subscriber {
+pub fn subscriber(mcr: f64, weight: f64) -> SubscriberTerms {
+    SubscriberTerms {
         mcr,
         pcr: 1e9,
         weight,

@@ -17,7 +17,7 @@ use crate::port::{Inputs, NextInput};
 use crate::units::{Span, Time};
 
 /// Whether the cells of `run` may come between those of others.
-fn may_alternate(kernel: &Arithmetic, run: &Run) -> bool {
+fn can_alternate(kernel: &Arithmetic, run: &Run) -> bool {
     run.n == 1 || run.period != kernel.cell_time
 }
 
@@ -39,7 +39,7 @@ impl Arithmetic {
             return None;
         }
         let (_, other) = inputs.order.get(1)?;
-        may_alternate(self, next_run(inputs, fabric, other)).then_some(period)
+        can_alternate(self, next_run(inputs, fabric, other)).then_some(period)
     }
 
     /// Takes cells before `horizon`, at least one, until several come together or an input brings
@@ -67,7 +67,7 @@ impl Arithmetic {
             let feed = first_feed + input as usize;
             let interleaved_of = interleaved::of(interleaved, input);
             let run = interleaved_of.next_run(&fabric.feeds[feed].head);
-            if time >= limit || !may_alternate(self, run) {
+            if time >= limit || !can_alternate(self, run) {
                 break;
             }
             let next = self.judge_another(fabric, interleaved_of, feed, time);

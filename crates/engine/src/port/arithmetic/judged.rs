@@ -15,7 +15,7 @@ use super::{Arithmetic, Interleaved, interleaved};
 use crate::cells::{Fate, FrameState, RM, Run};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
-use crate::port::drop::{Asked, Decision, QueueView, Together};
+use crate::port::drop::{AskedRun, AskedRuns, Decision, QueueView};
 use crate::port::gate::Gate;
 use crate::port::ways::PortWay;
 use crate::port::{Inputs, NextInput};
@@ -28,7 +28,7 @@ pub struct Judged {
     /// Whether the policy is asked and no policer.
     asks_policy_alone: bool,
     /// Whether cells can be taken in turns: the policy alone is asked, and no Y_i are kept.
-    may_interleave: bool,
+    can_interleave: bool,
     /// The smallest X at which a cell that the policy accepts is refused.
     room: u64,
     /// Whether the policy needs the time that the port has been idle.
@@ -41,7 +41,7 @@ pub struct Judged {
     /// Last division by the cell time.
     quotient: Quotient,
     /// Scratch space: runs whose cells the policy is asked about before any is taken.
-    asked: Vec<Asked>,
+    asked: Vec<AskedRun>,
 }
 
 /// A cached division of ticks by the cell time. From cell to cell the quotient changes by at most
@@ -76,8 +76,8 @@ impl Judged {
     pub fn new(gate: &Gate, cell_time: Span, arrival_first: bool, counts: bool) -> Option<Judged> {
         gate.judges_each().then(|| Judged {
             asks_policy_alone: gate.asks_policy_alone(),
-            may_interleave: gate.asks_policy_alone() && !counts,
-            room: gate.room(),
+            can_interleave: gate.asks_policy_alone() && !counts,
+            room: gate.capacity(),
             asks_idle_time: gate.needs().idle_time,
             late: Span(u64::from(!arrival_first)),
             first: if arrival_first { cell_time } else { Span::ZERO },
@@ -168,7 +168,7 @@ impl Arithmetic {
                 break;
             }
             let run = next_run(inputs, fabric, input);
-            if run.period != self.cell_time || !self.may_interleave(run) {
+            if run.period != self.cell_time || !self.can_interleave(run) {
                 return false;
             }
             // A flow that lost its last frame is likely to lose another.
@@ -196,7 +196,7 @@ impl Arithmetic {
         let run = next_run(inputs, fabric, next.input);
         if run.period != self.cell_time
             || run.time + run.period >= next.limit()
-            || !self.may_interleave(run)
+            || !self.can_interleave(run)
             || !self.is_steady_at(run.time)
         {
             return None;
@@ -224,7 +224,7 @@ impl Arithmetic {
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let (vc, most) = (hop.local, run.before(next.limit()));
         let cell = self.gate.first_of(&run, begins, vc, None);
-        let mut asked = Asked::new(&run, cell, queue.waiting as i64);
+        let mut asked = AskedRun::new(&run, cell, queue.waiting as i64);
         let x = queue.waiting;
         let mut n = 0;
         let mut decision = Decision::Accept;
@@ -249,7 +249,7 @@ impl Arithmetic {
             more = fabric.feeds[next.feed].skip(n);
         }
         if decision != Decision::Accept {
-            more = self.judge_fully(fabric, next.feed, queue, None, Some(decision));
+            more = self.judge_by_gate(fabric, next.feed, queue, None, Some(decision));
         }
         more
     }
@@ -260,7 +260,7 @@ impl Arithmetic {
     pub(super) fn begin_asking<'a>(
         &mut self,
         runs: impl Iterator<Item = (&'a Run, u32, bool)>,
-    ) -> Vec<Asked> {
+    ) -> Vec<AskedRun> {
         let judged = self.judged.as_mut();
         let mut asked = judged.map_or(Vec::new(), |judged| std::mem::take(&mut judged.asked));
         asked.clear();
@@ -268,7 +268,7 @@ impl Arithmetic {
             let waiting = self.steady_queue(run.time);
             let begins = is_new || run.is_single();
             let cell = self.gate.first_of(run, begins, vc, None);
-            asked.push(Asked::new(run, cell, waiting));
+            asked.push(AskedRun::new(run, cell, waiting));
         }
         asked
     }
@@ -278,12 +278,12 @@ impl Arithmetic {
     #[inline]
     pub(super) fn admits_all(
         &mut self,
-        runs: &[Asked],
+        runs: &[AskedRun],
         cells: u64,
         [least, most]: [u64; 2],
     ) -> bool {
         let period = self.cell_time;
-        self.gate.admits_all(&Together {
+        self.gate.admits_all(&AskedRuns {
             runs,
             cells,
             period,
@@ -304,7 +304,7 @@ impl Arithmetic {
     }
 
     /// Returns the memory of `asked` for the next use.
-    pub(super) fn end_asking(&mut self, asked: Vec<Asked>) {
+    pub(super) fn end_asking(&mut self, asked: Vec<AskedRun>) {
         if let Some(judged) = &mut self.judged {
             judged.asked = asked;
         }
@@ -312,7 +312,7 @@ impl Arithmetic {
 
     /// The decision of the policy about the next cell of a run.
     #[inline(always)]
-    pub(super) fn ask_about(&mut self, asked: &Asked, queue: &QueueView) -> Decision {
+    pub(super) fn ask_about(&mut self, asked: &AskedRun, queue: &QueueView) -> Decision {
         self.gate.ask_policy_of(asked.time, &asked.cell, queue)
     }
 
@@ -383,7 +383,7 @@ impl Arithmetic {
             decided = Some(decision);
         }
         interleaved.leave(self, fabric, feed);
-        let more = self.judge_fully(fabric, feed, &queue, idle, decided);
+        let more = self.judge_by_gate(fabric, feed, &queue, idle, decided);
         more.then_some(fabric.feeds[feed].head.time)
     }
 
@@ -397,21 +397,21 @@ impl Arithmetic {
     ) -> bool {
         let run = &fabric.feeds[feed].head;
         // Cells that come one per cell time are mostly taken together instead.
-        let may_join = run.period != self.cell_time && self.may_interleave(run);
+        let may_join = run.period != self.cell_time && self.can_interleave(run);
         interleaved.is_under_way() || (may_join && interleaved.join(self, fabric, feed))
     }
 
     /// Whether the cells of `run` may be taken in turns. An RM cell always is a run of its own.
-    fn may_interleave(&self, run: &Run) -> bool {
+    fn can_interleave(&self, run: &Run) -> bool {
         debug_assert!(run.n == 1 || run.flags & RM == 0);
-        run.n > 1 && self.may_interleave_any()
+        run.n > 1 && self.can_interleave_any()
     }
 
     /// Whether any run may be taken in turns, apart from RM cells.
-    pub(super) fn may_interleave_any(&self) -> bool {
+    pub(super) fn can_interleave_any(&self) -> bool {
         self.judged
             .as_ref()
-            .is_some_and(|judged| judged.may_interleave)
+            .is_some_and(|judged| judged.can_interleave)
     }
 
     /// Takes the first cell of `feed`, and with it the rest of its frame if that is lost too.
@@ -432,19 +432,24 @@ impl Arithmetic {
             .is_some_and(|judged| judged.asks_policy_alone);
         let is_asked_alone = || asks && !lost && self.has_room(&queue) && run.flags & RM == 0;
         if !PortWay::PolicyAlone.applies(is_asked_alone) {
-            return self.judge_fully(fabric, feed, &queue, idle, None);
+            return self.judge_by_gate(fabric, feed, &queue, idle, None);
         }
         let decision = self.gate.ask_policy(run, begins, hop.local, &queue, idle);
         if decision != Decision::Accept {
-            return self.judge_fully(fabric, feed, &queue, idle, Some(decision));
+            return self.judge_by_gate(fabric, feed, &queue, idle, Some(decision));
         }
-        self.let_in(fabric, feed, idle)
+        self.accept_first(fabric, feed, idle)
     }
 
     /// Takes the first cell of `feed`, which is accepted; `idle` is `None` if the port is busy.
     /// Returns whether the feed has more.
     #[inline(always)]
-    pub(super) fn let_in(&mut self, fabric: &mut Fabric, feed: usize, idle: Option<u64>) -> bool {
+    pub(super) fn accept_first(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        idle: Option<u64>,
+    ) -> bool {
         let run = &fabric.feeds[feed].head;
         let t = run.time.signed();
         let hop = &mut fabric.hops[run.hop as usize];
@@ -523,7 +528,7 @@ impl Arithmetic {
     /// Takes the first cell of `feed` through the gate; `decided` is the policy's decision if it
     /// has been asked. Returns whether the feed has more.
     #[inline(never)]
-    pub(super) fn judge_fully(
+    pub(super) fn judge_by_gate(
         &mut self,
         fabric: &mut Fabric,
         feed: usize,

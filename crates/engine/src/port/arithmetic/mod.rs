@@ -114,7 +114,7 @@ impl Arithmetic {
         let judged = judged::Judged::new(&gate, cell_time, arrival_first, needed);
         // The policy is asked about every cell anyway, so only room is a limit.
         let [full, refusal] = match &judged {
-            Some(_) if gate.asks_policy_alone() => [gate.room(); 2],
+            Some(_) if gate.asks_policy_alone() => [gate.capacity(); 2],
             _ => [gate.full(), gate.refusal()],
         };
         Arithmetic {
@@ -169,14 +169,14 @@ impl Arithmetic {
     }
 
     /// Whether `cells` cells may join before X reaches a limit: see [`Arithmetic::room_at`].
-    pub fn has_room_at(&self, t: Time, begins: bool, cells: u64) -> bool {
+    pub fn has_room_for(&self, t: Time, begins: bool, cells: u64) -> bool {
         let left = u64::try_from(self.time_left_at(t, begins).0);
         left.is_ok_and(|left| u128::from(self.cell_time.0) * u128::from(cells) <= u128::from(left))
     }
 
     /// How many cells may join before X reaches a limit, if they come one per cell time or faster.
     /// The limit includes the policy's if a frame `begins`.
-    pub fn room_at(&self, t: Time, begins: bool) -> u64 {
+    pub fn cells_until_limit(&self, t: Time, begins: bool) -> u64 {
         (self.time_left_at(t, begins).0 / self.cell_time.0 as i64).max(0) as u64
     }
 
@@ -396,10 +396,10 @@ mod tests {
         let mut port = Arithmetic::new(gate, 0, Span(7), true, 1, false);
         for start in [100, 130, 163, 170, 300] {
             port.start = SignedTicks(start);
-            let room = port.room_at(Time(100), false);
-            let found = (1..20).filter(|&cells| port.has_room_at(Time(100), false, cells));
+            let room = port.cells_until_limit(Time(100), false);
+            let found = (1..20).filter(|&cells| port.has_room_for(Time(100), false, cells));
             assert!(found.eq(1..=room), "{start}: {room}");
         }
-        assert!(!port.has_room_at(Time(100), false, u64::MAX));
+        assert!(!port.has_room_for(Time(100), false, u64::MAX));
     }
 }

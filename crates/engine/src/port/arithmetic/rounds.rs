@@ -58,7 +58,7 @@ pub struct RoundInput {
 /// Rounds that can be taken together.
 pub struct RoundPlan {
     cell_time: Span,
-    members: u64,
+    inputs: u64,
     rounds: u64,
     /// Number of cells in all rounds.
     cells: u64,
@@ -72,7 +72,7 @@ pub struct RoundPlan {
 impl RoundPlan {
     /// Time from the start of a member's cell to that of its next one.
     fn round_time(&self) -> Span {
-        self.cell_time * self.members
+        self.cell_time * self.inputs
     }
 }
 
@@ -134,7 +134,11 @@ fn ask(
     inputs: &mut Inputs,
     plan: &mut RoundPlan,
 ) -> Option<Refused> {
-    let Inputs { members, tie, .. } = inputs;
+    let Inputs {
+        round_inputs: members,
+        tie,
+        ..
+    } = inputs;
     let mut asked = kernel.begin_asking(members.iter().map(|m| {
         let run = &fabric.feeds[inputs.first_feed + m.input as usize].head;
         let state = &fabric.hops[run.hop as usize].frame_state;
@@ -180,7 +184,7 @@ fn ask(
     kernel.end_asking(asked);
     let (rounds, refused) = end.break_value()?;
     plan.rounds = rounds;
-    plan.cells = rounds * plan.members;
+    plan.cells = rounds * plan.inputs;
     Some(refused)
 }
 
@@ -193,13 +197,17 @@ fn break_off(
     plan: &RoundPlan,
     refused: &Refused,
 ) {
-    let Inputs { members, tie, .. } = inputs;
+    let Inputs {
+        round_inputs: members,
+        tie,
+        ..
+    } = inputs;
     let feed = |member: &RoundInput| inputs.first_feed + member.input as usize;
     let _ = in_round(members, tie, plan, plan.rounds, |member, _| {
         if member.number == refused.member {
             return ControlFlow::Break(());
         }
-        kernel.let_in(fabric, feed(member), None);
+        kernel.accept_first(fabric, feed(member), None);
         ControlFlow::Continue(())
     });
     let Refused {
@@ -208,7 +216,7 @@ fn break_off(
         decision,
     } = refused;
     let feed = feed(&members[*member as usize]);
-    kernel.judge_fully(fabric, feed, queue, None, Some(*decision));
+    kernel.judge_by_gate(fabric, feed, queue, None, Some(*decision));
 }
 
 /// Limits on the rounds of the members.
@@ -241,7 +249,7 @@ fn gather(
     if !inputs.tie.is_regular() || !kernel.is_steady_at(begin) {
         return None;
     }
-    inputs.members.clear();
+    inputs.round_inputs.clear();
     let mut limit = horizon;
     let (mut begins, mut go_on) = (false, false);
     // Length of the shortest runs, and the first arrival of a frame behind one of them.
@@ -277,7 +285,7 @@ fn gather(
         }
         latest = latest.max(hop.latency);
         oldest = oldest.max(run.age);
-        inputs.members.push(RoundInput {
+        inputs.round_inputs.push(RoundInput {
             time,
             beyond: run.age + hop.latency + c,
             sum: 0,
@@ -292,8 +300,8 @@ fn gather(
             next: hop.next,
         });
     }
-    let last_time = inputs.members.last().map_or(Time::ZERO, |m| m.time);
-    if inputs.members.len() < 2 || limit <= last_time {
+    let last_time = inputs.round_inputs.last().map_or(Time::ZERO, |m| m.time);
+    if inputs.round_inputs.len() < 2 || limit <= last_time {
         return None;
     }
     Some(Bounds {
@@ -329,14 +337,14 @@ fn plan(
         oldest,
     } = gather(kernel, fabric, inputs, horizon)?;
     let c = kernel.cell_time();
-    let k = inputs.members.len() as u64;
+    let k = inputs.round_inputs.len() as u64;
     let mut rounds = u64::from(shortest);
     // Divides only if a limit is near: divisions would be the most expensive part.
     if last_time + c * (rounds - 1) >= limit {
         rounds = (limit - last_time).0.div_ceil(c.0);
     }
-    if !kernel.has_room_at(begin, begins, rounds * k) {
-        rounds = kernel.room_at(begin, begins) / k;
+    if !kernel.has_room_for(begin, begins, rounds * k) {
+        rounds = kernel.cells_until_limit(begin, begins) / k;
     }
     let start = kernel.last_start();
     // Sums of ages must fit into 64 bits.
@@ -353,7 +361,7 @@ fn plan(
     }
     Some(RoundPlan {
         cell_time: c,
-        members: k,
+        inputs: k,
         rounds,
         cells,
         begin,
@@ -370,7 +378,11 @@ fn take(
     inputs: &mut Inputs,
     plan: &RoundPlan,
 ) -> Time {
-    let Inputs { members, tie, .. } = inputs;
+    let Inputs {
+        round_inputs: members,
+        tie,
+        ..
+    } = inputs;
     let last_start = kernel.last_start();
     let mut start = last_start + plan.cell_time;
     let mut counts = kernel.counts_at(plan.begin);
@@ -503,7 +515,7 @@ impl RoundInput {
 #[inline(always)]
 fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u64) {
     let c = kernel.cell_time();
-    for member in inputs.members.iter() {
+    for member in inputs.round_inputs.iter() {
         let feed = &mut fabric.feeds[inputs.first_feed + member.input as usize];
         let run = feed.head;
         let hop = &mut fabric.hops[run.hop as usize];
@@ -526,10 +538,10 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
 
 /// Moves the members, which come first, to the places of their next cells.
 fn reorder(fabric: &Fabric, inputs: &mut Inputs) {
-    for _ in 0..inputs.members.len() {
+    for _ in 0..inputs.round_inputs.len() {
         inputs.order.pop();
     }
-    for member in inputs.members.iter() {
+    for member in inputs.round_inputs.iter() {
         let head = &fabric.feeds[inputs.first_feed + member.input as usize].head;
         if head.n > 0 {
             inputs.order.insert(head.time, member.input);

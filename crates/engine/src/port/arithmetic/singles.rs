@@ -30,7 +30,7 @@ impl Arithmetic {
         let interleaved = inputs.interleaved.get(next.input as usize);
         head.n == 1
             && head.period != self.cell_time
-            && self.may_interleave_any()
+            && self.can_interleave_any()
             && !fabric.hops[head.hop as usize].one_by_one
             && !interleaved.is_some_and(Interleaved::is_under_way)
             && feed
@@ -108,7 +108,7 @@ impl Arithmetic {
         }
         match refused {
             Some((queue, idle, decision)) => {
-                self.judge_fully(fabric, feed, &queue, idle, Some(decision))
+                self.judge_by_gate(fabric, feed, &queue, idle, Some(decision))
             }
             None if cells > 0 => more,
             None => self.judge_one(fabric, feed),

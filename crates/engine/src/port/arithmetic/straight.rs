@@ -374,7 +374,7 @@ impl Pair {
         };
         let first = kernel.start.time() + c * 2 + hops[0].latency.min(hops[1].latency);
         let last = pair.last_start() + c + hops[0].latency.max(hops[1].latency);
-        let has_room = kernel.has_room_at(time, false, 2 * u64::from(rounds));
+        let has_room = kernel.has_room_for(time, false, 2 * u64::from(rounds));
         // A frame begins in the first round at the latest.
         let is_refused = |m: usize| {
             let begins = hops[m].frame_state.frame != Some(runs[m].frame);

@@ -17,7 +17,7 @@
 //! it conforms. So with `export_tag` a later policy that looks at first cells (`dfba`) sees no tag,
 //! and `f-gcra` drops the cells that differ from the first cell of their frame.
 
-use super::{Arriving, Asked, Decision, QueueView, Together};
+use super::{Arriving, AskedRun, AskedRuns, Decision, QueueView};
 use crate::port::police::gcra::{LeakyBucket, Test};
 use crate::scenario::Terms;
 use crate::tally::DropReason;
@@ -77,7 +77,7 @@ impl AllBuckets {
 
     /// Whether the gate drops `cell` whatever the policy says, so that nothing is charged.
     /// The cell is the rest of a lost frame, or the buffer is full.
-    pub fn is_beyond_hope(&self, cell: &Arriving, queue: &QueueView) -> bool {
+    pub fn is_dropped_anyway(&self, cell: &Arriving, queue: &QueueView) -> bool {
         cell.lost || queue.waiting >= self.buffer
     }
 
@@ -99,14 +99,14 @@ impl AllBuckets {
     /// Takes all these cells if they are untagged and surely conform to both buckets; returns
     /// whether it did.
     /// With `gives`, each cell also takes a turn that gives credit.
-    pub fn take_all(&mut self, cells: &Together, gives: bool) -> bool {
+    pub fn take_all(&mut self, cells: &AskedRuns, gives: bool) -> bool {
         let (period, n) = (cells.period, cells.cells);
         let given = if gives {
             n * cells.runs.len() as u64
         } else {
             0
         };
-        let conforms = |run: &Asked| {
+        let conforms = |run: &AskedRun| {
             let Some(buckets) = &self.flows[run.cell.vc as usize] else {
                 return false;
             };
@@ -144,7 +144,7 @@ impl AllBuckets {
     }
 
     /// Gives the credit of the next `turns` turns, except to the flows of `but`.
-    fn give_all(&mut self, turns: u64, but: &[Asked]) {
+    fn give_all(&mut self, turns: u64, but: &[AskedRun]) {
         let of = self.with_contract.len();
         for (place, &flow) in self.with_contract.iter().enumerate() {
             if but.iter().any(|run| run.cell.vc as usize == flow) {
@@ -244,9 +244,9 @@ mod tests {
                 n: 2,
                 ..Run::default()
             };
-            let asked = [Asked::new(&run, cell(0, false, false), 110)];
+            let asked = [AskedRun::new(&run, cell(0, false, false), 110)];
             let mut together = |most| {
-                policy.admits_all(&Together {
+                policy.admits_all(&AskedRuns {
                     runs: &asked,
                     cells: 2,
                     period: C,
@@ -289,10 +289,10 @@ mod tests {
             let runs = runs.min(flows.len());
             let asked: Vec<_> = (0..runs).map(|vc| {
                 let run = Run { time: now + Span(phases[vc]), n: 100, ..Run::default() };
-                Asked::new(&run, cell(vc as u32, false, false), x as i64)
+                AskedRun::new(&run, cell(vc as u32, false, false), x as i64)
             }).collect();
             let most = x + cells * runs as u64;
-            let together = Together { runs: &asked, cells, period: C, least: x, most };
+            let together = AskedRuns { runs: &asked, cells, period: C, least: x, most };
             let mut other = policy.clone();
             if !other.admits_all(&together) {
                 prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));

@@ -18,7 +18,7 @@
 //! most of the excess.
 
 use super::buckets::AllBuckets;
-use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
+use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
 use crate::scenario::{Terms, Threshold};
 use crate::units::{Ratio, Time};
 
@@ -54,13 +54,13 @@ impl DropRule for GcraEpd {
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
-        if self.buckets.is_beyond_hope(cell, queue) || below(queue.waiting, self.threshold) {
+        if self.buckets.is_dropped_anyway(cell, queue) || below(queue.waiting, self.threshold) {
             return Decision::Accept;
         }
         self.buckets.test(now, cell)
     }
 
-    fn admits_all(&mut self, cells: &Together) -> bool {
+    fn admits_all(&mut self, cells: &AskedRuns) -> bool {
         below(cells.most, self.threshold)
             || (!below(cells.least, self.threshold) && self.buckets.take_all(cells, false))
     }

@@ -18,7 +18,7 @@
 //! filled. Turns go over all VCs of the port, also those that have not begun.
 
 use super::buckets::AllBuckets;
-use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
+use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
 use crate::scenario::{Terms, Threshold};
 use crate::units::{Ratio, Time};
 
@@ -57,7 +57,7 @@ impl DropRule for GcraRoundRobin {
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
-        if self.buckets.is_beyond_hope(cell, queue) {
+        if self.buckets.is_dropped_anyway(cell, queue) {
             return Decision::Accept;
         }
         if below(queue.waiting, self.threshold) {
@@ -72,7 +72,7 @@ impl DropRule for GcraRoundRobin {
         self.buckets.test(now, cell)
     }
 
-    fn admits_all(&mut self, cells: &Together) -> bool {
+    fn admits_all(&mut self, cells: &AskedRuns) -> bool {
         let gives = below(cells.most, self.threshold);
         let is_one_side = gives || !below(cells.least, self.threshold);
         is_one_side && !(gives && self.keep_credit) && self.buckets.take_all(cells, gives)

@@ -17,7 +17,7 @@
 //! Limits: a Y_i that has grown in a long quiet time is paid off only by turns.
 
 use super::buckets::AllBuckets;
-use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
+use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
 use crate::scenario::{Terms, Threshold};
 use crate::units::{Ratio, Time};
 
@@ -79,7 +79,7 @@ impl DropRule for GcraTwoThresholds {
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
-        if self.buckets.is_beyond_hope(cell, queue) {
+        if self.buckets.is_dropped_anyway(cell, queue) {
             return Decision::Accept;
         }
         if below(queue.waiting, self.threshold) {
@@ -96,7 +96,7 @@ impl DropRule for GcraTwoThresholds {
         self.buckets.test(now, cell)
     }
 
-    fn admits_all(&mut self, cells: &Together) -> bool {
+    fn admits_all(&mut self, cells: &AskedRuns) -> bool {
         let gives = below(cells.most, self.threshold);
         let is_one_side = gives || !below(cells.least, self.threshold);
         // Credit goes to the buckets only where no cell is on account.
@@ -112,7 +112,7 @@ impl DropRule for GcraTwoThresholds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Asked;
+    use super::super::AskedRun;
     use super::super::testing::{Cells, cell, contract};
     use super::*;
     use crate::cells::Run;
@@ -179,8 +179,8 @@ mod tests {
                 n: 2,
                 ..Run::default()
             };
-            let cells = Together {
-                runs: &[Asked::new(&run, cell(1, false, false), 7)],
+            let cells = AskedRuns {
+                runs: &[AskedRun::new(&run, cell(1, false, false), 7)],
                 cells: 2,
                 period: Span(1),
                 least: 7,

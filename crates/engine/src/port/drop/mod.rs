@@ -105,7 +105,7 @@ impl Arriving {
 
 /// Run with one cell per cell time, about which a policy is asked before any cell is taken.
 #[derive(Debug)]
-pub struct Asked {
+pub struct AskedRun {
     /// Arrival time of the next cell.
     pub time: Time,
     /// Next cell as the policy sees it.
@@ -119,11 +119,11 @@ pub struct Asked {
     pub waiting: i64,
 }
 
-impl Asked {
+impl AskedRun {
     /// Makes the question about `run`, whose first cell is `cell`.
-    pub fn new(run: &Run, cell: Arriving, waiting: i64) -> Asked {
+    pub fn new(run: &Run, cell: Arriving, waiting: i64) -> AskedRun {
         let ends = run.flags & ENDS_FRAME != 0;
-        Asked {
+        AskedRun {
             time: run.time,
             cell,
             waiting,
@@ -143,9 +143,9 @@ impl Asked {
 
 /// Equally many cells of several runs, which take turns.
 #[derive(Clone, Copy, Debug)]
-pub struct Together<'a> {
+pub struct AskedRuns<'a> {
     /// Runs, each of another VC.
-    pub runs: &'a [Asked],
+    pub runs: &'a [AskedRun],
     /// Number of cells of each run.
     pub cells: u64,
     /// Time between two cells of a run.
@@ -222,7 +222,7 @@ pub trait DropRule {
     /// Whether all these cells come in without a tag, in whatever order they take turns.
     /// If so, the policy updates its state as if asked about each cell. A false "no" costs only
     /// speed: the policy is then asked about one cell after the other.
-    fn admits_all(&mut self, _cells: &Together) -> bool {
+    fn admits_all(&mut self, _cells: &AskedRuns) -> bool {
         false
     }
 

@@ -330,7 +330,7 @@ fn red_decides_and_draws_about_cells_that_find_the_buffer_full() {
 fn a_policy_that_was_asked_before_is_not_asked_again() {
     let third = every_third(true);
     let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::Accept, draws());
-    assert!(gate.asks_policy_alone() && gate.room() == 10);
+    assert!(gate.asks_policy_alone() && gate.capacity() == 10);
     let mut state = FrameState::default();
     for cell in 0..2 {
         let decision = gate.ask_policy(&run(0, cell, 1), cell == 0, 0, &queue(1), None);

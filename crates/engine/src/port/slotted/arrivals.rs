@@ -36,7 +36,7 @@ impl Slotted {
             } else if next.time == next.other {
                 let first = inputs.coincident(next.time);
                 for i in 0..inputs.group.len() {
-                    self.arrive(fabric, inputs.in_turn(first, i), false);
+                    self.handle_arrival(fabric, inputs.in_turn(first, i), false);
                 }
                 inputs.put_back(fabric);
             } else if let Some(step) =
@@ -50,7 +50,7 @@ impl Slotted {
                 let more = self.join_decided(fabric, next.feed, cells);
                 inputs.go_on(fabric, next.feed, more);
             } else {
-                let more = self.arrive(fabric, next.feed, false).more;
+                let more = self.handle_arrival(fabric, next.feed, false).more;
                 inputs.go_on(fabric, next.feed, more);
             }
         }
@@ -117,7 +117,7 @@ impl Slotted {
         let cell = Seen::first_of(&run, hop);
         let class = hop.class as usize;
         let queue = self.view(class, hop.local as usize);
-        let outcome = self.arrive(fabric, feed, true);
+        let outcome = self.handle_arrival(fabric, feed, true);
         if probe.watches_arrivals() {
             probe.arrived(run.time, |quantity| self.look(quantity));
         }
@@ -140,11 +140,11 @@ impl Slotted {
     /// Handles the first cell of `feed`, which arrives now.
     /// Unless `one` is set, it also drops the rest of a frame that is lost.
     #[inline]
-    fn arrive(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+    fn handle_arrival(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
         if PortWay::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
-            Outcome::accepted(self.take_first(fabric, feed))
+            Outcome::accepted(self.accept_first(fabric, feed))
         } else {
-            self.arrive_at_gate(fabric, feed, one)
+            self.handle_near_limits(fabric, feed, one)
         }
     }
 
@@ -169,7 +169,7 @@ impl Slotted {
 
     /// Accepts the first cell of `feed`; returns whether the feed has more.
     #[inline(always)]
-    fn take_first(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
+    fn accept_first(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         hop.frame_state = FrameState::accepted(run.frame);
@@ -183,9 +183,9 @@ impl Slotted {
     /// Handles the first cell of `feed` where a limit may be near, by the policy alone or by the
     /// gate.
     #[inline(never)]
-    fn arrive_at_gate(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+    fn handle_near_limits(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
         if !PortWay::QueuedPolicyAlone.applies(|| self.can_take_by_policy_alone(fabric, feed)) {
-            return self.arrive_carefully(fabric, feed, one, None);
+            return self.handle_by_gate(fabric, feed, one, None);
         }
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
@@ -194,9 +194,9 @@ impl Slotted {
         let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));
         let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
         if decision != Decision::Accept {
-            return self.arrive_carefully(fabric, feed, one, Some(decision));
+            return self.handle_by_gate(fabric, feed, one, Some(decision));
         }
-        Outcome::accepted(self.take_first(fabric, feed))
+        Outcome::accepted(self.accept_first(fabric, feed))
     }
 
     /// Whether the policy alone decides on the first cell of `feed`, without the rest of the gate.
@@ -214,7 +214,7 @@ impl Slotted {
 
     /// Handles the first cell of `feed` by the gate, given what the policy `decided` if it was
     /// already asked.
-    fn arrive_carefully(
+    fn handle_by_gate(
         &mut self,
         fabric: &mut Fabric,
         feed: usize,
@@ -283,7 +283,7 @@ impl Slotted {
     fn accept(&mut self, fabric: &mut Fabric, class: usize, local: usize, cell: QueuedCells) {
         self.accepted += 1;
         if self.busy {
-            self.wait(class, local, cell);
+            self.enqueue(class, local, cell);
             self.note_longest(class);
         } else {
             // The cell never waits, so Y_i does not count it.
@@ -349,7 +349,7 @@ impl Slotted {
 
     /// Appends cells to their queue.
     #[inline(always)]
-    pub(super) fn wait(&mut self, class: usize, local: usize, cells: QueuedCells) {
+    pub(super) fn enqueue(&mut self, class: usize, local: usize, cells: QueuedCells) {
         let queue = &mut self.queues[class];
         let n = u64::from(cells.n());
         if self.counts[class] {
@@ -383,7 +383,7 @@ impl Slotted {
         let alone = self
             .scheduler
             .serves_only(class, &self.waiting, self.total)?;
-        let cells = self.surely_accepted(fabric, next.feed, next.limit(), alone)?;
+        let cells = self.cells_below_limits(fabric, next.feed, next.limit(), alone)?;
         Some(LockStep { cells, alone })
     }
 
@@ -399,11 +399,11 @@ impl Slotted {
         let LockStep { cells: n, alone } = step;
         let c = self.cell_time;
         debug_assert!(next.time <= self.free_at && self.free_at <= next.time + c);
-        let (class, local, cells) = self.let_in(fabric, next.feed, n);
+        let (class, local, cells) = self.count_accepted(fabric, next.feed, n);
         let n = u64::from(n);
         let x = self.waiting[class];
         raise(&mut self.max_queue, self.total + 1);
-        self.wait(class, local, cells);
+        self.enqueue(class, local, cells);
         if alone {
             let queue = &mut self.queues[class];
             raise(&mut queue.max, x + 1);
@@ -430,18 +430,18 @@ impl Slotted {
         if !self.keeps_step(run, next.limit()) || self.ahead.is_empty() {
             return None;
         }
-        self.surely_accepted(fabric, next.feed, next.limit().min(self.free_at), false)
+        self.cells_below_limits(fabric, next.feed, next.limit().min(self.free_at), false)
     }
 
     /// Takes the first `n` cells of `feed`, which arrive while cells decided ahead of time begin.
     /// Returns whether the feed has more.
     #[inline(never)]
     fn join_decided(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
-        let (class, local, cells) = self.let_in(fabric, feed, n);
+        let (class, local, cells) = self.count_accepted(fabric, feed, n);
         // One cell begins between two arrivals, so X is largest after the last arrival.
         let last = cells.arrived + self.cell_time * u64::from(n - 1);
         self.begin_decided_before(self.decided_before(last));
-        self.wait(class, local, cells);
+        self.enqueue(class, local, cells);
         self.note_longest(class);
         fabric.feeds[feed].skip(n)
     }
@@ -449,7 +449,12 @@ impl Slotted {
     /// Counts the first `n` cells of `feed` as accepted.
     /// Returns class and local number of their flow, and the cells to queue.
     #[inline(always)]
-    fn let_in(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> (usize, usize, QueuedCells) {
+    fn count_accepted(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        n: u32,
+    ) -> (usize, usize, QueuedCells) {
         let run = &fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         hop.frame_state = FrameState::accepted(run.frame);
@@ -464,7 +469,7 @@ impl Slotted {
     /// With `alone` all decisions are on their class, so X does not grow and room for one cell is
     /// enough.
     #[inline(always)]
-    fn surely_accepted(
+    fn cells_below_limits(
         &self,
         fabric: &Fabric,
         feed: usize,

@@ -187,7 +187,7 @@ impl Slotted {
                 self.arrivals[slot..end].iter_mut().for_each(|a| *a += 1);
             }
             let (class, local) = (hop.class as usize, hop.local as usize);
-            self.wait(class, local, QueuedCells::first_of(run, n));
+            self.enqueue(class, local, QueuedCells::first_of(run, n));
             if !fabric.feeds[feed].skip(n) {
                 break;
             }

@@ -112,7 +112,7 @@ impl Slotted {
             full: gates[class].full(),
             refusal: gates[class].refusal(),
             asks_policy_alone: gates[class].asks_policy_alone(),
-            room: gates[class].room(),
+            room: gates[class].capacity(),
             asks_idle_time: gates[class].needs().idle_time,
             ..ClassQueue::default()
         });

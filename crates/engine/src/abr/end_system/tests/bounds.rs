@@ -20,7 +20,7 @@ fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
             let end = having_sent(Terms { trm, ..terms() }, sent);
             for cells in 0..40 {
                 let (mut real, mut left) = (end.clone(), cells);
-                let said = end.no_forward_before(cells);
+                let said = end.earliest_forward_rm(cells);
                 loop {
                     let due = real.due(left > 0);
                     if due == Time::NEVER {
@@ -31,17 +31,17 @@ fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
                         assert!(!exact || due == said, "{sent} {cells}");
                         break;
                     }
-                    assert!(due >= end.goes_from(cells - left));
+                    assert!(due >= end.earliest_data_cell(cells - left));
                     left -= 1;
                 }
             }
         }
     }
     let mut end = having_sent(terms(), 3);
-    assert!(end.no_forward_before(0) > Time::ZERO);
+    assert!(end.earliest_forward_rm(0) > Time::ZERO);
     end.set_acr(at(3), TCR / 2.0);
-    assert_eq!(end.no_forward_before(0), Time::ZERO, "out of rate");
-    assert_eq!(EndSystem::new(terms()).no_forward_before(0), Time::ZERO);
+    assert_eq!(end.earliest_forward_rm(0), Time::ZERO, "out of rate");
+    assert_eq!(EndSystem::new(terms()).earliest_forward_rm(0), Time::ZERO);
 }
 
 /// Largest number of cells per frame.
@@ -55,13 +55,16 @@ fn below_tcr_no_data_go_sooner_than_said() {
         let mut end = having_sent(terms(), 3);
         end.set_acr(at(3), acr);
         let last = end.last_cell.expect("it has sent");
-        assert_eq!(end.goes_from(0), last + end.gap);
-        assert_eq!(end.goes_from(FRAME), end.goes_from(0) + TCR_GAP * FRAME);
+        assert_eq!(end.earliest_data_cell(0), last + end.gap);
+        assert_eq!(
+            end.earliest_data_cell(FRAME),
+            end.earliest_data_cell(0) + TCR_GAP * FRAME
+        );
         let (mut real, mut data) = (end.clone(), 0);
         for _ in 0..100 {
             let due = real.due(true);
             if real.next(due, true) == Turn::Data {
-                assert!(due >= end.goes_from(data), "{acr}");
+                assert!(due >= end.earliest_data_cell(data), "{acr}");
                 data += 1;
             }
         }

@@ -48,7 +48,7 @@ proptest! {
                 }
                 Step::Data { waiting, limit } => {
                     now = many.due(true).max(now);
-                    let (n, gap) = many.data_in_a_row(now, waiting, now + Span(ms(limit).0 / 10));
+                    let (n, gap) = many.consecutive_data(now, waiting, now + Span(ms(limit).0 / 10));
                     prop_assert!(n <= waiting);
                     if n == 0 {
                         prop_assert_eq!(many.next(now, true), one.next(now, true));

@@ -1,4 +1,4 @@
-//! Private event slots ("agendas") of VCs that share nothing with others at hosts.
+//! Event queues of single VCs: those that share nothing with others at hosts.
 //!
 //! If the NICs of both ends of an ABR VC serve no other VC, and nothing waits in processing stages,
 //! events at its hosts concern only this VC. Other VCs are affected through ports, no sooner than
@@ -19,23 +19,23 @@ use std::hint::select_unpredictable;
 
 /// Kinds of events at the ends of a VC, in the order of execution at one instant.
 #[derive(Clone, Copy, Debug)]
-enum Due {
+enum EventSlot {
     Timer(End),
     Source,
     Delivered(FlowKind),
     Paced(FlowKind),
 }
 
-const ALL: [Due; 9] = [
-    Due::Timer(End::Sender),
-    Due::Timer(End::Receiver),
-    Due::Source,
-    Due::Delivered(FlowKind::Data),
-    Due::Delivered(FlowKind::Ack),
-    Due::Delivered(FlowKind::Rm),
-    Due::Delivered(FlowKind::RmBack),
-    Due::Paced(FlowKind::Data),
-    Due::Paced(FlowKind::Ack),
+const SLOTS: [EventSlot; 9] = [
+    EventSlot::Timer(End::Sender),
+    EventSlot::Timer(End::Receiver),
+    EventSlot::Source,
+    EventSlot::Delivered(FlowKind::Data),
+    EventSlot::Delivered(FlowKind::Ack),
+    EventSlot::Delivered(FlowKind::Rm),
+    EventSlot::Delivered(FlowKind::RmBack),
+    EventSlot::Paced(FlowKind::Data),
+    EventSlot::Paced(FlowKind::Ack),
 ];
 
 /// Slot of the timer of `end`.
@@ -57,9 +57,9 @@ pub const fn paced(kind: FlowKind) -> usize {
 }
 
 /// Maximum number of events in one turn.
-const MOST: usize = 1000;
+const MAX_EVENTS_PER_TURN: usize = 1000;
 
-/// A VC whose events at hosts concern no other VC, so that it has an agenda.
+/// A VC whose events at hosts concern no other VC, so that it has its own event queue.
 #[derive(Debug)]
 pub struct PrivateVc {
     /// Index of the VC.
@@ -70,39 +70,39 @@ pub struct PrivateVc {
     pub ends: [usize; 2],
 }
 
-/// All agendas.
+/// Event queues of all these VCs.
 #[derive(Debug)]
-pub struct Agendas {
-    members: Vec<PrivateVc>,
-    /// Due times, by agenda and slot; [`Time::NEVER`] for an empty slot.
-    due: Vec<[Time; ALL.len()]>,
-    /// Next event of each agenda, except the one whose turn it is.
+pub struct VcEventQueues {
+    vcs: Vec<PrivateVc>,
+    /// EventSlot times, by queue and slot; [`Time::NEVER`] for an empty slot.
+    due: Vec<[Time; SLOTS.len()]>,
+    /// Next event of each queue, except the one whose turn it is.
     next: Earliest,
     running: Option<usize>,
 }
 
-impl Agendas {
-    /// Empty agendas.
-    pub fn new(members: Vec<PrivateVc>) -> Agendas {
-        Agendas {
-            due: vec![[Time::NEVER; ALL.len()]; members.len()],
-            next: Earliest::new(members.len()),
+impl VcEventQueues {
+    /// Empty queues.
+    pub fn new(vcs: Vec<PrivateVc>) -> VcEventQueues {
+        VcEventQueues {
+            due: vec![[Time::NEVER; SLOTS.len()]; vcs.len()],
+            next: Earliest::new(vcs.len()),
             running: None,
-            members,
+            vcs,
         }
     }
 
-    /// The earliest event of all agendas, and the index of its agenda.
+    /// The earliest event of all queues, and the index of its queue.
     #[inline]
     pub fn first(&self) -> Option<(Time, usize)> {
         self.next.first()
     }
 
-    /// Sets the due time of a slot of an agenda.
+    /// Sets the due time of a slot of a queue.
     #[inline]
-    pub fn set(&mut self, agenda: u32, place: usize, time: Time) {
-        let index = agenda as usize;
-        let before = std::mem::replace(&mut self.due[index][place], time);
+    pub fn set(&mut self, queue: u32, slot: usize, time: Time) {
+        let index = queue as usize;
+        let before = std::mem::replace(&mut self.due[index][slot], time);
         if self.running == Some(index) {
             return;
         }
@@ -114,26 +114,26 @@ impl Agendas {
         }
     }
 
-    /// The earliest event of an agenda, and its slot.
+    /// The earliest event of a queue, and its slot.
     #[inline]
     fn earliest(&self, index: usize) -> (Time, usize) {
         let due = &self.due[index];
         let mut first = (due[0], 0);
-        for (place, &time) in due.iter().enumerate().skip(1) {
-            first = select_unpredictable(time < first.0, (time, place), first);
+        for (slot, &time) in due.iter().enumerate().skip(1) {
+            first = select_unpredictable(time < first.0, (time, slot), first);
         }
         first
     }
 }
 
-/// Gives an agenda to each VC whose events at its hosts concern no other VC and no probe.
-pub(super) fn members(
+/// Gives an event queue to each VC whose events at its hosts concern no other VC and no probe.
+pub(super) fn private_vcs(
     vcs: &mut [Vc],
     flows: &mut [FlowEnds],
     paced: &[Paced],
     stages: &[[Option<Box<FrameStage>>; 2]],
 ) -> Vec<PrivateVc> {
-    let mut members = Vec::new();
+    let mut private_vcs = Vec::new();
     for (index, vc) in vcs.iter_mut().enumerate() {
         let of = |flow: FlowId| &flows[flow.index()];
         let ends = [vc.data, vc.ack].map(|flow| of(flow).paced);
@@ -147,48 +147,48 @@ pub(super) fn members(
         let alone = ends.iter().all(|&end| paced[end].is_alone());
         let waits = waits(vc.data) || waits(vc.ack) || of(vc.data).hosts.iter().any(shares);
         if alone && !waits && vc.probe.is_none() && matches!(vc.source, Source::Frames(_)) {
-            vc.agenda = Some(members.len() as u32);
+            vc.event_queue = Some(private_vcs.len() as u32);
             for flow in [vc.data, vc.ack] {
                 flows[flow.index()].at_once = true;
             }
             let [_, rm_back] = paced[first as usize].flows();
             let [_, rm] = paced[second as usize].flows();
-            members.push(PrivateVc {
+            private_vcs.push(PrivateVc {
                 vc: index,
                 flows: [vc.data, vc.ack, rm, rm_back],
                 ends,
             });
         }
     }
-    members
+    private_vcs
 }
 
 impl Hosts {
-    /// Runs a turn of the VC with this agenda: its next event, and later ones as long as all
+    /// Runs a turn of the VC with this event queue: its next event, and later ones as long as all
     /// arrivals before them are known.
-    pub(super) fn turn(&mut self, index: usize, fabric: &mut Fabric) {
-        self.agendas.running = Some(index);
+    pub(super) fn run_turn(&mut self, index: usize, fabric: &mut Fabric) {
+        self.vc_event_queues.running = Some(index);
         self.sent_from = Time::NEVER;
         let limit = self.told_until.min(self.end);
-        let mut next = self.agendas.earliest(index);
-        for _ in 0..MOST {
-            let (now, place) = next;
+        let mut next = self.vc_event_queues.earliest(index);
+        for _ in 0..MAX_EVENTS_PER_TURN {
+            let (now, slot) = next;
             self.known_until = self.known_of(now.min(self.sent_from));
-            self.agendas.due[index][place] = Time::NEVER;
-            let PrivateVc { vc, flows, ends } = self.agendas.members[index];
-            match ALL[place] {
-                Due::Timer(end) => self.timer(end, now, vc, fabric),
-                Due::Source => self.source(now, vc, fabric),
-                Due::Delivered(kind) => self.delivered(now, flows[kind as usize], fabric),
-                Due::Paced(kind) => self.paced(now, ends[kind as usize], fabric),
+            self.vc_event_queues.due[index][slot] = Time::NEVER;
+            let PrivateVc { vc, flows, ends } = self.vc_event_queues.vcs[index];
+            match SLOTS[slot] {
+                EventSlot::Timer(end) => self.timer(end, now, vc, fabric),
+                EventSlot::Source => self.source(now, vc, fabric),
+                EventSlot::Delivered(kind) => self.delivered(now, flows[kind as usize], fabric),
+                EventSlot::Paced(kind) => self.paced(now, ends[kind as usize], fabric),
             }
-            next = self.agendas.earliest(index);
+            next = self.vc_event_queues.earliest(index);
             let known = self.known_of(next.0.min(self.sent_from));
             if next.0 >= known.min(limit) || fabric.stopped.is_some() {
                 break;
             }
         }
-        self.agendas.running = None;
-        self.agendas.next.set(index, next.0);
+        self.vc_event_queues.running = None;
+        self.vc_event_queues.next.set(index, next.0);
     }
 }
