@@ -5,13 +5,13 @@
 //! own cell time, never makes a cell wait. Such ports are folded into the latency of the station
 //! before them. Only their counters remain, and these are filled in at the end.
 
-use crate::abr::{Logs, Passing};
+use crate::abr::{FeedbackPoint, Logs};
 use crate::capture::Captures;
 use crate::cells::{Feed, FrameState, FramesAt, Run};
 use crate::delays::Waits;
 use crate::flow::FlowId;
 use crate::loss::Losses;
-use crate::observe::{Leaving, Observers};
+use crate::observe::{DepartedCell, Observers};
 use crate::processing::SwitchStage;
 use crate::record::FoundQueue;
 use crate::sink::Destinations;
@@ -60,13 +60,13 @@ pub struct Hop {
     /// Whether this is a data flow.
     pub is_data: bool,
     /// Whether departing cells need individual attention, one by one unless
-    /// [`HopExtra::goes_together`]: they may be lost deliberately, delayed, or observed.
+    /// [`HopExtra::can_leave_together`]: they may be lost deliberately, delayed, or observed.
     pub one_by_one: bool,
 }
 
 impl Hop {
     /// Records `cells` cells of `frame` as arrived, accepted and sent before the end.
-    pub fn let_through(&mut self, frame: u32, cells: u64) {
+    pub fn count_passed(&mut self, frame: u32, cells: u64) {
         self.frame_state = FrameState::accepted(frame);
         self.arrived += cells;
         self.sent += cells;
@@ -76,7 +76,7 @@ impl Hop {
 /// A port folded into the latency of a hop. Both times count from the end of transmission by the
 /// station.
 #[derive(Clone, Copy, Debug)]
-pub struct Through {
+pub struct FoldedPort {
     /// Link of the port.
     pub link: u32,
     /// Time until the arrival at the port.
@@ -87,7 +87,7 @@ pub struct Through {
 
 /// A processing stage on the path of a flow.
 #[derive(Clone, Copy, Debug)]
-pub struct Passage {
+pub struct FlowStage {
     /// Index of the stage.
     pub stage: u32,
     /// Number of the flow among the flows of the link before the stage.
@@ -100,11 +100,11 @@ pub struct HopExtra {
     /// The link that the station sends on.
     pub link: u32,
     /// Processing stage before the next port.
-    pub stage: Option<Passage>,
+    pub stage: Option<FlowStage>,
     /// Ports without a queue on the way to the next station.
-    pub through: Vec<Through>,
+    pub folded_ports: Vec<FoldedPort>,
     /// Places on the way where RM cells are marked or read; empty for other flows.
-    pub passings: Vec<Passing>,
+    pub feedback_points: Vec<FeedbackPoint>,
     /// VC of the flow.
     pub vc: usize,
     /// Whether cells are captured on the link of this station, or at a port without a queue on the
@@ -114,7 +114,7 @@ pub struct HopExtra {
     pub lossy: bool,
     /// Whether cells are at most lost, captured or counted. Cells of a frame then share their fate
     /// and leave together.
-    pub goes_together: bool,
+    pub can_leave_together: bool,
     /// Latest frame that began on a lossy link, and whether it is lost.
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
@@ -211,9 +211,9 @@ impl Fabric {
             return self.carry(run);
         }
         while run.n > 0 {
-            let one = run.first(1);
+            let cell = run.first(1);
             run.skip(1);
-            self.depart_one(one);
+            self.depart_one(cell);
         }
     }
 
@@ -222,65 +222,74 @@ impl Fabric {
     fn leaves_together(&mut self, run: &Run) -> bool {
         let (hop, extra) = (&self.hops[run.hop as usize], &self.extras[run.hop as usize]);
         let in_time = run.last() + hop.latency < self.end;
-        extra.goes_together && in_time && (!extra.lossy || (!run.is_single() && !self.is_lost(run)))
+        extra.can_leave_together
+            && in_time
+            && (!extra.lossy || (!run.is_single() && !self.is_lost(run)))
     }
 
-    fn depart_one(&mut self, one: Run) {
-        let lost = self.is_lost(&one);
-        let hop = &mut self.hops[one.hop as usize];
-        let extra = &mut self.extras[one.hop as usize];
-        let frame = || FramesAt::of_cells(one.frame, 1, one.is_single());
-        if one.time >= self.end {
+    fn depart_one(&mut self, cell: Run) {
+        let lost = self.is_lost(&cell);
+        let hop = &mut self.hops[cell.hop as usize];
+        let extra = &mut self.extras[cell.hop as usize];
+        let frame = || FramesAt::of_cells(cell.frame, 1, cell.is_single());
+        if cell.time >= self.end {
             extra.unsent += 1;
             extra.left_over.join(frame());
             return;
         }
         hop.sent += 1;
-        let cell = Leaving {
-            time: one.time,
+        let departed = DepartedCell {
+            time: cell.time,
             link: extra.link,
             flow: hop.flow,
             class: hop.class as usize,
-            frame: one.frame,
-            cell: one.cell,
+            frame: cell.frame,
+            cell: cell.cell,
         };
-        self.observers.left(&cell);
+        self.observers.left(&departed);
         let captured = extra.captured;
         if captured {
-            self.capture(&one);
+            self.capture(&cell);
         }
         if lost {
-            self.observers.lost(&cell);
+            self.observers.lost(&departed);
             if captured {
-                self.capture_drop(&one, DropReason::Link, None);
+                self.capture_drop(&cell, DropReason::Link, None);
             }
-            return self.drop_cells(one.hop, DropReason::Link, 1);
+            return self.drop_cells(cell.hop, DropReason::Link, 1);
         }
         if captured {
-            self.capture_on_the_way(&one);
+            self.capture_on_the_way(&cell);
         }
-        let (hop, extra) = (&self.hops[one.hop as usize], &self.extras[one.hop as usize]);
-        for port in &extra.through {
-            let (time, link) = (one.time + port.leaves, port.link);
+        let (hop, extra) = (
+            &self.hops[cell.hop as usize],
+            &self.extras[cell.hop as usize],
+        );
+        for port in &extra.folded_ports {
+            let (time, link) = (cell.time + port.leaves, port.link);
             if time < self.end {
-                self.observers.sum_up(&Leaving { time, link, ..cell });
+                self.observers.add_to_digest(&DepartedCell {
+                    time,
+                    link,
+                    ..departed
+                });
             }
         }
         // An RM cell meets these places before the host, even if it reaches the host only after the
         // end.
-        let arrives = one.time + hop.latency;
-        if !extra.passings.is_empty() && extra.stage.is_none() {
-            self.pass(one.hop, one.frame, one.time, arrives);
+        let arrives = cell.time + hop.latency;
+        if !extra.feedback_points.is_empty() && extra.stage.is_none() {
+            self.pass(cell.hop, cell.frame, cell.time, arrives);
         }
         if arrives >= self.end {
-            let extra = &mut self.extras[one.hop as usize];
-            extra.late.push(one.time);
-            if self.hops[one.hop as usize].next == Next::Host {
+            let extra = &mut self.extras[cell.hop as usize];
+            extra.late.push(cell.time);
+            if self.hops[cell.hop as usize].next == Next::Host {
                 extra.left_over.join(frame());
                 return;
             }
         }
-        self.carry(one);
+        self.carry(cell);
     }
 
     /// Captures the cells of `run` as they leave their station.
@@ -301,7 +310,7 @@ impl Fabric {
             return;
         };
         let flow = self.hops[run.hop as usize].flow;
-        for port in &extra.through {
+        for port in &extra.folded_ports {
             let there = run.later(port.leaves);
             let n = there.before(self.end);
             if n > 0 {
@@ -330,23 +339,23 @@ impl Fabric {
     #[cold]
     fn pass(&mut self, hop: u32, frame: u32, left: Time, arrives: Time) {
         let flow = self.hops[hop as usize].flow;
-        let places = &self.extras[hop as usize].passings;
+        let places = &self.extras[hop as usize].feedback_points;
         self.logs.pass(flow, frame, left, arrives, places);
     }
 
     /// Whether the link deliberately loses the frame of this cell.
     #[inline(always)]
-    fn is_lost(&mut self, one: &Run) -> bool {
-        self.extras[one.hop as usize].lossy && self.loses(one)
+    fn is_lost(&mut self, cell: &Run) -> bool {
+        self.extras[cell.hop as usize].lossy && self.loses(cell)
     }
 
     /// [`Fabric::is_lost`] for a lossy link. The first cell of a frame decides for the whole frame.
     #[inline(never)]
-    fn loses(&mut self, one: &Run) -> bool {
-        let extra = &mut self.extras[one.hop as usize];
-        if extra.loss.is_none_or(|(frame, _)| frame != one.frame) {
+    fn loses(&mut self, cell: &Run) -> bool {
+        let extra = &mut self.extras[cell.hop as usize];
+        if extra.loss.is_none_or(|(frame, _)| frame != cell.frame) {
             let losses = self.losses[extra.link as usize].as_mut();
-            extra.loss = Some((one.frame, losses.is_some_and(Losses::next_is_lost)));
+            extra.loss = Some((cell.frame, losses.is_some_and(Losses::next_is_lost)));
         }
         extra.loss.is_some_and(|(_, lost)| lost)
     }
@@ -408,21 +417,22 @@ impl Fabric {
     }
 
     #[cold]
-    fn pass_stage(&mut self, at: Passage, mut rest: Run, port: u32, feed: u32, input: u32) {
+    fn pass_stage(&mut self, at: FlowStage, mut rest: Run, port: u32, feed: u32, input: u32) {
         while rest.n > 0 {
-            let one = rest.first(1);
+            let cell = rest.first(1);
             let stage = &mut self.stages[at.stage as usize];
-            let Some(time) = stage.leaves(one.time, at.local as usize, one.frame, one.cell) else {
+            let Some(time) = stage.leaves(cell.time, at.local as usize, cell.frame, cell.cell)
+            else {
                 let link = stage.link;
                 return self.overdue(Overdue::Switch(link));
             };
-            let from = one.hop - 1;
-            if !self.extras[from as usize].passings.is_empty() {
-                let left = one.time - self.hops[from as usize].latency;
-                self.pass(from, one.frame, left, time);
+            let from = cell.hop - 1;
+            if !self.extras[from as usize].feedback_points.is_empty() {
+                let left = cell.time - self.hops[from as usize].latency;
+                self.pass(from, cell.frame, left, time);
             }
-            let age = one.age + (time - one.time);
-            self.push(Run { time, age, ..one }, port, feed, input);
+            let age = cell.age + (time - cell.time);
+            self.push(Run { time, age, ..cell }, port, feed, input);
             rest.skip(1);
         }
     }

@@ -107,12 +107,12 @@ mod tests {
     use super::*;
     use crate::scenario::read_toml;
 
-    fn told(text: &str, overrides: &[(&str, &str)]) -> Option<u64> {
-        let own: Vec<_> = overrides
+    fn goodput_of(text: &str, overrides: &[(&str, &str)]) -> Option<u64> {
+        let overrides: Vec<_> = overrides
             .iter()
             .map(|&(path, value)| (path.to_string(), value.to_string()))
             .collect();
-        let scenario = read_toml(text, "", &own).expect("the scenario is valid");
+        let scenario = read_toml(text, "", &overrides).expect("the scenario is valid");
         let topology = Topology::new(&scenario).expect("it can be built");
         sum(&fair_goodputs(&scenario, &topology))
     }
@@ -120,19 +120,19 @@ mod tests {
     #[test]
     fn one_bottleneck_gives_the_payload_of_its_rate() {
         let lan = include_str!("../../../examples/lan-5.toml");
-        assert_eq!(told(lan, &[]), Some(125_198_491));
+        assert_eq!(goodput_of(lan, &[]), Some(125_198_491));
         // Each frame carries 9180 bytes in 193 cells of 53 bytes.
         let mss = ("vc.traffic.mss", "9180 bytes");
-        assert_eq!(told(lan, &[mss]), Some(139_571_180));
-        assert_eq!(told(lan, &[("vc.start", "10 s")]), None);
+        assert_eq!(goodput_of(lan, &[mss]), Some(139_571_180));
+        assert_eq!(goodput_of(lan, &[("vc.start", "10 s")]), None);
     }
 
     #[test]
     fn sources_of_cells_take_their_mean_rates() {
         let vbr = include_str!("../../../examples/vbr-guaranteed-rate.toml");
-        assert_eq!(told(vbr, &[]), Some(62_599_245));
+        assert_eq!(goodput_of(vbr, &[]), Some(62_599_245));
         let cbr = include_str!("../../../examples/cbr.toml");
-        assert_eq!(told(cbr, &[]), None);
+        assert_eq!(goodput_of(cbr, &[]), None);
     }
 
     // Two links of 100 Mb/s. A TCP over both and one TCP over each get half each, unless a UDP
@@ -160,11 +160,11 @@ mod tests {
             let found = found.expect("frames are carried") as f64;
             assert!((found - expected).abs() <= 1.0, "{found} {expected}");
         };
-        near(told(text, &[]), tcp(150.0));
+        near(goodput_of(text, &[]), tcp(150.0));
         // 532 bytes with all headers: 12 cells.
         let udp = r#"{ kind = "udp", rate = "20 Mbps", datagram_size = "488 bytes" }"#;
         near(
-            told(text, &[("vc.last.traffic", udp)]),
+            goodput_of(text, &[("vc.last.traffic", udp)]),
             tcp(80.0 + 20.0) + 20e6 * 488.0 / (12.0 * 53.0),
         );
     }
@@ -173,12 +173,12 @@ mod tests {
     fn the_largest_goodput_is_what_is_stated_or_the_sum_of_fair_shares() {
         let lan = include_str!("../../../examples/lan-5.toml");
         let most = |max_goodput: &str, rate: &str| {
-            let own = [
+            let overrides = [
                 ("measure.max_goodput", max_goodput),
                 ("link.west->east.rate", rate),
             ];
-            let own = own.map(|(path, value)| (path.to_string(), value.to_string()));
-            let scenario = read_toml(lan, "", &own).expect("the scenario is valid");
+            let overrides = overrides.map(|(path, value)| (path.to_string(), value.to_string()));
+            let scenario = read_toml(lan, "", &overrides).expect("the scenario is valid");
             let topology = Topology::new(&scenario).expect("it can be built");
             max_goodput_bps(&scenario, &topology)
         };
@@ -206,11 +206,11 @@ mod tests {
                 vc = [{vcs}]
                 "#
             );
-            let own: Vec<_> = sets
+            let overrides: Vec<_> = sets
                 .iter()
                 .map(|&(path, value)| (path.to_string(), value.to_string()))
                 .collect();
-            let found = read_toml(&text, "f.toml", &own);
+            let found = read_toml(&text, "f.toml", &overrides);
             found.map_or_else(|problems| problems[0].to_string(), |_| String::new())
         };
         let tcps = |count: usize| {

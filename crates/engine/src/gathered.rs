@@ -2,18 +2,18 @@
 //! Python objects made from it.
 
 /// Bytes of a recorded point, in the engine and on the way to Python.
-pub const OF_POINT: f64 = 48.0;
+pub const POINT_BYTES: f64 = 48.0;
 /// Bytes of a transfer: times in the engine, in the result, as text and as Python objects.
 /// Measured: 403.
-pub const OF_TRANSFER: f64 = 1_000.0;
+pub const TRANSFER_BYTES: f64 = 1_000.0;
 /// Bytes of a traced drop, counted like a transfer. Measured: 336.
-pub const OF_DROP: f64 = 500.0;
+pub const DROP_BYTES: f64 = 500.0;
 /// Bytes of a frame in transit: in the NIC's feed and in the records of both ends. Doubled, because
 /// a list may just have grown.
-pub const OF_FRAME: f64 = 128.0;
+pub const FRAME_BYTES: f64 = 128.0;
 
 /// Bytes of a frame or RM cell in the reference engine, which keeps all frames of a run.
-pub const OF_KEPT_FRAME: f64 = 168.0;
+pub const KEPT_FRAME_BYTES: f64 = 168.0;
 
 /// Data gathered so far and not yet drained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,17 +32,17 @@ pub struct Gathered {
     /// Bytes of captured packets that are not yet written.
     pub captured: u64,
     /// Index in the scenario of the probe with the most points or drops, and their number.
-    pub most: Option<(usize, u64)>,
+    pub largest_probe: Option<(usize, u64)>,
 }
 
 impl Gathered {
     /// Bytes of points, drops, frames in transit and kept frames.
     pub fn parts(&self) -> [f64; 4] {
         [
-            self.points as f64 * OF_POINT,
-            self.drops as f64 * OF_DROP,
-            self.frames as f64 * OF_FRAME,
-            self.kept_frames as f64 * OF_KEPT_FRAME,
+            self.points as f64 * POINT_BYTES,
+            self.drops as f64 * DROP_BYTES,
+            self.frames as f64 * FRAME_BYTES,
+            self.kept_frames as f64 * KEPT_FRAME_BYTES,
         ]
     }
 

@@ -7,8 +7,8 @@
 
 mod aal5;
 mod abr;
+mod accounting;
 mod assembly;
-mod books;
 mod capture;
 mod cells;
 mod class;

@@ -8,7 +8,7 @@
 use crate::aal5::cells_of_segment;
 use crate::class::Class;
 use crate::flow::{Flow, FlowKind};
-use crate::gathered::{OF_DROP, OF_FRAME, OF_KEPT_FRAME, OF_POINT, OF_TRANSFER};
+use crate::gathered::{DROP_BYTES, FRAME_BYTES, KEPT_FRAME_BYTES, POINT_BYTES, TRANSFER_BYTES};
 use crate::options::{Kernel, Options};
 use crate::resolved::{Resolved, ResolvedPort};
 use crate::results::RunResult;
@@ -18,16 +18,16 @@ use crate::units::CELL_BITS;
 
 /// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
 /// constants below, this is an estimate on the safe side.
-const OF_CELL: f64 = 96.0;
+const QUEUED_CELL_BYTES: f64 = 96.0;
 /// Bytes of a point kept in a result.
-const OF_KEPT_POINT: f64 = 16.0;
+const KEPT_POINT_BYTES: f64 = 16.0;
 /// Bytes per link that a VC crosses: hops and sinks of its two flows, names, and results of the
 /// port.
-const OF_LINK_OF_VC: f64 = 2_000.0;
+const VC_LINK_BYTES: f64 = 2_000.0;
 
 /// Memory that a run can need.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Need {
+pub struct MemoryNeed {
     /// Total, bytes.
     pub bytes: f64,
     /// The largest part, bytes.
@@ -37,30 +37,34 @@ pub struct Need {
 }
 
 /// Estimates the memory of a run of the scenario of `net`.
-pub fn need(net: &Resolved<'_>, options: &Options) -> Need {
+pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
     let (scenario, topology) = (net.scenario, &net.topology);
     let twin = options.kernel == Kernel::Twin;
-    let most: Vec<Most> = (0..scenario.vcs.len())
-        .map(|vc| Most::of(scenario, topology, vc))
+    let peaks: Vec<VcPeak> = (0..scenario.vcs.len())
+        .map(|vc| VcPeak::of(scenario, topology, vc))
         .collect();
-    let frames: f64 = most.iter().map(|m| m.frames).sum();
-    let all_frames: f64 = most.iter().map(|m| m.sent).sum();
+    let frames: f64 = peaks.iter().map(|m| m.frames).sum();
+    let all_frames: f64 = peaks.iter().map(|m| m.sent).sum();
     let links_of_vcs: usize = topology.flows.iter().map(|flow| flow.path.len()).sum();
-    // With `hold`, points are drained and none is kept.
+    // With `pause_above`, points are drained and none is kept.
     let most_held = options
-        .hold
-        .map_or(f64::INFINITY, |hold| hold as f64 / OF_POINT);
+        .pause_above
+        .map_or(f64::INFINITY, |bytes| bytes as f64 / POINT_BYTES);
     let points = points(scenario).min(most_held);
     let transfers: f64 = (0..scenario.vcs.len())
         .map(|vc| transfers(scenario, topology, vc))
         .sum();
-    let points_kept = if options.hold.is_some() { 0.0 } else { points };
+    let points_kept = if options.pause_above.is_some() {
+        0.0
+    } else {
+        points
+    };
     let parts = [
         (
             if twin {
-                all_frames * OF_KEPT_FRAME
+                all_frames * KEPT_FRAME_BYTES
             } else {
-                frames * OF_FRAME
+                frames * FRAME_BYTES
             },
             if twin {
                 "the frames of all VCs, which the reference engine keeps: a shorter run, or another kernel"
@@ -69,27 +73,31 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> Need {
             },
         ),
         (
-            waiting(net, &most, options) * OF_CELL,
+            waiting(net, &peaks, options) * QUEUED_CELL_BYTES,
             "the cells that can wait in queues: smaller buffers or windows, slower sources, a shorter run",
         ),
-        (points * OF_POINT, "the points of probes: a longer interval"),
         (
-            links_of_vcs as f64 * OF_LINK_OF_VC,
+            points * POINT_BYTES,
+            "the points of probes: a longer interval",
+        ),
+        (
+            links_of_vcs as f64 * VC_LINK_BYTES,
             "VCs and the links they take: fewer VCs",
         ),
         (
-            transfers * OF_TRANSFER,
+            transfers * TRANSFER_BYTES,
             "the transfers of all VCs: larger files, fewer of them, a longer file_gap, or a shorter run",
         ),
         (
-            options.kept_runs as f64 * (kept(points_kept, links_of_vcs) + transfers * OF_TRANSFER),
+            options.kept_runs as f64
+                * (kept(points_kept, links_of_vcs) + transfers * TRANSFER_BYTES),
             "the results of other runs, which are kept until the end: fewer replications, fewer transfers, or a longer interval of probes",
         ),
     ];
     let bytes = parts.iter().map(|part| part.0).sum();
     let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
     let (largest, cause) = largest.expect("there are six");
-    Need {
+    MemoryNeed {
         bytes,
         largest,
         cause,
@@ -98,14 +106,14 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> Need {
 
 /// Bytes of a kept result.
 fn kept(points: f64, links_of_vcs: usize) -> f64 {
-    points * OF_KEPT_POINT + links_of_vcs as f64 * OF_LINK_OF_VC
+    points * KEPT_POINT_BYTES + links_of_vcs as f64 * VC_LINK_BYTES
 }
 
 /// Bytes of a result beyond the prediction: traced drops, and points of probes without `interval`.
 pub fn beyond(scenario: &Scenario, result: &RunResult) -> u64 {
     let recorded: usize = result.series.iter().map(|series| series.value.len()).sum();
     let more = (recorded as f64 - points(scenario)).max(0.0);
-    (more * OF_KEPT_POINT + result.trace.len() as f64 * OF_DROP) as u64
+    (more * KEPT_POINT_BYTES + result.trace.len() as f64 * DROP_BYTES) as u64
 }
 
 /// Upper bound on the files that a VC can send. Each file takes at least a round trip and its
@@ -149,7 +157,7 @@ pub fn points(scenario: &Scenario) -> f64 {
 }
 
 /// Upper bounds for one VC.
-struct Most {
+struct VcPeak {
     /// Frames in transit at once. Zero for sources other than TCP, which make frames as they send
     /// them.
     frames: f64,
@@ -159,13 +167,13 @@ struct Most {
     cells: f64,
 }
 
-impl Most {
-    fn of(scenario: &Scenario, topology: &Topology, vc: usize) -> Most {
+impl VcPeak {
+    fn of(scenario: &Scenario, topology: &Topology, vc: usize) -> VcPeak {
         let traffic = &scenario.vcs[vc].traffic;
         let seconds = scenario.duration.as_seconds();
         let load = traffic.most_under_way(seconds);
         let Traffic::Tcp(tcp) = traffic else {
-            return Most {
+            return VcPeak {
                 frames: 0.0,
                 sent: load.frames,
                 cells: load.cells,
@@ -178,7 +186,7 @@ impl Most {
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
         let sent = if tcp.both_ways { 2.0 * sent } else { sent };
         let frames = load.frames.min(sent);
-        Most {
+        VcPeak {
             frames,
             sent,
             cells: frames * load.cells / load.frames,
@@ -188,20 +196,20 @@ impl Most {
 
 /// Cells that can wait at ports that keep them one by one. Other ports need no memory for waiting
 /// cells.
-fn waiting(net: &Resolved<'_>, most: &[Most], options: &Options) -> f64 {
+fn waiting(net: &Resolved<'_>, peaks: &[VcPeak], options: &Options) -> f64 {
     let keeps_cells = |port: &ResolvedPort<'_>| match options.kernel {
         Kernel::Auto | Kernel::Arithmetic => port.arithmetic.is_err(),
         Kernel::Slotted | Kernel::Twin => true,
     };
     let ports = net.ports().filter(|(_, port)| keeps_cells(port));
     ports
-        .map(|(link, port)| waiting_at(net, most, link, port))
+        .map(|(link, port)| waiting_at(net, peaks, link, port))
         .sum()
 }
 
 /// Cells that can wait at the port of `link`: windows, coinciding bursts, and arrivals above the
 /// port's rate. Input links and buffers limit the total.
-fn waiting_at(net: &Resolved<'_>, most: &[Most], link: usize, port: &ResolvedPort<'_>) -> f64 {
+fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &ResolvedPort<'_>) -> f64 {
     let (scenario, topology) = (net.scenario, &net.topology);
     let seconds = scenario.duration.as_seconds();
     let data = || {
@@ -223,7 +231,7 @@ fn waiting_at(net: &Resolved<'_>, most: &[Most], link: usize, port: &ResolvedPor
             Traffic::Vbr { rate, on, .. } => {
                 rate.0 as f64 * on.as_seconds().min(seconds) / CELL_BITS as f64
             }
-            Traffic::Tcp(_) => most[vc].cells,
+            Traffic::Tcp(_) => peaks[vc].cells,
             Traffic::Cbr { .. } | Traffic::Poisson { .. } => 1.0,
             Traffic::Udp(udp) => {
                 let burst = udp.on.map_or(0.0, |on| on.as_seconds().min(seconds));
@@ -297,7 +305,7 @@ mod tests {
     use super::*;
     use crate::scenario::read_toml;
 
-    fn need_of(text: &str, kernel: Kernel) -> Need {
+    fn need_of(text: &str, kernel: Kernel) -> MemoryNeed {
         let net = read_toml(text, "", &[]).expect("it reads");
         let net = Resolved::new(&net).expect("it holds together");
         let options = Options {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// A departing cell.
 #[derive(Clone, Copy, Debug)]
-pub struct Leaving {
+pub struct DepartedCell {
     /// When the last bit leaves.
     pub time: Time,
     /// Index of the link.
@@ -28,7 +28,7 @@ pub struct Leaving {
 
 /// Cells of one class on a link, counted per interval by a probe.
 #[derive(Clone, Debug)]
-pub struct Share {
+pub struct LinkShareSum {
     /// Index of the probe in the scenario.
     pub probe: usize,
     /// Class index.
@@ -43,7 +43,7 @@ pub struct Observers {
     /// Sum of the cells' digests, if requested.
     pub digest: Option<u64>,
     /// Shares by link.
-    pub shares: FxHashMap<u32, Vec<Share>>,
+    pub link_shares: FxHashMap<u32, Vec<LinkShareSum>>,
     /// Flows whose drops are traced, each with the first probe that traces it.
     pub traced: HashMap<FlowId, usize>,
     /// Cells of traced flows that links lost deliberately.
@@ -52,11 +52,11 @@ pub struct Observers {
 
 impl Observers {
     /// Records that a cell leaves a station.
-    pub fn left(&mut self, cell: &Leaving) {
+    pub fn left(&mut self, cell: &DepartedCell) {
         for sum in self.shares_of(cell.link, cell.class) {
             sum.add(cell.time, 1.0);
         }
-        self.sum_up(cell);
+        self.add_to_digest(cell);
     }
 
     /// Counts the cells of `run` as they leave a station. Times of the run are ends of
@@ -69,27 +69,27 @@ impl Observers {
 
     /// Sums that count cells of `class` on `link`.
     fn shares_of(&mut self, link: u32, class: usize) -> impl Iterator<Item = &mut IntervalSum> {
-        let shares = self.shares.get_mut(&link).into_iter().flatten();
+        let shares = self.link_shares.get_mut(&link).into_iter().flatten();
         let of_class = shares.filter(move |share| share.class == class);
         of_class.map(|share| &mut share.sum)
     }
 
     /// Adds a cell to the digest as it leaves a station or a port that cannot queue.
-    pub fn sum_up(&mut self, cell: &Leaving) {
+    pub fn add_to_digest(&mut self, cell: &DepartedCell) {
         if let Some(sum) = &mut self.digest {
-            let own = digest(
+            let cell_digest = digest(
                 cell.link as usize,
                 cell.time,
                 cell.flow,
                 cell.frame,
                 cell.cell,
             );
-            *sum = sum.wrapping_add(own);
+            *sum = sum.wrapping_add(cell_digest);
         }
     }
 
     /// Records that a departed cell is lost on its link.
-    pub fn lost(&mut self, cell: &Leaving) {
+    pub fn lost(&mut self, cell: &DepartedCell) {
         if self.traced.contains_key(&cell.flow) {
             self.lost.push(TraceEntry {
                 time: cell.time,
@@ -105,12 +105,12 @@ impl Observers {
 
     /// Whether any share or trace is recorded.
     pub fn records(&self) -> bool {
-        !self.shares.is_empty() || !self.traced.is_empty()
+        !self.link_shares.is_empty() || !self.traced.is_empty()
     }
 
     /// Number of points of shares recorded so far.
     pub fn points(&self) -> usize {
-        let shares = self.shares.values().flatten();
+        let shares = self.link_shares.values().flatten();
         shares.map(|s| s.sum.out.len()).sum()
     }
 }

@@ -51,18 +51,19 @@ pub struct Options {
     /// Number of results of other runs kept in memory beside this one.
     pub kept_runs: u64,
     /// Part of `memory` that kept results take beyond their prediction, bytes.
-    pub taken: u64,
+    pub memory_taken: u64,
     /// Points and traced drops after which a session pauses to be drained, bytes; `None`: it keeps
     /// all.
-    pub hold: Option<u64>,
+    pub pause_above: Option<u64>,
     /// Size limit of each capture file, bytes; `None`: the scenario's captures are not made.
     pub captures: Option<u64>,
 }
 
 impl Options {
     /// Memory left for what grows in a run, bytes; `None`: no limit.
-    pub(crate) fn room(&self) -> Option<u64> {
-        self.memory.map(|limit| limit.saturating_sub(self.taken))
+    pub(crate) fn memory_left(&self) -> Option<u64> {
+        self.memory
+            .map(|limit| limit.saturating_sub(self.memory_taken))
     }
 }
 

@@ -91,7 +91,7 @@ impl Simulation {
         for port in &mut self.ports {
             port.finish_probe(&self.fabric);
         }
-        for share in self.fabric.observers.shares.values_mut().flatten() {
+        for share in self.fabric.observers.link_shares.values_mut().flatten() {
             share.sum.until(end);
         }
         let probes = self.hosts.vcs.iter_mut().filter_map(|vc| vc.probe.as_mut());
@@ -112,7 +112,7 @@ impl Simulation {
                 .iter()
                 .for_each(|d| add(d.probe, d.sum.out.len()));
         }
-        for share in observers.shares.values().flatten() {
+        for share in observers.link_shares.values().flatten() {
             add(share.probe, share.sum.out.len());
         }
         for probe in self.hosts.vcs.iter().filter_map(|vc| vc.probe.as_ref()) {
@@ -163,7 +163,7 @@ impl Simulation {
             trace.append(&mut probe.trace);
         }
         let observers = &mut self.fabric.observers;
-        for share in observers.shares.values_mut().flatten() {
+        for share in observers.link_shares.values_mut().flatten() {
             add(
                 share.probe,
                 Some(share.class),
@@ -176,7 +176,7 @@ impl Simulation {
             let parts = probe.take(all);
             parts.for_each(|(probe, statistic, points)| add(probe, None, statistic, points));
         }
-        found.sort_by_key(|one| (one.probe, one.class, one.statistic));
+        found.sort_by_key(|record| (record.probe, record.class, record.statistic));
         // Drops at one port stay in order; losses on its link come last.
         let is_lost = |entry: &TraceEntry| entry.reason == DropReason::Link;
         trace.sort_by_key(|entry| (entry.time, entry.link, is_lost(entry)));
@@ -192,10 +192,10 @@ impl Simulation {
 
     /// Counts the points and drops that are handed out.
     fn note_drained(&mut self, found: &[Found], trace: &[TraceEntry]) {
-        for one in found {
-            *self.drained.entry(one.probe).or_default() += one.points.len() as u64;
+        for record in found {
+            *self.drained.entry(record.probe).or_default() += record.points.len() as u64;
         }
-        let points: usize = found.iter().map(|one| one.points.len()).sum();
+        let points: usize = found.iter().map(|record| record.points.len()).sum();
         self.gathered.drained += (points + trace.len()) as u64;
         for entry in trace {
             if let Some(&probe) = self.fabric.observers.traced.get(&entry.flow) {
@@ -203,7 +203,7 @@ impl Simulation {
             }
         }
         let (points, drops) = self.recorded();
-        self.left = Gathered {
+        self.left_by_drain = Gathered {
             points,
             drops,
             ..Gathered::default()

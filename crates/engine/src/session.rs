@@ -25,7 +25,7 @@ pub fn run(
     cancel: &AtomicBool,
 ) -> Result<RunResult, RunError> {
     let whole = Options {
-        hold: None,
+        pause_above: None,
         captures: None,
         ..*options
     };
@@ -70,12 +70,12 @@ impl<'a> Session<'a> {
             });
         }
         let engine = if options.kernel == Kernel::Twin {
-            let room = options.room();
+            let memory_limit = options.memory_left();
             Engine::Twin(Box::new(Twin::new(
                 scenario,
                 net.topology.clone(),
                 replication,
-                room,
+                memory_limit,
             )))
         } else {
             Engine::Fast(Box::new(build(&net, replication, options)?))
@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
     /// Advances until nothing is left to do before `until`, or the run ends. Returns the earliest
     /// time of pending work, at most the end.
     ///
-    /// The run pauses earlier when the data it holds reach the limit `hold` of the options.
+    /// The run pauses earlier when the data it holds reach the limit `pause_above` of the options.
     /// `cancel` is checked every few thousand cells.
     ///
     /// # Errors

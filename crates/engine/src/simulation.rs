@@ -38,13 +38,13 @@ pub struct Simulation {
     /// Shortest time from a host event to an arrival at any port; zero if no host uses it.
     to_ports: Span,
     /// Shortest time from a host event to anything that RM cells may report.
-    to_told: Span,
+    host_to_feedback: Span,
     /// Time up to which ports go, if they can, before hosts continue.
     ports_until: Time,
     /// Number of links in the network.
     pub links: usize,
-    look_every: u32,
-    until_look: u32,
+    check_every: u32,
+    until_check: u32,
     /// Work since the last count of points, as an equivalent number of short steps.
     uncounted: i64,
     until_count: u32,
@@ -54,10 +54,10 @@ pub struct Simulation {
     ports_watched: Vec<usize>,
     vcs_watched: Vec<usize>,
     /// Limit on gathered data, bytes; `None`: no limit.
-    room: Option<u64>,
+    memory_limit: Option<u64>,
     /// Bytes of points and drops, beyond those left by the last drain, at which the run pauses;
     /// `None`: no pause.
-    hold: Option<u64>,
+    pause_above: Option<u64>,
     /// Gathered data at the last check.
     pub gathered: Gathered,
     /// Number of drained points and drops, by probe index.
@@ -65,7 +65,7 @@ pub struct Simulation {
     /// Traced drops that others may still precede.
     pub unordered: Vec<TraceEntry>,
     /// Gathered data that the last drain left.
-    pub left: Gathered,
+    pub left_by_drain: Gathered,
 }
 
 /// `time + by`, saturating.
@@ -74,26 +74,26 @@ fn later(time: Time, by: Span) -> Time {
 }
 
 /// Short steps between two checks of the request to stop and of the recorded data.
-const LOOK_EVERY: u32 = 1000;
+const CHECK_EVERY: u32 = 1000;
 
 /// [`LOOK_EVERY`] if anything is recorded, plus one per place: a thousand steps can record a
 /// gigabyte.
-const LOOK_EVERY_WATCHED: u32 = 20;
+const CHECK_EVERY_WATCHED: u32 = 20;
 
 /// Weight of a long step, in short steps. Every long step is followed by a check, but counting the
 /// points of many places each time would take longer than the step.
-const LONG_STEP: i64 = 1 + LOOK_EVERY_WATCHED as i64;
+const LONG_STEP: i64 = 1 + CHECK_EVERY_WATCHED as i64;
 
 /// Minimum number of checks between two counts of waiting runs in feeds, which may be many.
 const COUNT_EVERY: usize = 10;
 
 /// Largest number of upstream ports for which their progress is checked. Beyond that, checking
 /// costs more than it gains.
-const LOOKED_BEHIND: usize = 4;
+const MAX_UPSTREAM_PORTS: usize = 4;
 
 /// Checks between two counts of feeds, so that each step pays for at most one feed.
 fn count_every(feeds: usize) -> u32 {
-    let looks = COUNT_EVERY.max(feeds / LOOK_EVERY as usize);
+    let looks = COUNT_EVERY.max(feeds / CHECK_EVERY as usize);
     u32::try_from(looks).unwrap_or(u32::MAX)
 }
 
@@ -112,8 +112,8 @@ impl Simulation {
         ports: Vec<Port>,
         [to_host, host_to_host, to_told]: [Span; 3],
         links: usize,
-        room: Option<u64>,
-        hold: Option<u64>,
+        memory_limit: Option<u64>,
+        pause_above: Option<u64>,
     ) -> Simulation {
         hosts.host_to_host = host_to_host;
         let ports_watched = indices(ports.iter().map(|port| port.probe.is_some()));
@@ -121,9 +121,9 @@ impl Simulation {
         let places = ports_watched.len() + vcs_watched.len();
         let watched = places > 0 || fabric.observers.records() || fabric.captures.is_some();
         let look_every = if watched {
-            LOOK_EVERY.min(LOOK_EVERY_WATCHED + u32::try_from(places).unwrap_or(LOOK_EVERY))
+            CHECK_EVERY.min(CHECK_EVERY_WATCHED + u32::try_from(places).unwrap_or(CHECK_EVERY))
         } else {
-            LOOK_EVERY
+            CHECK_EVERY
         };
         let to_ports = ports.iter().map(|port| port.lookahead.from_hosts).min();
         let asks = !hosts.paced.is_empty();
@@ -132,23 +132,23 @@ impl Simulation {
             work: WorkList::new(ports.len()),
             ports,
             to_host,
-            to_told,
+            host_to_feedback: to_told,
             to_ports: to_ports.filter(|_| asks).unwrap_or(Span::ZERO),
             ports_until: Time::ZERO,
             links,
-            look_every,
-            until_look: look_every,
+            check_every: look_every,
+            until_check: look_every,
             uncounted: 0,
             until_count: count_every(fabric.feeds.len()),
             watched,
             ports_watched,
             vcs_watched,
-            room,
-            hold,
+            memory_limit,
+            pause_above,
             gathered: Gathered::default(),
             drained: BTreeMap::new(),
             unordered: Vec::new(),
-            left: Gathered::default(),
+            left_by_drain: Gathered::default(),
             fabric,
         }
     }
@@ -166,15 +166,15 @@ impl Simulation {
         let limit = until.min(end);
         let mut full = false;
         loop {
-            self.until_look -= 1;
-            if self.until_look == 0 {
-                self.until_look = self.look_every;
-                self.uncounted += i64::from(self.look_every);
+            self.until_check -= 1;
+            if self.until_check == 0 {
+                self.until_check = self.check_every;
+                self.uncounted += i64::from(self.check_every);
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Stop::Cancelled);
                 }
-                self.weigh()?;
-                full = self.is_full();
+                self.check_memory()?;
+                full = self.must_pause();
             }
             let next = self.hosts.next_time().unwrap_or(Time::NEVER).min(end);
             let work = self.work.first();
@@ -190,7 +190,8 @@ impl Simulation {
                     if !self.hosts.paced.is_empty() {
                         self.hosts.from_ports =
                             work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
-                        self.hosts.told_until = later(later(next, self.to_told), self.to_host);
+                        self.hosts.feedback_known_until =
+                            later(later(next, self.host_to_feedback), self.to_host);
                     }
                     self.hosts.event(&mut self.fabric);
                 }
@@ -222,18 +223,19 @@ impl Simulation {
     /// own work, or come from a host or from unhandled cells of another port.
     ///
     /// The earliest work of any port is at `time`, the next host event at `next`.
-    fn unhandled(&self, index: usize, time: Time, next: Time) -> Time {
+    fn handled_until(&self, index: usize, time: Time, next: Time) -> Time {
         let port = &self.ports[index];
-        if port.lookahead.from_ports.len() > LOOKED_BEHIND {
+        if port.lookahead.from_ports.len() > MAX_UPSTREAM_PORTS {
             return port.done.max(time);
         }
-        let own = port.next_work().min(next + port.lookahead.from_hosts);
+        let next_work = port.next_work().min(next + port.lookahead.from_hosts);
         let from = |&(p, takes): &(u32, Span)| {
             let port = &self.ports[p as usize];
             later(port.starts_from(port.done.max(time)), takes)
         };
         let others = port.lookahead.from_ports.iter().map(from).min();
-        own.min(others.unwrap_or(Time::NEVER))
+        next_work
+            .min(others.unwrap_or(Time::NEVER))
             .max(port.done)
             .max(time)
     }
@@ -249,7 +251,7 @@ impl Simulation {
         let known_until = next + ahead.from_hosts;
         let mut horizon = known_until.min(time + steps.longest);
         for &(port, takes) in &ahead.from_ports {
-            let unhandled = self.unhandled(port as usize, time, next);
+            let unhandled = self.handled_until(port as usize, time, next);
             horizon = horizon.min(later(
                 self.ports[port as usize].starts_from(unhandled),
                 takes,
@@ -257,8 +259,8 @@ impl Simulation {
         }
         let port = &mut self.ports[index];
         if horizon > time + port.steps.short {
-            self.uncounted += LONG_STEP - i64::from(self.until_look);
-            self.until_look = 1;
+            self.uncounted += LONG_STEP - i64::from(self.until_check);
+            self.until_check = 1;
         }
         port.advance(&mut self.fabric, index, horizon, known_until);
         self.work.set(index, port.next_work());
@@ -281,25 +283,25 @@ impl Simulation {
     }
 
     /// Counts the gathered data, and stops the run if they exceed the limit.
-    fn weigh(&mut self) -> Result<(), Stop> {
+    fn check_memory(&mut self) -> Result<(), Stop> {
         if !self.hosts.paced.is_empty() {
             let next = self.hosts.next_time().unwrap_or(Time::NEVER);
             let work = self.work.first().map_or(Time::NEVER, |(time, _)| time);
             let before = next.min(work).min(self.fabric.end).0.saturating_sub(1);
             self.fabric.logs.settle_until(Time(before));
         }
-        if self.watched && self.uncounted >= i64::from(self.look_every) {
+        if self.watched && self.uncounted >= i64::from(self.check_every) {
             self.uncounted = 0;
             if let Some(captures) = &self.fabric.captures {
                 self.gathered.captured = captures.pending();
             }
             (self.gathered.points, self.gathered.drops) = self.recorded();
             if self.gathered.recorded() > MOST_POINTS {
-                self.gathered.most = self.most_recorded();
+                self.gathered.largest_probe = self.most_recorded();
                 return Err(Stop::Points(self.gathered));
             }
         }
-        let Some(room) = self.room else {
+        let Some(limit) = self.memory_limit else {
             return Ok(());
         };
         self.until_count -= 1;
@@ -311,22 +313,22 @@ impl Simulation {
             let frames = feeds.sum::<usize>() + paced.sum::<usize>() + rms;
             self.gathered.frames = (frames + self.hosts.events.pending()) as u64;
         }
-        if self.gathered.bytes() > room as f64 {
-            self.gathered.most = self.most_recorded();
-            return Err(Stop::Grown(self.gathered, room));
+        if self.gathered.bytes() > limit as f64 {
+            self.gathered.largest_probe = self.most_recorded();
+            return Err(Stop::Grown(self.gathered, limit));
         }
         Ok(())
     }
 
     /// Whether enough was recorded since the last drain to pause.
-    fn is_full(&self) -> bool {
-        let Some(hold) = self.hold else {
+    fn must_pause(&self) -> bool {
+        let Some(pause_above) = self.pause_above else {
             return false;
         };
         let recorded = |gathered: &Gathered| gathered.parts()[0] + gathered.parts()[1];
-        let since = recorded(&self.gathered) - recorded(&self.left);
+        let since = recorded(&self.gathered) - recorded(&self.left_by_drain);
         let captures = self.fabric.captures.as_ref();
-        since > hold as f64 || captures.is_some_and(|captures| captures.is_full())
+        since > pause_above as f64 || captures.is_some_and(|captures| captures.is_full())
     }
 
     /// The next part of each capture: what happened before `before`, or everything.
@@ -339,7 +341,7 @@ impl Simulation {
         fabric.logs.settle_all(Time(before.0.saturating_sub(1)));
         let flows = &self.hosts.flows;
         captures.write(origin, &mut fabric.logs, before, |flow| {
-            flows[flow.index()].next_taken()
+            flows[flow.index()].next_received()
         })
     }
 

@@ -117,10 +117,10 @@ impl Sink {
             frames.odd.pop_front();
         }
         // The first remaining entry is for this frame, if its size differs.
-        let own = frames.odd.front().filter(|&&(odd, _)| odd == frame);
+        let found = frames.odd.front().filter(|&&(odd, _)| odd == frame);
         let good = self
             .reassembly
-            .end(own.map_or(frames.cells, |&(_, cells)| cells));
+            .end(found.map_or(frames.cells, |&(_, cells)| cells));
         if good {
             frames.complete += 1
         } else {
@@ -166,8 +166,8 @@ impl Frames {
             return self.cells;
         }
         let before = self.odd.partition_point(|&(odd, _)| precedes(odd, frame));
-        let own = self.odd.get(before).filter(|&&(odd, _)| odd == frame);
-        own.map_or(self.cells, |&(_, cells)| cells)
+        let found = self.odd.get(before).filter(|&&(odd, _)| odd == frame);
+        found.map_or(self.cells, |&(_, cells)| cells)
     }
 }
 

@@ -38,7 +38,7 @@ impl Stop {
         match self {
             Stop::Cancelled => RunError::Cancelled,
             Stop::Points(gathered) => {
-                let points = gathered.most.map_or(0, |(_, points)| points);
+                let points = gathered.largest_probe.map_or(0, |(_, points)| points);
                 RunError::Points {
                     probe: probe(gathered, scenario),
                     points,
@@ -55,7 +55,7 @@ impl Stop {
 
 /// Description of the probe that recorded most.
 fn probe(gathered: Gathered, scenario: &Scenario) -> String {
-    let Some((index, _)) = gathered.most else {
+    let Some((index, _)) = gathered.largest_probe else {
         return "none".into();
     };
     let spec = &scenario.probes[index];

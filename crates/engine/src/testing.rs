@@ -65,7 +65,7 @@ pub fn left_out<'s>(
     }
     let mut lacking = Vec::new();
     for component in families.iter().flat_map(|family| family.components()) {
-        let own = component.family.tag().map(|tag| (tag, component.name));
+        let tag = component.family.tag().map(|tag| (tag, component.name));
         let choices = component.parameters.iter().flat_map(|parameter| {
             let choices = match parameter.kind {
                 registry::Kind::Choice(choices) => choices,
@@ -73,12 +73,12 @@ pub fn left_out<'s>(
             };
             choices.iter().map(|choice| (parameter.name, choice.name))
         });
-        let missing = own.into_iter().chain(choices).filter(|(field, value)| {
+        let missing = tag.into_iter().chain(choices).filter(|(field, value)| {
             let pair = (field.to_string(), value.to_string());
             !said.contains(&pair)
         });
-        let told = missing.map(|(field, value)| format!("{field} = {value} ({})", component.name));
-        lacking.extend(told);
+        let lines = missing.map(|(field, value)| format!("{field} = {value} ({})", component.name));
+        lacking.extend(lines);
     }
     lacking
 }

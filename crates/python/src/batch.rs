@@ -142,8 +142,8 @@ impl Batch {
                 } else {
                     0
                 },
-                taken: 0,
-                hold,
+                memory_taken: 0,
+                pause_above: hold,
                 captures,
             },
             identities: identities.unwrap_or_default(),
@@ -367,8 +367,8 @@ fn simulate(
     let threads = shared.done.len() as u64;
     let least = scenario.probes.len() as u64 * OF_PROBE;
     let options = Options {
-        taken: shared.taken.load(Ordering::Relaxed) / threads,
-        hold: shared.options.hold.map(|hold| hold.max(least)),
+        memory_taken: shared.taken.load(Ordering::Relaxed) / threads,
+        pause_above: shared.options.pause_above.map(|hold| hold.max(least)),
         ..shared.options
     };
     let mut session = Session::new(scenario, replication, &options)?;

@@ -178,13 +178,13 @@ impl Run {
         points.clear();
         let (series, drops) = session.drain();
         let mut found = Vec::new();
-        for one in &series {
+        for record in &series {
             found.push(json!({
-                "what": one.what, "of": one.of, "class": one.class, "vc": one.vc, "unit": one.unit,
-                "statistic": one.statistic, "from": points.len(), "n": one.time_s.len(),
+                "what": record.what, "of": record.of, "class": record.class, "vc": record.vc, "unit": record.unit,
+                "statistic": record.statistic, "from": points.len(), "n": record.time_s.len(),
             }));
-            points.extend(&one.time_s);
-            points.extend(&one.value);
+            points.extend(&record.time_s);
+            points.extend(&record.value);
         }
         let end = session.end();
         let from = points.len();
@@ -237,7 +237,7 @@ impl Run {
 
     /// Returns the index of a text, adding the text when it is new.
     fn number(&mut self, name: &str) -> f64 {
-        let known = self.names.iter().position(|one| one == name);
+        let known = self.names.iter().position(|known_name| known_name == name);
         let place = known.unwrap_or_else(|| {
             self.names.push(name.to_string());
             self.names.len() - 1

@@ -34,7 +34,7 @@ pub struct Interval {
 
 /// Place that RM cells of a hop pass on their way to the next station, or that station.
 #[derive(Clone, Copy, Debug)]
-pub struct Passing {
+pub struct FeedbackPoint {
     /// Time from the end of transmission until the place.
     /// `None` is the next station itself, whatever delays cells before it.
     pub after: Option<Span>,
@@ -211,7 +211,7 @@ impl Logs {
         frame: u32,
         left: Time,
         arrives: Time,
-        places: &[Passing],
+        places: &[FeedbackPoint],
     ) {
         let Some(rm) = self.flows[flow.index()].find(frame) else {
             return;

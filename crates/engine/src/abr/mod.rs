@@ -12,7 +12,7 @@ mod sites;
 
 pub use end_system::{EndSystem, Terms, Turn};
 pub use feedback::Marks;
-pub use log::{Interval, Logs, Passing};
+pub use log::{FeedbackPoint, Interval, Logs};
 pub use rm::Rm;
 #[cfg(test)]
 pub use rm::SAMPLE;

@@ -1,10 +1,10 @@
 //! Flows as chains of hops between stations, with the ports between them folded into latencies.
 
 use super::Blueprint;
-use crate::abr::{Marks, Passing};
+use crate::abr::{FeedbackPoint, Marks};
 use crate::capture::Captures;
 use crate::cells::{FrameState, FramesAt};
-use crate::fabric::{Hop, HopExtra, Next, Passage, Through};
+use crate::fabric::{FlowStage, FoldedPort, Hop, HopExtra, Next};
 use crate::flow::{Flow, FlowId};
 use crate::loss::is_lossy;
 use crate::observe::Observers;
@@ -34,9 +34,9 @@ pub struct Hops {
 struct Leg {
     next: Next,
     latency: Span,
-    through: Vec<Through>,
-    stage: Option<Passage>,
-    passings: Vec<Passing>,
+    folded_ports: Vec<FoldedPort>,
+    stage: Option<FlowStage>,
+    feedback_points: Vec<FeedbackPoint>,
     /// Index in the flow's path of the next station.
     next_at: usize,
 }
@@ -110,9 +110,9 @@ impl Blueprint<'_> {
         let mut leg = Leg {
             next: Next::Host,
             latency: Span::ZERO,
-            through: Vec::new(),
+            folded_ports: Vec::new(),
             stage: None,
-            passings: Vec::new(),
+            feedback_points: Vec::new(),
             next_at: at + 1,
         };
         loop {
@@ -122,14 +122,14 @@ impl Blueprint<'_> {
                 return leg;
             };
             leg.latency += self.entry(from);
-            if let Some(passing) = self.passing((id, flow), leg.next_at, leg.latency) {
-                leg.passings.push(passing);
+            if let Some(point) = self.feedback_point((id, flow), leg.next_at, leg.latency) {
+                leg.feedback_points.push(point);
             }
             if let Some(port) = self.roles.port_of[link] {
                 let input = self.net.topology.inputs[link].binary_search(&from);
                 let input = input.expect("it feeds the port");
                 let local = || self.net.topology.crossing[from].binary_search(&id);
-                leg.stage = stages.of[from].map(|stage| Passage {
+                leg.stage = stages.of[from].map(|stage| FlowStage {
                     stage,
                     local: local().expect("it takes the link") as u32,
                 });
@@ -143,7 +143,7 @@ impl Blueprint<'_> {
             // Cells find the port idle, so each takes one cell time (rounded up).
             let arrives = leg.latency;
             leg.latency += links[link].rate.cell_time();
-            leg.through.push(Through {
+            leg.folded_ports.push(FoldedPort {
                 link: link as u32,
                 arrives,
                 leaves: leg.latency,
@@ -154,21 +154,26 @@ impl Blueprint<'_> {
 
     /// Feedback that RM cells of a flow meet at index `at` of its path. `after` is the time since
     /// the departure from the previous station, used if that time is certain.
-    fn passing(&self, (id, flow): (FlowId, &Flow), at: usize, after: Span) -> Option<Passing> {
+    fn feedback_point(
+        &self,
+        (id, flow): (FlowId, &Flow),
+        at: usize,
+        after: Span,
+    ) -> Option<FeedbackPoint> {
         if !flow.kind.is_rm() {
             return None;
         }
         let is_station = self.roles.port_of[flow.path[at]].is_some();
-        let passing = Passing {
+        let point = FeedbackPoint {
             after: (!is_station).then_some(after),
             reports_to: self.sites.reports_to(&self.net.topology, id, at),
             feedback_from: self.sites.feedback_from(&self.net.topology, id, at),
             known: self.sites.known(&self.net.topology, id, at),
         };
-        let does_nothing = passing.reports_to.is_none()
-            && passing.feedback_from.is_none()
-            && passing.known == Marks::NONE;
-        (!does_nothing).then_some(passing)
+        let does_nothing = point.reports_to.is_none()
+            && point.feedback_from.is_none()
+            && point.known == Marks::NONE;
+        (!does_nothing).then_some(point)
     }
 
     fn add_hop(
@@ -182,13 +187,14 @@ impl Blueprint<'_> {
         let of = &self.net.topology.flows[flow.index()];
         let local = self.net.topology.crossing[link].binary_search(&flow);
         let lossy = of.kind.is_data() && is_lossy(&self.net.scenario.links[link]);
-        let shared = seen.shares.contains_key(&(link as u32));
+        let shared = seen.link_shares.contains_key(&(link as u32));
         let captured = captures.is_some_and(|captures| {
-            let through = leg.through.iter().map(|port| port.link);
+            let through = leg.folded_ports.iter().map(|port| port.link);
             let mut links = through.chain([link as u32]);
             links.any(|link| captures.is_of(link, of.vc))
         });
-        let by_itself = leg.stage.is_some() || !leg.passings.is_empty() || seen.digest.is_some();
+        let by_itself =
+            leg.stage.is_some() || !leg.feedback_points.is_empty() || seen.digest.is_some();
         hops.hops.push(Hop {
             next: leg.next,
             latency: leg.latency,
@@ -204,12 +210,12 @@ impl Blueprint<'_> {
         hops.extras.push(HopExtra {
             link: link as u32,
             stage: leg.stage,
-            through: leg.through,
-            passings: leg.passings,
+            folded_ports: leg.folded_ports,
+            feedback_points: leg.feedback_points,
             vc: of.vc,
             captured,
             lossy,
-            goes_together: (lossy || shared || captured) && !by_itself,
+            can_leave_together: (lossy || shared || captured) && !by_itself,
             loss: None,
             dropped: Dropped::default(),
             tagged: 0,

@@ -6,7 +6,7 @@ use super::hops::Hops;
 use crate::abr;
 use crate::flow::{Flow, FlowId, FlowKind};
 use crate::host::traffic::Source;
-use crate::host::{FlowEnds, Hosts, Nic, Paced, TransportStage, Vc};
+use crate::host::{FlowEnds, Hosts, Nic, PacedQueue, TransportStage, Vc};
 use crate::processing::FrameStage;
 use crate::units::Time;
 
@@ -57,18 +57,18 @@ impl Blueprint<'_> {
     }
 
     /// Builds the ABR end systems, in the order of the flows of frames that leave them.
-    fn paced(&self) -> Vec<Paced> {
+    fn paced(&self) -> Vec<PacedQueue> {
         let mut all = Vec::new();
         for (flow, id) in self.net.topology.flows.iter().zip(0..) {
             let abr = self.net.scenario.vcs[flow.vc].abr.as_ref();
             if let Some(abr) = abr.filter(|_| !flow.kind.is_rm()) {
                 let other = flow.kind.opposite();
-                let own = |kind| self.net.topology.flow(flow.vc, kind);
-                let sends = [FlowId(id), own(flow.kind.rm())];
-                let takes = [own(other), own(other.rm())];
+                let flow_of = |kind| self.net.topology.flow(flow.vc, kind);
+                let sends = [FlowId(id), flow_of(flow.kind.rm())];
+                let takes = [flow_of(other), flow_of(other.rm())];
                 let terms = abr::terms(self.net.scenario, &self.net.topology, abr, FlowId(id));
                 let is_alone = self.net.topology.crossing[flow.path[0]].len() == 2;
-                all.push(Paced::new(terms, sends, takes, is_alone));
+                all.push(PacedQueue::new(terms, sends, takes, is_alone));
             }
         }
         all
@@ -123,7 +123,7 @@ impl Blueprint<'_> {
         let sends_alone = |flow: &Flow| {
             vc.abr.is_none() && topology.crossing[flow.path[0]].len() == 1 && is_alone(flow, 0)
         };
-        let at_once = sends_alone(other) && is_alone(flow, 1);
+        let can_handle_ahead = sends_alone(other) && is_alone(flow, 1);
         let sends_alone = sends_alone(flow);
         FlowEnds::new(
             flow.vc,
@@ -131,7 +131,7 @@ impl Blueprint<'_> {
             first_hop,
             flow.path[0],
             flow.hosts,
-            [at_once, sends_alone],
+            [can_handle_ahead, sends_alone],
             paced,
             transport("send", flow.hosts[0]),
             transport("receive", flow.hosts[1]),

@@ -18,7 +18,7 @@ pub struct Lookaheads {
     pub host_to_host: Span,
     /// Shortest time from an event at a host until a cell it sends is at a port, or an RM cell at a
     /// place with feedback.
-    pub to_told: Span,
+    pub host_to_feedback: Span,
 }
 
 /// Times along a flow from host to host.
@@ -58,11 +58,11 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
             let takes = plan.cell_ticks(link) + hop.latency;
             ahead += takes;
             // Feedback to a backward RM cell at a place must be known when the cell is delivered.
-            for passing in &hops.extras[i].passings {
-                if let (Some(after), Some(_)) = (passing.after, passing.feedback_from) {
+            for point in &hops.extras[i].feedback_points {
+                if let (Some(after), Some(_)) = (point.after, point.feedback_from) {
                     to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
                 }
-                if let (Some(after), None) = (passing.after, from) {
+                if let (Some(after), None) = (point.after, from) {
                     to_told = to_told.min(plan.cell_ticks(link) + after);
                 }
             }
@@ -71,7 +71,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
             }
             match (hop.next, from) {
                 (Next::Port { port, .. }, Some(from)) => {
-                    after.push(After {
+                    after.push(PortDelay {
                         port: port as usize,
                         from,
                         takes,
@@ -107,23 +107,23 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
         of_ports,
         to_host,
         host_to_host,
-        to_told,
+        host_to_feedback: to_told,
     }
 }
 
 /// An arrival at port `from` may cause one at `port`, no sooner than `takes` later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct After {
+struct PortDelay {
     port: usize,
     from: usize,
     takes: Span,
 }
 
 /// Stores the shortest time for each pair of ports.
-fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<After>) {
+fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<PortDelay>) {
     after.sort_unstable();
     after.dedup_by_key(|a| (a.port, a.from));
-    for After { port, from, takes } in after {
+    for PortDelay { port, from, takes } in after {
         of_ports[port].from_ports.push((from as u32, takes));
     }
 }
@@ -133,7 +133,7 @@ fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<After>) {
 ///
 /// A VC answers only its own arrivals; other VCs at its hosts can only delay it. RM cells take the
 /// paths of frames.
-fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<After> {
+fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<PortDelay> {
     let (from, arrives) = way.from_last?;
     // No overflow: both ways of a VC, added to the run, end before `Time::LATEST`. The reader
     // checks this (`scenario/reach.rs`).
@@ -144,7 +144,7 @@ fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<After> {
             (port, arrives + back.whole + takes)
         }
     };
-    Some(After { port, from, takes })
+    Some(PortDelay { port, from, takes })
 }
 
 #[cfg(test)]

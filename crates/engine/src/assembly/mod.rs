@@ -23,13 +23,13 @@ use crate::units::Time;
 use crate::{aal5, cells::Feed};
 use draws::Draws;
 use probes::Watched;
-use roles::Roles;
+use roles::LinkRoles;
 
 /// Common inputs for building all parts of the network.
 struct Blueprint<'a> {
     net: &'a Resolved<'a>,
     sites: Sites,
-    roles: Roles,
+    roles: LinkRoles,
     watched: Watched<'a>,
     draws: Draws<'a>,
 }
@@ -48,7 +48,7 @@ pub fn build(
     sites.split_off_constant(topology, |link| !net.can_queue(link));
     let plan = Blueprint {
         net,
-        roles: Roles::new(net, &sites),
+        roles: LinkRoles::new(net, &sites),
         sites,
         watched: Watched::new(scenario, topology),
         draws: Draws::new(scenario, replication),
@@ -97,10 +97,10 @@ pub fn build(
         hosts,
         fabric,
         ports,
-        [ahead.to_host, ahead.host_to_host, ahead.to_told],
+        [ahead.to_host, ahead.host_to_host, ahead.host_to_feedback],
         links,
-        options.room(),
-        options.hold,
+        options.memory_left(),
+        options.pause_above,
     ))
 }
 

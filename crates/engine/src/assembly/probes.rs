@@ -5,7 +5,7 @@ use crate::abr::{mbps, terms};
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::{FrameSource, Source, SourceState};
 use crate::host::{VcProbe, VcWatch};
-use crate::observe::{Observers, Share};
+use crate::observe::{LinkShareSum, Observers};
 use crate::options::Options;
 use crate::port::watch::{Drops, PortProbe, Quantity, Watch, When};
 use crate::record::{IntervalSum, Points, Record, Steps};
@@ -209,7 +209,7 @@ impl Blueprint<'_> {
 
     /// Builds the observers of all links.
     pub fn observers(&self, options: &Options) -> Observers {
-        let mut shares: FxHashMap<u32, Vec<Share>> = FxHashMap::default();
+        let mut shares: FxHashMap<u32, Vec<LinkShareSum>> = FxHashMap::default();
         for (probe, spec) in self.net.scenario.probes.iter().enumerate() {
             if spec.what != Observable::LinkShare {
                 continue;
@@ -224,7 +224,7 @@ impl Blueprint<'_> {
                 None => self.net.topology.classes[link].clone(),
             };
             let shares = shares.entry(link as u32).or_default();
-            shares.extend(classes.into_iter().map(|class| Share {
+            shares.extend(classes.into_iter().map(|class| LinkShareSum {
                 probe,
                 class: class as usize,
                 sum: IntervalSum::new(interval, 1.0 / cells),
@@ -232,7 +232,7 @@ impl Blueprint<'_> {
         }
         Observers {
             digest: options.digest.then_some(0),
-            shares,
+            link_shares: shares,
             traced: self.watched.traced.clone(),
             lost: Vec::new(),
         }

@@ -6,7 +6,7 @@ use crate::loss::is_lossy;
 use crate::resolved::Resolved;
 
 /// The roles of all links.
-pub struct Roles {
+pub struct LinkRoles {
     /// Per link: its port, if the link leaves a switch and is a station.
     pub port_of: Vec<Option<usize>>,
     /// Per port: its link.
@@ -17,9 +17,9 @@ pub struct Roles {
     pub feeds: usize,
 }
 
-impl Roles {
+impl LinkRoles {
     /// The roles of the links of `net`.
-    pub fn new(net: &Resolved<'_>, sites: &Sites) -> Roles {
+    pub fn new(net: &Resolved<'_>, sites: &Sites) -> LinkRoles {
         let Resolved {
             scenario, topology, ..
         } = net;
@@ -29,7 +29,7 @@ impl Roles {
         for (watched, link) in watched.iter_mut().zip(&scenario.links) {
             *watched = names.contains(link.name.as_str());
         }
-        let mut roles = Roles {
+        let mut roles = LinkRoles {
             port_of: vec![None; scenario.links.len()],
             links_of_ports: Vec::new(),
             first_feed: Vec::new(),

@@ -286,7 +286,7 @@ fn at_gate(queue: &ClassQueue, too_many: bool) -> f64 {
 
 /// Whether `port` has a queue for each VC of `class`.
 fn has_queue_per_vc(port: &ResolvedPort<'_>, class: Class) -> bool {
-    matches!(port.scheduler, Scheduler::PerVc { class: own, .. } if *own == class)
+    matches!(port.scheduler, Scheduler::PerVc { class: served, .. } if *served == class)
 }
 
 /// Whether cells are handled one by one when they leave `link`: the link loses some, or a switch

@@ -21,7 +21,7 @@ pub mod traffic;
 mod vc_event_queues;
 
 pub use nic::Nic;
-pub use paced::Paced;
+pub use paced::PacedQueue;
 pub use probe::{VcProbe, VcWatch};
 
 use crate::cells::Arrival;
@@ -82,15 +82,15 @@ pub struct FlowEnds {
     ///
     /// No other flow passes the stages at the destination, and the flow that answers (or this flow,
     /// without answers) sends alone; or the VC has an event queue.
-    pub at_once: bool,
+    pub can_handle_ahead: bool,
     /// Whether no other flow passes the NIC and the stages before it.
     pub sends_alone: bool,
     /// Whether no processing stage is on the way to the NIC, and none at the destination.
-    is_direct: bool,
-    takes_directly: bool,
+    sends_directly: bool,
+    receives_directly: bool,
     /// Number of the frame after the last one that reached its source; frames from this one on may
     /// be in transit.
-    next_taken: u32,
+    next_received: u32,
     /// Frames delivered to the host but not yet handled: time and number.
     delivered: VecDeque<(Time, u32)>,
     /// The ABR end system that sends this flow; for RM cells, the one that receives them.
@@ -106,8 +106,8 @@ pub struct FlowEnds {
 
 impl FlowEnds {
     /// Number of the frame after the last one that reached its source.
-    pub fn next_taken(&self) -> u32 {
-        self.next_taken
+    pub fn next_received(&self) -> u32 {
+        self.next_received
     }
 
     /// A flow that has sent nothing.
@@ -118,7 +118,7 @@ impl FlowEnds {
         first_hop: u32,
         nic: usize,
         hosts: [usize; 2],
-        [at_once, sends_alone]: [bool; 2],
+        [can_handle_ahead, sends_alone]: [bool; 2],
         paced: Option<u32>,
         sending: TransportStage,
         receiving: TransportStage,
@@ -130,13 +130,13 @@ impl FlowEnds {
             nic,
             hosts,
             next_frame: 0,
-            next_taken: 0,
+            next_received: 0,
             frames_sent: 0,
             cells_queued: 0,
-            at_once,
+            can_handle_ahead,
             sends_alone,
-            is_direct: false,
-            takes_directly: false,
+            sends_directly: false,
+            receives_directly: false,
             paced,
             sending,
             receiving,
@@ -200,7 +200,7 @@ pub struct Hosts {
     /// Flows, by index.
     pub flows: Vec<FlowEnds>,
     /// ABR end systems, in the order of the flows of frames that leave them.
-    pub paced: Vec<Paced>,
+    pub paced: Vec<PacedQueue>,
     /// NICs by link; idle for links that leave a switch.
     nics: Vec<Nic>,
     /// Processing stages per host: for sending and for receiving.
@@ -216,9 +216,9 @@ pub struct Hosts {
     /// Time before which nothing that is at a port, or on the way to one, reaches a host.
     pub from_ports: Time,
     /// An RM cell delivered before this time finds all feedback for it known.
-    pub told_until: Time,
+    pub feedback_known_until: Time,
     /// When the first cell was sent in the current turn of an event queue.
-    sent_from: Time,
+    first_sent_at: Time,
     /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
     pub host_to_host: Span,
     /// Measuring time, [from, to).
@@ -236,7 +236,7 @@ impl Hosts {
         mut vcs: Vec<Vc>,
         first_events: Vec<Time>,
         mut flows: Vec<FlowEnds>,
-        paced: Vec<Paced>,
+        paced: Vec<PacedQueue>,
         nics: Vec<Nic>,
         stages: Vec<[Option<Box<FrameStage>>; 2]>,
         end: Time,
@@ -257,8 +257,9 @@ impl Hosts {
             let has_none = |end: usize, direction: Direction| {
                 stages[ends.hosts[end]][direction as usize].is_none()
             };
-            ends.is_direct = ends.sending.stage.is_none() && has_none(0, Direction::Send);
-            ends.takes_directly = ends.receiving.stage.is_none() && has_none(1, Direction::Receive);
+            ends.sends_directly = ends.sending.stage.is_none() && has_none(0, Direction::Send);
+            ends.receives_directly =
+                ends.receiving.stage.is_none() && has_none(1, Direction::Receive);
         }
         Hosts {
             events,
@@ -272,8 +273,8 @@ impl Hosts {
             vc_event_queues: queues,
             known_until: Time::ZERO,
             from_ports: Time::ZERO,
-            told_until: Time::ZERO,
-            sent_from: Time::NEVER,
+            feedback_known_until: Time::ZERO,
+            first_sent_at: Time::NEVER,
             host_to_host: Span::ZERO,
             measured,
             offered: Outbox::default(),
@@ -298,7 +299,7 @@ impl Hosts {
 
     /// Time before which no unknown arrival can reach a host, if nothing is sent before `time`.
     #[inline]
-    fn known_of(&self, time: Time) -> Time {
+    fn arrivals_known_until(&self, time: Time) -> Time {
         let sent = Time(time.0.saturating_add(self.host_to_host.0));
         self.from_ports.min(sent)
     }
@@ -314,7 +315,7 @@ impl Hosts {
         let Some((now, kind, index)) = self.events.pop() else {
             return;
         };
-        self.known_until = self.known_of(now);
+        self.known_until = self.arrivals_known_until(now);
         match kind {
             Kind::SenderTimer => self.timer(End::Sender, now, index, fabric),
             Kind::ReceiverTimer => self.timer(End::Receiver, now, index, fabric),
@@ -354,7 +355,7 @@ impl Hosts {
                         None => self.events.push(again, Kind::Source, index),
                     }
                 }
-                self.acted(index, End::Sender, now, fabric);
+                self.follow_up(index, End::Sender, now, fabric);
                 if again == Time::NEVER {
                     self.other_end_began(index, now, fabric);
                 }
@@ -366,7 +367,7 @@ impl Hosts {
     /// Handles the case that the receiving end also began to send and set its timer.
     #[inline(never)]
     fn other_end_began(&mut self, index: usize, now: Time, fabric: &mut Fabric) {
-        self.acted(index, End::Receiver, now, fabric);
+        self.follow_up(index, End::Receiver, now, fabric);
     }
 
     /// Handles a timer event of `end`.
@@ -382,13 +383,13 @@ impl Hosts {
         if frames.deadline(end) == now {
             frames.on_timer(end, now, &mut self.offered);
         }
-        self.acted(index, end, now, fabric);
+        self.follow_up(index, end, now, fabric);
     }
 
     /// Follows up an action of `end` of a VC: schedules its timer, and sends the frames that it
     /// offers.
     #[inline(always)]
-    fn acted(&mut self, index: usize, end: End, now: Time, fabric: &mut Fabric) {
+    fn follow_up(&mut self, index: usize, end: End, now: Time, fabric: &mut Fabric) {
         let vc = &mut self.vcs[index];
         let Source::Frames(frames) = &vc.source else {
             return;

@@ -59,7 +59,7 @@ impl RmBound {
 
 /// An end system with its queue.
 #[derive(Debug)]
-pub struct Paced {
+pub struct PacedQueue {
     /// State of the ABR source and destination.
     end: EndSystem,
     /// Outgoing flows: frames and RM cells.
@@ -88,15 +88,15 @@ pub struct Paced {
     rm_bound: RmBound,
 }
 
-impl Paced {
+impl PacedQueue {
     /// An end system that has sent nothing. It sends `flow` and `rm`, and receives the others.
     pub fn new(
         terms: Terms,
         [flow, rm]: [FlowId; 2],
         [takes, takes_rm]: [FlowId; 2],
         is_alone: bool,
-    ) -> Paced {
-        Paced {
+    ) -> PacedQueue {
+        PacedQueue {
             end: EndSystem::new(terms),
             flow,
             rm,
@@ -421,14 +421,14 @@ impl Hosts {
         };
         let answers = source
             .answers()
-            .filter(|_| ends.kind.is_data() && other_ends.is_direct);
+            .filter(|_| ends.kind.is_data() && other_ends.sends_directly);
         let (Some(answer), Some(first)) = (answers, paced.first()) else {
             return known.min(other.end.earliest_forward_rm(u64::MAX) + self.host_to_host);
         };
         // Each frame before the next one may be answered, and so may an earlier arrival. The next
         // frame itself is not answered before its end has arrived.
         let delayed = source.deadline(End::Receiver) < Time::NEVER;
-        let frames = first.frame.wrapping_sub(ends.next_taken) + u32::from(delayed);
+        let frames = first.frame.wrapping_sub(ends.next_received) + u32::from(delayed);
         let before = other.waiting + other.future_cells + u64::from(answer) * u64::from(frames);
         let ends_at = paced.earliest_end_of_first();
         let without = other.end.earliest_forward_rm(before);
@@ -445,7 +445,7 @@ impl Hosts {
         [now, limit]: [Time; 2],
         fabric: &mut Fabric,
     ) -> Time {
-        self.sent_from = self.sent_from.min(due);
+        self.first_sent_at = self.first_sent_at.min(due);
         let paced = &mut self.paced[at];
         let ends = &mut self.flows[paced.flow.index()];
         let nic = &mut self.nics[ends.nic];

@@ -31,10 +31,10 @@ impl Hosts {
     fn arrival(&mut self, arrival: Arrival, fabric: &mut Fabric) {
         let Arrival { flow, frame, time } = arrival;
         let ends = &self.flows[flow.index()];
-        if !ends.at_once || !ends.delivered.is_empty() {
+        if !ends.can_handle_ahead || !ends.delivered.is_empty() {
             return self.note(arrival);
         }
-        if ends.takes_directly {
+        if ends.receives_directly {
             return match self.concerns_timer(flow, time) {
                 true => self.note(arrival),
                 false => self.hand_to_source(flow, frame, time, fabric),
@@ -97,7 +97,7 @@ impl Hosts {
         if ends.kind.is_rm() {
             return self.take_rm(flow, frame, now, fabric);
         }
-        if ends.takes_directly {
+        if ends.receives_directly {
             return self.reach_source(flow, frame, now, fabric);
         }
         if let Some(time) = self.leaves_stages(flow, frame, now, fabric) {
@@ -159,7 +159,7 @@ impl Hosts {
     fn hand_to_source(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let (index, kind) = {
             let ends = &mut self.flows[flow.index()];
-            ends.next_taken = frame.wrapping_add(1);
+            ends.next_received = frame.wrapping_add(1);
             (ends.vc, ends.kind)
         };
         let vc = &mut self.vcs[index];
@@ -180,6 +180,6 @@ impl Hosts {
                 probe.delivered(now, bytes, vc.delivered_bytes);
             }
         }
-        self.acted(index, End::of_arrivals(kind), now, fabric);
+        self.follow_up(index, End::of_arrivals(kind), now, fabric);
     }
 }

@@ -16,7 +16,7 @@ impl Hosts {
         let frame = ends.next_frame;
         ends.next_frame = frame.wrapping_add(1);
         fabric.destinations.sinks[flow.index()].expect(frame, cells);
-        if ends.is_direct {
+        if ends.sends_directly {
             return self.queue_frame(flow, frame, cells, now, fabric);
         }
         self.send_through_stages(flow, frame, cells, now, fabric)

@@ -9,7 +9,7 @@
 //! after event. Only the next event of each VC is in a common order.
 
 use super::traffic::{End, Source};
-use super::{FlowEnds, Hosts, Paced, Vc};
+use super::{FlowEnds, Hosts, PacedQueue, Vc};
 use crate::event::Earliest;
 use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
@@ -110,13 +110,13 @@ impl VcEventQueues {
         if time < next {
             self.next.set(index, time);
         } else if before == next && before < time {
-            self.next.set(index, self.earliest(index).0);
+            self.next.set(index, self.earliest_event(index).0);
         }
     }
 
     /// The earliest event of a queue, and its slot.
     #[inline]
-    fn earliest(&self, index: usize) -> (Time, usize) {
+    fn earliest_event(&self, index: usize) -> (Time, usize) {
         let due = &self.due[index];
         let mut first = (due[0], 0);
         for (slot, &time) in due.iter().enumerate().skip(1) {
@@ -130,7 +130,7 @@ impl VcEventQueues {
 pub(super) fn private_vcs(
     vcs: &mut [Vc],
     flows: &mut [FlowEnds],
-    paced: &[Paced],
+    paced: &[PacedQueue],
     stages: &[[Option<Box<FrameStage>>; 2]],
 ) -> Vec<PrivateVc> {
     let mut private_vcs = Vec::new();
@@ -149,7 +149,7 @@ pub(super) fn private_vcs(
         if alone && !waits && vc.probe.is_none() && matches!(vc.source, Source::Frames(_)) {
             vc.event_queue = Some(private_vcs.len() as u32);
             for flow in [vc.data, vc.ack] {
-                flows[flow.index()].at_once = true;
+                flows[flow.index()].can_handle_ahead = true;
             }
             let [_, rm_back] = paced[first as usize].flows();
             let [_, rm] = paced[second as usize].flows();
@@ -168,12 +168,12 @@ impl Hosts {
     /// arrivals before them are known.
     pub(super) fn run_turn(&mut self, index: usize, fabric: &mut Fabric) {
         self.vc_event_queues.running = Some(index);
-        self.sent_from = Time::NEVER;
-        let limit = self.told_until.min(self.end);
-        let mut next = self.vc_event_queues.earliest(index);
+        self.first_sent_at = Time::NEVER;
+        let limit = self.feedback_known_until.min(self.end);
+        let mut next = self.vc_event_queues.earliest_event(index);
         for _ in 0..MAX_EVENTS_PER_TURN {
             let (now, slot) = next;
-            self.known_until = self.known_of(now.min(self.sent_from));
+            self.known_until = self.arrivals_known_until(now.min(self.first_sent_at));
             self.vc_event_queues.due[index][slot] = Time::NEVER;
             let PrivateVc { vc, flows, ends } = self.vc_event_queues.vcs[index];
             match SLOTS[slot] {
@@ -182,8 +182,8 @@ impl Hosts {
                 EventSlot::Delivered(kind) => self.delivered(now, flows[kind as usize], fabric),
                 EventSlot::Paced(kind) => self.paced(now, ends[kind as usize], fabric),
             }
-            next = self.vc_event_queues.earliest(index);
-            let known = self.known_of(next.0.min(self.sent_from));
+            next = self.vc_event_queues.earliest_event(index);
+            let known = self.arrivals_known_until(next.0.min(self.first_sent_at));
             if next.0 >= known.min(limit) || fabric.stopped.is_some() {
                 break;
             }

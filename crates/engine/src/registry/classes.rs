@@ -31,23 +31,23 @@ pub(super) const CLASSES: Kind = Kind::Choice(&{
 });
 
 /// How many parameters a port or switch has with its class queues.
-pub(super) const fn with_queues(own: &[Parameter]) -> usize {
-    own.len() + COUNT
+pub(super) const fn with_queues(parameters: &[Parameter]) -> usize {
+    parameters.len() + COUNT
 }
 
-/// A port's or switch's `own` parameters, and after them a queue for each class.
+/// The `parameters` of a port or switch, and after them a queue for each class.
 pub(super) const fn class_queues<const ALL: usize>(
-    own: &[Parameter],
+    parameters: &[Parameter],
     default: &'static str,
 ) -> [Parameter; ALL] {
-    assert!(ALL == with_queues(own));
-    let mut all = [own[0]; ALL];
+    assert!(ALL == with_queues(parameters));
+    let mut all = [parameters[0]; ALL];
     let mut i = 0;
     while i < ALL {
-        all[i] = if i < own.len() {
-            own[i]
+        all[i] = if i < parameters.len() {
+            parameters[i]
         } else {
-            let class = Class::ALL[i - own.len()];
+            let class = Class::ALL[i - parameters.len()];
             let kind = Kind::One(Family::Queue);
             parameter(class.name(), kind, Default::Derived(default), help(class).1)
         };

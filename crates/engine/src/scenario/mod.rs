@@ -16,12 +16,12 @@
 mod abr;
 mod alone;
 mod available;
-mod build;
 mod check;
 mod contract;
 mod contracts;
 mod expand;
 mod flows;
+mod from_record;
 mod fronts;
 mod members;
 pub(crate) mod model;

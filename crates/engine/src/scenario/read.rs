@@ -8,7 +8,7 @@ use super::network::Network;
 use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
-use super::{available, build, check, contracts, fronts, overrides, probes, reach, syntax};
+use super::{available, check, contracts, from_record, fronts, overrides, probes, reach, syntax};
 use crate::fair_goodput;
 use crate::registry::Family;
 use crate::scenario::topology::Topology;
@@ -72,7 +72,7 @@ fn resolve(
         flows.check_guarantees(&mut report);
         let probes = probes::probes(&record, &things, &flows, &mut report);
         if report.is_empty() {
-            let scenario = build::scenario(&record, &things, &flows, probes);
+            let scenario = from_record::scenario(&record, &things, &flows, probes);
             let topology = Topology::new(&scenario).expect("routes have been found");
             let network = Network {
                 scenario: &scenario,

@@ -175,9 +175,10 @@ impl Traffic {
         let (on, off) = (u128::from(on.0), u128::from(off.0));
         // A burst sends its first cell or frame at once. Another follows for each full cell or
         // frame time that ends before the burst does.
-        let one = u128::from(cells) * u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
-        let of_burst = (on * u128::from(rate)).div_ceil(one);
-        let needed = (of_burst * one).div_ceil(u128::from(rate));
+        let frame_ticks_by_rate =
+            u128::from(cells) * u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+        let of_burst = (on * u128::from(rate)).div_ceil(frame_ticks_by_rate);
+        let needed = (of_burst * frame_ticks_by_rate).div_ceil(u128::from(rate));
         (needed > on + off).then(|| {
             let nanoseconds = (needed - on).div_ceil(u128::from(TICKS_PER_NANOSECOND));
             let nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);

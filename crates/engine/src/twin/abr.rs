@@ -11,7 +11,7 @@ use crate::units::Time;
 use std::collections::VecDeque;
 
 /// An end system with its waiting frames.
-pub(super) struct Paced {
+pub(super) struct PacedQueue {
     pub(super) end: EndSystem,
     /// Waiting frames: number, cells, and number of the next cell.
     frames: VecDeque<(u32, u32, u32)>,
@@ -19,9 +19,9 @@ pub(super) struct Paced {
     armed: Time,
 }
 
-impl Paced {
-    pub(super) fn new(terms: Terms) -> Paced {
-        Paced {
+impl PacedQueue {
+    pub(super) fn new(terms: Terms) -> PacedQueue {
+        PacedQueue {
             end: EndSystem::new(terms),
             frames: VecDeque::new(),
             armed: Time::NEVER,
@@ -62,7 +62,7 @@ impl Meter {
 
     /// Gives the rule the forward RM cells that arrived before `now`, ordered by time and VC
     /// number.
-    fn tell_before(&mut self, now: Time) {
+    fn report_forward_cells(&mut self, now: Time) {
         self.forward.sort_by_key(|&(time, vc, _)| (time, vc));
         for &(_, vc, ccr) in self.forward.iter().filter(|f| f.0 < now) {
             self.rule.forward(vc, ccr);
@@ -72,7 +72,7 @@ impl Meter {
 
     fn end_of_interval(&mut self, now: Time, queue_cells: u64) -> Option<Time> {
         let interval = self.site.feedback.interval()?;
-        self.tell_before(now);
+        self.report_forward_cells(now);
         self.rule.end_of_interval(&Measured {
             interval_s: interval.as_seconds(),
             higher_cells: self.higher,
@@ -179,11 +179,11 @@ impl Twin<'_> {
         let Payload::Rm(rm) = self.frames[flow.index()][frame as usize].payload else {
             unreachable!("flows of RM cells carry these")
         };
-        let own = self.kind(flow).opposite().frames();
-        let own = self.topology.flow(self.vc(flow), own);
-        let paced = self.paced[own.index()].as_mut().expect("an ABR VC");
+        let outgoing = self.kind(flow).opposite().frames();
+        let outgoing = self.topology.flow(self.vc(flow), outgoing);
+        let paced = self.paced[outgoing.index()].as_mut().expect("an ABR VC");
         paced.end.take(self.now, rm);
-        self.arm(own);
+        self.arm(outgoing);
     }
 
     /// Handles the ABR part of a cell's arrival at a port, before any decision on the cell:
@@ -203,9 +203,9 @@ impl Twin<'_> {
             if let Some(SubscriberIndex { site, vc }) =
                 self.sites.reports_to(&self.topology, cell.flow, at)
             {
-                let passing = (self.now, vc as usize, rm.ccr);
+                let report = (self.now, vc as usize, rm.ccr);
                 let meter = &mut self.meters[site as usize];
-                meter.forward.push(passing);
+                meter.forward.push(report);
                 if meter.rule.marks_data() {
                     let rm = rm.marked(Marks {
                         ci: true,
@@ -220,7 +220,7 @@ impl Twin<'_> {
             self.sites.feedback_from(&self.topology, cell.flow, at)
         {
             let meter = &mut self.meters[site as usize];
-            meter.tell_before(self.now);
+            meter.report_forward_cells(self.now);
             let marks = meter.rule.backward(vc as usize);
             let rm = rm.marked(marks);
             self.frames[cell.flow.index()][cell.frame as usize].payload = Payload::Rm(rm);

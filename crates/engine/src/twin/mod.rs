@@ -9,7 +9,6 @@
 //! the twin keeps every frame in memory.
 
 mod abr;
-mod build;
 mod ends;
 mod event;
 mod finish;
@@ -18,6 +17,7 @@ mod nic;
 mod port;
 mod processing;
 mod reassembly;
+mod setup;
 mod source;
 mod stage;
 mod watch;
@@ -33,7 +33,7 @@ use crate::scenario::{Class, Scenario, TieOrder};
 use crate::stop::{Overdue, Stop};
 use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::units::{BitRate, Span, Time};
-use abr::{Meter, Paced};
+use abr::{Meter, PacedQueue};
 use ends::{Ends, Frame, Sent};
 use event::{Direction, Event, EventQueue, Level};
 use line::Line;
@@ -85,7 +85,7 @@ pub(crate) struct Twin<'a> {
     outstanding: Vec<Vec<u32>>,
     processing: Processing,
     /// By flow: the end system that sends the flow, for VCs with ABR.
-    paced: Vec<Option<Paced>>,
+    paced: Vec<Option<PacedQueue>>,
     /// Class queues that give feedback, and their measurements.
     sites: Sites,
     meters: Vec<Meter>,
@@ -103,7 +103,7 @@ pub(crate) struct Twin<'a> {
     tie_streams: Vec<Stream>,
     tally: Tally,
     /// Limit on the memory of frames, bytes; `None`: no limit.
-    room: Option<u64>,
+    memory_limit: Option<u64>,
     gathered: Gathered,
     /// Quantities of probes with an envelope; the twin records nothing else.
     watches: Vec<Watch>,
@@ -128,10 +128,10 @@ impl<'a> Twin<'a> {
             if let Some(what) = self.overdue {
                 return Err(Stop::Overdue(what));
             }
-            if let Some(room) = self.room
-                && self.gathered.bytes() > room as f64
+            if let Some(memory_limit) = self.memory_limit
+                && self.gathered.bytes() > memory_limit as f64
             {
-                return Err(Stop::Grown(self.gathered, room));
+                return Err(Stop::Grown(self.gathered, memory_limit));
             }
         }
         Ok(self
@@ -514,8 +514,8 @@ impl<'a> Twin<'a> {
             tally.drops.push(LinkDrops { link, dropped });
             let place = |link| path.iter().position(|&l| l == link);
             tally.drops.sort_by_key(|drops| place(drops.link));
-            let own = tally.drops.iter().position(|drops| drops.link == link);
-            own.expect("it was just put in")
+            let place = tally.drops.iter().position(|drops| drops.link == link);
+            place.expect("it was just put in")
         });
         tally.drops[at].dropped[reason] += 1;
     }

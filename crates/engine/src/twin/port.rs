@@ -23,7 +23,7 @@ pub(super) enum Verdict {
 }
 
 /// How a cell is accepted.
-struct Taken {
+struct Admission {
     /// Cells dropped in favour of this one.
     pushes_out: PushesOut,
     /// Whether the cell arrived with high priority and continues with low.
@@ -209,7 +209,7 @@ impl Port {
     }
 
     /// Rules 0 to 4 of the model: whether and how the cell is accepted.
-    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<Taken, DropReason> {
+    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<Admission, DropReason> {
         let local = self.local(cell.flow) as u32;
         let queue = &mut self.queues[class];
         let latest = self.latest.get(&cell.flow);
@@ -250,7 +250,7 @@ impl Port {
             decision = queue.policy.admit(now, &arriving, &view);
         }
         let full = self.busy && queue.buffer.is_some_and(|k| queue.cells.len() as u64 >= k);
-        let taken = |pushes_out| Taken {
+        let taken = |pushes_out| Admission {
             pushes_out,
             tags: ruling == Ruling::Tag || decision == Decision::Tag,
         };

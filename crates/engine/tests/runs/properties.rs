@@ -351,7 +351,7 @@ proptest! {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
         for kernel in [Kernel::Auto, Kernel::Slotted] {
-            let options = Options { kernel, hold: Some(hold), ..Options::default() };
+            let options = Options { kernel, pause_above: Some(hold), ..Options::default() };
             let never = AtomicBool::new(false);
             let whole = simulation::run(&watched, case.replication, &options, &never).expect("it runs");
             let mut session = Session::new(&watched, case.replication, &options).expect("it can be built");

@@ -277,7 +277,7 @@ probe = [{{ what = "queue", of = "w->b", every = 1 }}, {{ what = "trace", of = "
     let net = read_toml(&text("500 ms"), "", &[]).expect("it reads");
     let options = Options {
         memory: Some(40_000_000),
-        hold: Some(1_000_000),
+        pause_above: Some(1_000_000),
         ..Options::default()
     };
     let whole = run(&net, None, &options, &NEVER);

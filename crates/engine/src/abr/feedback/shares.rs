@@ -177,17 +177,17 @@ impl Shares {
         if let Some(er) = self.vcs[vc].given {
             return er;
         }
-        let own = (ccr - mcr).max(0.0) / weight;
-        let amount = self.allocate(own, self.excess / weight);
+        let above_mcr = (ccr - mcr).max(0.0) / weight;
+        let amount = self.allocate(above_mcr, self.excess / weight);
         let er = (mcr + weight * amount).min(self.target);
         self.vcs[vc].given = Some(er);
         er
     }
 
-    /// Computes A for a VC with `own` = e_i, at most `most`.
-    fn allocate(&mut self, own: f64, most: f64) -> f64 {
+    /// Computes A for a VC with `above_mcr` = e_i, at most `most`.
+    fn allocate(&mut self, above_mcr: f64, most: f64) -> f64 {
         let by_load = if self.load > 0.0 {
-            own / self.load
+            above_mcr / self.load
         } else {
             f64::INFINITY
         };
@@ -197,7 +197,7 @@ impl Shares {
         }
         amount = amount.min(most);
         self.current = self.current.max(amount);
-        if amount > self.fair && own < self.fair {
+        if amount > self.fair && above_mcr < self.fair {
             amount = self.fair;
         }
         amount

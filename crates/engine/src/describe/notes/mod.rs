@@ -44,11 +44,11 @@ mod testing {
 
     /// Warnings about the scenario `text` with overrides.
     pub(super) fn notes_with(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
-        let own: Vec<_> = overrides
+        let overrides: Vec<_> = overrides
             .iter()
             .map(|&(path, value)| (path.to_string(), value.to_string()))
             .collect();
-        let scenario = read_toml(text, "", &own).expect("the scenario is valid");
+        let scenario = read_toml(text, "", &overrides).expect("the scenario is valid");
         describe(&scenario).expect("it can be built").notes
     }
 

@@ -33,13 +33,13 @@ enum Carried {
 
 /// Contents of the frames of a flow in transit.
 #[derive(Debug, Default)]
-struct OnTheirWay {
+struct FramesInTransit {
     frames: VecDeque<Carried>,
     /// Number of the first of these frames.
     first: u32,
 }
 
-impl OnTheirWay {
+impl FramesInTransit {
     /// Returns the contents of frame `frame`. Removes it and all earlier frames, which were lost.
     fn take(&mut self, frame: u32) -> Carried {
         let lost = frame.wrapping_sub(self.first);
@@ -57,8 +57,8 @@ pub struct TwoWay {
     there: Connection,
     back: Connection,
     /// Frames in transit in both directions.
-    forward: OnTheirWay,
-    backward: OnTheirWay,
+    forward: FramesInTransit,
+    backward: FramesInTransit,
 }
 
 impl TwoWay {
@@ -76,8 +76,8 @@ impl TwoWay {
         TwoWay {
             there: connection(),
             back: connection(),
-            forward: OnTheirWay::default(),
-            backward: OnTheirWay::default(),
+            forward: FramesInTransit::default(),
+            backward: FramesInTransit::default(),
         }
     }
 

@@ -55,7 +55,7 @@ impl Arithmetic {
     fn take_alone(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
         match PortWay::Run.tried(|| self.can_take_run(fabric, feed, limit)) {
             Some(cells) => self.take_run(fabric, feed, cells),
-            None => self.take_carefully(fabric, feed, false).more,
+            None => self.take_by_gate(fabric, feed, false).more,
         }
     }
 
@@ -123,7 +123,7 @@ impl Arithmetic {
     /// Takes one cell through the gate, or the rest of a lost frame (if `one`, a single cell of
     /// it).
     #[inline(never)]
-    fn take_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+    fn take_by_gate(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
         let run = &fabric.feeds[feed].head;
         let local = fabric.hops[run.hop as usize].local;
         let idle = self.idle_cells(run.time);
@@ -203,7 +203,7 @@ impl Arithmetic {
                 let run = fabric.feeds[feed].head;
                 let hop = &fabric.hops[run.hop as usize];
                 let (cell, local) = (Seen::first_of(&run, hop), hop.local);
-                if let Some(reason) = self.take_carefully(fabric, feed, true).dropped {
+                if let Some(reason) = self.take_by_gate(fabric, feed, true).dropped {
                     // A refused cell leaves the queue as it found it.
                     let queue = self.view(time, local);
                     let found = found(&queue, &self.gate, Some(reason));

@@ -355,7 +355,7 @@ impl Interleaved {
         let run = &fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         let cells = u64::from(n);
-        hop.let_through(run.frame, cells);
+        hop.count_passed(run.frame, cells);
         let ages = Waits::Listed {
             sum: self.sum,
             least: self.least,

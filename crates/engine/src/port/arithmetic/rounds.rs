@@ -520,7 +520,7 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
         let run = feed.head;
         let hop = &mut fabric.hops[run.hop as usize];
         let n = rounds as u32;
-        hop.let_through(run.frame, rounds);
+        hop.count_passed(run.frame, rounds);
         let ages = Waits::Listed {
             sum: member.sum.into(),
             least: member.first_age,

@@ -91,7 +91,7 @@ impl Arithmetic {
         }
         self.start = before;
         let cells = u64::from(n);
-        hop.let_through(run.frame, cells);
+        hop.count_passed(run.frame, cells);
         let waits = self.accept_series(&run, n, hop.local, idle);
         let last = self.start.time() + c + hop.latency;
         let ages = hop

@@ -123,12 +123,12 @@ impl Arithmetic {
                 hop: run.hop + 1,
                 ..run.first(cells)
             };
-            hop.let_through(run.frame, u64::from(cells));
+            hop.count_passed(run.frame, u64::from(cells));
             fabric.push(there, port, feed, input);
             let feed = &mut fabric.feeds[next.feed];
             feed.skip(cells).then_some(feed.head.time)
         } else {
-            hop.let_through(run.frame, cells.into());
+            hop.count_passed(run.frame, cells.into());
             let ages = hop.is_data.then(|| Waits::Equal(run.age + beyond + wait));
             let last = last_start + beyond;
             fabric
@@ -189,7 +189,7 @@ impl Arithmetic {
             let feed = &mut fabric.feeds[pair.feeds[m]];
             let run = &feed.head;
             let hop = &mut fabric.hops[run.hop as usize];
-            hop.let_through(run.frame, n);
+            hop.count_passed(run.frame, n);
             let beyond = pair.cell_time + hop.latency;
             let age = run.age + beyond;
             if hop.is_data {

@@ -64,7 +64,7 @@ impl GcraTwoThresholds {
     /// Charges a cell of `flow` that is taken whatever its bucket says.
     fn charge(&mut self, flow: u32, now: Time) {
         match self.buckets.of(flow) {
-            Some(own) if !own.sustained.is_full(now) => own.sustained.take(now),
+            Some(buckets) if !buckets.sustained.is_full(now) => buckets.sustained.take(now),
             _ => self.on_account[flow as usize] += 1,
         }
     }

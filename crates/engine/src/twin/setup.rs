@@ -1,6 +1,6 @@
 //! Builds the twin of a run at its start.
 
-use super::abr::{Meter, Paced};
+use super::abr::{Meter, PacedQueue};
 use super::ends::Ends;
 use super::event::{Event, EventQueue};
 use super::line::Line;
@@ -42,10 +42,10 @@ impl Draws<'_> {
     }
 
     fn timer_phase(self, host: &str, granularity: Span) -> Span {
-        let own = self.stream(host, "timer-phase").below(0, granularity.0);
+        let offset = self.stream(host, "timer-phase").below(0, granularity.0);
         match self.scenario.timers {
             Timers::Common => self.common_phase(granularity),
-            Timers::Own => self.common_phase(granularity) + Span(own),
+            Timers::Own => self.common_phase(granularity) + Span(offset),
         }
     }
 
@@ -81,12 +81,12 @@ impl Draws<'_> {
 
 impl<'a> Twin<'a> {
     /// A twin at the start of the run. With `replication`, random draws replace what
-    /// `scenario.ensemble` names. Frames of the run may take `room` bytes.
+    /// `scenario.ensemble` names. Frames of the run may take `memory_limit` bytes.
     pub(crate) fn new(
         scenario: &'a Scenario,
         topology: Topology,
         replication: Option<u64>,
-        room: Option<u64>,
+        memory_limit: Option<u64>,
     ) -> Twin<'a> {
         let draws = Draws {
             scenario,
@@ -137,7 +137,7 @@ impl<'a> Twin<'a> {
             },
             scenario,
             topology,
-            room,
+            memory_limit,
             gathered: Gathered::default(),
             watches: Vec::new(),
             overdue: None,
@@ -155,11 +155,11 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, EventQueue) {
     let measured = (from, measure.window.map_or(Time::NEVER, |w| from + w));
     let mut vcs = Vec::new();
     for (v, vc) in draws.scenario.vcs.iter().enumerate() {
-        let own = draws.stream(&vc.name, vc.traffic.name());
+        let stream = draws.stream(&vc.name, vc.traffic.name());
         let phase = |granularity| draws.timer_phase(&vc.from, granularity);
         let stop = vc.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         let active = [draws.start(vc), stop];
-        let (ends, begins) = Ends::new(&vc.traffic, active, measured, phase, own);
+        let (ends, begins) = Ends::new(&vc.traffic, active, measured, phase, stream);
         if let Some(begins) = begins {
             events.add(begins, Event::Source { vc: v });
         }
@@ -174,12 +174,12 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, EventQueue) {
 
 /// By flow: the end system that sends the flow, stored for flows of frames only. RM cells use that
 /// of the frames in their direction.
-fn paced(scenario: &Scenario, topology: &Topology) -> Vec<Option<Paced>> {
+fn paced(scenario: &Scenario, topology: &Topology) -> Vec<Option<PacedQueue>> {
     let flows = topology.flows.iter().zip(0..);
     let end = flows.map(|(flow, id)| {
         let abr = scenario.vcs[flow.vc].abr.as_ref();
         let abr = abr.filter(|_| !flow.kind.is_rm())?;
-        Some(Paced::new(terms(scenario, topology, abr, FlowId(id))))
+        Some(PacedQueue::new(terms(scenario, topology, abr, FlowId(id))))
     });
     end.collect()
 }

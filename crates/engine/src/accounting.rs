@@ -94,7 +94,7 @@ impl Simulation {
                 tally.link_data_cells[link as usize] += if hop.is_data { cells } else { 0 };
             };
             count(extra.link, hop.sent);
-            for port in &extra.through {
+            for port in &extra.folded_ports {
                 // Only late cells can still be at one of these ports: any other cell has passed all
                 // of them.
                 let after_end = |offset| {
