@@ -33,7 +33,7 @@ macro_rules! example {
     };
 }
 
-/// Cases that together exercise every way in which a port takes cells.
+/// Cases that together exercise every fast path of ports.
 const CASES: [Case; 23] = [
     example!("lan-5", 4_000),
     example!("zero-loss", 1_000),
@@ -128,17 +128,17 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     };
-    #[cfg(feature = "ways")]
-    if name == "--ways" {
-        return ways::print();
+    #[cfg(feature = "fast-paths")]
+    if name == "--fast-paths" {
+        return fast_paths::print();
     }
     let Some(case) = CASES.iter().find(|case| case.name == name) else {
         eprintln!("no case is called {name}");
         return ExitCode::from(2);
     };
-    #[cfg(feature = "ways")]
+    #[cfg(feature = "fast-paths")]
     if let Some(without) = names.next() {
-        ways::switch_off(&without);
+        fast_paths::switch_off(&without);
     }
     let mut scenario = (case.scenario)();
     scenario.duration = Span::from_milliseconds(case.milliseconds);
@@ -146,36 +146,36 @@ fn main() -> ExitCode {
     let never = AtomicBool::new(false);
     let result = run(&scenario, None, &Options::default(), &never).expect("the scenario runs");
     println!("{} cells", result.totals.cells);
-    #[cfg(feature = "ways")]
-    ways::print_entered();
+    #[cfg(feature = "fast-paths")]
+    fast_paths::print_entered();
     ExitCode::SUCCESS
 }
 
-/// Support for `make ways`: lists the ways, reports which were entered, and runs a case without one
+/// Support for `make fast-paths`: lists the fast paths, reports which were entered, and runs a case without one
 /// of them.
-#[cfg(feature = "ways")]
-mod ways {
-    use cellyard_engine::testing::{PortWay, all_ways};
+#[cfg(feature = "fast-paths")]
+mod fast_paths {
+    use cellyard_engine::testing::{FastPath, all_fast_paths};
     use std::process::ExitCode;
 
-    /// Prints one line for each way: name and condition.
+    /// Prints one line for each fast path: name and condition.
     pub fn print() -> ExitCode {
-        for way in all_ways() {
-            println!("{}\t{}", way.name(), way.condition());
+        for path in all_fast_paths() {
+            println!("{}\t{}", path.name(), path.condition());
         }
         ExitCode::SUCCESS
     }
 
-    /// Switches off the way called `name`.
+    /// Switches off the fast path called `name`.
     pub fn switch_off(name: &str) {
-        let way: Option<&PortWay> = all_ways().iter().find(|way| way.name() == name);
-        way.expect("such a way exists").switch_off();
+        let path: Option<&FastPath> = all_fast_paths().iter().find(|path| path.name() == name);
+        path.expect("such a fast path exists").switch_off();
     }
 
-    /// Prints the names of all ways that were entered, on one line.
+    /// Prints the names of all fast paths that were entered, on one line.
     pub fn print_entered() {
-        let entered = all_ways().iter().filter(|way| way.entered() > 0);
-        let names: Vec<_> = entered.map(|way| way.name()).collect();
+        let entered = all_fast_paths().iter().filter(|path| path.entered() > 0);
+        let names: Vec<_> = entered.map(|path| path.name()).collect();
         println!("{}", names.join(" "));
     }
 }

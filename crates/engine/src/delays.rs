@@ -460,10 +460,10 @@ mod tests {
         let (mut fast, mut slow) = (DelayBins::default(), DelayBins::default());
         fast.add(Span(100), 99);
         slow.add(Span(100_000), 1);
-        for (mut one, other) in [(fast.clone(), &slow), (slow.clone(), &fast)] {
-            one.merge(other);
-            assert_eq!(one.quantile(0.99), Some(100));
-            assert_eq!(one.quantile(1.0), slow.quantile(0.99));
+        for (mut merged, other) in [(fast.clone(), &slow), (slow.clone(), &fast)] {
+            merged.merge(other);
+            assert_eq!(merged.quantile(0.99), Some(100));
+            assert_eq!(merged.quantile(1.0), slow.quantile(0.99));
         }
     }
 

@@ -231,7 +231,7 @@ impl Simulation {
         let next_work = port.next_work().min(next + port.lookahead.from_hosts);
         let from = |&(p, takes): &(u32, Span)| {
             let port = &self.ports[p as usize];
-            later(port.starts_from(port.done.max(time)), takes)
+            later(port.earliest_start(port.done.max(time)), takes)
         };
         let others = port.lookahead.from_ports.iter().map(from).min();
         next_work
@@ -253,7 +253,7 @@ impl Simulation {
         for &(port, takes) in &ahead.from_ports {
             let unhandled = self.handled_until(port as usize, time, next);
             horizon = horizon.min(later(
-                self.ports[port as usize].starts_from(unhandled),
+                self.ports[port as usize].earliest_start(unhandled),
                 takes,
             ));
         }

@@ -14,8 +14,8 @@ pub use crate::tally::{
 };
 
 use crate::options::{Kernel, Options, RunError};
-#[cfg(feature = "ways")]
-pub use crate::port::ways::{PortWay, all_ways};
+#[cfg(feature = "fast-paths")]
+pub use crate::port::fast_paths::{FastPath, all_fast_paths};
 use crate::registry::{self, Family};
 use crate::scenario::Scenario;
 use crate::session::Session;

@@ -56,7 +56,7 @@ pub struct Sites {
     /// Place of each link in `all`.
     of_link: Vec<Option<u32>>,
     /// Feedback per link and VC that is the same whatever happens.
-    known: FxHashMap<(usize, usize), Marks>,
+    constant_marks: FxHashMap<(usize, usize), Marks>,
 }
 
 /// Place where RM cells of a VC report a rate to a class queue, or receive its feedback.
@@ -75,7 +75,7 @@ impl Sites {
             all: Vec::new(),
             has_end_systems: scenario.vcs.iter().any(|vc| vc.abr.is_some()),
             of_link: vec![None; scenario.links.len()],
-            known: FxHashMap::default(),
+            constant_marks: FxHashMap::default(),
         };
         if !sites.has_end_systems {
             return sites;
@@ -114,10 +114,10 @@ impl Sites {
             let Site { link, capacity, .. } = site;
             let terms: Vec<_> = site.subscribers.iter().map(|s| s.terms).collect();
             let alone = topology.classes[link].iter().all(|&c| c >= Class::Abr);
-            match Rule::known(&site.feedback, capacity, &terms, never_wait(link), alone) {
+            match Rule::constant_marks(&site.feedback, capacity, &terms, never_wait(link), alone) {
                 Some(marks) => {
                     let vcs = site.subscribers.iter().map(|s| (link, s.vc));
-                    self.known.extend(vcs.zip(marks));
+                    self.constant_marks.extend(vcs.zip(marks));
                 }
                 None => {
                     self.of_link[link] = Some(kept.len() as u32);
@@ -154,9 +154,12 @@ impl Sites {
 
     /// Feedback for `flow` at place `at` that is the same whatever happens.
     /// Returns [`Marks::NONE`] where it is not known beforehand.
-    pub fn known(&self, topology: &Topology, flow: FlowId, at: usize) -> Marks {
+    pub fn constant_marks(&self, topology: &Topology, flow: FlowId, at: usize) -> Marks {
         let (vc, link) = way_there(topology, flow, at);
-        self.known.get(&(link, vc)).copied().unwrap_or(Marks::NONE)
+        self.constant_marks
+            .get(&(link, vc))
+            .copied()
+            .unwrap_or(Marks::NONE)
     }
 
     /// Place in `all` of the class queue at `link`, if it gives feedback.

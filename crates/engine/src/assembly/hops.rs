@@ -168,7 +168,7 @@ impl Blueprint<'_> {
             after: (!is_station).then_some(after),
             reports_to: self.sites.reports_to(&self.net.topology, id, at),
             feedback_from: self.sites.feedback_from(&self.net.topology, id, at),
-            known: self.sites.known(&self.net.topology, id, at),
+            known: self.sites.constant_marks(&self.net.topology, id, at),
         };
         let does_nothing = point.reports_to.is_none()
             && point.feedback_from.is_none()

@@ -7,7 +7,7 @@ use crate::host::traffic::{FrameSource, Source, SourceState};
 use crate::host::{VcProbe, VcWatch};
 use crate::observe::{LinkShareSum, Observers};
 use crate::options::Options;
-use crate::port::watch::{Drops, PortProbe, Quantity, Watch, When};
+use crate::port::watch::{DropSums, PortProbe, Quantity, Watch, When};
 use crate::record::{IntervalSum, Points, Record, Steps};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Observable, Probe, Scenario};
@@ -112,7 +112,7 @@ impl Blueprint<'_> {
                 Observable::Credit => Quantity::Credit,
                 Observable::AverageQueue => Quantity::AverageQueue { class },
                 Observable::Drops => {
-                    probe.drops.push(Drops {
+                    probe.drops.push(DropSums {
                         probe: index,
                         class,
                         sum: IntervalSum::new(interval(spec.interval), 1.0),

@@ -236,7 +236,7 @@ impl Gate {
         cell.tagged |= ruling == Ruling::Tag;
         let known = match ruling {
             Ruling::Drop => Some(DropReason::Police),
-            Ruling::Pass | Ruling::Tag => self.known(state.fate, eom),
+            Ruling::Pass | Ruling::Tag => self.forced_drop(state.fate, eom),
         };
         cell.lost = known.is_some();
         let mut decision = decided.unwrap_or(Decision::Accept);
@@ -281,7 +281,7 @@ impl Gate {
     }
 
     /// Why a cell is dropped regardless of room, given the fate of its frame so far.
-    fn known(&self, fate: Fate, eom: bool) -> Option<DropReason> {
+    fn forced_drop(&self, fate: Fate, eom: bool) -> Option<DropReason> {
         match fate {
             Fate::Accepted => None,
             Fate::Refused(reason) => Some(reason),

@@ -9,6 +9,7 @@
 
 pub mod arithmetic;
 pub mod drop;
+pub mod fast_paths;
 pub mod gate;
 mod measuring;
 mod meter;
@@ -18,7 +19,6 @@ pub mod sched;
 pub mod slotted;
 mod tie;
 pub mod watch;
-pub mod ways;
 
 use crate::fabric::Fabric;
 use crate::tally::PortTally;
@@ -98,7 +98,7 @@ pub struct Inputs {
     /// By input: state of inputs whose cells are taken one at a time, in turns.
     interleaved: Vec<arithmetic::Interleaved>,
     /// Scratch space: time and input of the next cells of inputs with equal cell distances.
-    turns: Vec<(Time, u32)>,
+    circle: Vec<(Time, u32)>,
 }
 
 /// The input that brings the next cell.
@@ -132,7 +132,7 @@ impl Inputs {
             group: Vec::new(),
             round_inputs: Vec::new(),
             interleaved: Vec::new(),
-            turns: Vec::new(),
+            circle: Vec::new(),
         }
     }
 
@@ -152,7 +152,7 @@ impl Inputs {
 
     /// The feed of the `i`-th input of `group` to handle, starting at index `first`.
     #[inline(always)]
-    fn in_turn(&self, first: usize, i: usize) -> usize {
+    fn feed_in_turn(&self, first: usize, i: usize) -> usize {
         let (at, n) = (first + i, self.group.len());
         self.feed(self.group[if at < n { at } else { at - n }])
     }
@@ -173,7 +173,7 @@ impl Inputs {
     /// Moves the first input to the place of its next cell, or removes it if `feed` has no `more`.
     /// Cells at the head of `feed` have been taken.
     #[inline(always)]
-    fn go_on(&mut self, fabric: &Fabric, feed: usize, more: bool) {
+    fn advance_first(&mut self, fabric: &Fabric, feed: usize, more: bool) {
         if more {
             self.order.postpone_first(fabric.feeds[feed].head.time);
         } else {
@@ -224,12 +224,12 @@ impl Port {
     #[inline(always)]
     pub fn wake(&mut self, fabric: &mut Fabric, index: usize) {
         if !fabric.woken[index].is_empty() {
-            self.wake_some(fabric, index);
+            self.wake_inputs(fabric, index);
         }
     }
 
     #[inline(never)]
-    fn wake_some(&mut self, fabric: &mut Fabric, index: usize) {
+    fn wake_inputs(&mut self, fabric: &mut Fabric, index: usize) {
         for i in 0..fabric.woken[index].len() {
             let input = fabric.woken[index][i];
             let time = fabric.feeds[self.inputs.feed(input)].head.time;
@@ -245,7 +245,7 @@ impl Port {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
         if self.meter.is_some() || self.probe.is_some() || self.measuring.is_some() {
-            self.take_and_look_before(fabric, horizon);
+            self.take_and_measure_before(fabric, horizon);
         } else {
             self.take_before(fabric, horizon);
         }
@@ -258,9 +258,12 @@ impl Port {
     /// Takes all arrivals before `horizon`, like `take_before`. On the way, this ends averaging
     /// intervals, takes regular samples and reads the counters at the bounds of the measuring time.
     #[inline(never)]
-    fn take_and_look_before(&mut self, fabric: &mut Fabric, horizon: Time) {
+    fn take_and_measure_before(&mut self, fabric: &mut Fabric, horizon: Time) {
         loop {
-            let due = self.next_look().unwrap_or(fabric.end).min(fabric.end);
+            let due = self
+                .next_measurement()
+                .unwrap_or(fabric.end)
+                .min(fabric.end);
             fabric.drop_until = due;
             if due >= horizon {
                 break;
@@ -274,7 +277,7 @@ impl Port {
                 meter.end_of_interval(&self.kernel, fabric);
             }
             if self.probe.is_some() {
-                self.sample_until(fabric, due.max(self.nothing_until(horizon)));
+                self.sample_until(fabric, due.max(self.quiet_until(horizon)));
             }
         }
         self.take_before(fabric, horizon);
@@ -304,7 +307,7 @@ impl Port {
 
     /// A time, at most `horizon`, before which no cell comes or goes, no averaging interval ends,
     /// and no bound of the measuring time falls.
-    fn nothing_until(&self, horizon: Time) -> Time {
+    fn quiet_until(&self, horizon: Time) -> Time {
         let measured = self.meter.as_ref().map_or(Time::NEVER, |meter| meter.due);
         let bound = self.measuring_due().unwrap_or(Time::NEVER);
         let last = horizon.min(measured).min(bound).0.saturating_sub(1);
@@ -313,7 +316,7 @@ impl Port {
 
     /// The next end of an averaging interval, bound of the measuring time, or record due for a
     /// probe that does not see each cell.
-    fn next_look(&self) -> Option<Time> {
+    fn next_measurement(&self) -> Option<Time> {
         let probe = self.probe.as_ref().filter(|probe| !probe.sees_each_cell());
         let sample = probe.and_then(|probe| probe.next_due());
         let measured = self.meter.as_ref().map(|meter| meter.due);
@@ -388,7 +391,7 @@ impl Port {
     /// A lower bound for the start of any cell that arrives at `time` or later, or that the
     /// scheduler has yet to pick.
     #[inline]
-    pub fn starts_from(&self, time: Time) -> Time {
+    pub fn earliest_start(&self, time: Time) -> Time {
         let next = match &self.kernel {
             PortKernel::Arithmetic(k) => k.next_start(),
             PortKernel::Slotted(k) => k.next_start(),

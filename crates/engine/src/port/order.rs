@@ -11,9 +11,9 @@
 mod far;
 
 use crate::cells::Feed;
-use crate::port::ways::PortWay;
+use crate::port::fast_paths::FastPath;
 use crate::units::{Span, Time};
-use far::Far;
+use far::FarInputs;
 
 /// Arrival time of an input's next cell, and the input.
 type Entry = (Time, u32);
@@ -33,7 +33,7 @@ pub struct Order {
     ring: Box<[Entry]>,
     first: usize,
     len: usize,
-    far: Far,
+    far: FarInputs,
 }
 
 /// Whether `a` comes before `b`. Each pair is compared as one number, which avoids a branch.
@@ -48,7 +48,7 @@ impl Default for Order {
             ring: vec![(Time::ZERO, 0); 8].into_boxed_slice(),
             first: 0,
             len: 0,
-            far: Far::default(),
+            far: FarInputs::default(),
         }
     }
 }
@@ -109,7 +109,7 @@ impl Order {
         }
         let to = self.at(i);
         self.ring[to] = entry;
-        if self.len > i + MANY && PortWay::FarInputs.applies(|| true) {
+        if self.len > i + MANY && FastPath::FarInputs.applies(|| true) {
             self.spill();
         }
     }
@@ -129,7 +129,7 @@ impl Order {
         }
         let to = self.at(i - 1);
         self.ring[to] = entry;
-        if i > MANY && PortWay::FarInputs.applies(|| true) {
+        if i > MANY && FastPath::FarInputs.applies(|| true) {
             self.spill();
         }
     }

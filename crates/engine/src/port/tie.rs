@@ -140,18 +140,18 @@ impl TieRule {
         (first, turns + 1)
     }
 
-    /// The cell times, counted from `time`, at which `other` goes before `one`. Both bring a cell
-    /// at each of them, `one` is the smaller input, and the order must be regular.
-    pub fn leads_of_other(&mut self, time: Time, [one, other]: [u32; 2]) -> Leads {
+    /// The cell times, counted from `time`, at which `other` goes before `lower`. Both bring a cell
+    /// at each of them, `lower` is the smaller input, and the order must be regular.
+    pub fn leads_of_other(&mut self, time: Time, [lower, other]: [u32; 2]) -> Leads {
         if !self.rotates() {
             return Leads::NEVER;
         }
-        // `other` leads in consecutive turns: from the one behind `one` to its own.
+        // `other` leads in consecutive turns: from the one behind `lower` to its own.
         let turn = u64::from(self.turn_at(time));
-        let behind = u64::from(one) + 1;
+        let behind = u64::from(lower) + 1;
         Leads {
             passed: if turn >= behind { 0 } else { self.inputs } + turn - behind,
-            row: u64::from(other - one),
+            row: u64::from(other - lower),
             cycle: self.inputs,
         }
     }

@@ -62,7 +62,7 @@ pub struct Watch {
 
 /// Cells dropped per interval.
 #[derive(Clone, Debug)]
-pub struct Drops {
+pub struct DropSums {
     /// Index of the probe in the scenario.
     pub probe: usize,
     /// Class index; all classes for `None`.
@@ -81,7 +81,7 @@ pub struct PortProbe {
     /// Watched queues and credit.
     pub watches: Vec<Watch>,
     /// Watched drops per interval.
-    pub drops: Vec<Drops>,
+    pub drops: Vec<DropSums>,
     /// Flows whose drops are traced.
     pub traced: HashSet<FlowId>,
     /// Traced drops of these flows.
@@ -90,22 +90,22 @@ pub struct PortProbe {
 
 /// A cell at a port, for traces.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct TracedCell {
     flow: FlowId,
     class: usize,
     frame: u32,
     cell: u32,
 }
 
-impl Seen {
+impl TracedCell {
     /// The first cell of `run`, at `hop`.
-    pub fn first_of(run: &Run, hop: &Hop) -> Seen {
-        Seen::new(hop, run.frame, run.cell)
+    pub fn first_of(run: &Run, hop: &Hop) -> TracedCell {
+        TracedCell::new(hop, run.frame, run.cell)
     }
 
     /// Cell `cell` of frame `frame` of the flow of `hop`.
-    pub fn new(hop: &Hop, frame: u32, cell: u32) -> Seen {
-        Seen {
+    pub fn new(hop: &Hop, frame: u32, cell: u32) -> TracedCell {
+        TracedCell {
             flow: hop.flow,
             class: hop.class as usize,
             frame,
@@ -252,8 +252,8 @@ impl PortProbe {
 
     /// Counts and traces a cell that was dropped at `time` for `reason`. `queue` is the state that
     /// it found. For a pushed-out cell, it is the state that the arriving cell found.
-    pub fn lost(&mut self, time: Time, dropped: Seen, reason: DropReason, queue: FoundQueue) {
-        let of_class = |d: &&mut Drops| d.class.is_none_or(|c| c == dropped.class);
+    pub fn lost(&mut self, time: Time, dropped: TracedCell, reason: DropReason, queue: FoundQueue) {
+        let of_class = |d: &&mut DropSums| d.class.is_none_or(|c| c == dropped.class);
         for drops in self.drops.iter_mut().filter(of_class) {
             drops.sum.add(time, 1.0);
         }

@@ -4,7 +4,7 @@ use super::Cell;
 use crate::flow::FlowId;
 use crate::port::drop::{Arriving, Decision, DropRule, Policy, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
-use crate::port::sched::{FlowShare, Scheduler, Within};
+use crate::port::sched::{ClassOrder, FlowShare, Scheduler};
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, RestOfFrame, Scenario};
@@ -180,9 +180,9 @@ impl Port {
                 let cell = Cell { tagged, ..cell };
                 self.queues[class].cells.push_back((self.arrivals, cell));
                 let local = self.local(cell.flow);
-                match self.scheduler.within(class) {
-                    Within::InOrder => {}
-                    Within::PerVc(s) => s.on_arrival(local, 1, self.sent),
+                match self.scheduler.class_order(class) {
+                    ClassOrder::InOrder => {}
+                    ClassOrder::PerVc(s) => s.on_arrival(local, 1, self.sent),
                 }
                 Verdict::Waits
             }
@@ -351,9 +351,9 @@ impl Port {
         let oldest = |class: usize| queues[class].cells[0].0;
         let class = self.scheduler.pick(&waiting, oldest)?;
         let cells = &mut self.queues[class].cells;
-        let (_, cell) = match self.scheduler.within(class) {
-            Within::InOrder => cells.pop_front()?,
-            Within::PerVc(s) => {
+        let (_, cell) = match self.scheduler.class_order(class) {
+            ClassOrder::InOrder => cells.pop_front()?,
+            ClassOrder::PerVc(s) => {
                 let local = s.pick(self.sent);
                 let flow = self.flows[local];
                 let oldest = cells.iter().position(|(_, c)| c.flow == flow)?;

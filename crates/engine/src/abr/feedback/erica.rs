@@ -241,9 +241,9 @@ mod tests {
         let mut rule = rule(&params(), 2);
         rule.forward(0, 500.0);
         second(&mut rule, &[389, 388], 0, 0);
-        let told = er(&mut rule, 0);
-        assert_eq!(told, 500.0 / (777.0 / 900.0));
-        assert!(told > 500.0 * 900.0 / 777.0);
+        let rate = er(&mut rule, 0);
+        assert_eq!(rate, 500.0 / (777.0 / 900.0));
+        assert!(rate > 500.0 * 900.0 / 777.0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! the forward RM cells that reach the port. It answers what a backward RM cell that passes the
 //! switch is to say. To add a rule, write:
 //! * its file here with a [`FeedbackRule`];
-//! * its line in [`Rule`], in [`Rule::new`] and in [`Rule::known`];
+//! * its line in [`Rule`], in [`Rule::new`] and in [`Rule::constant_marks`];
 //! * a variant in `scenario::Feedback`, and an entry in the registry.
 //!
 //! Rates are floats, in cells per second. Both engines call this code, and sums go in order of VC,
@@ -147,7 +147,7 @@ impl Rule {
     /// Feedback of the rule `spec` to each VC, if it is the same whatever is measured; else `None`.
     /// `never_waits` says that no cell ever waits at the queue, and `alone` that no cells of higher
     /// classes come.
-    pub fn known(
+    pub fn constant_marks(
         spec: &Feedback,
         capacity: f64,
         subscribers: &[SubscriberTerms],
@@ -214,18 +214,18 @@ mod tests {
 
     /// Whether the feedback of each rule is known beforehand.
     fn known(vcs: &[SubscriberTerms], never_waits: bool, alone: bool) -> [bool; 6] {
-        rules().map(|rule| Rule::known(&rule, 1000.0, vcs, never_waits, alone).is_some())
+        rules().map(|rule| Rule::constant_marks(&rule, 1000.0, vcs, never_waits, alone).is_some())
     }
 
     #[test]
     fn what_one_vc_is_told_that_never_waits_is_known_beforehand() {
-        let one = [subscriber(0.0, 1.0)];
-        assert_eq!(known(&one, true, true), [true; 6]);
-        let told = [true, true, false, false, false, true];
-        assert_eq!(known(&one, false, true), told);
-        let told = [false, false, false, true, true, true];
-        assert_eq!(known(&one, true, false), told);
-        assert_eq!(known(&[one[0], one[0]], true, true), told);
+        let single = [subscriber(0.0, 1.0)];
+        assert_eq!(known(&single, true, true), [true; 6]);
+        let expected = [true, true, false, false, false, true];
+        assert_eq!(known(&single, false, true), expected);
+        let expected = [false, false, false, true, true, true];
+        assert_eq!(known(&single, true, false), expected);
+        assert_eq!(known(&[single[0], single[0]], true, true), expected);
         for vc in [subscriber(1.0, 1.0), subscriber(0.0, 2.0)] {
             assert_eq!(
                 known(&[vc], true, true),
@@ -244,7 +244,7 @@ mod tests {
         ) {
             let vcs: Vec<_> = vcs.into_iter().map(|(mcr, weight)| subscriber(mcr, weight)).collect();
             for spec in rules() {
-                let Some(known) = Rule::known(&spec, 1000.0, &vcs, never_waits, alone) else { continue };
+                let Some(known) = Rule::constant_marks(&spec, 1000.0, &vcs, never_waits, alone) else { continue };
                 let mut rule = Rule::new(&spec, 1000.0, &vcs);
                 for &(ccr, cells, higher_cells, queue_cells) in &intervals {
                     for (vc, &known) in known.iter().enumerate() {

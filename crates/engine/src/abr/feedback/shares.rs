@@ -251,7 +251,7 @@ mod tests {
                     arrived_cells: &arrived_cells,
                     queue_cells: 0,
                 };
-                let mut told = [[0.0; VCS]; 2];
+                let mut rates = [[0.0; VCS]; 2];
                 for (vc, &(ccr, _)) in interval.iter().enumerate() {
                     one.forward(vc, ccr);
                     other.forward(vc, ccr);
@@ -259,13 +259,13 @@ mod tests {
                 one.end_of_interval(&measured, target);
                 other.end_of_interval(&measured, target);
                 for &vc in order {
-                    told[1][vc] = other.explicit_rate(vc);
+                    rates[1][vc] = other.explicit_rate(vc);
                 }
-                for (vc, told) in told[0].iter_mut().enumerate() {
-                    *told = one.explicit_rate(vc);
+                for (vc, rates) in rates[0].iter_mut().enumerate() {
+                    *rates = one.explicit_rate(vc);
                 }
-                prop_assert_eq!(told[0].map(f64::to_bits), told[1].map(f64::to_bits));
-                for er in told[0] {
+                prop_assert_eq!(rates[0].map(f64::to_bits), rates[1].map(f64::to_bits));
+                for er in rates[0] {
                     prop_assert!((0.0..=target).contains(&er), "{} of {}", er, target);
                 }
             }

@@ -6,13 +6,13 @@ use crate::cells::{Fate, FrameState, Run, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
+use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
-use crate::port::watch::{Outcome, PortProbe, Seen, found};
-use crate::port::ways::PortWay;
+use crate::port::watch::{Outcome, PortProbe, TracedCell, found};
 use crate::units::{SignedTicks, Span, Time};
 
 impl Arithmetic {
-    /// Takes all arrivals before `horizon`, each time in the first way that applies.
+    /// Takes all arrivals before `horizon`, each time by the first fast path that applies.
     ///
     /// Not inlined: beside the other kernel this was measured to be slower.
     #[inline(never)]
@@ -21,30 +21,30 @@ impl Arithmetic {
             return self.advance_judged(inputs, fabric, horizon);
         }
         while let Some(next) = inputs.next(horizon) {
-            if let Some(frame) = PortWay::Frame.tried(|| self.can_take_frame(fabric, &next)) {
+            if let Some(frame) = FastPath::Frame.tried(|| self.can_take_frame(fabric, &next)) {
                 self.take_frame(fabric, inputs, &next, frame);
             } else if let Some(pair) =
-                PortWay::Pair.tried(|| self.can_take_pair(fabric, inputs, &next))
+                FastPath::Pair.tried(|| self.can_take_pair(fabric, inputs, &next))
             {
                 self.take_pair(fabric, inputs, &pair);
             } else if let Some(rounds) =
-                PortWay::Rounds.tried(|| self.can_take_rounds(fabric, inputs, &next))
+                FastPath::Rounds.tried(|| self.can_take_rounds(fabric, inputs, &next))
             {
                 self.take_rounds(fabric, inputs, rounds);
             } else if next.time == next.other {
                 self.take_group(fabric, inputs, next.time);
-            } else if PortWay::Interleaved
+            } else if FastPath::Interleaved
                 .applies(|| self.can_take_interleaved(fabric, inputs, &next))
             {
                 self.take_interleaved(fabric, inputs, horizon);
             } else if let Some(series) =
-                PortWay::Series.tried(|| self.can_take_series(fabric, next.feed, next.limit()))
+                FastPath::Series.tried(|| self.can_take_series(fabric, next.feed, next.limit()))
             {
                 let more = self.take_series(fabric, next.feed, series);
-                inputs.go_on(fabric, next.feed, more);
+                inputs.advance_first(fabric, next.feed, more);
             } else {
                 let more = self.take_alone(fabric, next.feed, next.limit());
-                inputs.go_on(fabric, next.feed, more);
+                inputs.advance_first(fabric, next.feed, more);
             }
         }
     }
@@ -53,7 +53,7 @@ impl Arithmetic {
     /// whether the feed has more.
     #[inline(always)]
     fn take_alone(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
-        match PortWay::Run.tried(|| self.can_take_run(fabric, feed, limit)) {
+        match FastPath::Run.tried(|| self.can_take_run(fabric, feed, limit)) {
             Some(cells) => self.take_run(fabric, feed, cells),
             None => self.take_by_gate(fabric, feed, false).more,
         }
@@ -72,7 +72,7 @@ impl Arithmetic {
             interleaved::leave(self, fabric, inputs, inputs.group[i]);
         }
         for i in 0..inputs.group.len() {
-            let feed = inputs.in_turn(first, i);
+            let feed = inputs.feed_in_turn(first, i);
             self.take_another(fabric, feed, time + Span(1));
         }
         inputs.put_back(fabric);
@@ -120,15 +120,15 @@ impl Arithmetic {
         fabric.feeds[feed].skip(n)
     }
 
-    /// Takes one cell through the gate, or the rest of a lost frame (if `one`, a single cell of
+    /// Takes one cell through the gate, or the rest of a lost frame (if `one_at_a_time`, a single cell of
     /// it).
     #[inline(never)]
-    fn take_by_gate(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+    fn take_by_gate(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
         let run = &fabric.feeds[feed].head;
         let local = fabric.hops[run.hop as usize].local;
         let idle = self.idle_cells(run.time);
         let queue = self.view(run.time, local);
-        self.take_judged(fabric, feed, one, &queue, idle, None)
+        self.take_judged(fabric, feed, one_at_a_time, &queue, idle, None)
     }
 
     /// Takes one cell through the gate, or the rest of a lost frame, given `queue` and the `idle`
@@ -137,7 +137,7 @@ impl Arithmetic {
         &mut self,
         fabric: &mut Fabric,
         feed: usize,
-        one: bool,
+        one_at_a_time: bool,
         queue: &QueueView,
         idle: Option<u64>,
         decided: Option<Decision>,
@@ -163,7 +163,7 @@ impl Arithmetic {
                     let queue = self.view(run.time, local);
                     let found = found(&queue, &self.gate, Some(reason));
                     fabric.capture_drop(&run, reason, Some(found));
-                } else if !one {
+                } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
                 fabric.drop_cells(run.hop, reason, n);
@@ -199,10 +199,10 @@ impl Arithmetic {
             self.record_before(probe, time);
             let first = inputs.coincident(time);
             for i in 0..inputs.group.len() {
-                let feed = inputs.in_turn(first, i);
+                let feed = inputs.feed_in_turn(first, i);
                 let run = fabric.feeds[feed].head;
                 let hop = &fabric.hops[run.hop as usize];
-                let (cell, local) = (Seen::first_of(&run, hop), hop.local);
+                let (cell, local) = (TracedCell::first_of(&run, hop), hop.local);
                 if let Some(reason) = self.take_by_gate(fabric, feed, true).dropped {
                     // A refused cell leaves the queue as it found it.
                     let queue = self.view(time, local);

@@ -54,7 +54,7 @@ impl Arithmetic {
         let Inputs {
             order,
             interleaved,
-            turns,
+            circle,
             first_feed,
             ..
         } = inputs;
@@ -62,7 +62,7 @@ impl Arithmetic {
         // Index of the next input in the circle.
         let mut at = 0;
         while let Some((time, input)) = order.first() {
-            let in_turn = turns.get(at).map_or(Time::NEVER, |&(time, _)| time);
+            let in_turn = circle.get(at).map_or(Time::NEVER, |&(time, _)| time);
             let limit = in_turn.min(order.second_time()).min(horizon);
             let feed = first_feed + input as usize;
             let interleaved_of = interleaved::of(interleaved, input);
@@ -70,12 +70,12 @@ impl Arithmetic {
             if time >= limit || !can_alternate(self, run) {
                 break;
             }
-            let next = self.judge_another(fabric, interleaved_of, feed, time);
+            let next = self.judge_next_outlined(fabric, interleaved_of, feed, time);
             match next {
                 Some(next) if next == time + period => {
                     order.pop();
-                    turns.insert(at, (next, input));
-                    at = (at + 1) % turns.len();
+                    circle.insert(at, (next, input));
+                    at = (at + 1) % circle.len();
                 }
                 Some(next) => order.postpone_first(next),
                 None => order.pop(),
@@ -85,7 +85,7 @@ impl Arithmetic {
                 .first()
                 .map_or(Time::NEVER, |(time, _)| time)
                 .min(horizon);
-            while let Some((time, input)) = turns.get_mut(at) {
+            while let Some((time, input)) = circle.get_mut(at) {
                 if *time >= other {
                     break;
                 }
@@ -96,9 +96,9 @@ impl Arithmetic {
                 if goes_on {
                     at += 1;
                 } else {
-                    turns.remove(at);
+                    circle.remove(at);
                 }
-                if at == turns.len() {
+                if at == circle.len() {
                     at = 0;
                 }
                 if let Some(next) = next.filter(|_| !goes_on) {
@@ -107,8 +107,8 @@ impl Arithmetic {
                 }
             }
         }
-        turns.rotate_left(at);
-        for (time, input) in turns.drain(..).rev() {
+        circle.rotate_left(at);
+        for (time, input) in circle.drain(..).rev() {
             order.insert(time, input);
         }
     }

@@ -272,7 +272,7 @@ impl Interleaved {
         if !self.route.is_in_time(start) {
             return false;
         }
-        kernel.take_place(t, idle);
+        kernel.join_queue(t, idle);
         self.go(kernel, fabric, start, (start - t).span());
         true
     }

@@ -16,8 +16,8 @@ use crate::cells::{Fate, FrameState, RM, Run};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
 use crate::port::drop::{AskedRun, AskedRuns, Decision, QueueView};
+use crate::port::fast_paths::FastPath;
 use crate::port::gate::Gate;
-use crate::port::ways::PortWay;
 use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
 use crate::units::{SignedTicks, Span, Time};
@@ -30,7 +30,7 @@ pub struct Judged {
     /// Whether cells can be taken in turns: the policy alone is asked, and no Y_i are kept.
     can_interleave: bool,
     /// The smallest X at which a cell that the policy accepts is refused.
-    room: u64,
+    capacity: u64,
     /// Whether the policy needs the time that the port has been idle.
     asks_idle_time: bool,
     /// One tick with departures first, otherwise 0: a cell that ends at t has then left for a cell
@@ -77,7 +77,7 @@ impl Judged {
         gate.judges_each().then(|| Judged {
             asks_policy_alone: gate.asks_policy_alone(),
             can_interleave: gate.asks_policy_alone() && !counts,
-            room: gate.capacity(),
+            capacity: gate.capacity(),
             asks_idle_time: gate.needs().idle_time,
             late: Span(u64::from(!arrival_first)),
             first: if arrival_first { cell_time } else { Span::ZERO },
@@ -107,7 +107,7 @@ pub(super) fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -
 }
 
 impl Arithmetic {
-    /// Takes all arrivals before `horizon`, each time in the first way that applies.
+    /// Takes all arrivals before `horizon`, each time by the first fast path that applies.
     #[inline(never)]
     pub(super) fn advance_judged(
         &mut self,
@@ -117,23 +117,23 @@ impl Arithmetic {
     ) {
         while let Some(next) = inputs.next(horizon) {
             if let Some(rounds) =
-                PortWay::JudgedRounds.tried(|| self.can_take_judged_rounds(fabric, inputs, &next))
+                FastPath::JudgedRounds.tried(|| self.can_take_judged_rounds(fabric, inputs, &next))
             {
                 self.take_rounds(fabric, inputs, rounds);
             } else if next.time == next.limit() {
                 self.judge_group(inputs, fabric, next.time);
             } else if let Some(period) =
-                PortWay::Circle.tried(|| self.can_take_circle(fabric, inputs, &next))
+                FastPath::Circle.tried(|| self.can_take_circle(fabric, inputs, &next))
             {
                 self.take_circle(fabric, inputs, period, horizon);
-            } else if PortWay::Singles.applies(|| self.can_take_singles(fabric, inputs, &next)) {
+            } else if FastPath::Singles.applies(|| self.can_take_singles(fabric, inputs, &next)) {
                 let more = self.take_singles(fabric, inputs, &next);
-                inputs.go_on(fabric, next.feed, more);
+                inputs.advance_first(fabric, next.feed, more);
             } else if let Some(queue) =
-                PortWay::JudgedRun.tried(|| self.can_take_judged_run(fabric, inputs, &next))
+                FastPath::JudgedRun.tried(|| self.can_take_judged_run(fabric, inputs, &next))
             {
                 let more = self.take_judged_run(fabric, &next, &queue);
-                inputs.go_on(fabric, next.feed, more);
+                inputs.advance_first(fabric, next.feed, more);
             } else {
                 let interleaved = interleaved::of(&mut inputs.interleaved, next.input);
                 match self.judge_next(fabric, interleaved, next.feed, next.time) {
@@ -154,13 +154,13 @@ impl Arithmetic {
     ) -> Option<RoundPlan> {
         let begin_together = next.limit() < next.time + self.cell_time
             && next_run(inputs, fabric, next.input).period == self.cell_time;
-        (begin_together && self.may_go_round(inputs, fabric, next))
+        (begin_together && self.can_go_round(inputs, fabric, next))
             .then(|| self.can_take_rounds(fabric, inputs, next))
             .flatten()
     }
 
     #[inline(never)]
-    fn may_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, next: &NextInput) -> bool {
+    fn can_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, next: &NextInput) -> bool {
         let limit = next.horizon.min(next.time + self.cell_time);
         let mut members = 0;
         while let Some((time, input)) = inputs.order.get(members) {
@@ -205,7 +205,7 @@ impl Arithmetic {
         let run = &fabric.feeds[next.feed].head;
         let state = &fabric.hops[run.hop as usize].frame_state;
         let begins = run.is_single() || state.frame != Some(run.frame);
-        let (_, queue) = self.found(run.time);
+        let (_, queue) = self.state_found(run.time);
         let goes_on = begins || state.fate == Fate::Accepted;
         (goes_on && self.has_room(&queue)).then_some(queue)
     }
@@ -236,7 +236,7 @@ impl Arithmetic {
             if decision != Decision::Accept {
                 break;
             }
-            asked.go_on(run.period);
+            asked.next_cell(run.period);
             n += 1;
         }
         let mut more = true;
@@ -322,7 +322,7 @@ impl Arithmetic {
         inputs.order.group(time, &mut inputs.group);
         let first = inputs.tie.arrange(time, &mut inputs.group);
         for i in 0..inputs.group.len() {
-            let feed = inputs.in_turn(first, i);
+            let feed = inputs.feed_in_turn(first, i);
             let interleaved =
                 interleaved::of(&mut inputs.interleaved, (feed - inputs.first_feed) as u32);
             self.judge_next(fabric, interleaved, feed, time);
@@ -346,7 +346,7 @@ impl Arithmetic {
 
     /// Does what [`Arithmetic::judge_next`] does, but out of line, for rare use.
     #[inline(never)]
-    pub(super) fn judge_another(
+    pub(super) fn judge_next_outlined(
         &mut self,
         fabric: &mut Fabric,
         interleaved: &mut Interleaved,
@@ -366,13 +366,13 @@ impl Arithmetic {
         feed: usize,
         time: Time,
     ) -> Option<Time> {
-        let is_on = PortWay::JudgedInterleaved.is_on();
+        let is_on = FastPath::JudgedInterleaved.is_on();
         if !(is_on && self.can_take_judged_interleaved(fabric, interleaved, feed)) {
             let more = self.judge_one(fabric, feed);
             return more.then_some(fabric.feeds[feed].head.time);
         }
-        PortWay::JudgedInterleaved.enter();
-        let (idle, queue) = self.found(time);
+        FastPath::JudgedInterleaved.enter();
+        let (idle, queue) = self.state_found(time);
         let mut decided = None;
         if self.has_room(&queue) {
             let decision = interleaved.ask_policy(&mut self.gate, &queue, idle);
@@ -419,7 +419,7 @@ impl Arithmetic {
     #[inline(always)]
     pub(super) fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
-        let (idle, mut queue) = self.found(run.time);
+        let (idle, mut queue) = self.state_found(run.time);
         let hop = &mut fabric.hops[run.hop as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         if let Some(counts) = &mut self.counts {
@@ -431,7 +431,7 @@ impl Arithmetic {
             .as_ref()
             .is_some_and(|judged| judged.asks_policy_alone);
         let is_asked_alone = || asks && !lost && self.has_room(&queue) && run.flags & RM == 0;
-        if !PortWay::PolicyAlone.applies(is_asked_alone) {
+        if !FastPath::PolicyAlone.applies(is_asked_alone) {
             return self.judge_by_gate(fabric, feed, &queue, idle, None);
         }
         let decision = self.gate.ask_policy(run, begins, hop.local, &queue, idle);
@@ -455,7 +455,7 @@ impl Arithmetic {
         let hop = &mut fabric.hops[run.hop as usize];
         hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += 1;
-        self.take_place(t, idle.is_some());
+        self.join_queue(t, idle.is_some());
         if idle.is_none() {
             let start = self.start.time().min(fabric.end);
             self.waited(Waits::Equal(start - run.time), 1);
@@ -481,7 +481,7 @@ impl Arithmetic {
     }
 
     /// Puts an accepted cell, which arrives at `t`, behind the last one.
-    pub(super) fn take_place(&mut self, t: SignedTicks, idle: bool) {
+    pub(super) fn join_queue(&mut self, t: SignedTicks, idle: bool) {
         let start = self.start_of(t, idle);
         if idle {
             self.busy_since = t;
@@ -496,7 +496,7 @@ impl Arithmetic {
     /// The state that a cell finds at `time`: the whole cell times for which the port has been idle
     /// (`None` if busy), and X.
     #[inline(always)]
-    pub(super) fn found(&mut self, time: Time) -> (Option<u64>, QueueView) {
+    pub(super) fn state_found(&mut self, time: Time) -> (Option<u64>, QueueView) {
         let Some(judged) = &mut self.judged else {
             unreachable!("the gate judges each cell");
         };
@@ -522,7 +522,7 @@ impl Arithmetic {
     /// Whether a cell that finds `queue` and that the policy accepts has room.
     pub(super) fn has_room(&self, queue: &QueueView) -> bool {
         let judged = self.judged.as_ref();
-        judged.is_some_and(|judged| queue.waiting < judged.room)
+        judged.is_some_and(|judged| queue.waiting < judged.capacity)
     }
 
     /// Takes the first cell of `feed` through the gate; `decided` is the policy's decision if it

@@ -182,7 +182,7 @@ impl Arithmetic {
 
     /// The counts per VC, if kept, for cells that join from `t` on.
     pub fn counts_at(&mut self, t: Time) -> Option<&mut Counts> {
-        self.forget_the_gone(t);
+        self.forget_departed(t);
         self.counts.as_mut()
     }
 
@@ -200,7 +200,7 @@ impl Arithmetic {
     }
 
     /// Shortens the counts if they have grown long since they were last read.
-    fn forget_the_gone(&mut self, t: Time) {
+    fn forget_departed(&mut self, t: Time) {
         if self.counts.as_ref().is_some_and(Counts::is_long) {
             let waiting = self.waiting(t);
             self.counts
@@ -214,7 +214,7 @@ impl Arithmetic {
     /// left out if it finds the port `idle`, since it does not wait.
     fn count(&mut self, t: Time, vc: u32, n: u32, idle: bool) {
         if !idle {
-            self.forget_the_gone(t);
+            self.forget_departed(t);
         }
         if let Some(counts) = &mut self.counts {
             if idle {
@@ -359,7 +359,7 @@ impl Arithmetic {
             self.ahead(first, t)
         };
         raise(&mut self.longest, ahead);
-        self.forget_the_gone(at);
+        self.forget_departed(at);
         if let Some(counts) = &mut self.counts {
             counts.add(vc, n);
         }

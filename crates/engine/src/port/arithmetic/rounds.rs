@@ -177,7 +177,7 @@ fn ask(
                 },
             ));
         }
-        asked.go_on(c);
+        asked.next_cell(c);
         place += 1;
         ControlFlow::Continue(())
     });

@@ -66,7 +66,7 @@ impl Arithmetic {
                 break;
             }
             let t = run.time.signed();
-            let (idle, queue) = self.found(run.time);
+            let (idle, queue) = self.state_found(run.time);
             let start = self.start_of(t, idle.is_some());
             if !self.has_room(&queue) || !route.is_in_time(start) {
                 break;
@@ -76,7 +76,7 @@ impl Arithmetic {
                 refused = Some((queue, idle, decision));
                 break;
             }
-            self.take_place(t, idle.is_some());
+            self.join_queue(t, idle.is_some());
             state = FrameState::accepted(run.frame);
             cells += 1;
             let wait = (start - t).span();

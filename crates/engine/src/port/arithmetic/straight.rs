@@ -5,9 +5,9 @@
 //! input, and their next station is their host. The start of each cell gives its arrival there. So
 //! everything that a run changes, from the queue to the reassembly, is updated once.
 //!
-//! The way `frame` takes the cells of one input that come before those of any other, on their way
-//! to a host or to another port. The way `pair` takes cells of two inputs until a third brings any.
-//! First come cells of one alone, then rounds of one cell each, then the rest of the longer run. A
+//! The fast path `frame` takes the cells of one input that come before those of any other, on their
+//! way to a host or to another port. The fast path `pair` takes cells of two inputs until a third
+//! brings any. First come cells of one alone, then rounds of one cell each, then the rest of the longer run. A
 //! cell alone waits as long as the one before. In rounds, each input's wait grows by one cell time
 //! per round, since two cells join while one leaves. Apart from that, only the leader of each round
 //! matters.
@@ -43,7 +43,7 @@ fn is_straight(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
 }
 
 /// Cells of one frame that come before those of any other input.
-pub struct Frame {
+pub struct LoneFrame {
     cells: u32,
     wait: Span,
     last_start: Time,
@@ -53,7 +53,7 @@ impl Arithmetic {
     /// The cells before the horizon of the first input's run, if the whole run comes before any
     /// cell of another input.
     #[inline(always)]
-    pub(super) fn can_take_frame(&self, fabric: &Fabric, next: &NextInput) -> Option<Frame> {
+    pub(super) fn can_take_frame(&self, fabric: &Fabric, next: &NextInput) -> Option<LoneFrame> {
         let run = &fabric.feeds[next.feed].head;
         let hop = &fabric.hops[run.hop as usize];
         let last = run.last();
@@ -74,7 +74,7 @@ impl Arithmetic {
         let from = fabric.measured.0;
         let to = fabric.measured.1.min(fabric.end);
         let is_measured = start + beyond >= from && last_start + beyond < to;
-        is_measured.then_some(Frame {
+        is_measured.then_some(LoneFrame {
             cells,
             wait: start - next.time,
             last_start,
@@ -88,11 +88,11 @@ impl Arithmetic {
         fabric: &mut Fabric,
         inputs: &mut Inputs,
         next: &NextInput,
-        Frame {
+        LoneFrame {
             cells,
             wait,
             last_start,
-        }: Frame,
+        }: LoneFrame,
     ) {
         let feed = &mut fabric.feeds[next.feed];
         let run = &feed.head;
@@ -175,8 +175,8 @@ impl Arithmetic {
         if self.counts.is_some() {
             pair.count(self, fabric, &mut inputs.tie);
         }
-        let turns = pair.turns(&mut inputs.tie);
-        let taken = [pair.taken(&turns, 0), pair.taken(&turns, 1)];
+        let leaders = pair.leaders(&mut inputs.tie);
+        let taken = [pair.taken(&leaders, 0), pair.taken(&leaders, 1)];
         self.start = pair.last_start().signed();
         inputs.order.pop();
         inputs.order.pop();
@@ -197,7 +197,7 @@ impl Arithmetic {
                 if DelayBins::are_alike(age + taken.least, age + taken.most) {
                     bins.add(age + taken.least, n);
                 } else {
-                    pair.spread(m, cells, &turns, bins, age);
+                    pair.spread(m, cells, &leaders, bins, age);
                 }
             }
             let ages = hop.is_data.then(|| taken.waits().longer_by(age, n));
@@ -213,7 +213,7 @@ impl Arithmetic {
 }
 
 /// Waits of the cells of one of the two inputs.
-struct Taken {
+struct InputWaits {
     cells: u32,
     /// Sum of all waits in ticks, the shortest and the longest.
     sum: u128,
@@ -223,7 +223,7 @@ struct Taken {
     last_start: Time,
 }
 
-impl Taken {
+impl InputWaits {
     #[inline(always)]
     fn waits(&self) -> Waits {
         Waits::Listed {
@@ -255,24 +255,24 @@ pub struct Pair {
     start: Time,
 }
 
-/// Leaders of the rounds: the other input where it leads, `one` elsewhere.
-struct Turns {
-    one: usize,
+/// Leaders of the rounds: the other input where it leads, `lower` elsewhere.
+struct RoundLeaders {
+    lower: usize,
     other_leads: Leads,
 }
 
-impl Turns {
+impl RoundLeaders {
     /// 1 if number `m` does not lead in `round`, otherwise 0.
     #[inline(always)]
     fn follows(&self, m: usize, round: u64) -> u64 {
-        u64::from((self.one == m) == self.other_leads.at(round))
+        u64::from((self.lower == m) == self.other_leads.at(round))
     }
 
     /// In how many of the first `rounds` number `m` does not lead.
     #[inline(always)]
     fn followed(&self, m: usize, rounds: u64) -> u64 {
         let led = self.other_leads.before(rounds);
-        if self.one == m { led } else { rounds - led }
+        if self.lower == m { led } else { rounds - led }
     }
 }
 
@@ -399,16 +399,16 @@ impl Pair {
 
     /// Leaders of the rounds.
     #[inline(always)]
-    fn turns(&self, tie: &mut TieRule) -> Turns {
+    fn leaders(&self, tie: &mut TieRule) -> RoundLeaders {
         if self.times[1] < self.times[0] {
-            return Turns {
-                one: 1,
+            return RoundLeaders {
+                lower: 1,
                 other_leads: Leads::NEVER,
             };
         }
-        let (one, inputs) = self.ascending();
-        Turns {
-            one,
+        let (lower, inputs) = self.ascending();
+        RoundLeaders {
+            lower,
             other_leads: tie.leads_of_other(self.times[0], inputs),
         }
     }
@@ -420,13 +420,13 @@ impl Pair {
         if self.times[1] < self.times[0] {
             return each(1, rounds);
         }
-        let (one, inputs) = self.ascending();
+        let (lower, inputs) = self.ascending();
         let mut round = 0;
         while round < rounds {
             let time = self.times[0] + self.cell_time * round;
             let (first, slots) = tie.leader(time, &inputs, |&input| input);
             let n = slots.min(rounds - round);
-            each(if first == 0 { one } else { 1 - one }, n);
+            each(if first == 0 { lower } else { 1 - lower }, n);
             round += n;
         }
     }
@@ -459,15 +459,15 @@ impl Pair {
     /// round the wait is one cell time longer than in the round before, and another one longer if
     /// the other leads.
     #[inline(always)]
-    fn taken(&self, turns: &Turns, m: usize) -> Taken {
+    fn taken(&self, leaders: &RoundLeaders, m: usize) -> InputWaits {
         let (c, wait) = (self.cell_time, self.waits[m]);
         let rounds = u64::from(self.rounds);
         let before = if m == 0 { self.before } else { 0 };
         let behind = if m == self.longer { self.behind } else { 0 };
         let cells = before + self.rounds + behind;
-        let [first, last] = [0, rounds - 1].map(|round| turns.follows(m, round));
+        let [first, last] = [0, rounds - 1].map(|round| leaders.follows(m, round));
         let more =
-            rounds * (rounds - 1) / 2 + turns.followed(m, rounds) + u64::from(behind) * rounds;
+            rounds * (rounds - 1) / 2 + leaders.followed(m, rounds) + u64::from(behind) * rounds;
         let sum = u128::from(wait.0) * u128::from(cells) + u128::from(c.0) * u128::from(more);
         let first = if before > 0 { wait } else { wait + c * first };
         let (last, last_start) = if behind > 0 {
@@ -476,7 +476,7 @@ impl Pair {
             let place = 2 * (rounds - 1) + last;
             (wait + c * (rounds - 1 + last), self.start + c * place)
         };
-        Taken {
+        InputWaits {
             cells,
             sum,
             least: first,
@@ -491,14 +491,21 @@ impl Pair {
     /// Delays never fall from one cell to the next: a cell that leads in the round after one it
     /// followed in waits equally long.
     #[inline(never)]
-    fn spread(&self, m: usize, cells: u32, turns: &Turns, bins: &mut DelayBins, age: Span) {
+    fn spread(
+        &self,
+        m: usize,
+        cells: u32,
+        leaders: &RoundLeaders,
+        bins: &mut DelayBins,
+        age: Span,
+    ) {
         let (c, age) = (self.cell_time, age + self.waits[m]);
         let before = if m == 0 { u64::from(self.before) } else { 0 };
         let rounds = u64::from(self.rounds);
         let delay = |cell: u64| {
             let more = match cell.checked_sub(before) {
                 None => 0,
-                Some(round) if round < rounds => round + turns.follows(m, round),
+                Some(round) if round < rounds => round + leaders.follows(m, round),
                 Some(_) => rounds,
             };
             age + c * more
@@ -507,7 +514,7 @@ impl Pair {
         // it.
         let below = |limit: Span| {
             let round = (limit - age).0.div_ceil(c.0) - 1;
-            before + round + 1 - turns.follows(m, round)
+            before + round + 1 - leaders.follows(m, round)
         };
         bins.add_rising(u64::from(cells), delay, below);
     }

@@ -113,8 +113,8 @@ impl AllBuckets {
             let peak = buckets.peak.as_ref();
             let given = self.given_to(run.cell.vc, given);
             !run.cell.tagged
-                && peak.is_none_or(|peak| peak.surely_passes(run.time, period))
-                && buckets.sustained.surely_takes(run.time, n, period, given)
+                && peak.is_none_or(|peak| peak.can_pass_all(run.time, period))
+                && buckets.sustained.can_take_all(run.time, n, period, given)
         };
         if cells.most >= self.buffer || !cells.runs.iter().all(conforms) {
             return false;

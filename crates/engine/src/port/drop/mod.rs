@@ -133,7 +133,7 @@ impl AskedRun {
     }
 
     /// Moves on to the next cell, `c` later.
-    pub fn go_on(&mut self, c: Span) {
+    pub fn next_cell(&mut self, c: Span) {
         self.time += c;
         self.cell.begins = self.are_single;
         self.before_eom = self.before_eom.wrapping_sub(1);

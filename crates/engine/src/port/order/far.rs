@@ -12,7 +12,7 @@ const BUCKETS: usize = u64::BITS as usize;
 
 /// Inputs with cells to come, none of them before `from`.
 #[derive(Debug, Default)]
-pub struct Far {
+pub struct FarInputs {
     len: usize,
     /// No cell here comes before this.
     from: Time,
@@ -27,7 +27,7 @@ pub struct Far {
     later: Vec<Entry>,
 }
 
-impl Far {
+impl FarInputs {
     /// Whether there are no inputs here.
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// The rulings for cells at these times, in cell times.
-    fn told(policer: &mut CellPolicer, cells: &[(u64, bool)]) -> Vec<Ruling> {
+    fn rulings(policer: &mut CellPolicer, cells: &[(u64, bool)]) -> Vec<Ruling> {
         let cells = cells.iter();
         cells
             .map(|&(at, tagged)| policer.judge(Time(at * TICKS), &cell(true, true, tagged)))
@@ -98,9 +98,9 @@ mod tests {
     fn above_the_sustained_rate_cells_are_tagged_or_dropped() {
         use Ruling::{Drop, Pass, Tag};
         let cells = [(0, false), (1, false), (2, false), (3, false), (20, false)];
-        let tagged = told(&mut policer(PoliceAction::Tag), &cells);
+        let tagged = rulings(&mut policer(PoliceAction::Tag), &cells);
         assert_eq!(tagged, [Pass, Pass, Tag, Tag, Pass]);
-        let dropped = told(&mut policer(PoliceAction::Drop), &cells);
+        let dropped = rulings(&mut policer(PoliceAction::Drop), &cells);
         assert_eq!(dropped, [Pass, Pass, Drop, Drop, Pass]);
     }
 
@@ -109,7 +109,10 @@ mod tests {
         let twice = [(0, false), (0, false), (1, true), (1, true)];
         use Ruling::{Drop, Pass};
         for action in [PoliceAction::Tag, PoliceAction::Drop] {
-            assert_eq!(told(&mut policer(action), &twice), [Pass, Drop, Pass, Drop]);
+            assert_eq!(
+                rulings(&mut policer(action), &twice),
+                [Pass, Drop, Pass, Drop]
+            );
         }
     }
 
@@ -126,7 +129,7 @@ mod tests {
         ];
         use Ruling::{Drop, Pass};
         assert_eq!(
-            told(&mut policer, &cells),
+            rulings(&mut policer, &cells),
             [Pass, Pass, Pass, Pass, Pass, Drop]
         );
     }

@@ -183,12 +183,12 @@ mod tests {
     fn a_frame_that_is_too_long_or_changes_its_priority_loses_cells() {
         use Ruling::{Drop, Pass};
         let mut long = policer(PoliceAction::Tag, 100);
-        let told = frame(&mut long, 0, 6, false);
-        assert_eq!(told, [Pass, Pass, Pass, Drop, Drop, Pass]);
+        let rulings = frame(&mut long, 0, 6, false);
+        assert_eq!(rulings, [Pass, Pass, Pass, Drop, Drop, Pass]);
         let mut mixed = policer(PoliceAction::Tag, 100);
-        let told = [(true, false), (false, true), (false, false)];
-        let told =
-            told.map(|(begins, tagged)| mixed.judge(Time::ZERO, &cell(begins, false, tagged)));
-        assert_eq!(told, [Pass, Drop, Pass]);
+        let rulings = [(true, false), (false, true), (false, false)];
+        let rulings =
+            rulings.map(|(begins, tagged)| mixed.judge(Time::ZERO, &cell(begins, false, tagged)));
+        assert_eq!(rulings, [Pass, Drop, Pass]);
     }
 }

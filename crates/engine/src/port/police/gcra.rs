@@ -118,7 +118,7 @@ impl LeakyBucket {
     /// Whether `cells` cells, every `period` from `first` on, surely conform, and the level is
     /// never clipped at zero. This holds wherever the `given` cells that are given back fall
     /// between them. [`LeakyBucket::take_all`] then equals taking and giving one by one.
-    pub fn surely_takes(&self, first: Time, cells: u64, period: Span, given: u64) -> bool {
+    pub fn can_take_all(&self, first: Time, cells: u64, period: Span, given: u64) -> bool {
         let last = first + period * (cells - 1);
         let least = self.level - self.drains_until(last) - CELL * i128::from(given);
         let most = self.level - self.drains_until(first) + CELL * i128::from(cells - 1);
@@ -141,7 +141,7 @@ impl LeakyBucket {
 
     /// Whether cells every `period` from `first` on surely conform: the first does, and at least
     /// one cell's worth drains between two.
-    pub fn surely_passes(&self, first: Time, period: Span) -> bool {
+    pub fn can_pass_all(&self, first: Time, period: Span) -> bool {
         self.conforms(first) && self.test.in_ticks(period.0) >= CELL
     }
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     /// Whether each cell conforms; conforming cells are taken.
-    fn told(test: Test, form: GcraForm, times: &[u64]) -> Vec<bool> {
+    fn decisions(test: Test, form: GcraForm, times: &[u64]) -> Vec<bool> {
         let mut gcra = Gcra::new(test, form);
         let tell = |&time: &u64| {
             let conforms = gcra.conforms(Time(time));
@@ -259,7 +259,7 @@ mod tests {
 
     fn both(test: Test, times: &[u64]) -> Vec<bool> {
         let forms = [GcraForm::LeakyBucket, GcraForm::VirtualScheduling];
-        let [bucket, schedule] = forms.map(|form| told(test, form, times));
+        let [bucket, schedule] = forms.map(|form| decisions(test, form, times));
         assert_eq!(bucket, schedule, "{test:?} at {times:?}");
         bucket
     }
@@ -358,12 +358,12 @@ mod tests {
             let mut bucket = bucket.clone();
             let later = Time(1_000_000_000);
             bucket.give(later, keep);
-            let told = [(); 2].map(|()| {
+            let decisions = [(); 2].map(|()| {
                 let conforms = bucket.conforms(later);
                 bucket.take(later);
                 conforms
             });
-            assert_eq!(told, conforms);
+            assert_eq!(decisions, conforms);
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum Scheduler {
 
 /// Service order within one class.
 #[derive(Debug)]
-pub enum Within<'a> {
+pub enum ClassOrder<'a> {
     /// First come first served.
     InOrder,
     /// Chosen by the per-VC scheduler.
@@ -76,13 +76,13 @@ impl Scheduler {
 
     /// Service order within `class`.
     #[inline]
-    pub fn within(&mut self, class: usize) -> Within<'_> {
+    pub fn class_order(&mut self, class: usize) -> ClassOrder<'_> {
         match self {
             Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) => {
-                Within::InOrder
+                ClassOrder::InOrder
             }
-            Scheduler::PerVc(s) if s.class() == class => Within::PerVc(s),
-            Scheduler::PerVc(_) => Within::InOrder,
+            Scheduler::PerVc(s) if s.class() == class => ClassOrder::PerVc(s),
+            Scheduler::PerVc(_) => ClassOrder::InOrder,
         }
     }
 
@@ -209,8 +209,8 @@ mod tests {
             let mut these = Scheduler::new(&spec, BitRate(155_520_000), &[]);
             let mut those = these.clone();
             for slot in slots {
-                let few = slot.map(|(some, n, _)| if some { n } else { 0 });
-                let more = slot.map(|(some, n, others)| if some { n + others } else { 0 });
+                let few = slot.map(|(found, n, _)| if found { n } else { 0 });
+                let more = slot.map(|(found, n, others)| if found { n + others } else { 0 });
                 if these.looks_at_queues() {
                     prop_assert_eq!(these.serves_only(0, &few, few.iter().sum()), None);
                 } else {

@@ -21,7 +21,7 @@
 
 use super::{Slotted, queue::ClassQueue};
 use crate::fabric::Fabric;
-use crate::port::ways::PortWay;
+use crate::port::fast_paths::FastPath;
 use crate::tally::CLASSES;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
@@ -53,16 +53,16 @@ pub fn gains(cell_time: Span, away: Span) -> bool {
 struct Slots {
     start: Time,
     n: u64,
-    to: To,
+    to: SlotOwner,
     /// Slots of `other` between two of `to`; `before` counts those before the first.
     between: u64,
     before: u64,
-    other: To,
+    other: SlotOwner,
 }
 
 /// Receiver of a slot: a class, and a flow in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct To {
+pub struct SlotOwner {
     /// Class of the cells.
     pub class: usize,
     /// Local number of the flow; 0 where the class does not count flows.
@@ -92,13 +92,13 @@ impl Slots {
 
 /// Cells decided on ahead of time that have not begun.
 #[derive(Debug, Default)]
-pub struct Ahead {
+pub struct DecidedCells {
     slots: VecDeque<Slots>,
     /// Number of these cells over all classes; each queue holds the number of its class.
     pub total: u64,
 }
 
-impl Ahead {
+impl DecidedCells {
     /// Whether no such cell is left.
     pub fn is_empty(&self) -> bool {
         self.total == 0
@@ -106,7 +106,7 @@ impl Ahead {
 
     /// Gives the next `n` slots, from `start` on, to `to`.
     #[inline(always)]
-    pub fn push(&mut self, start: Time, n: u64, to: To) {
+    pub fn push(&mut self, start: Time, n: u64, to: SlotOwner) {
         self.total += n;
         match self.slots.back_mut() {
             Some(last) if last.to == to && last.between == 0 => last.n += n,
@@ -127,10 +127,10 @@ impl Ahead {
         &mut self,
         start: Time,
         n: u64,
-        to: To,
+        to: SlotOwner,
         before: u64,
         between: u64,
-        other: To,
+        other: SlotOwner,
     ) {
         let of_other = before + (n - 1) * between;
         self.total += n + of_other;
@@ -166,9 +166,9 @@ impl Ahead {
             };
             let of_to = first.of_first(n);
             self.total -= n;
-            let mut begin = |To { class, local }, n| {
+            let mut begin = |SlotOwner { class, local }, n| {
                 let queue = &mut queues[class];
-                queue.ahead -= n;
+                queue.decided -= n;
                 if n > 0 && !queue.of_vc.is_empty() {
                     queue.count_out(local, n);
                 }
@@ -187,12 +187,12 @@ impl Ahead {
 impl Slotted {
     /// X of `class`, including cells decided on ahead of time.
     pub(super) fn x(&self, class: usize) -> u64 {
-        self.waiting[class] + self.queues[class].ahead
+        self.waiting[class] + self.queues[class].decided
     }
 
     /// Begins the cells decided on ahead of time whose slots start before `limit`.
     pub(super) fn begin_decided_before(&mut self, limit: Time) {
-        self.ahead
+        self.decided
             .begin_before(limit, self.cell_time, &mut self.queues);
     }
 
@@ -204,7 +204,7 @@ impl Slotted {
     pub fn decide_ahead(&mut self, fabric: &mut Fabric, until: Time, known_until: Time) {
         let mut until = until.min(fabric.end);
         while let Some(decisions) =
-            PortWay::Ahead.tried(|| self.can_take_ahead(fabric, &mut until, known_until))
+            FastPath::Ahead.tried(|| self.can_take_ahead(fabric, &mut until, known_until))
         {
             self.decide::<true>(fabric, decisions);
         }
@@ -248,12 +248,12 @@ mod tests {
         ) {
             let mut queues: [ClassQueue; CLASSES] = Default::default();
             queues[1].of_vc = vec![0; 2];
-            let mut ahead = Ahead::default();
+            let mut ahead = DecidedCells::default();
             // Class and local number of each slot.
             let mut slots = Vec::new();
             for (n, class, before, between, in_turns) in given {
                 let local = if class == 1 { before % 2 } else { 0 };
-                let (to, other) = (To { class, local }, To { class: 2, local: 0 });
+                let (to, other) = (SlotOwner { class, local }, SlotOwner { class: 2, local: 0 });
                 let start = Time(1_000) + C * slots.len() as u64;
                 if in_turns && between > 0 {
                     let before = if before == 2 { between } else { before as u64 };
@@ -269,8 +269,8 @@ mod tests {
                     slots.extend((0..n).map(|_| to));
                 }
             }
-            for &To { class, local } in &slots {
-                queues[class].ahead += 1;
+            for &SlotOwner { class, local } in &slots {
+                queues[class].decided += 1;
                 if class == 1 {
                     queues[class].count_in(local, 1);
                 }
@@ -281,11 +281,11 @@ mod tests {
                 ahead.begin_before(limit, C, &mut queues);
                 let begun = (limit.0 - 1_000).div_ceil(C.0).min(slots.len() as u64) as usize;
                 let left = |class, local: Option<usize>| {
-                    let of = |to: &&To| to.class == class && local.is_none_or(|local| to.local == local);
+                    let of = |to: &&SlotOwner| to.class == class && local.is_none_or(|local| to.local == local);
                     slots[begun..].iter().filter(of).count() as u64
                 };
                 prop_assert_eq!(ahead.total, (slots.len() - begun) as u64);
-                let of_class = [0, 1, 2].map(|class: usize| queues[class].ahead);
+                let of_class = [0, 1, 2].map(|class: usize| queues[class].decided);
                 prop_assert_eq!(of_class, [0, 1, 2].map(|class| left(class, None)));
                 prop_assert_eq!(&queues[1].of_vc, &[0, 1].map(|local| left(1, Some(local))));
             }

@@ -15,7 +15,7 @@
 //! Guaranteed cells that do not meet these conditions leave one by one.
 
 use super::Slotted;
-use super::ahead::To;
+use super::ahead::SlotOwner;
 use super::queued_cells::QueuedCells;
 use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
@@ -115,7 +115,7 @@ impl Slotted {
             let to = self.count_taken::<AHEAD>(fabric, guaranteed, cells.hop, n);
             if AHEAD {
                 let first = Time(at.0 - (c * block).0);
-                self.ahead.push_turns(first, n, to, block, between, other);
+                self.decided.push_turns(first, n, to, block, between, other);
                 block = between;
             }
             self.begin_apart(fabric, cells, at, apart);
@@ -134,7 +134,7 @@ impl Slotted {
         fabric: &mut Fabric,
         above: usize,
         [before, between, rounds]: [u64; 3],
-    ) -> To {
+    ) -> SlotOwner {
         let c = self.cell_time;
         let n = before + rounds * between;
         let queue = &mut self.queues[above];
@@ -182,8 +182,8 @@ impl Slotted {
         if n == 1 || !reach_host_alike(fabric, cells.hop, start + c, last + c) {
             let (mut at, mut rest) = (start, cells);
             for left in (0..n).rev() {
-                let one = if left > 0 { rest.split(1, c) } else { rest };
-                let run = self.transmit(at, &one);
+                let cell = if left > 0 { rest.split(1, c) } else { rest };
+                let run = self.transmit(at, &cell);
                 fabric.depart(run);
                 at += apart;
             }

@@ -1,14 +1,14 @@
 //! Handling of arrivals in the slotted kernel: one by one, in lock step, or watched.
 
 use super::queued_cells::{MOST_CELLS, QueuedCells};
-use super::{Slotted, Within};
+use super::{ClassOrder, Slotted};
 use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
 use crate::port::drop::{Decision, QueueView};
+use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
-use crate::port::watch::{Outcome, PortProbe, Seen, found};
-use crate::port::ways::PortWay;
+use crate::port::watch::{Outcome, PortProbe, TracedCell, found};
 use crate::port::{Inputs, NextInput};
 use crate::tally::{DropReason, raise};
 use crate::units::{Span, Time};
@@ -20,38 +20,38 @@ struct LockStep {
 }
 
 impl Slotted {
-    /// Takes all arrivals and decisions before `horizon`, each time in the first way that applies.
+    /// Takes all arrivals and decisions before `horizon`, each time by the first fast path that applies.
     ///
     /// This is a separate function because inlining it beside the other kernel was measured to be
     /// slower.
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
         while let Some(next) = inputs.next(horizon) {
             self.serve_before(fabric, self.decided_before(next.time));
-            if let Some(bulk) = PortWay::Bulk.tried(|| self.can_take_bulk(fabric, inputs, &next)) {
+            if let Some(bulk) = FastPath::Bulk.tried(|| self.can_take_bulk(fabric, inputs, &next)) {
                 self.take_bulk(fabric, inputs, bulk);
-            } else if let Some(rounds) =
-                PortWay::RoundArrivals.tried(|| self.can_take_round_arrivals(fabric, inputs, &next))
+            } else if let Some(rounds) = FastPath::RoundArrivals
+                .tried(|| self.can_take_round_arrivals(fabric, inputs, &next))
             {
                 self.take_round_arrivals(fabric, inputs, rounds);
             } else if next.time == next.other {
                 let first = inputs.coincident(next.time);
                 for i in 0..inputs.group.len() {
-                    self.handle_arrival(fabric, inputs.in_turn(first, i), false);
+                    self.handle_arrival(fabric, inputs.feed_in_turn(first, i), false);
                 }
                 inputs.put_back(fabric);
             } else if let Some(step) =
-                PortWay::LockStep.tried(|| self.can_take_lock_step(fabric, &next))
+                FastPath::LockStep.tried(|| self.can_take_lock_step(fabric, &next))
             {
                 let more = self.take_lock_step(fabric, &next, step);
-                inputs.go_on(fabric, next.feed, more);
+                inputs.advance_first(fabric, next.feed, more);
             } else if let Some(cells) =
-                PortWay::JoinDecided.tried(|| self.can_take_joining(fabric, &next))
+                FastPath::JoinDecided.tried(|| self.can_take_joining(fabric, &next))
             {
                 let more = self.join_decided(fabric, next.feed, cells);
-                inputs.go_on(fabric, next.feed, more);
+                inputs.advance_first(fabric, next.feed, more);
             } else {
                 let more = self.handle_arrival(fabric, next.feed, false).more;
-                inputs.go_on(fabric, next.feed, more);
+                inputs.advance_first(fabric, next.feed, more);
             }
         }
         self.serve_before(fabric, horizon);
@@ -74,7 +74,7 @@ impl Slotted {
             self.serve_watched(probe, fabric, self.decided_before(time));
             let first = inputs.coincident(time);
             for i in 0..inputs.group.len() {
-                self.arrive_watched(probe, fabric, inputs.in_turn(first, i));
+                self.arrive_watched(probe, fabric, inputs.feed_in_turn(first, i));
             }
             inputs.put_back(fabric);
         }
@@ -114,7 +114,7 @@ impl Slotted {
     fn arrive_watched(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, feed: usize) {
         let run = fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
-        let cell = Seen::first_of(&run, hop);
+        let cell = TracedCell::first_of(&run, hop);
         let class = hop.class as usize;
         let queue = self.view(class, hop.local as usize);
         let outcome = self.handle_arrival(fabric, feed, true);
@@ -131,27 +131,27 @@ impl Slotted {
         if outcome.pushed_out {
             for cell in &self.last_pushed_out {
                 let hop = &fabric.hops[cell.hop as usize];
-                let cell = Seen::new(hop, cell.frame, cell.cell);
+                let cell = TracedCell::new(hop, cell.frame, cell.cell);
                 probe.lost(run.time, cell, DropReason::Front, found);
             }
         }
     }
 
     /// Handles the first cell of `feed`, which arrives now.
-    /// Unless `one` is set, it also drops the rest of a frame that is lost.
+    /// Unless `one_at_a_time` is set, it also drops the rest of a frame that is lost.
     #[inline]
-    fn handle_arrival(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
-        if PortWay::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
+    fn handle_arrival(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
+        if FastPath::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
             Outcome::accepted(self.accept_first(fabric, feed))
         } else {
-            self.handle_near_limits(fabric, feed, one)
+            self.handle_near_limits(fabric, feed, one_at_a_time)
         }
     }
 
     /// Whether the first cell of `feed` finds its class queue below all limits, and its frame has
     /// lost no cell.
     fn can_take_below_limits(&self, fabric: &Fabric, feed: usize) -> bool {
-        if !self.is_ever_below_limits {
+        if !self.has_room_below_limits {
             return false;
         }
         let run = &fabric.feeds[feed].head;
@@ -159,7 +159,7 @@ impl Slotted {
         let class = hop.class as usize;
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let queue = &self.queues[class];
-        let x = self.waiting[class] + queue.ahead;
+        let x = self.waiting[class] + queue.decided;
         if begins {
             x < queue.full.min(queue.refusal)
         } else {
@@ -183,9 +183,14 @@ impl Slotted {
     /// Handles the first cell of `feed` where a limit may be near, by the policy alone or by the
     /// gate.
     #[inline(never)]
-    fn handle_near_limits(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
-        if !PortWay::QueuedPolicyAlone.applies(|| self.can_take_by_policy_alone(fabric, feed)) {
-            return self.handle_by_gate(fabric, feed, one, None);
+    fn handle_near_limits(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        one_at_a_time: bool,
+    ) -> Outcome {
+        if !FastPath::QueuedPolicyAlone.applies(|| self.can_take_by_policy_alone(fabric, feed)) {
+            return self.handle_by_gate(fabric, feed, one_at_a_time, None);
         }
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
@@ -194,7 +199,7 @@ impl Slotted {
         let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));
         let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
         if decision != Decision::Accept {
-            return self.handle_by_gate(fabric, feed, one, Some(decision));
+            return self.handle_by_gate(fabric, feed, one_at_a_time, Some(decision));
         }
         Outcome::accepted(self.accept_first(fabric, feed))
     }
@@ -208,7 +213,7 @@ impl Slotted {
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         queue.asks_policy_alone
             && (begins || hop.frame_state.fate == Fate::Accepted)
-            && (!self.busy || self.x(class) < queue.room)
+            && (!self.busy || self.x(class) < queue.capacity)
             && run.flags & RM == 0
     }
 
@@ -218,7 +223,7 @@ impl Slotted {
         &mut self,
         fabric: &mut Fabric,
         feed: usize,
-        one: bool,
+        one_at_a_time: bool,
         decided: Option<Decision>,
     ) -> Outcome {
         let mut run = fabric.feeds[feed].head;
@@ -243,7 +248,7 @@ impl Slotted {
                 if fabric.captures_drops(run.hop) {
                     let found = found(&view, gate, Some(reason));
                     fabric.capture_drop(&run, reason, Some(found));
-                } else if !one {
+                } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
                 fabric.drop_cells(run.hop, reason, n);
@@ -295,8 +300,8 @@ impl Slotted {
     /// Updates the maxima of X after a cell of `class` was accepted.
     fn note_longest(&mut self, class: usize) {
         let queue = &mut self.queues[class];
-        raise(&mut queue.max, self.waiting[class] + queue.ahead);
-        raise(&mut self.max_queue, self.total + self.ahead.total);
+        raise(&mut queue.max, self.waiting[class] + queue.decided);
+        raise(&mut self.max_queue, self.total + self.decided.total);
     }
 
     /// Pushes out the cell at the front of the queue of `class` at `now`, or with `whole` its
@@ -305,13 +310,13 @@ impl Slotted {
     fn push_out(&mut self, fabric: &mut Fabric, class: usize, whole: bool, now: Time) {
         let queue = &mut self.queues[class];
         self.last_pushed_out.clear();
-        match self.scheduler.within(class) {
-            Within::InOrder if whole => {
+        match self.scheduler.class_order(class) {
+            ClassOrder::InOrder if whole => {
                 let spares_eom = self.gates[class].spares_eom();
                 queue.take_front_frame(spares_eom, self.cell_time, &mut self.last_pushed_out);
             }
-            Within::InOrder => self.last_pushed_out.push(queue.pop_front(self.cell_time)),
-            Within::PerVc(_) => unreachable!("the reader refuses this: which VC's front?"),
+            ClassOrder::InOrder => self.last_pushed_out.push(queue.pop_front(self.cell_time)),
+            ClassOrder::PerVc(_) => unreachable!("the reader refuses this: which VC's front?"),
         }
         for cell in &self.last_pushed_out {
             let hop = &mut fabric.hops[cell.hop as usize];
@@ -358,14 +363,14 @@ impl Slotted {
         self.waiting[class] += n;
         self.total += n;
         let by_number = self.scheduler.looks_at_queues();
-        match self.scheduler.within(class) {
-            Within::PerVc(s) => {
+        match self.scheduler.class_order(class) {
+            ClassOrder::PerVc(s) => {
                 s.on_arrival(local, n, self.started);
                 return queue.per_vc[local].push(cells, self.cell_time);
             }
             // Such cells are not merged into runs: each leaves with its own number.
-            Within::InOrder if by_number => queue.numbers.push_back(self.accepted),
-            Within::InOrder => return queue.push(cells, self.cell_time),
+            ClassOrder::InOrder if by_number => queue.numbers.push_back(self.accepted),
+            ClassOrder::InOrder => return queue.push(cells, self.cell_time),
         }
         queue.cells.push_back(cells);
     }
@@ -376,7 +381,7 @@ impl Slotted {
     /// them.
     fn can_take_lock_step(&self, fabric: &Fabric, next: &NextInput) -> Option<LockStep> {
         let run = &fabric.feeds[next.feed].head;
-        if !self.keeps_step(run, next.limit()) || !self.ahead.is_empty() {
+        if !self.keeps_step(run, next.limit()) || !self.decided.is_empty() {
             return None;
         }
         let class = fabric.hops[run.hop as usize].class as usize;
@@ -427,7 +432,7 @@ impl Slotted {
     /// They arrive before any cell of another input and before the end of what was decided ahead.
     fn can_take_joining(&self, fabric: &Fabric, next: &NextInput) -> Option<u32> {
         let run = &fabric.feeds[next.feed].head;
-        if !self.keeps_step(run, next.limit()) || self.ahead.is_empty() {
+        if !self.keeps_step(run, next.limit()) || self.decided.is_empty() {
             return None;
         }
         self.cells_below_limits(fabric, next.feed, next.limit().min(self.free_at), false)

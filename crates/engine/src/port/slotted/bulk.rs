@@ -54,11 +54,11 @@ impl Slotted {
             return None;
         }
         let time = next.time;
-        let horizon = next.horizon.min(time + self.look_ahead);
+        let horizon = next.horizon.min(time + self.bulk_reach);
         let (limit, cells) = self.bulk_limit(scheduler, inputs, fabric, horizon);
         let of_use = (limit.since(time) * 2).max(self.cell_time);
-        if limit < horizon || of_use > self.look_ahead {
-            self.look_ahead = of_use;
+        if limit < horizon || of_use > self.bulk_reach {
+            self.bulk_reach = of_use;
         }
         (limit > time).then_some(Bulk {
             limit,

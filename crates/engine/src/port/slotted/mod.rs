@@ -31,19 +31,19 @@ mod round_arrivals;
 mod vc_queue;
 
 use super::drop::QueueView;
+use super::fast_paths::FastPath;
 use super::gate::Gate;
 use super::sched::per_vc::PerVc;
-use super::sched::{FlowShare, Scheduler, Within};
+use super::sched::{ClassOrder, FlowShare, Scheduler};
 use super::waits_after;
 use super::watch::Quantity;
-use super::ways::PortWay;
 use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
 use crate::delays::Waits;
 use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{Span, Time};
-use ahead::{Ahead, Foresight, To};
+use ahead::{DecidedCells, Foresight, SlotOwner};
 use queue::ClassQueue;
 pub use queued_cells::QueuedCells;
 use round_arrivals::RoundArrival;
@@ -62,7 +62,7 @@ pub struct Slotted {
     total: u64,
     /// Cells decided on ahead of time.
     /// `foresight` says what is known of cells to come; `None` where no decision may be ahead.
-    ahead: Ahead,
+    decided: DecidedCells,
     foresight: Option<[Foresight; CLASSES]>,
     /// End of the transmission in progress while `busy`, else of the latest one.
     free_at: Time,
@@ -80,12 +80,12 @@ pub struct Slotted {
     /// Scratch for `bulk.rs`: number of arrivals in each slot from now on.
     arrivals: Vec<u32>,
     /// How far beyond the next arrival `bulk.rs` looks.
-    look_ahead: Span,
+    bulk_reach: Span,
     /// Whether any queue here can be below all limits.
-    is_ever_below_limits: bool,
+    has_room_below_limits: bool,
     /// Whether cells may be taken in rounds at all; `members` lists the inputs that take part.
     takes_rounds: bool,
-    members: Vec<RoundArrival>,
+    round_arrivals: Vec<RoundArrival>,
 }
 
 impl Slotted {
@@ -105,14 +105,14 @@ impl Slotted {
         let counts = std::array::from_fn(|c| counts || gates[c].needs().vc_counts);
         let queues = std::array::from_fn(|class| ClassQueue {
             of_vc: vec![0; if counts[class] { vcs } else { 0 }],
-            per_vc: match scheduler.within(class) {
-                Within::InOrder => Vec::new(),
-                Within::PerVc(_) => vec![VcQueue::new(); vcs],
+            per_vc: match scheduler.class_order(class) {
+                ClassOrder::InOrder => Vec::new(),
+                ClassOrder::PerVc(_) => vec![VcQueue::new(); vcs],
             },
             full: gates[class].full(),
             refusal: gates[class].refusal(),
             asks_policy_alone: gates[class].asks_policy_alone(),
-            room: gates[class].capacity(),
+            capacity: gates[class].capacity(),
             asks_idle_time: gates[class].needs().idle_time,
             ..ClassQueue::default()
         });
@@ -123,9 +123,9 @@ impl Slotted {
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
         let goes_ahead = in_order && stays;
         Slotted {
-            is_ever_below_limits,
+            has_room_below_limits: is_ever_below_limits,
             takes_rounds: in_order && is_ever_below_limits,
-            members: Vec::new(),
+            round_arrivals: Vec::new(),
             cell_time,
             arrival_first,
             scheduler,
@@ -133,7 +133,7 @@ impl Slotted {
             queues,
             waiting: [0; CLASSES],
             total: 0,
-            ahead: Ahead::default(),
+            decided: DecidedCells::default(),
             foresight: foresight.filter(|_| goes_ahead),
             free_at: Time::ZERO,
             busy: false,
@@ -146,7 +146,7 @@ impl Slotted {
             per_vc,
             last_pushed_out: Vec::new(),
             arrivals: Vec::new(),
-            look_ahead: Span::ZERO,
+            bulk_reach: Span::ZERO,
         }
     }
 
@@ -167,7 +167,7 @@ impl Slotted {
     /// Takes all decisions that fall on transmission ends before `limit`.
     #[inline]
     fn serve_before(&mut self, fabric: &mut Fabric, limit: Time) {
-        if !self.ahead.is_empty() {
+        if !self.decided.is_empty() {
             self.begin_decided_before(limit);
         }
         while self.busy && self.free_at < limit {
@@ -189,7 +189,7 @@ impl Slotted {
     fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
             if let Some(slots) =
-                PortWay::Alternating.tried(|| self.can_take_alternating(fabric, decisions))
+                FastPath::Alternating.tried(|| self.can_take_alternating(fabric, decisions))
             {
                 decisions -= self.take_alternating::<AHEAD>(fabric, &slots);
                 continue;
@@ -228,7 +228,7 @@ impl Slotted {
             left -= n;
             let to = self.count_taken::<AHEAD>(fabric, class, cells.hop, n);
             if AHEAD {
-                self.ahead.push(self.free_at, n, to);
+                self.decided.push(self.free_at, n, to);
             }
             let run = self.transmit(self.free_at, &cells);
             fabric.depart(run);
@@ -248,7 +248,7 @@ impl Slotted {
         class: usize,
         hop: u32,
         n: u64,
-    ) -> To {
+    ) -> SlotOwner {
         let queue = &mut self.queues[class];
         let mut local = 0;
         if self.counts[class] {
@@ -258,9 +258,9 @@ impl Slotted {
             }
         }
         if AHEAD {
-            queue.ahead += n;
+            queue.decided += n;
         }
-        To { class, local }
+        SlotOwner { class, local }
     }
 
     /// Begins the next `cells` cells of a class whose VCs are served one by one.
@@ -269,7 +269,7 @@ impl Slotted {
         self.total -= cells;
         let mut left = cells;
         while left > 0 {
-            let Within::PerVc(scheduler) = self.scheduler.within(class) else {
+            let ClassOrder::PerVc(scheduler) = self.scheduler.class_order(class) else {
                 unreachable!("its VCs are served one by one");
             };
             let queue = &mut self.queues[class];
@@ -400,7 +400,7 @@ impl Slotted {
     /// handled.
     pub fn restart_largest(&mut self, time: Time) {
         self.begin_decided_before(time);
-        self.max_queue = self.total + self.ahead.total;
+        self.max_queue = self.total + self.decided.total;
         for class in 0..CLASSES {
             self.queues[class].max = self.x(class);
         }

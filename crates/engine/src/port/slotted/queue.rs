@@ -20,7 +20,7 @@ pub struct ClassQueue {
     /// N_a, number of VCs with Y_i > 0; kept together with `of_vc`.
     pub active: u64,
     /// Cells decided on ahead of time that have not begun. X includes them.
-    pub ahead: u64,
+    pub decided: u64,
     /// Largest X just after an acceptance.
     pub max: u64,
     /// Smallest X at which a cell of a frame already begun can be refused.
@@ -30,7 +30,7 @@ pub struct ClassQueue {
     /// Whether the drop policy is asked about every cell, and no policer is.
     pub asks_policy_alone: bool,
     /// Number of cells that may wait if the policy lets them; used with `asks_policy_alone`.
-    pub room: u64,
+    pub capacity: u64,
     /// Whether the policy needs the idle time of the port.
     pub asks_idle_time: bool,
 }
@@ -161,10 +161,10 @@ mod tests {
     fn take(mut queue: ClassQueue, spares_eom: bool) -> Found {
         let mut taken = Vec::new();
         queue.take_front_frame(spares_eom, Span(10), &mut taken);
-        let told = |cell: &QueuedCells| (cell.hop, cell.frame, cell.cell);
-        let left = queue.cells.iter().map(told).collect();
+        let identity = |cell: &QueuedCells| (cell.hop, cell.frame, cell.cell);
+        let left = queue.cells.iter().map(identity).collect();
         (
-            taken.iter().map(told).collect(),
+            taken.iter().map(identity).collect(),
             left,
             queue.numbers.into_iter().collect(),
         )

@@ -74,7 +74,7 @@ impl Slotted {
         // Number of members per class, and the number of cells that may still join it.
         let mut of_class = [0; CLASSES];
         let mut rooms = [u64::MAX; CLASSES];
-        self.members.clear();
+        self.round_arrivals.clear();
         for i in 0.. {
             let Some((time, input)) = inputs.order.get(i) else {
                 break;
@@ -105,7 +105,7 @@ impl Slotted {
             rooms[class] = room.min(rooms[class]);
             rounds = rounds.min(run.n);
             last_time = time;
-            self.members.push(RoundArrival {
+            self.round_arrivals.push(RoundArrival {
                 time,
                 input,
                 local: hop.local,
@@ -113,7 +113,7 @@ impl Slotted {
                 next: QueuedCells::first_of(run, 1),
             });
         }
-        if self.members.len() < 2 || limit <= last_time {
+        if self.round_arrivals.len() < 2 || limit <= last_time {
             return None;
         }
         // Divide only where a limit is near: divisions are slow.
@@ -135,7 +135,7 @@ impl Slotted {
         inputs: &mut Inputs,
         rounds: u32,
     ) {
-        let mut members = std::mem::take(&mut self.members);
+        let mut members = std::mem::take(&mut self.round_arrivals);
         let cells = u64::from(rounds);
         for member in &members {
             let feed = &mut fabric.feeds[inputs.feed(member.input)];
@@ -160,7 +160,7 @@ impl Slotted {
         for of_class in members.chunk_by_mut(|a, b| a.class == b.class) {
             self.queue_rounds(of_class, &mut inputs.tie, rounds);
         }
-        self.members = members;
+        self.round_arrivals = members;
     }
 
     /// Appends the cells of `rounds` rounds to the queue of their class.

@@ -1,7 +1,7 @@
-"""Write the table of the ways in which ports take cells to docs/architecture.md: `make ways`.
+"""Write the table of the fast paths of ports to docs/architecture.md: `make fast-paths`.
 
-Each way is listed with the counted cases (`make instructions`) that enter it, and the instructions
-of each case with and without the way.
+Each fast path is listed with the counted cases (`make instructions`) that enter it, and the instructions
+of each case with and without it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import instructions
 
 PAGE = instructions.ROOT / "docs/architecture.md"
-BEGIN, END = "<!-- made by `make ways` -->\n", "<!-- end -->\n"
+BEGIN, END = "<!-- made by `make fast-paths` -->\n", "<!-- end -->\n"
 
 #: Number of cases that a row shows: those that save most. The case that costs most is added.
 SHOWN = 3
@@ -25,7 +25,7 @@ def lines(program: str, *arguments: str) -> list[str]:
 
 
 def shown(counts: dict[str, tuple[int, int]]) -> str:
-    """Return the cases of a way in order of savings, from the instructions of each with and without it.
+    """Return the cases of a fast path in order of savings, from the instructions of each with and without it.
 
     >>> shown({"a": (1_000_000, 2_500_000), "b": (4_000_000, 3_000_000), "c": (100, 101), "d": (100, 100), "e": (100, 110)})
     '`a` 1.0 / 2.5, `e` 0.0 / 0.0, `c` 0.0 / 0.0, `b` 4.0 / 3.0'
@@ -36,7 +36,7 @@ def shown(counts: dict[str, tuple[int, int]]) -> str:
 
 
 def saves(counts: dict[str, tuple[int, int]]) -> str:
-    """Return the smallest and the largest saving of a way, relative to a run with it.
+    """Return the smallest and the largest saving of a fast path, relative to a run with it.
 
     >>> saves({"a": (100, 250), "b": (100, 97)})
     '-3 to +150 %'
@@ -47,20 +47,20 @@ def saves(counts: dict[str, tuple[int, int]]) -> str:
 
 def main() -> None:
     """Count the instructions, and write the table."""
-    program = instructions.built("--features", "ways")
-    ways = dict(line.split("\t") for line in lines(program, "--ways"))
+    program = instructions.built("--features", "fast-paths")
+    paths = dict(line.split("\t") for line in lines(program, "--fast-paths"))
     cases = lines(program)
     entered = {case: lines(program, case)[-1].split() for case in cases}
-    wanted = [(case, way) for way in ways for case in cases if way in entered[case]]
+    wanted = [(case, path) for path in paths for case in cases if path in entered[case]]
     with ThreadPoolExecutor() as threads:
         base = dict(zip(cases, threads.map(lambda case: instructions.counted(program, case), cases), strict=True))
         without = dict(zip(wanted, threads.map(lambda pair: instructions.counted(program, *pair), wanted), strict=True))
-    rows = ["| way | when | saves | cases: million instructions with / without it |", "|---|---|---|---|"]
-    for way, when in ways.items():
-        counts = {case: (base[case], count) for (case, of), count in without.items() if of == way}
+    rows = ["| fast path | when | saves | cases: million instructions with / without it |", "|---|---|---|---|"]
+    for path, when in paths.items():
+        counts = {case: (base[case], count) for (case, of), count in without.items() if of == path}
         if not counts:
-            sys.exit(f"no counted case enters {way}")
-        rows.append(f"| {way} | {when} | {saves(counts)} | {shown(counts)} |")
+            sys.exit(f"no counted case enters {path}")
+        rows.append(f"| {path} | {when} | {saves(counts)} | {shown(counts)} |")
     table = "\n".join(rows)
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)

@@ -1,23 +1,26 @@
-//! Fast paths, called *ways*, by which ports take many cells at once.
+//! Fast paths by which ports take many cells at once.
 //!
-//! Each way has one question, `can_take_...`, and one action. A kernel asks the questions in a
+//! Each fast path has one question, `can_take_...`, and one action. A kernel asks the questions in a
 //! fixed order, found in [`super::arithmetic::Arithmetic::advance`], its `advance_judged`, and
-//! [`super::slotted::Slotted::advance`]. Ways that take one cell (`judged-interleaved`,
+//! [`super::slotted::Slotted::advance`]. Fast paths that take one cell (`judged-interleaved`,
 //! `policy-alone`, `below-limits`, `queued-policy-alone`) come after these, and serve coincident
-//! cells too. The scheduler's decisions have two ways, `alternating` and `ahead`. `far-inputs`
-//! concerns the order of inputs (`order.rs`). Where no way applies, cells pass the gate one by one.
+//! cells too. The scheduler's decisions have two, `alternating` and `ahead`. `far-inputs` concerns
+//! the order of inputs (`order.rs`). Where none applies, cells pass the gate one by one.
 //!
-//! The feature `ways`, used only by benches, lets a way be switched off and counts its uses: `make
-//! ways`.
+//! The feature `fast-paths`, used only by benches, lets a fast path be switched off and counts its
+//! uses: `make fast-paths`.
 
-#[cfg(feature = "ways")]
+#[cfg(feature = "fast-paths")]
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 /// A fast path. Each variant's comment is its condition in the table of docs/architecture.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "ways", derive(EnumMessage, IntoStaticStr, VariantArray))]
-#[cfg_attr(feature = "ways", strum(serialize_all = "kebab-case"))]
-pub enum PortWay {
+#[cfg_attr(
+    feature = "fast-paths",
+    derive(EnumMessage, IntoStaticStr, VariantArray)
+)]
+#[cfg_attr(feature = "fast-paths", strum(serialize_all = "kebab-case"))]
+pub enum FastPath {
     /// Arithmetic: cells of one frame, one per cell time, that come before those of any other input.
     Frame,
     /// Arithmetic: frames of two inputs that overlap, one cell per cell time each, both to their hosts.
@@ -62,8 +65,8 @@ pub enum PortWay {
     FarInputs,
 }
 
-impl PortWay {
-    /// The answer to this way's question; `None` while the way is switched off.
+impl FastPath {
+    /// The answer to this question; `None` while the fast path is switched off.
     pub fn tried<T>(self, ask: impl FnOnce() -> Option<T>) -> Option<T> {
         let found = if self.is_on() { ask() } else { None };
         if found.is_some() {
@@ -72,15 +75,15 @@ impl PortWay {
         found
     }
 
-    /// Whether this way applies, for a yes-or-no question; false while the way is switched off.
+    /// Whether this fast path applies, for a yes-or-no question; false while it is switched off.
     pub fn applies(self, ask: impl FnOnce() -> bool) -> bool {
         self.tried(|| ask().then_some(())).is_some()
     }
 }
 
-#[cfg(not(feature = "ways"))]
-impl PortWay {
-    /// Whether the way is on; always, outside benches.
+#[cfg(not(feature = "fast-paths"))]
+impl FastPath {
+    /// Whether the fast path is on; always, outside benches.
     pub(super) fn is_on(self) -> bool {
         true
     }
@@ -89,22 +92,22 @@ impl PortWay {
     pub(super) fn enter(self) {}
 }
 
-#[cfg(feature = "ways")]
+#[cfg(feature = "fast-paths")]
 mod counted {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-    static ENTERED: [AtomicU64; PortWay::VARIANTS.len()] =
-        [const { AtomicU64::new(0) }; PortWay::VARIANTS.len()];
-    /// Index plus one of the way that is switched off; 0 for none.
+    static ENTERED: [AtomicU64; FastPath::VARIANTS.len()] =
+        [const { AtomicU64::new(0) }; FastPath::VARIANTS.len()];
+    /// Index plus one of the fast path that is switched off; 0 for none.
     static OFF: AtomicU64 = AtomicU64::new(0);
 
-    /// All ways; those of one kernel are in the order in which it tries them.
-    pub fn all_ways() -> &'static [PortWay] {
-        PortWay::VARIANTS
+    /// All fast paths; those of one kernel are in the order in which it tries them.
+    pub fn all_fast_paths() -> &'static [FastPath] {
+        FastPath::VARIANTS
     }
 
-    impl PortWay {
+    impl FastPath {
         pub(in crate::port) fn is_on(self) -> bool {
             OFF.load(Relaxed) != self as u64 + 1
         }
@@ -113,27 +116,27 @@ mod counted {
             ENTERED[self as usize].fetch_add(1, Relaxed);
         }
 
-        /// Name of the way, as in the table.
+        /// Name of the fast path, as in the table.
         pub fn name(self) -> &'static str {
             self.into()
         }
 
-        /// When this way applies.
+        /// When this fast path applies.
         pub fn condition(self) -> &'static str {
             self.get_documentation().unwrap_or_default()
         }
 
-        /// How often this way has been used so far.
+        /// How often this fast path has been used so far.
         pub fn entered(self) -> u64 {
             ENTERED[self as usize].load(Relaxed)
         }
 
-        /// Switches this way off for the rest of the process.
+        /// Switches this fast path off for the rest of the process.
         pub fn switch_off(self) {
             OFF.store(self as u64 + 1, Relaxed);
         }
     }
 }
 
-#[cfg(feature = "ways")]
-pub use counted::all_ways;
+#[cfg(feature = "fast-paths")]
+pub use counted::all_fast_paths;
