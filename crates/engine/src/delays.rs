@@ -245,13 +245,13 @@ impl DelayBins {
         match &mut self.latest {
             // Compare before narrowing to 32 bits, where another bin could look like this one.
             Some(block) if bin < BLOCK as u64 => block.cells[bin as usize] += cells,
-            _ => self.add_otherwise(took, cells),
+            _ => self.add_to_other_block(took, cells),
         }
     }
 
     /// Adds cells to a block other than the latest, or to block 0.
     #[cold]
-    fn add_otherwise(&mut self, took: Span, cells: u64) {
+    fn add_to_other_block(&mut self, took: Span, cells: u64) {
         let bin = bin_of(took.0);
         self.turn_to((bin / BLOCK) as u32).cells[bin % BLOCK] += cells;
     }

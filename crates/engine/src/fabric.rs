@@ -16,7 +16,7 @@ use crate::processing::SwitchStage;
 use crate::record::FoundQueue;
 use crate::sink::Destinations;
 use crate::stop::Overdue;
-use crate::tally::{DropReason, Dropped};
+use crate::tally::{DropCounts, DropReason};
 use crate::units::{Span, Time};
 
 /// Where cells go after a station.
@@ -118,7 +118,7 @@ pub struct HopExtra {
     /// Latest frame that began on a lossy link, and whether it is lost.
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
-    pub dropped: Dropped,
+    pub dropped: DropCounts,
     /// Cells tagged here.
     pub tagged: u64,
     /// Cells that had not left when the run ended.

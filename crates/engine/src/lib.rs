@@ -44,10 +44,10 @@ pub mod testing;
 mod twin;
 pub mod units;
 
-pub use capture::{About, Part};
+pub use capture::{About, FilePart};
 pub use describe::{
-    ChosenKernel, Description, Expected, Names, Outline, PortDescription, Way, WayHop, WayPort,
-    describe, notes, outline,
+    ChosenKernel, Description, Expected, NameRange, Outline, PathGroup, PathHop, PathPort,
+    PortDescription, describe, notes, outline,
 };
 pub use memory::beyond;
 pub use notation::near;

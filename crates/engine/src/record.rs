@@ -239,7 +239,7 @@ impl Record {
 
 /// A piecewise constant quantity, recorded at every change, at regular times or as its envelope.
 #[derive(Clone, Debug)]
-pub struct Steps {
+pub struct StepRecorder {
     /// Interval of the regular times, and the next of them.
     regular: Option<(Span, Time)>,
     value: f64,
@@ -247,11 +247,11 @@ pub struct Steps {
     pub out: Record,
 }
 
-impl Steps {
+impl StepRecorder {
     /// Begins with `value`. Regular times are the multiples of `interval`. Without `interval`,
     /// every change is recorded, or the `envelope`.
-    pub fn new(interval: Option<Span>, envelope: Option<Span>, value: f64) -> Steps {
-        Steps {
+    pub fn new(interval: Option<Span>, envelope: Option<Span>, value: f64) -> StepRecorder {
+        StepRecorder {
             regular: interval.map(|i| (i, Time::ZERO)),
             value,
             out: match interval {

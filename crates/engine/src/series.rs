@@ -186,7 +186,9 @@ impl Simulation {
         }
         self.note_drained(&found, &trace);
         let series = found.into_iter().map(|found| named(found, scenario));
-        let dropped = trace.iter().map(|entry| told(entry, scenario, topology));
+        let dropped = trace
+            .iter()
+            .map(|entry| dropped_cell(entry, scenario, topology));
         (series.collect(), dropped.collect())
     }
 
@@ -228,7 +230,7 @@ pub fn named(found: Found, scenario: &Scenario) -> Series {
     }
 }
 
-fn told(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped {
+fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped {
     let flow = &topology.flows[entry.flow.index()];
     let queue = entry.queue.as_ref();
     Dropped {

@@ -1,7 +1,7 @@
 //! The public interface to a run: as a whole, or step by step.
 
 use crate::assembly::build;
-use crate::capture::{About, Origin, Part};
+use crate::capture::{About, FilePart, Origin};
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::resolved::Resolved;
@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
     /// the last call, and after the end of the run all of the rest.
     ///
     /// Empty unless the options ask for captures, and always empty for the twin.
-    pub fn captured(&mut self, about: &About<'_>) -> Vec<Part> {
+    pub fn captured(&mut self, about: &About<'_>) -> Vec<FilePart> {
         let origin = Origin {
             scenario: self.net.scenario,
             topology: &self.net.topology,

@@ -9,7 +9,7 @@
 //! the propagation delay to reach this port. Hence no topology needs an event per cell, or a heap
 //! entry per cell in flight.
 
-use crate::capture::{Origin, Part};
+use crate::capture::{FilePart, Origin};
 use crate::event::WorkList;
 use crate::fabric::Fabric;
 use crate::gathered::Gathered;
@@ -332,7 +332,7 @@ impl Simulation {
     }
 
     /// The next part of each capture: what happened before `before`, or everything.
-    pub fn captured(&mut self, origin: &Origin<'_>, before: Time) -> Vec<Part> {
+    pub fn captured(&mut self, origin: &Origin<'_>, before: Time) -> Vec<FilePart> {
         let fabric = &mut self.fabric;
         let Some(captures) = &mut fabric.captures else {
             return Vec::new();

@@ -77,30 +77,30 @@ impl DropReason {
 
 /// Dropped cells by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dropped([u64; DropReason::COUNT]);
+pub struct DropCounts([u64; DropReason::COUNT]);
 
-impl Index<DropReason> for Dropped {
+impl Index<DropReason> for DropCounts {
     type Output = u64;
     fn index(&self, reason: DropReason) -> &u64 {
         &self.0[reason as usize]
     }
 }
 
-impl IndexMut<DropReason> for Dropped {
+impl IndexMut<DropReason> for DropCounts {
     fn index_mut(&mut self, reason: DropReason) -> &mut u64 {
         &mut self.0[reason as usize]
     }
 }
 
-impl AddAssign for Dropped {
-    fn add_assign(&mut self, other: Dropped) {
+impl AddAssign for DropCounts {
+    fn add_assign(&mut self, other: DropCounts) {
         for (sum, dropped) in self.0.iter_mut().zip(other.0) {
             *sum += dropped;
         }
     }
 }
 
-impl Dropped {
+impl DropCounts {
     /// Returns the number of cells dropped for any reason.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -121,7 +121,7 @@ pub struct ClassTally {
     /// Cells whose last bit left before the end.
     pub sent: u64,
     /// Cells dropped, by reason.
-    pub dropped: Dropped,
+    pub dropped: DropCounts,
     /// Cells of high priority that were tagged: sent, or to be sent, with low priority (CLP = 1).
     pub tagged: u64,
     /// Largest X of the class just after an acceptance.
@@ -202,8 +202,8 @@ impl PortTally {
     }
 
     /// Returns the dropped cells of all classes, by reason.
-    pub fn dropped(&self) -> Dropped {
-        let mut sum = Dropped::default();
+    pub fn dropped(&self) -> DropCounts {
+        let mut sum = DropCounts::default();
         for class in &self.classes {
             sum += class.dropped;
         }
@@ -274,9 +274,9 @@ pub struct FlowTally {
 
 impl FlowTally {
     /// Returns the cells dropped at the port of a link or on the link.
-    pub fn dropped_at(&self, link: usize) -> Dropped {
+    pub fn dropped_at(&self, link: usize) -> DropCounts {
         let there = self.drops.iter().find(|drops| drops.link == link);
-        there.map_or_else(Dropped::default, |drops| drops.dropped)
+        there.map_or_else(DropCounts::default, |drops| drops.dropped)
     }
 }
 
@@ -286,7 +286,7 @@ pub struct LinkDrops {
     /// Index of the link.
     pub link: usize,
     /// The cells, by reason.
-    pub dropped: Dropped,
+    pub dropped: DropCounts,
 }
 
 /// Counters of a source of frames.
@@ -437,7 +437,7 @@ mod tests {
     #[test]
     fn every_reason_is_counted_at_one_place() {
         for &reason in DropReason::ALL {
-            let mut dropped = Dropped::default();
+            let mut dropped = DropCounts::default();
             dropped[reason] = 3;
             let of = |place| if reason.place() == place { 3 } else { 0 };
             for place in [Where::OnArrival, Where::InQueue, Where::OnLink] {

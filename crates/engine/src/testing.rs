@@ -9,7 +9,7 @@ pub use crate::resolved::Resolved;
 pub use crate::rng::{Step, Stream};
 pub use crate::scenario::topology::Topology;
 pub use crate::tally::{
-    AbrTally, DropReason, Dropped, FlowTally, LinkDrops, MeasuredPort, SenderCounters, Tally,
+    AbrTally, DropCounts, DropReason, FlowTally, LinkDrops, MeasuredPort, SenderCounters, Tally,
     Transfer, VcTally, Where, digest,
 };
 

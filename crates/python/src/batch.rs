@@ -7,7 +7,7 @@ use crate::recorded::{Recorded, RecordedTuple, Words};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::units::Time;
-use cellyard_engine::{About, Kernel, Options, Part, RunError, Session};
+use cellyard_engine::{About, FilePart, Kernel, Options, RunError, Session};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -45,7 +45,7 @@ type FinishedTuple<'py> = (
 type PartTuple<'py> = (usize, RecordedTuple<'py>);
 
 /// Message from a worker thread.
-enum Told {
+enum Message {
     /// Recordings of a run in progress. The last field is the end of a channel: dropping it tells
     /// the thread that the part was taken. The thread hands over no other part before that.
     Part(usize, Recorded, #[allow(dead_code)] Sender<Infallible>),
@@ -85,7 +85,7 @@ impl Done {
 #[pyclass(frozen)]
 pub struct Batch {
     shared: Arc<Shared>,
-    told: Mutex<Receiver<Told>>,
+    messages: Mutex<Receiver<Message>>,
     remaining: AtomicUsize,
 }
 
@@ -158,7 +158,7 @@ impl Batch {
         }
         Ok(Batch {
             shared,
-            told: Mutex::new(receiver),
+            messages: Mutex::new(receiver),
             remaining,
         })
     }
@@ -180,17 +180,17 @@ impl Batch {
         timeout_seconds: f64,
     ) -> (Vec<PartTuple<'py>>, Vec<FinishedTuple<'py>>) {
         let timeout = Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default();
-        let told = py.detach(|| {
-            let receiver = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut told: Vec<Told> = receiver.recv_timeout(timeout).into_iter().collect();
-            told.extend(receiver.try_iter());
-            told
+        let messages = py.detach(|| {
+            let receiver = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut messages: Vec<Message> = receiver.recv_timeout(timeout).into_iter().collect();
+            messages.extend(receiver.try_iter());
+            messages
         });
         let (mut parts, mut finished) = (Vec::new(), Vec::new());
-        for told in told {
-            match told {
-                Told::Part(index, recorded, _) => parts.push((index, recorded.into_arrays(py))),
-                Told::Finished((index, outcome, cpu_seconds)) => finished.push(match outcome {
+        for message in messages {
+            match message {
+                Message::Part(index, recorded, _) => parts.push((index, recorded.into_arrays(py))),
+                Message::Finished((index, outcome, cpu_seconds)) => finished.push(match outcome {
                     Ok((json, recorded, words)) => {
                         let document = (json, recorded.into_arrays(py), words);
                         (index, Some(document), None, cpu_seconds)
@@ -228,7 +228,7 @@ impl Drop for Batch {
     }
 }
 
-fn work(shared: &Shared, done: &Done, told: &Sender<Told>) {
+fn work(shared: &Shared, done: &Done, messages: &Sender<Message>) {
     for ended in 0.. {
         let index = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(job) = shared.jobs.get(index) else {
@@ -239,7 +239,7 @@ fn work(shared: &Shared, done: &Done, told: &Sender<Told>) {
         let clock = CpuClock::start();
         let mut parts = Parts {
             index,
-            told,
+            messages,
             last: None,
             words: Words::default(),
             identity: shared.identities.get(index).map_or("", String::as_str),
@@ -252,8 +252,8 @@ fn work(shared: &Shared, done: &Done, told: &Sender<Told>) {
             return;
         }
         passed(1.0);
-        let finished = Told::Finished((index, outcome, clock.seconds()));
-        if told.send(finished).is_err() {
+        let finished = Message::Finished((index, outcome, clock.seconds()));
+        if messages.send(finished).is_err() {
             return;
         }
     }
@@ -262,7 +262,7 @@ fn work(shared: &Shared, done: &Done, told: &Sender<Told>) {
 /// State for handing over the recordings of a run in progress.
 struct Parts<'a> {
     index: usize,
-    told: &'a Sender<Told>,
+    messages: &'a Sender<Message>,
     /// Disconnected once the last part was taken.
     last: Option<Receiver<Infallible>>,
     words: Words,
@@ -275,7 +275,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 impl Parts<'_> {
     /// Returns the next part of each capture.
-    fn captured(&self, session: &mut Session<'_>) -> Vec<Part> {
+    fn captured(&self, session: &mut Session<'_>) -> Vec<FilePart> {
         session.captured(&About {
             application: concat!("Cellyard ", env!("CARGO_PKG_VERSION")),
             run: self.identity,
@@ -304,8 +304,8 @@ impl Parts<'_> {
         }
         let (taken, last) = channel();
         self.last = Some(last);
-        let part = Told::Part(self.index, recorded, taken);
-        self.told.send(part).map_err(|_| RunError::Cancelled)
+        let part = Message::Part(self.index, recorded, taken);
+        self.messages.send(part).map_err(|_| RunError::Cancelled)
     }
 }
 
@@ -363,7 +363,7 @@ fn simulate(
     replication: Option<u64>,
     passed: &dyn Fn(f64),
     parts: &mut Parts<'_>,
-) -> Result<(RunResult, Vec<Part>), RunError> {
+) -> Result<(RunResult, Vec<FilePart>), RunError> {
     let threads = shared.done.len() as u64;
     let least = scenario.probes.len() as u64 * OF_PROBE;
     let options = Options {

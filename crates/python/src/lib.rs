@@ -55,7 +55,7 @@ const STACK_BYTES: usize = 8 << 20;
 ///
 /// An exception from a signal handler is raised here at once. The thread cannot be stopped, so it
 /// then runs to its end for nothing. Reading and describing take time linear in the input.
-fn heard<T: Send + 'static>(
+fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
@@ -81,17 +81,17 @@ fn heard<T: Send + 'static>(
 }
 
 /// A scenario together with its canonical form.
-struct Known {
+struct CachedScenario {
     canonical: String,
     scenario: Scenario,
 }
 
 /// The scenario that was handed out last. The next call is most often about it, and parsing it
 /// again would take as long as the rest of the call.
-static LAST: Mutex<Option<Arc<Known>>> = Mutex::new(None);
+static LAST: Mutex<Option<Arc<CachedScenario>>> = Mutex::new(None);
 
 /// Returns the scenario that was handed out last, if `canonical` is its canonical form.
-fn last(canonical: &str) -> Option<Arc<Known>> {
+fn last(canonical: &str) -> Option<Arc<CachedScenario>> {
     let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     last.clone().filter(|last| last.canonical == canonical)
 }
@@ -110,7 +110,7 @@ fn with_scenario<T>(
 /// Returns the canonical form of a scenario, and keeps the scenario as the last one.
 fn canonical(scenario: Scenario) -> Result<String, String> {
     let canonical = serde_json::to_string(&scenario).map_err(|e| e.to_string())?;
-    let known = Known {
+    let known = CachedScenario {
         canonical: canonical.clone(),
         scenario,
     };
@@ -127,7 +127,7 @@ fn handed_out(
     py: Python<'_>,
     read: impl FnOnce() -> Result<Scenario, Vec<Problem>> + Send + 'static,
 ) -> PyResult<String> {
-    heard(py, || read().map(canonical))?
+    interruptible(py, || read().map(canonical))?
         .map_err(|problems| scenario_error(py, &problems))?
         .map_err(PyValueError::new_err)
 }
@@ -138,7 +138,7 @@ fn made_of<T: Send + 'static>(
     scenario_json: PyBackedStr,
     work: impl FnOnce(&Scenario) -> Result<T, String> + Send + 'static,
 ) -> PyResult<T> {
-    heard(py, move || with_scenario(&scenario_json, work))?.map_err(PyValueError::new_err)
+    interruptible(py, move || with_scenario(&scenario_json, work))?.map_err(PyValueError::new_err)
 }
 
 /// Returns the version of the engine.
@@ -193,7 +193,7 @@ fn read_tree<'py>(
     text: String,
     file: String,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
-    let tree = heard(py, move || scenario::from_toml(&text, &file))?
+    let tree = interruptible(py, move || scenario::from_toml(&text, &file))?
         .map_err(|problems| scenario_error(py, &problems))?;
     let places = PyDict::new(py);
     Ok((tree::to_python(py, &tree, &places)?, places))

@@ -1,6 +1,6 @@
 //! Recordings of the probes of a run, in the form in which Python gets them: columns of numbers.
 
-use cellyard_engine::Part;
+use cellyard_engine::FilePart;
 use cellyard_engine::results::Dropped;
 use cellyard_engine::units::Time;
 use numpy::PyArray1;
@@ -28,12 +28,12 @@ pub type Points<Column> = (Column, Column);
 pub struct Recorded {
     points: Vec<Points<Vec<f64>>>,
     drops: Vec<u8>,
-    captured: Vec<Part>,
+    captured: Vec<FilePart>,
 }
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// Part of a capture for Python: index of the probe, bytes, and the time in seconds at which a
+/// FilePart of a capture for Python: index of the probe, bytes, and the time in seconds at which a
 /// limit ended the file, if any.
 type PartTuple<'py> = (usize, Array<'py, u8>, Option<f64>);
 
@@ -76,7 +76,7 @@ impl Words {
         &mut self,
         points: impl Iterator<Item = Points<Vec<f64>>>,
         dropped: &[Dropped],
-        captured: Vec<Part>,
+        captured: Vec<FilePart>,
     ) -> Recorded {
         let mut drops = Vec::with_capacity(dropped.len() * DROP_BYTES);
         for drop in dropped {

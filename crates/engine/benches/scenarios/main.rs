@@ -5,7 +5,7 @@ mod measure;
 mod networks;
 mod parts;
 mod ratios;
-mod yardstick;
+mod reference_loop;
 
 use cases::{
     CASES, Case, MEMORY_CASES, MEMORY_GOAL_MB, PASSES, Pass, bottleneck_cells, memory_case,
@@ -13,10 +13,10 @@ use cases::{
 use measure::{cpu_seconds, median, peak_memory_mb, timed};
 use parts::PARTS;
 use ratios::RATIOS;
+use reference_loop::{MODES, UNIT};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
-use yardstick::{MODES, UNIT};
 
 const HELP: &str = "\
 usage: cargo bench --package cellyard-engine --bench scenarios -- [--repetitions N] [--once] [--list] [NAME]...
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Each wanted one once, without a yardstick.
+/// Runs each wanted case once, without the reference loop.
 fn run_once(arguments: &Arguments) {
     for case in CASES.iter().filter(|c| arguments.wants(c.name)) {
         let cells: u64 = case.scenarios().iter().map(bottleneck_cells).sum();
@@ -150,7 +150,7 @@ fn or_none(value: Option<f64>) -> String {
 struct Times {
     cells: u64,
     ns_per_cell: Vec<f64>,
-    yardsticks: Vec<f64>,
+    relative_times: Vec<f64>,
 }
 
 impl Times {
@@ -161,7 +161,7 @@ impl Times {
         let ns = seconds * 1e9 / cells as f64;
         self.cells = cells;
         self.ns_per_cell.push(ns);
-        self.yardsticks.push(ns / ((before + after) / 2.0));
+        self.relative_times.push(ns / ((before + after) / 2.0));
     }
 
     fn print(self, case: &Case) {
@@ -176,7 +176,7 @@ impl Times {
             case.goal,
             or_none(case.aim),
             mark(speed >= case.goal),
-            median(self.yardsticks),
+            median(self.relative_times),
         );
     }
 }
@@ -213,13 +213,13 @@ fn run_cases(arguments: &Arguments) {
     );
     println!(
         "{:<20} {:>7} {:>9} {:>8} {:>6} {:>5}  {:<5} {:>9}",
-        "case", "Mcells", "Mcells/s", "ns/cell", "goal", "aim", "meets", "yardstick"
+        "case", "Mcells", "Mcells/s", "ns/cell", "goal", "aim", "meets", "reference"
     );
     for (times, case) in times.into_iter().zip(cases) {
         times.print(case);
     }
     println!(
-        "goal, aim: Mcells/s; yardstick: ns per cell over that of the mode \"{}\" just before and after",
+        "goal, aim: Mcells/s; reference: ns per cell over that of the reference loop in the mode \"{}\" just before and after",
         UNIT.name
     );
 }

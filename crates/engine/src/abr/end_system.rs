@@ -21,7 +21,7 @@ const TCR_GAP: Span = Span(TICKS_PER_SECOND / 10);
 
 /// Parameters of an end system; rates are in cells per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct EndSystemTerms {
     /// PCR, peak cell rate.
     pub pcr: f64,
     /// MCR, minimum cell rate.
@@ -50,7 +50,7 @@ pub struct Terms {
 
 /// Next cell of an end system.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Turn {
+pub enum NextCell {
     /// First of the waiting data.
     Data,
     /// RM cell.
@@ -71,7 +71,7 @@ fn gap(acr: f64) -> Span {
 /// State of an end system.
 #[derive(Clone, Debug)]
 pub struct EndSystem {
-    terms: Terms,
+    terms: EndSystemTerms,
     /// ACR, cells per second; `acr_since` is the time of the latest change.
     acr: f64,
     acr_since: Time,
@@ -97,7 +97,7 @@ pub struct EndSystem {
 
 impl EndSystem {
     /// Creates an end system that has sent nothing.
-    pub fn new(terms: Terms) -> EndSystem {
+    pub fn new(terms: EndSystemTerms) -> EndSystem {
         EndSystem {
             terms,
             acr: terms.icr,
@@ -152,7 +152,7 @@ impl EndSystem {
     }
 
     /// Takes the next cell, which must be due at `now`.
-    pub fn next(&mut self, now: Time, data: bool) -> Turn {
+    pub fn next(&mut self, now: Time, data: bool) -> NextCell {
         if self.last_cell.is_some() && self.in_rate_from() > now {
             return self.next_out_of_rate(now, data);
         }
@@ -168,18 +168,18 @@ impl EndSystem {
         {
             self.returned_since_forward = true;
             self.tally.backward_sent += 1;
-            return Turn::Rm {
+            return NextCell::Rm {
                 rm,
                 out_of_rate: false,
             };
         }
         debug_assert!(data, "something is due");
-        Turn::Data
+        NextCell::Data
     }
 
     /// Sends an in-rate forward RM cell, by rules 5 to 7 and 10.
-    fn next_forward(&mut self, now: Time) -> Turn {
-        let Terms {
+    fn next_forward(&mut self, now: Time) -> NextCell {
+        let EndSystemTerms {
             icr,
             mcr,
             cdf,
@@ -200,14 +200,14 @@ impl EndSystem {
         self.returned_since_forward = false;
         self.unanswered += 1;
         self.tally.forward_sent += 1;
-        Turn::Rm {
+        NextCell::Rm {
             rm: self.forward(),
             out_of_rate: false,
         }
     }
 
     /// Sends an out-of-rate RM cell, by rule 11. Rules 3, 5 and 6 count in-rate cells only.
-    fn next_out_of_rate(&mut self, now: Time, data: bool) -> Turn {
+    fn next_out_of_rate(&mut self, now: Time, data: bool) -> NextCell {
         self.last_out_of_rate = Some(now);
         self.tally.out_of_rate += 1;
         let returned = if data && self.returned_out_of_rate {
@@ -226,7 +226,7 @@ impl EndSystem {
                 self.forward()
             }
         };
-        Turn::Rm {
+        NextCell::Rm {
             rm,
             out_of_rate: true,
         }
@@ -323,7 +323,7 @@ impl EndSystem {
         if !rm.bn {
             self.unanswered = 0;
         }
-        let Terms {
+        let EndSystemTerms {
             pcr, mcr, rif, rdf, ..
         } = self.terms;
         let mut acr = self.acr;
@@ -361,7 +361,7 @@ impl EndSystem {
     /// Panics if an arrived RM cell was neither returned, overwritten nor kept, or if ACR is out of
     /// bounds.
     pub fn tally(&self, end: Time) -> AbrTally {
-        let Terms { pcr, mcr, .. } = self.terms;
+        let EndSystemTerms { pcr, mcr, .. } = self.terms;
         let tally = &self.tally;
         let waits = u64::from(self.to_return.is_some());
         assert_eq!(

@@ -21,7 +21,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// Measurements of a port in one averaging interval.
 #[derive(Debug)]
-pub struct Interval {
+pub struct MeasuredInterval {
     /// End of the interval.
     pub end: Time,
     /// Number of cells of higher classes whose transmission began in the interval.
@@ -43,13 +43,13 @@ pub struct FeedbackPoint {
     /// Queue whose feedback backward cells receive.
     pub feedback_from: Option<SubscriberIndex>,
     /// Feedback for backward cells that is known beforehand.
-    pub known: Marks,
+    pub constant_marks: Marks,
 }
 
 /// RM cell at a place, ordered by time.
 /// At equal times backward cells come before forward ones, and each kind in order of VC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct LoggedCell {
     time: Time,
     forward: bool,
     vc: u32,
@@ -68,8 +68,8 @@ struct Entry {
 struct Log {
     rule: Rule,
     interval: Span,
-    intervals: VecDeque<Interval>,
-    entries: BinaryHeap<Reverse<Entry>>,
+    intervals: VecDeque<MeasuredInterval>,
+    entries: BinaryHeap<Reverse<LoggedCell>>,
     /// Number of the latest forward and backward cell, per VC, that the rule was asked about.
     asked: Vec<[Option<u32>; 2]>,
     /// Used buffers for counts, kept for reuse.
@@ -219,9 +219,9 @@ impl Logs {
         let Rm { backward, ccr, .. } = *rm;
         for place in places {
             if backward {
-                *rm = rm.marked(place.known);
+                *rm = rm.marked(place.constant_marks);
                 let time = place.after.map_or(arrives, |after| left + after);
-                note(&mut self.history, flow, frame, time, place.known);
+                note(&mut self.history, flow, frame, time, place.constant_marks);
             }
             let at = if backward {
                 place.feedback_from
@@ -233,7 +233,7 @@ impl Logs {
             };
             self.entries += 1;
             self.gathered += 1;
-            self.logs[site as usize].entries.push(Reverse(Entry {
+            self.logs[site as usize].entries.push(Reverse(LoggedCell {
                 time: place.after.map_or(arrives, |after| left + after),
                 forward: !backward,
                 vc,
@@ -252,7 +252,7 @@ impl Logs {
     }
 
     /// Adds an interval that a port has measured.
-    pub fn measured(&mut self, site: u32, interval: Interval) {
+    pub fn measured(&mut self, site: u32, interval: MeasuredInterval) {
         self.gathered += 1 + interval.arrived_cells.len();
         self.logs[site as usize].intervals.push_back(interval);
     }
@@ -338,7 +338,7 @@ impl Logs {
 
 impl Log {
     /// Asks the rule about the earliest logged RM cell.
-    fn ask(&mut self, entry: Entry, lanes: &mut [RmFlow], history: &mut Option<History>) {
+    fn ask(&mut self, entry: LoggedCell, lanes: &mut [RmFlow], history: &mut Option<History>) {
         self.end_intervals(entry.time);
         let vc = entry.vc as usize;
         self.asked[vc][usize::from(!entry.forward)] = Some(entry.frame);
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn of_one_instant_backward_cells_come_first_and_vcs_by_their_numbers_whichever_was_logged_first()
      {
-        let entry = |number, forward, vc| Entry {
+        let entry = |number, forward, vc| LoggedCell {
             time: Time(1000),
             forward,
             vc,

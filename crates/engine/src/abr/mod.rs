@@ -10,9 +10,9 @@ mod log;
 mod rm;
 mod sites;
 
-pub use end_system::{EndSystem, Terms, Turn};
+pub use end_system::{EndSystem, EndSystemTerms, NextCell};
 pub use feedback::Marks;
-pub use log::{FeedbackPoint, Interval, Logs};
+pub use log::{FeedbackPoint, Logs, MeasuredInterval};
 pub use rm::Rm;
 #[cfg(test)]
 pub use rm::SAMPLE;

@@ -1,7 +1,7 @@
 //! Set-up of ABR VCs (model section 12): terms of end systems, and the class queues that give them
 //! feedback.
 
-use super::end_system::Terms;
+use super::end_system::EndSystemTerms;
 use super::feedback::fair::{FairVc, fair_rates};
 use super::feedback::{Marks, Rule, SubscriberTerms};
 use crate::class::Class;
@@ -281,14 +281,19 @@ fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -
 }
 
 /// Terms of the end system that sends `flow`, of a VC with `abr`.
-pub fn terms(scenario: &Scenario, topology: &Topology, abr: &AbrParams, flow: FlowId) -> Terms {
+pub fn terms(
+    scenario: &Scenario,
+    topology: &Topology,
+    abr: &AbrParams,
+    flow: FlowId,
+) -> EndSystemTerms {
     let flow = &topology.flows[flow.index()];
     let [pcr, mcr] = rates(scenario, abr, flow.path[0]);
     let frtt = abr
         .frtt
         .unwrap_or_else(|| round_trip(scenario, topology, flow.vc));
     let first = abr.icr.map_or(pcr, cells_per_second);
-    Terms {
+    EndSystemTerms {
         pcr,
         mcr,
         icr: first.min(abr.tbe as f64 / frtt.as_seconds()).max(mcr),
@@ -325,7 +330,7 @@ mod tests {
     use crate::scenario::read_toml;
 
     /// Terms of the sender in a network with one VC, these end systems, and links of 1 Mb/s.
-    fn terms_of(abr: &str) -> Terms {
+    fn terms_of(abr: &str) -> EndSystemTerms {
         let text = format!(
             r#"
             name = "one"

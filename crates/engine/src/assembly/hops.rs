@@ -9,7 +9,7 @@ use crate::flow::{Flow, FlowId};
 use crate::loss::is_lossy;
 use crate::observe::Observers;
 use crate::processing::{SwitchStage, is_constant};
-use crate::tally::Dropped;
+use crate::tally::DropCounts;
 use crate::units::Span;
 
 /// Processing stages of switches.
@@ -168,11 +168,11 @@ impl Blueprint<'_> {
             after: (!is_station).then_some(after),
             reports_to: self.sites.reports_to(&self.net.topology, id, at),
             feedback_from: self.sites.feedback_from(&self.net.topology, id, at),
-            known: self.sites.constant_marks(&self.net.topology, id, at),
+            constant_marks: self.sites.constant_marks(&self.net.topology, id, at),
         };
         let does_nothing = point.reports_to.is_none()
             && point.feedback_from.is_none()
-            && point.known == Marks::NONE;
+            && point.constant_marks == Marks::NONE;
         (!does_nothing).then_some(point)
     }
 
@@ -217,7 +217,7 @@ impl Blueprint<'_> {
             lossy,
             can_leave_together: (lossy || shared || captured) && !by_itself,
             loss: None,
-            dropped: Dropped::default(),
+            dropped: DropCounts::default(),
             tagged: 0,
             unsent: 0,
             late: Vec::new(),

@@ -8,7 +8,7 @@ use crate::host::{VcProbe, VcWatch};
 use crate::observe::{LinkShareSum, Observers};
 use crate::options::Options;
 use crate::port::watch::{DropSums, PortProbe, Quantity, Watch, When};
-use crate::record::{IntervalSum, Points, Record, Steps};
+use crate::record::{IntervalSum, Points, Record, StepRecorder};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Observable, Probe, Scenario};
 use crate::units::{Span, TICKS_PER_SECOND, Time};
@@ -170,7 +170,7 @@ impl Blueprint<'_> {
         });
         let mut probe = VcProbe::default();
         for &(index, spec) in probes {
-            let steps = |value| Steps::new(spec.interval, spec.envelope, value);
+            let steps = |value| StepRecorder::new(spec.interval, spec.envelope, value);
             let state = |state: SourceState| {
                 let value = match source {
                     Source::Frames(frames) => frames.state(state),

@@ -12,7 +12,7 @@ use crate::scenario::{Scenario, TcpParams, Traffic};
 
 /// Contents of a frame.
 #[derive(Clone, Debug)]
-pub enum Payload {
+pub enum CapturedPayload {
     /// A SYN with this number.
     Syn(u64),
     /// The answer to a SYN, with the next byte expected. Sources offer it as an ACK.
@@ -43,21 +43,25 @@ pub enum Payload {
     },
 }
 
-impl Payload {
+impl CapturedPayload {
     /// Cells of the frame.
     pub fn cells(&self) -> u32 {
         match *self {
-            Payload::Data { len, .. } => cells_of_segment(u64::from(len)),
-            Payload::Datagram { len, .. } => cells_of_datagram(u64::from(len)),
-            Payload::Syn(_) | Payload::SynAck(_) | Payload::Opened(_) | Payload::Ack { .. } => {
-                ACK_CELLS
-            }
+            CapturedPayload::Data { len, .. } => cells_of_segment(u64::from(len)),
+            CapturedPayload::Datagram { len, .. } => cells_of_datagram(u64::from(len)),
+            CapturedPayload::Syn(_)
+            | CapturedPayload::SynAck(_)
+            | CapturedPayload::Opened(_)
+            | CapturedPayload::Ack { .. } => ACK_CELLS,
         }
     }
 
     /// Whether the sender of data sends this payload.
     fn is_of_sender(&self) -> bool {
-        !matches!(self, Payload::SynAck(_) | Payload::Ack { .. })
+        !matches!(
+            self,
+            CapturedPayload::SynAck(_) | CapturedPayload::Ack { .. }
+        )
     }
 }
 
@@ -71,7 +75,7 @@ const MOST_SHIFT: u32 = 14;
 
 /// An IP packet of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Segment<'a> {
+pub struct CapturedSegment<'a> {
     /// The packet.
     pub ip: Ip,
     /// Number of the connection among those of its VC, per direction.
@@ -80,15 +84,15 @@ pub struct Segment<'a> {
     is_of_sender: bool,
 }
 
-impl<'a> Segment<'a> {
+impl<'a> CapturedSegment<'a> {
     /// The packet on the wire for `payload`, in frame `frame` of a flow of `vc`.
     pub fn new(
         scenario: &'a Scenario,
         vc: usize,
         (kind, hosts): (FlowKind, [usize; 2]),
-        payload: &Payload,
+        payload: &CapturedPayload,
         frame: u32,
-    ) -> Segment<'a> {
+    ) -> CapturedSegment<'a> {
         let params = match &scenario.vcs[vc].traffic {
             Traffic::Tcp(params) => Some(&**params),
             _ => None,
@@ -96,8 +100,8 @@ impl<'a> Segment<'a> {
         let (tcp, number) = params.map(|params| header(params, payload)).unzip();
         let number = number.unwrap_or(0);
         let (first_byte, len) = match *payload {
-            Payload::Data { seq, len } => (seq, len),
-            Payload::Datagram { first, len } => (first, len),
+            CapturedPayload::Data { seq, len } => (seq, len),
+            CapturedPayload::Datagram { first, len } => (first, len),
             _ => (0, 0),
         };
         let is_of_sender = payload.is_of_sender();
@@ -110,7 +114,7 @@ impl<'a> Segment<'a> {
         if !is_of_sender {
             ports.reverse();
         }
-        Segment {
+        CapturedSegment {
             ip: Ip {
                 hosts,
                 id: frame as u16,
@@ -152,15 +156,15 @@ impl<'a> Segment<'a> {
             ..ip
         };
         [
-            packet(client, Payload::Syn(0)),
-            packet(server, Payload::SynAck(0)),
-            packet(client, Payload::Opened(0)),
+            packet(client, CapturedPayload::Syn(0)),
+            packet(server, CapturedPayload::SynAck(0)),
+            packet(client, CapturedPayload::Opened(0)),
         ]
     }
 }
 
 /// TCP header of a payload, and the number of its connection.
-fn header(params: &TcpParams, payload: &Payload) -> (Tcp, u64) {
+fn header(params: &TcpParams, payload: &CapturedPayload) -> (Tcp, u64) {
     let numbers = Numbers::of(params);
     let mut tcp = Tcp {
         numbers: [1, 1],
@@ -170,22 +174,22 @@ fn header(params: &TcpParams, payload: &Payload) -> (Tcp, u64) {
         options: Options::default(),
     };
     let connection = match *payload {
-        Payload::Syn(number) | Payload::SynAck(number) => {
+        CapturedPayload::Syn(number) | CapturedPayload::SynAck(number) => {
             tcp.syn = true;
-            tcp.ack = matches!(payload, Payload::SynAck(_));
+            tcp.ack = matches!(payload, CapturedPayload::SynAck(_));
             tcp.numbers = [0, u32::from(tcp.ack)];
             // The window of a SYN is not scaled.
             tcp.window = u16::try_from(params.rwnd).unwrap_or(u16::MAX);
             offer(params, &mut tcp.options);
             numbers.connection(number)
         }
-        Payload::Opened(first) => numbers.connection(first),
-        Payload::Data { seq, .. } => {
+        CapturedPayload::Opened(first) => numbers.connection(first),
+        CapturedPayload::Data { seq, .. } => {
             let connection = numbers.connection(seq);
             tcp.numbers[0] = numbers.on_wire(connection, seq);
             connection
         }
-        Payload::Ack { ack, ref blocks } => {
+        CapturedPayload::Ack { ack, ref blocks } => {
             let connection = numbers.connection(ack);
             tcp.numbers[1] = numbers.on_wire(connection, ack);
             if !blocks.is_empty() {
@@ -197,7 +201,7 @@ fn header(params: &TcpParams, payload: &Payload) -> (Tcp, u64) {
             }
             connection
         }
-        Payload::Datagram { .. } => unreachable!("a TCP sends none"),
+        CapturedPayload::Datagram { .. } => unreachable!("a TCP sends none"),
     };
     (tcp, connection)
 }
@@ -305,7 +309,7 @@ mod tests {
     /// RFC 2018 section 3: kind 5, length 8 n + 2 and the edges, after two octets of padding.
     #[test]
     fn blocks_stand_in_an_option() {
-        let ack = Payload::Ack {
+        let ack = CapturedPayload::Ack {
             ack: 512,
             blocks: vec![[1024, 1536]],
         };
@@ -322,18 +326,18 @@ mod tests {
     #[test]
     fn a_syn_and_its_answer() {
         let params = params(|p| p.rwnd = 600_000);
-        let (syn, _) = header(&params, &Payload::Syn(0));
+        let (syn, _) = header(&params, &CapturedPayload::Syn(0));
         assert_eq!((syn.numbers, syn.syn, syn.ack), ([0, 0], true, false));
         assert_eq!(
             (syn.window, syn.options.as_slice()),
             (65_535, &[2, 4, 2, 0, 1, 3, 3, 4][..])
         );
-        let (answer, _) = header(&params, &Payload::SynAck(0));
+        let (answer, _) = header(&params, &CapturedPayload::SynAck(0));
         assert_eq!(
             (answer.numbers, answer.syn, answer.ack),
             ([0, 1], true, true)
         );
-        let (opened, _) = header(&params, &Payload::Opened(0));
+        let (opened, _) = header(&params, &CapturedPayload::Opened(0));
         assert_eq!(
             (opened.numbers, opened.syn, opened.window),
             ([1, 1], false, 37_500)

@@ -10,7 +10,7 @@ mod framing;
 mod pcapng;
 mod write;
 
-pub use conversation::Payload;
+pub use conversation::CapturedPayload;
 
 use crate::abr::Logs;
 use crate::cells::{ENDS_FRAME, Run};
@@ -23,7 +23,7 @@ use crate::units::Time;
 use pcapng::Direction;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
-use write::{File, Known};
+use write::{File, WriteContext};
 
 /// Provenance to write into a file, in addition to the scenario.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ pub struct Origin<'a> {
 
 /// The next part of a capture file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct FilePart {
     /// Index of the probe in the scenario.
     pub probe: usize,
     /// Bytes that follow the previous part.
@@ -66,7 +66,7 @@ pub struct Captures {
     of_link: Vec<Vec<usize>>,
     of_host: Vec<Vec<usize>>,
     /// Contents of frames in transit, by flow; only where a capture needs them.
-    lanes: Vec<Option<Lane>>,
+    flows: Vec<Option<FlowFrames>>,
     /// Memory of events not yet written, bytes.
     pending: u64,
     /// Whether the next offer answers a SYN.
@@ -75,25 +75,25 @@ pub struct Captures {
 
 /// Contents of the frames of a flow in transit.
 #[derive(Debug)]
-struct Lane {
+struct FlowFrames {
     vc: usize,
     kind: FlowKind,
     hosts: [usize; 2],
     first: u32,
-    frames: VecDeque<Payload>,
+    frames: VecDeque<CapturedPayload>,
     /// Number of the last SYN.
     last_syn: u64,
     /// Number of frames that can be forgotten; a working value of `forget_frames`.
     passed: u32,
 }
 
-impl Lane {
+impl FlowFrames {
     /// Index of a frame in `frames`; beyond the end for a forgotten frame.
     fn place(&self, frame: u32) -> u32 {
         frame.wrapping_sub(self.first)
     }
 
-    fn get(&self, frame: u32) -> &Payload {
+    fn get(&self, frame: u32) -> &CapturedPayload {
         &self.frames[self.place(frame) as usize]
     }
 }
@@ -127,11 +127,11 @@ struct Event {
     time: Time,
     flow: FlowId,
     frame: u32,
-    what: What,
+    what: EventKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum EventKind {
     /// The last cell of a frame leaves with these flags, after `cells` cells in total.
     Frame { cells: u32, flags: u8 },
     /// A cell is dropped.
@@ -151,9 +151,9 @@ const PART: u64 = 512 << 10;
 
 /// Estimated memory of a cell, any other packet and the payload of a frame until they are written,
 /// bytes.
-const OF_CELL: u64 = 64;
-const OF_PACKET: u64 = 1024;
-const OF_PAYLOAD: u64 = 64;
+const CELL_EVENT_BYTES: u64 = 64;
+const PACKET_EVENT_BYTES: u64 = 1024;
+const PAYLOAD_BYTES: u64 = 64;
 
 impl Captures {
     /// The captures of `scenario`, with files limited to `limit` octets; `None` without captures.
@@ -162,7 +162,7 @@ impl Captures {
             all: Vec::new(),
             of_link: vec![Vec::new(); scenario.links.len()],
             of_host: vec![Vec::new(); scenario.hosts.len()],
-            lanes: Vec::new(),
+            flows: Vec::new(),
             pending: 0,
             answers_syn: false,
         };
@@ -199,18 +199,20 @@ impl Captures {
                 file: File::new(limit),
             });
         }
-        let lanes = topology.flows.iter();
-        captures.lanes = lanes.map(|flow| captures.lane(scenario, flow)).collect();
+        let captured_flows = topology.flows.iter();
+        captures.flows = captured_flows
+            .map(|flow| captures.flow_frames(scenario, flow))
+            .collect();
         Some(Box::new(captures))
     }
 
-    /// A lane for the contents of the frames of `flow`, if a capture needs them.
-    fn lane(&self, scenario: &Scenario, flow: &Flow) -> Option<Lane> {
+    /// A record for the contents of the frames of `flow`, if a capture needs them.
+    fn flow_frames(&self, scenario: &Scenario, flow: &Flow) -> Option<FlowFrames> {
         let of_links = flow.path.iter().flat_map(|&link| &self.of_link[link]);
         let of_hosts = flow.hosts.iter().flat_map(|&host| &self.of_host[host]);
         let has_frames = !flow.kind.is_rm() && scenario.vcs[flow.vc].traffic.frame().is_some();
         let is_read = has_frames && of_links.chain(of_hosts).any(|&at| self.all[at].reads(flow));
-        is_read.then(|| Lane {
+        is_read.then(|| FlowFrames {
             vc: flow.vc,
             kind: flow.kind,
             hosts: flow.hosts,
@@ -253,10 +255,10 @@ impl Captures {
                 continue;
             };
             if capture.layer == Layer::Cells {
-                self.pending += OF_CELL * u64::from(run.n);
+                self.pending += CELL_EVENT_BYTES * u64::from(run.n);
                 capture.cells.push((flow, run));
-            } else if self.lanes[flow.index()].is_some() && capture.leaves(flow, &run) {
-                self.pending += OF_PACKET;
+            } else if self.flows[flow.index()].is_some() && capture.leaves(flow, &run) {
+                self.pending += PACKET_EVENT_BYTES;
             }
         }
     }
@@ -278,11 +280,11 @@ impl Captures {
             if !is_in || !capture.is_of(vc) {
                 continue;
             }
-            if capture.layer == Layer::Frames && self.lanes[flow.index()].is_none() {
+            if capture.layer == Layer::Frames && self.flows[flow.index()].is_none() {
                 continue;
             }
-            self.pending += OF_PACKET;
-            let what = What::Drop {
+            self.pending += PACKET_EVENT_BYTES;
+            let what = EventKind::Drop {
                 cell: run.cell,
                 flags: run.flags_of_first(1),
                 reason,
@@ -294,28 +296,28 @@ impl Captures {
 
     /// Whether the contents of the frames of `flow` are needed.
     pub fn follows(&self, flow: FlowId) -> bool {
-        self.lanes[flow.index()].is_some()
+        self.flows[flow.index()].is_some()
     }
 
     /// Records that a source hands over frame `frame` of `flow` at `now`.
-    pub fn sent(&mut self, flow: FlowId, frame: u32, payload: Payload, now: Time) {
-        let Some(lane) = &mut self.lanes[flow.index()] else {
+    pub fn sent(&mut self, flow: FlowId, frame: u32, payload: CapturedPayload, now: Time) {
+        let Some(flow_frames) = &mut self.flows[flow.index()] else {
             return;
         };
         let payload = match payload {
-            Payload::Opened(_) => Payload::Opened(lane.last_syn + 1),
-            Payload::Ack { ack, .. } if self.answers_syn => Payload::SynAck(ack),
+            CapturedPayload::Opened(_) => CapturedPayload::Opened(flow_frames.last_syn + 1),
+            CapturedPayload::Ack { ack, .. } if self.answers_syn => CapturedPayload::SynAck(ack),
             payload => payload,
         };
-        if let Payload::Syn(number) = payload {
-            lane.last_syn = number;
+        if let CapturedPayload::Syn(number) = payload {
+            flow_frames.last_syn = number;
         }
-        if lane.frames.is_empty() {
-            lane.first = frame;
+        if flow_frames.frames.is_empty() {
+            flow_frames.first = frame;
         }
-        lane.frames.push_back(payload);
-        self.pending += OF_PAYLOAD;
-        let host = lane.hosts[0];
+        flow_frames.frames.push_back(payload);
+        self.pending += PAYLOAD_BYTES;
+        let host = flow_frames.hosts[0];
         self.passes_host(flow, frame, host, Direction::Outbound, now);
     }
 
@@ -327,22 +329,24 @@ impl Captures {
     /// Records that frame `frame` of `flow` reaches its source at `now`.
     #[cold]
     pub fn received(&mut self, flow: FlowId, frame: u32, now: Time) {
-        if let Some(lane) = &self.lanes[flow.index()] {
-            self.answers_syn = matches!(lane.get(frame), Payload::Syn(_));
-            let host = lane.hosts[1];
+        if let Some(flow_frames) = &self.flows[flow.index()] {
+            self.answers_syn = matches!(flow_frames.get(frame), CapturedPayload::Syn(_));
+            let host = flow_frames.hosts[1];
             self.passes_host(flow, frame, host, Direction::Inbound, now);
         }
     }
 
     fn passes_host(&mut self, flow: FlowId, frame: u32, host: usize, way: Direction, now: Time) {
-        let vc = self.lanes[flow.index()].as_ref().map(|lane| lane.vc);
+        let vc = self.flows[flow.index()]
+            .as_ref()
+            .map(|flow_frames| flow_frames.vc);
         for &at in &self.of_host[host] {
             let capture = &mut self.all[at];
             let [from, to] = capture.window;
             let is_in = capture.is_open() && now >= from && now < to;
             if is_in && vc.is_some_and(|vc| capture.is_of(vc)) {
-                self.pending += OF_PACKET;
-                capture.note(now, flow, frame, What::Segment(way));
+                self.pending += PACKET_EVENT_BYTES;
+                capture.note(now, flow, frame, EventKind::Segment(way));
             }
         }
     }
@@ -357,10 +361,10 @@ impl Captures {
         logs: &mut Logs,
         before: Time,
         taken: impl Fn(FlowId) -> u32,
-    ) -> Vec<Part> {
-        let known = Known {
+    ) -> Vec<FilePart> {
+        let known = WriteContext {
             origin,
-            lanes: &self.lanes,
+            flows: &self.flows,
             logs,
         };
         for capture in &mut self.all {
@@ -378,25 +382,27 @@ impl Captures {
     /// Forgets frames without pending events that reached their source, or were lost before a frame
     /// that did.
     fn forget_frames(&mut self, taken: impl Fn(FlowId) -> u32) {
-        for (index, lane) in self.lanes.iter_mut().enumerate() {
-            if let Some(lane) = lane {
-                lane.passed = lane.place(taken(FlowId(index as u32)));
+        for (index, flow_frames) in self.flows.iter_mut().enumerate() {
+            if let Some(flow_frames) = flow_frames {
+                flow_frames.passed = flow_frames.place(taken(FlowId(index as u32)));
             }
         }
         for event in self.all.iter().flat_map(|capture| &capture.events) {
-            if let Some(lane) = &mut self.lanes[event.flow.index()] {
-                lane.passed = lane.passed.min(lane.place(event.frame));
+            if let Some(flow_frames) = &mut self.flows[event.flow.index()] {
+                flow_frames.passed = flow_frames.passed.min(flow_frames.place(event.frame));
             }
         }
-        for lane in self.lanes.iter_mut().flatten() {
-            let passed = (lane.passed as usize).min(lane.frames.len());
-            lane.frames.drain(..passed);
-            lane.first = lane.first.wrapping_add(passed as u32);
+        for flow_frames in self.flows.iter_mut().flatten() {
+            let passed = (flow_frames.passed as usize).min(flow_frames.frames.len());
+            flow_frames.frames.drain(..passed);
+            flow_frames.first = flow_frames.first.wrapping_add(passed as u32);
         }
-        let lanes = &self.lanes;
+        let captured_flows = &self.flows;
         let is_kept = |&(flow, frame): &(FlowId, u32)| {
-            let lane = lanes[flow.index()].as_ref();
-            lane.is_some_and(|lane| (lane.place(frame) as usize) < lane.frames.len())
+            let flow_frames = captured_flows[flow.index()].as_ref();
+            flow_frames.is_some_and(|flow_frames| {
+                (flow_frames.place(frame) as usize) < flow_frames.frames.len()
+            })
         };
         for capture in &mut self.all {
             capture.dropped.retain(is_kept);
@@ -430,7 +436,7 @@ impl Capture {
         self.file.is_open()
     }
 
-    fn note(&mut self, time: Time, flow: FlowId, frame: u32, what: What) {
+    fn note(&mut self, time: Time, flow: FlowId, frame: u32, what: EventKind) {
         self.events.push(Event {
             time,
             flow,
@@ -470,7 +476,7 @@ impl Capture {
         let is_in = time >= self.window[0];
         if is_in {
             let flags = run.flags;
-            self.note(time, flow, run.frame, What::Frame { cells, flags });
+            self.note(time, flow, run.frame, EventKind::Frame { cells, flags });
         }
         is_in
     }

@@ -1,9 +1,9 @@
 //! Writes events as packets of a file.
 
-use super::conversation::Segment;
+use super::conversation::CapturedSegment;
 use super::framing::{self, CellHeader, LINK_TYPE_ERF, LINK_TYPE_IP, Packet};
 use super::pcapng::{self, Direction};
-use super::{Capture, Event, Lane, Origin, Part, What};
+use super::{Capture, Event, EventKind, FilePart, FlowFrames, Origin};
 use crate::abr::Logs;
 use crate::cells::{ENDS_FRAME, RM, Run, SINGLE_CELLS, TAGGED};
 use crate::flow::FlowId;
@@ -15,10 +15,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Knowledge of the run needed to write events.
-pub struct Known<'a> {
+pub struct WriteContext<'a> {
     pub origin: &'a Origin<'a>,
     /// Contents of frames in transit, by flow.
-    pub lanes: &'a [Option<Lane>],
+    pub flows: &'a [Option<FlowFrames>],
     /// Contents of RM cells.
     pub logs: &'a Logs,
 }
@@ -58,9 +58,9 @@ impl File {
     }
 
     /// Takes the bytes written since the last part.
-    pub fn part(&mut self, probe: usize) -> Part {
+    pub fn part(&mut self, probe: usize) -> FilePart {
         self.before += self.out.len() as u64;
-        Part {
+        FilePart {
             probe,
             bytes: std::mem::take(&mut self.out),
             limited_at: self.limited_at,
@@ -110,16 +110,16 @@ impl File {
 /// frame and cell.
 fn key(event: &Event) -> (Time, bool, FlowId, u32, u32) {
     let (is_second, cell) = match event.what {
-        What::Frame { .. } => (false, 0),
-        What::Drop { cell, .. } => (true, cell),
-        What::Segment(way) => (way == Direction::Outbound, 0),
+        EventKind::Frame { .. } => (false, 0),
+        EventKind::Drop { cell, .. } => (true, cell),
+        EventKind::Segment(way) => (way == Direction::Outbound, 0),
     };
     (event.time, is_second, event.flow, event.frame, cell)
 }
 
 impl Capture {
     /// Writes the events before `before`. At one instant, departing cells come first.
-    pub fn write(&mut self, known: &Known<'_>, before: Time) {
+    pub fn write(&mut self, known: &WriteContext<'_>, before: Time) {
         if !self.file.is_begun() {
             self.begin(known.origin);
         }
@@ -209,14 +209,14 @@ impl Capture {
         }
     }
 
-    fn write_event(&mut self, known: &Known<'_>, event: &Event) {
+    fn write_event(&mut self, known: &WriteContext<'_>, event: &Event) {
         let Origin {
             scenario, topology, ..
         } = *known.origin;
         let of = &topology.flows[event.flow.index()];
         let place = (event.flow, event.frame);
         match event.what {
-            What::Drop {
+            EventKind::Drop {
                 cell,
                 flags,
                 reason,
@@ -234,8 +234,8 @@ impl Capture {
                     self.write_cell(known, (event.flow, frame, event.time), flags, DROPPED);
                 }
             }
-            What::Frame { cells, flags } => {
-                let whole = known.lane(event.flow).get(event.frame).cells();
+            EventKind::Frame { cells, flags } => {
+                let whole = known.flow_frames(event.flow).get(event.frame).cells();
                 if cells == whole {
                     self.write_frame(known, event, flags, CARRIED);
                 } else if !self.dropped.contains(&place) {
@@ -244,7 +244,7 @@ impl Capture {
                     self.write_frame(known, event, flags, DROPPED);
                 }
             }
-            What::Segment(direction) => {
+            EventKind::Segment(direction) => {
                 let segment = known.segment(event);
                 self.open(&segment, of.vc, event.time);
                 let packet = Packet::Ip(&segment.ip);
@@ -256,7 +256,7 @@ impl Capture {
 
     fn write_cell(
         &mut self,
-        known: &Known<'_>,
+        known: &WriteContext<'_>,
         (flow, frame, time): (FlowId, u32, Time),
         flags: u8,
         interface: u32,
@@ -282,15 +282,15 @@ impl Capture {
         file.packet(interface, time, None, &Packet::Rm(header, &rm));
     }
 
-    fn write_frame(&mut self, known: &Known<'_>, event: &Event, flags: u8, interface: u32) {
-        let cells = known.lane(event.flow).get(event.frame).cells();
+    fn write_frame(&mut self, known: &WriteContext<'_>, event: &Event, flags: u8, interface: u32) {
+        let cells = known.flow_frames(event.flow).get(event.frame).cells();
         let segment = known.segment(event);
         let packet = Packet::Frame(known.header(event.flow, flags), cells, &segment.ip);
         self.file.packet(interface, event.time, None, &packet);
     }
 
     /// Writes the handshake of a connection before its first segment, if the model has none.
-    fn open(&mut self, first: &Segment<'_>, vc: usize, time: Time) {
+    fn open(&mut self, first: &CapturedSegment<'_>, vc: usize, time: Time) {
         let Some((connection, params)) = first.opened_unseen() else {
             return;
         };
@@ -309,19 +309,25 @@ impl Capture {
     }
 }
 
-impl Known<'_> {
+impl WriteContext<'_> {
     /// Contents of the frames of a flow.
-    fn lane(&self, flow: FlowId) -> &Lane {
-        let lane = self.lanes[flow.index()].as_ref();
-        lane.expect("frames are recorded where it is known what they carry")
+    fn flow_frames(&self, flow: FlowId) -> &FlowFrames {
+        let flow_frames = self.flows[flow.index()].as_ref();
+        flow_frames.expect("frames are recorded where it is known what they carry")
     }
 
     /// Segment or datagram in the frame of an event.
-    fn segment(&self, event: &Event) -> Segment<'_> {
-        let lane = self.lane(event.flow);
-        let way = (lane.kind, lane.hosts);
-        let payload = lane.get(event.frame);
-        Segment::new(self.origin.scenario, lane.vc, way, payload, event.frame)
+    fn segment(&self, event: &Event) -> CapturedSegment<'_> {
+        let flow_frames = self.flow_frames(event.flow);
+        let way = (flow_frames.kind, flow_frames.hosts);
+        let payload = flow_frames.get(event.frame);
+        CapturedSegment::new(
+            self.origin.scenario,
+            flow_frames.vc,
+            way,
+            payload,
+            event.frame,
+        )
     }
 
     /// Header of a cell with these flags, or of the cells of a frame.

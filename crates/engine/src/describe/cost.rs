@@ -299,7 +299,7 @@ fn looks_at_each(scenario: &Scenario, topology: &Topology, link: usize) -> bool 
 
 /// Demand on a link.
 #[derive(Clone, Copy)]
-struct Asked {
+struct LinkDemand {
     /// Cells of sources that do not yield, then cells of sources that do.
     cells: [f64; 2],
     /// Time from the first start to the last stop, in seconds.
@@ -310,7 +310,7 @@ struct Asked {
 /// Per link, the fraction of the demand that it can carry: first for sources that do not yield,
 /// then for those that take what is left.
 fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[f64; 2]> {
-    let nothing = Asked {
+    let nothing = LinkDemand {
         cells: [0.0; 2],
         from: f64::INFINITY,
         to: 0.0,
@@ -325,7 +325,7 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[
             asked.to = asked.to.max(to);
         }
     }
-    let share = |(asked, link): (&Asked, &crate::scenario::Link)| {
+    let share = |(asked, link): (&LinkDemand, &crate::scenario::Link)| {
         let seconds = (asked.to - asked.from).max(0.0);
         let most = seconds * link.rate.0 as f64 / CELL_BITS as f64;
         let [firm, yielding] = asked.cells;

@@ -6,7 +6,7 @@ mod notes;
 mod outline;
 
 pub use cost::Expected;
-pub use outline::{Names, Outline, Way, WayHop, WayPort, outline};
+pub use outline::{NameRange, Outline, PathGroup, PathHop, PathPort, outline};
 
 use crate::fair_goodput;
 use crate::flow::FlowKind;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::mem::{Discriminant, discriminant};
 
 /// Limit on the intentionally lost frames that are listed.
-const TOLD_FRAMES: usize = 8;
+const MAX_LISTED_FRAMES: usize = 8;
 
 /// Summary of a scenario, without a description of each port.
 #[derive(Clone, Debug, Serialize)]
@@ -40,20 +40,20 @@ pub struct Outline<'s> {
     /// The largest possible goodput of [`fair_goodput::max_goodput`], bits per second.
     pub max_goodput_bps: Option<u64>,
     /// Paths of VCs, in the order of the first VC of each.
-    pub ways: Vec<Way<'s>>,
+    pub ways: Vec<PathGroup<'s>>,
     /// Warnings, as in [`super::Description`].
     pub notes: Vec<String>,
 }
 
 /// VCs of one class and kind of traffic through the same switches, over links with equal settings.
 #[derive(Clone, Debug, Serialize)]
-pub struct Way<'s> {
+pub struct PathGroup<'s> {
     /// Source hosts of the VCs.
-    pub from: Names<'s>,
+    pub from: NameRange<'s>,
     /// Destination hosts of the VCs.
-    pub to: Names<'s>,
+    pub to: NameRange<'s>,
     /// Names of the VCs.
-    pub vcs: Names<'s>,
+    pub vcs: NameRange<'s>,
     /// Kind of traffic of the VCs.
     pub traffic: &'static str,
     /// Service class of the VCs.
@@ -61,12 +61,12 @@ pub struct Way<'s> {
     /// The switches on the path.
     pub route: &'s [String],
     /// The links of the first VC on the path.
-    pub hops: Vec<WayHop<'s>>,
+    pub hops: Vec<PathHop<'s>>,
 }
 
 /// A link on a path.
 #[derive(Clone, Debug, Serialize)]
-pub struct WayHop<'s> {
+pub struct PathHop<'s> {
     /// Rate of the link.
     pub rate_bps: u64,
     /// Propagation delay of the link.
@@ -78,12 +78,12 @@ pub struct WayHop<'s> {
     /// Probability that the link loses a frame.
     pub lose_probability: Ratio,
     /// Settings of the port for the class of the path, where cells can wait.
-    pub port: Option<WayPort<'s>>,
+    pub port: Option<PathPort<'s>>,
 }
 
 /// Settings of a port for one class.
 #[derive(Clone, Debug, Serialize)]
-pub struct WayPort<'s> {
+pub struct PathPort<'s> {
     /// The scheduler.
     pub scheduler: &'s Scheduler,
     /// The queue of the class.
@@ -94,7 +94,7 @@ pub struct WayPort<'s> {
 
 /// Number of distinct names, with the first and last of them.
 #[derive(Clone, Debug, Serialize)]
-pub struct Names<'s> {
+pub struct NameRange<'s> {
     /// Number of names.
     pub count: usize,
     /// The first and the last name.
@@ -123,7 +123,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         memory_bytes: described.memory_bytes,
         fair_goodput_bps: described.fair_goodput_bps,
         max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
-        ways: ways(scenario, topology, &queueing),
+        ways: path_groups(scenario, topology, &queueing),
         notes: described.notes,
     })
 }
@@ -137,11 +137,11 @@ type Common<'s> = (
     Vec<(u64, u64, bool)>,
 );
 
-fn ways<'s>(
+fn path_groups<'s>(
     scenario: &'s Scenario,
     topology: &Topology,
     queueing: &FxHashMap<usize, &PortDescription<'s>>,
-) -> Vec<Way<'s>> {
+) -> Vec<PathGroup<'s>> {
     let mut known: FxHashMap<Common, usize> = FxHashMap::default();
     let mut members: Vec<Vec<usize>> = Vec::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
@@ -167,7 +167,7 @@ fn ways<'s>(
         let names =
             |name: fn(&Vc) -> &str| names(members.iter().map(|&vc| &scenario.vcs[vc]), name);
         let hop = |&link: &usize| hop(&scenario.links[link], queueing.get(&link), first.class);
-        Way {
+        PathGroup {
             from: names(|vc| &vc.from),
             to: names(|vc| &vc.to),
             vcs: names(|vc| &vc.name),
@@ -180,9 +180,9 @@ fn ways<'s>(
     members.iter().map(way).collect()
 }
 
-fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) -> WayHop<'s> {
-    let told = link.lose_frames.len().min(TOLD_FRAMES);
-    WayHop {
+fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) -> PathHop<'s> {
+    let told = link.lose_frames.len().min(MAX_LISTED_FRAMES);
+    PathHop {
         rate_bps: link.rate.0,
         delay_s: link.delay.as_seconds(),
         lose_frames: &link.lose_frames[..told],
@@ -190,7 +190,7 @@ fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) ->
         lose_probability: link.lose_probability,
         port: port.map(|port| {
             let queue = port.queues.iter().find(|queue| queue.class == class);
-            WayPort {
+            PathPort {
                 scheduler: port.scheduler,
                 queue: queue.expect("its VCs cross it").clone(),
                 kernel: port.kernel.clone().expect("cells can wait there"),
@@ -199,10 +199,10 @@ fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) ->
     }
 }
 
-fn names<'s>(vcs: impl Iterator<Item = &'s Vc>, name: fn(&Vc) -> &str) -> Names<'s> {
+fn names<'s>(vcs: impl Iterator<Item = &'s Vc>, name: fn(&Vc) -> &str) -> NameRange<'s> {
     let mut seen = FxHashSet::default();
     let distinct: Vec<&str> = vcs.map(name).filter(|name| seen.insert(*name)).collect();
-    Names {
+    NameRange {
         count: distinct.len(),
         ends: [distinct[0], distinct[distinct.len() - 1]],
     }

@@ -7,7 +7,7 @@
 
 use super::traffic::{End, FrameSource, Source};
 use super::{Hosts, vc_event_queues};
-use crate::abr::{EndSystem, Terms, Turn, mbps};
+use crate::abr::{EndSystem, EndSystemTerms, NextCell, mbps};
 use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
 use crate::event::Kind;
 use crate::fabric::Fabric;
@@ -91,7 +91,7 @@ pub struct PacedQueue {
 impl PacedQueue {
     /// An end system that has sent nothing. It sends `flow` and `rm`, and receives the others.
     pub fn new(
-        terms: Terms,
+        terms: EndSystemTerms,
         [flow, rm]: [FlowId; 2],
         [takes, takes_rm]: [FlowId; 2],
         is_alone: bool,
@@ -458,8 +458,8 @@ impl Hosts {
         }
         if n == 0 {
             match paced.end.next(due, left > 0) {
-                Turn::Data => n = 1,
-                Turn::Rm { rm, out_of_rate } => {
+                NextCell::Data => n = 1,
+                NextCell::Rm { rm, out_of_rate } => {
                     paced.rm_bound.rm_back_from(due + self.host_to_host * 2);
                     let (flow, tagged) = (paced.rm, if out_of_rate { TAGGED } else { 0 });
                     let time = nic.send_cell(due);

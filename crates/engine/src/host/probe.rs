@@ -2,22 +2,22 @@
 
 use super::traffic::{FrameSource, Frames, Offered, SourceState};
 use crate::flow::FlowKind;
-use crate::record::{IntervalSum, Points, Statistic, Steps};
+use crate::record::{IntervalSum, Points, Statistic, StepRecorder};
 use crate::units::Time;
 
 /// A quantity of a VC that a probe records, with its record.
 #[derive(Debug)]
 pub enum VcWatch {
     /// A state of the source.
-    State(SourceState, Steps),
+    State(SourceState, StepRecorder),
     /// Bytes delivered since the start.
-    Delivered(Steps),
+    Delivered(StepRecorder),
     /// Bytes delivered per interval.
     Goodput(IntervalSum),
     /// ACR of the end system that sends the data, Mb/s.
-    Acr(Steps),
+    Acr(StepRecorder),
     /// Cells that wait before this end system.
-    HostQueue(Steps),
+    HostQueue(StepRecorder),
     /// First byte of each data frame offered.
     Sequence(Points),
     /// Number of round-trip times seen, and their values in seconds.

@@ -76,7 +76,7 @@ fn decimal(text: &str) -> Result<Decimal, Fault> {
 
 /// Treatment of a fraction of the base unit.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Part {
+pub(crate) enum FractionRule {
     /// Reports an error.
     Refuse,
     /// Rounds to the nearest whole.
@@ -89,12 +89,13 @@ fn with_point(number: &str, behind: &str, units: &[Unit]) -> Option<String> {
     let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
     let meant = format!("{number}.{behind}");
     let parts_thousands = digits == 3 && number != "0";
-    let is_right = digits > 0 && !parts_thousands && quantity(&meant, units, Part::Round).is_ok();
+    let is_right =
+        digits > 0 && !parts_thousands && quantity(&meant, units, FractionRule::Round).is_ok();
     is_right.then_some(meant)
 }
 
 /// Parses `text` in the base unit of `units`, up to `u64::MAX`.
-pub(crate) fn quantity(text: &str, units: &[Unit], part: Part) -> Result<u64, Fault> {
+pub(crate) fn quantity(text: &str, units: &[Unit], part: FractionRule) -> Result<u64, Fault> {
     let text = text.trim();
     let number_end = text
         .char_indices()
@@ -134,7 +135,7 @@ pub(crate) fn quantity(text: &str, units: &[Unit], part: Part) -> Result<u64, Fa
     }
     let scale = 10u128.pow(value.decimals);
     let product = value.digits * u128::from(found.size);
-    if product % scale != 0 && part == Part::Refuse {
+    if product % scale != 0 && part == FractionRule::Refuse {
         return Err(Fault::new(format!(
             "is not a whole number of {}",
             units[0].name
@@ -212,25 +213,36 @@ mod tests {
     use proptest::prelude::*;
 
     fn message(text: &str, units: &[Unit]) -> String {
-        quantity(text, units, Part::Refuse).unwrap_err().message
+        quantity(text, units, FractionRule::Refuse)
+            .unwrap_err()
+            .message
     }
 
     #[test]
     fn quantities_are_exact() {
-        let rate = |t| quantity(t, RATE, Part::Refuse);
+        let rate = |t| quantity(t, RATE, FractionRule::Refuse);
         assert_eq!(rate("155.52 Mbps"), Ok(155_520_000));
         assert_eq!(rate("0.2Mbps"), Ok(200_000));
         assert_eq!(rate("1.5e3 kbps"), Ok(1_500_000));
         assert_eq!(rate("353_207.5 cells/s"), Ok(149_759_980));
-        assert_eq!(quantity("5 us", DURATION, Part::Round), Ok(126_360_000));
-        assert_eq!(quantity("0.5 ns", DURATION, Part::Round), Ok(12_636));
-        assert_eq!(quantity("64 KiB", BYTES, Part::Refuse), Ok(65_536));
+        assert_eq!(
+            quantity("5 us", DURATION, FractionRule::Round),
+            Ok(126_360_000)
+        );
+        assert_eq!(
+            quantity("0.5 ns", DURATION, FractionRule::Round),
+            Ok(12_636)
+        );
+        assert_eq!(quantity("64 KiB", BYTES, FractionRule::Refuse), Ok(65_536));
         assert_eq!(rate("155.52 Mb/s"), rate("155.52 Mbit/s"));
-        assert_eq!(quantity("512 B", BYTES, Part::Refuse), Ok(512));
+        assert_eq!(quantity("512 B", BYTES, FractionRule::Refuse), Ok(512));
         for micro in ["5 \u{b5}s", "5\u{3bc}s"] {
-            assert_eq!(quantity(micro, DURATION, Part::Round), Ok(126_360_000));
+            assert_eq!(
+                quantity(micro, DURATION, FractionRule::Round),
+                Ok(126_360_000)
+            );
         }
-        assert_eq!(quantity("+1 cell", CELLS, Part::Refuse), Ok(1));
+        assert_eq!(quantity("+1 cell", CELLS, FractionRule::Refuse), Ok(1));
     }
 
     #[test]
@@ -244,7 +256,7 @@ mod tests {
         assert_eq!(message("1e30 bps", RATE), "is too large");
         assert_eq!(message("1e-30 bps", RATE), "has too many digits");
         assert_eq!(message("1e20 bps", RATE), "is too large");
-        let fault = quantity("5 mbps", RATE, Part::Refuse).unwrap_err();
+        let fault = quantity("5 mbps", RATE, FractionRule::Refuse).unwrap_err();
         assert_eq!(fault.suggestion.as_deref(), Some("\"5 Mbps\""));
         for (text, meant) in [
             ("155,52 Mbps", Some("\"155.52 Mbps\"")),
@@ -253,11 +265,11 @@ mod tests {
             ("1,5,0 Mbps", None),
             ("10, Mbps", None),
         ] {
-            let fault = quantity(text, RATE, Part::Refuse).unwrap_err();
+            let fault = quantity(text, RATE, FractionRule::Refuse).unwrap_err();
             assert_eq!(fault.message, "has a comma");
             assert_eq!(fault.suggestion.as_deref(), meant);
         }
-        let fault = quantity("1000", CELLS, Part::Refuse).unwrap_err();
+        let fault = quantity("1000", CELLS, FractionRule::Refuse).unwrap_err();
         assert_eq!(fault.suggestion.as_deref(), Some("\"1000 cells\""));
     }
 
@@ -294,7 +306,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_panics(text in ".{0,40}") {
-            let _ = quantity(&text, DURATION, Part::Round);
+            let _ = quantity(&text, DURATION, FractionRule::Round);
             let _ = (ratio(&text, 6), rounded_ratio(&text, 6), whole(&text));
         }
     }

@@ -71,7 +71,7 @@ pub(crate) fn show_ratio(ratio: Ratio) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::{Part, quantity, ratio};
+    use super::super::parse::{FractionRule, quantity, ratio};
     use super::super::units::{BYTES, CELLS, DURATION, RATE};
     use super::*;
     use proptest::prelude::*;
@@ -86,10 +86,10 @@ mod tests {
         #[test]
         fn what_is_shown_reads_back(value in any::<u64>(), small in 0u64..10_000_000, den in 1u64..=1_000_000) {
             for v in [value, small] {
-                prop_assert_eq!(quantity(&show_rate(BitRate(v)), RATE, Part::Refuse), Ok(v));
-                prop_assert_eq!(quantity(&show_duration(Span(v)), DURATION, Part::Round), Ok(v));
-                prop_assert_eq!(quantity(&show_cells(v), CELLS, Part::Refuse), Ok(v));
-                prop_assert_eq!(quantity(&show_bytes(v), BYTES, Part::Refuse), Ok(v));
+                prop_assert_eq!(quantity(&show_rate(BitRate(v)), RATE, FractionRule::Refuse), Ok(v));
+                prop_assert_eq!(quantity(&show_duration(Span(v)), DURATION, FractionRule::Round), Ok(v));
+                prop_assert_eq!(quantity(&show_cells(v), CELLS, FractionRule::Refuse), Ok(v));
+                prop_assert_eq!(quantity(&show_bytes(v), BYTES, FractionRule::Refuse), Ok(v));
             }
             for d in [den, 1, 10, 1000, 1_000_000] {
                 let value = Ratio::new(small, d);

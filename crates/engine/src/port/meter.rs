@@ -2,7 +2,7 @@
 //! interval.
 
 use super::PortKernel;
-use crate::abr::Interval;
+use crate::abr::MeasuredInterval;
 use crate::class::Class;
 use crate::fabric::Fabric;
 use crate::units::{Span, Time};
@@ -59,7 +59,7 @@ impl Meter {
             let all = arrived[0] + arrived[1];
             *cells = all - std::mem::replace(before, all);
         }
-        let ended = Interval {
+        let ended = MeasuredInterval {
             end,
             higher_cells: higher - self.higher_before,
             queue_cells,

@@ -3,7 +3,7 @@
 use super::{VcResult, measuring_time, ratio};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
-use crate::tally::{ClassTally, DropReason, Dropped, MeasuredPort, PortTally, Tally};
+use crate::tally::{ClassTally, DropCounts, DropReason, MeasuredPort, PortTally, Tally};
 use crate::units::{CELL_BITS, TICKS_PER_SECOND};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
@@ -107,7 +107,7 @@ pub struct PortClassResult {
 
 /// Cells dropped at a port, by reason.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DroppedCells(pub(super) Dropped);
+pub struct DroppedCells(pub(super) DropCounts);
 
 impl Serialize for DroppedCells {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -390,12 +390,12 @@ fn back(counted: &Back) -> BackResult {
 
 fn transfers(tally: &VcTally) -> Vec<TransferResult> {
     let numbered = tally.transfers.iter().zip(1..);
-    let told = numbered.map(|(transfer, number)| TransferResult {
+    let results = numbered.map(|(transfer, number)| TransferResult {
         number,
         began_s: at(transfer.began),
         duration_s: seconds(transfer.done.since(transfer.began).0 as f64),
     });
-    told.collect()
+    results.collect()
 }
 
 /// Durations of transfers, shortest first.

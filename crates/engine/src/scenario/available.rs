@@ -36,10 +36,10 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
 }
 
 /// A field, what is wrong with it, and what is allowed.
-type Fault = (&'static str, String, String);
+type Misplacement = (&'static str, String, String);
 
 /// Fault of end systems on a VC of another class, or on a VC without frames.
-fn misplaced(vc: &Vc) -> Option<Fault> {
+fn misplaced(vc: &Vc) -> Option<Misplacement> {
     vc.abr?;
     let class = vc.class.name();
     let kind = vc.traffic.name();
@@ -59,7 +59,7 @@ fn misplaced(vc: &Vc) -> Option<Fault> {
 }
 
 /// Fault of a rate above the link of the host at either end.
-fn too_fast(scenario: &Scenario, topology: &Topology, vc: usize) -> Option<Fault> {
+fn too_fast(scenario: &Scenario, topology: &Topology, vc: usize) -> Option<Misplacement> {
     let abr = scenario.vcs[vc].abr?;
     let ends = FlowKind::FRAMES.map(|kind| &topology.flows[topology.flow(vc, kind).index()]);
     let links = ends.map(|flow| &scenario.links[flow.path[0]]);
@@ -81,14 +81,14 @@ fn too_fast(scenario: &Scenario, topology: &Topology, vc: usize) -> Option<Fault
 
 /// VCs that cross a class queue with feedback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Audience {
+enum FeedbackUse {
     /// No VC of the class abr.
     #[default]
-    Nobody,
+    Unused,
     /// VCs of the class abr, none with end systems. Holds the first of them.
-    Deaf(Reverse<usize>),
+    NoEndSystem(Reverse<usize>),
     /// At least one VC with end systems.
-    Listens,
+    Used,
 }
 
 /// Reports feedback in queues of other classes and in queues that no VC with end systems crosses.
@@ -96,49 +96,54 @@ enum Audience {
 /// end systems.
 fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &mut Report) {
     let mut places = BTreeMap::new();
-    let audience = |link: usize| {
+    let feedback_use = |link: usize| {
         let flows = topology.crossing[link].iter();
         let of_flow = |id: &FlowId| {
             let vc = topology.flows[id.index()].vc;
             match (scenario.vcs[vc].abr, scenario.vcs[vc].class) {
-                (Some(_), _) => Audience::Listens,
-                (None, Class::Abr) => Audience::Deaf(Reverse(vc)),
-                (None, _) => Audience::Nobody,
+                (Some(_), _) => FeedbackUse::Used,
+                (None, Class::Abr) => FeedbackUse::NoEndSystem(Reverse(vc)),
+                (None, _) => FeedbackUse::Unused,
             }
         };
         flows.map(of_flow).max().unwrap_or_default()
     };
     let is_abr = |queue: &ClassQueue| queue.class == Class::Abr;
-    let mut heard = vec![Audience::Nobody; scenario.switches.len()];
+    let mut use_at = vec![FeedbackUse::Unused; scenario.switches.len()];
     for (index, link) in scenario.links.iter().enumerate() {
         if let Some(switch) = topology.switch_of[index]
             && !link.queues.iter().any(is_abr)
         {
-            heard[switch] = heard[switch].max(audience(index));
+            use_at[switch] = use_at[switch].max(feedback_use(index));
         }
     }
     for (index, switch) in scenario.switches.iter().enumerate() {
         let entry = things.nodes[things.hosts + index].entry;
-        note(&mut places, ("switch", entry), &switch.queues, heard[index]);
+        note(
+            &mut places,
+            ("switch", entry),
+            &switch.queues,
+            use_at[index],
+        );
     }
     for (index, link) in scenario.links.iter().enumerate() {
         let is_port = topology.switch_of[index].is_some();
-        let audience = if is_port {
-            audience(index)
+        let feedback_use = if is_port {
+            feedback_use(index)
         } else {
-            Audience::Nobody
+            FeedbackUse::Unused
         };
         let entry = things.links[index].entry;
-        note(&mut places, ("link", entry), &link.queues, audience);
+        note(&mut places, ("link", entry), &link.queues, feedback_use);
     }
-    for ((list, entry, class), audience) in places {
+    for ((list, entry, class), feedback_use) in places {
         let path = format!("{list}[{entry}].{}.feedback", class.name());
-        match audience {
+        match feedback_use {
             _ if class != Class::Abr => {
                 report.add(&path, "is for the class abr alone", "in the queue `abr`", None);
             }
-            Audience::Listens => {}
-            Audience::Deaf(Reverse(vc)) => report.add_once(
+            FeedbackUse::Used => {}
+            FeedbackUse::NoEndSystem(Reverse(vc)) => report.add_once(
                 &format!("vc[{}].abr", things.vcs[vc].entry),
                 format!(
                     "is missing: {} is of the class abr, but only with `abr` does a VC follow the feedback on its way",
@@ -146,7 +151,7 @@ fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &
                 ),
                 "abr = {}, or no feedback on its way".into(),
             ),
-            Audience::Nobody => report.add(
+            FeedbackUse::Unused => report.add(
                 &path,
                 "has no effect: no VC with `abr` crosses a port that it holds for",
                 "a VC with `abr` there, or no feedback",
@@ -157,12 +162,17 @@ fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &
 }
 
 /// Audience of the feedback of a class at an entry of a list.
-type Places = BTreeMap<(&'static str, usize, Class), Audience>;
+type FeedbackUses = BTreeMap<(&'static str, usize, Class), FeedbackUse>;
 
 /// Records the audience of every queue with feedback.
-fn note(places: &mut Places, at: (&'static str, usize), queues: &[ClassQueue], audience: Audience) {
+fn note(
+    places: &mut FeedbackUses,
+    at: (&'static str, usize),
+    queues: &[ClassQueue],
+    feedback_use: FeedbackUse,
+) {
     for queue in queues.iter().filter(|queue| queue.feedback.is_some()) {
-        let heard = places.entry((at.0, at.1, queue.class)).or_default();
-        *heard = audience.max(*heard);
+        let use_at = places.entry((at.0, at.1, queue.class)).or_default();
+        *use_at = feedback_use.max(*use_at);
     }
 }

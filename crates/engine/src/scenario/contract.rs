@@ -24,7 +24,7 @@ pub struct Contract {
 
 /// A contract with every default filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct ContractTerms {
     /// Peak cell rate.
     pub pcr: Option<BitRate>,
     /// Cell delay variation tolerance.
@@ -39,10 +39,10 @@ pub struct Terms {
 
 impl Vc {
     /// The VC's contract with every default filled in.
-    pub(crate) fn terms(&self) -> Option<Terms> {
+    pub(crate) fn terms(&self) -> Option<ContractTerms> {
         let contract = self.contract?;
         let frame = self.frame_cells();
-        Some(Terms {
+        Some(ContractTerms {
             pcr: contract.pcr,
             cdvt: contract.cdvt,
             sustained: contract.scr.or(contract.mcr),

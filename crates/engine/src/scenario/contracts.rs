@@ -1,7 +1,7 @@
 //! Rules about contracts and minimum rates: they must fit the VC's source and the links and queues
 //! on its route.
 
-use super::contract::Terms;
+use super::contract::ContractTerms;
 use super::model::{ClassQueue, Police, Scenario, Vc};
 use super::network::Network;
 use super::report::Report;
@@ -25,7 +25,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
         let entry = things.vcs[index].entry;
         let terms = vc.terms();
         let faults = terms.as_ref().and_then(|terms| burst(vc, terms));
-        let mut found: Vec<Fault> = faults.into_iter().collect();
+        let mut found: Vec<ContractFault> = faults.into_iter().collect();
         for kind in FlowKind::FRAMES {
             for &link in &topology.flows[topology.flow(index, kind).index()].path {
                 let minimum = minimum(vc, kind);
@@ -56,16 +56,16 @@ impl Display for Place<'_> {
     }
 }
 
-struct Fault {
+struct ContractFault {
     field: &'static str,
     message: String,
     allowed: String,
 }
 
 /// Fault of a burst size that does not hold one frame.
-fn burst(vc: &Vc, terms: &Terms) -> Option<Fault> {
+fn burst(vc: &Vc, terms: &ContractTerms) -> Option<ContractFault> {
     let frame = vc.frame_cells();
-    (terms.sustained.is_some() && terms.mbs < frame).then(|| Fault {
+    (terms.sustained.is_some() && terms.mbs < frame).then(|| ContractFault {
         field: "contract.mbs",
         message: format!("is less than one frame of {}", show_cells(frame)),
         allowed: format!("at least {}", show_cells(frame)),
@@ -91,12 +91,12 @@ fn sum(
     link: usize,
     (field, mcr): (&'static str, BitRate),
     sums: &mut FxHashMap<usize, u64>,
-) -> Option<Fault> {
+) -> Option<ContractFault> {
     let spec = &scenario.links[link];
     let sum = sums.entry(link).or_default();
     let before = *sum;
     *sum = sum.saturating_add(mcr.0);
-    (before <= spec.rate.0 && *sum > spec.rate.0).then(|| Fault {
+    (before <= spec.rate.0 && *sum > spec.rate.0).then(|| ContractFault {
         field,
         message: format!(
             "brings the minimum rates on {} to {}, above its rate",
@@ -108,10 +108,15 @@ fn sum(
 }
 
 /// Fault of frames so large that a frame policer cuts them.
-fn size(queue: &ClassQueue, place: &Place<'_>, vc: &Vc, terms: Option<&Terms>) -> Option<Fault> {
+fn size(
+    queue: &ClassQueue,
+    place: &Place<'_>,
+    vc: &Vc,
+    terms: Option<&ContractTerms>,
+) -> Option<ContractFault> {
     let frame = vc.frame_cells();
     let polices = matches!(queue.police, Some(Police::FGcra { .. }));
-    (polices && terms.is_some_and(|terms| terms.mfs < frame)).then(|| Fault {
+    (polices && terms.is_some_and(|terms| terms.mfs < frame)).then(|| ContractFault {
         field: "contract.mfs",
         message: format!(
             "is less than one frame of {}, which the policer f-gcra at the queue {place} would cut",
@@ -122,10 +127,14 @@ fn size(queue: &ClassQueue, place: &Place<'_>, vc: &Vc, terms: Option<&Terms>) -
 }
 
 /// Fault of a VC without the contract that `queue` requires.
-fn asked(queue: &ClassQueue, place: &Place<'_>, terms: Option<&Terms>) -> Option<Fault> {
+fn asked(
+    queue: &ClassQueue,
+    place: &Place<'_>,
+    terms: Option<&ContractTerms>,
+) -> Option<ContractFault> {
     let has_minimum = terms.is_some_and(|t| t.sustained.is_some());
     let has_any = has_minimum || terms.is_some_and(|t| t.pcr.is_some());
-    let lacks = |who: &str, what: &str| Fault {
+    let lacks = |who: &str, what: &str| ContractFault {
         field: "contract",
         message: match terms {
             None => format!("is missing, but {who} at the queue {place} asks for it"),

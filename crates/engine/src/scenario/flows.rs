@@ -81,16 +81,16 @@ impl<'a> Flows<'a> {
 
     /// The scheduler of the port that sends on `link`.
     pub(crate) fn scheduler(&self, link: &LinkAt) -> Option<&Scheduler> {
-        let own = self.link_schedulers[link.entry].as_ref();
+        let of_link = self.link_schedulers[link.entry].as_ref();
         let switch = (link.from >= self.things.hosts).then(|| self.things.nodes[link.from].entry);
         let of_switch = switch.and_then(|entry| self.switch_schedulers[entry].as_ref());
-        port::scheduler(own.filter(|_| !link.back), of_switch)?.as_ref()
+        port::scheduler(of_link.filter(|_| !link.back), of_switch)?.as_ref()
     }
 
     /// Whether the drop policy at the port of `link` keeps an average queue, or `None` if unknown.
     /// Without `class`, any class counts.
     pub(crate) fn keeps_average(&self, link: &LinkAt, class: Option<Class>) -> Option<bool> {
-        let own = self.links[link.entry]?;
+        let of_link = self.links[link.entry]?;
         let of_switch =
             (link.from >= self.things.hosts).then(|| self.things.nodes[link.from].entry);
         let of_switch = of_switch.and_then(|entry| self.switches[entry]);
@@ -105,8 +105,10 @@ impl<'a> Flows<'a> {
                         .is_none_or(|policy| policy.abilities().keeps_average),
                 )
             };
-            let own = if link.back { None } else { given(own) };
-            own.or_else(|| of_switch.and_then(given)).unwrap_or(false)
+            let of_link = if link.back { None } else { given(of_link) };
+            of_link
+                .or_else(|| of_switch.and_then(given))
+                .unwrap_or(false)
         }))
     }
 

@@ -21,9 +21,9 @@ pub(super) fn maker(root: &Node, field: &str, name: &str) -> Option<Maker> {
     let mut before = 0;
     for (at, item) in items.iter().enumerate() {
         let makes = groups.made(item, field)?;
-        let own = item.get("name").and_then(Node::text);
-        let found = match (own, field) {
-            (Some(own), _) => numbered(name, own, 1, makes),
+        let written = item.get("name").and_then(Node::text);
+        let found = match (written, field) {
+            (Some(written), _) => numbered(name, written, 1, makes),
             (None, "vc") => numbered(name, "vc", before + 1, before + makes),
             (None, "link") => groups.pair(item, name),
             _ => None,

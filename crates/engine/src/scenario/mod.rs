@@ -3,18 +3,18 @@
 //! Reading a scenario takes these steps:
 //!
 //! 1. `syntax` and `tree` parse text into a tree of values with places.
-//! 2. `overrides`, `members` and `alone` set overrides in the tree.
+//! 2. `overrides`, `members` and `individual` set overrides in the tree.
 //! 3. `check`, `values` and `validate` check fields against the registry; the results are records
 //!    (`record`).
 //! 4. `expand` turns groups into single things; `flows` and `probes` check what refers to them.
-//! 5. `build` makes the model; `fronts`, `available`, `contracts` and `reach` check it as a whole.
+//! 5. `from_record` makes the model; `push_out`, `available`, `contracts` and `reach` check it as a
+//!    whole.
 //!
 //! `topology` turns names into indices and routes. `report` collects all problems (`problem`), so
 //! that they are reported together. `traffic`, `contract` and `port` define what kinds of traffic
 //! and ports can do.
 
 mod abr;
-mod alone;
 mod available;
 mod check;
 mod contract;
@@ -22,7 +22,7 @@ mod contracts;
 mod expand;
 mod flows;
 mod from_record;
-mod fronts;
+mod individual;
 mod members;
 pub(crate) mod model;
 mod network;
@@ -30,6 +30,7 @@ mod overrides;
 pub(crate) mod port;
 mod probes;
 mod problem;
+mod push_out;
 mod reach;
 mod read;
 mod record;

@@ -5,7 +5,7 @@
 //! other by name, never by index.
 
 pub use super::abr::{AbrParams, EricaParams, EricaPlusParams, Feedback, RmRates};
-pub use super::contract::{Contract, Terms};
+pub use super::contract::{Contract, ContractTerms};
 pub use super::port::{
     ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, RedAverage, RedParams, RestOfFrame,
     Scheduler, Threshold,

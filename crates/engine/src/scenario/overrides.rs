@@ -11,7 +11,7 @@
 //! A value is TOML; anything else is a text. The bare word `default` removes the field, which then
 //! has its default again.
 
-use super::alone::{Alone, BESIDE, OF_GROUP};
+use super::individual::{GROUP_FIELDS, IndividualMembers, OUTSIDE_TEXT};
 use super::members::{self, Maker, label};
 use super::problem::Problem;
 use super::syntax::from_toml;
@@ -24,10 +24,10 @@ use crate::registry::{Family, Kind};
 const DEFAULT: &str = "default";
 
 /// Sets the value at `path` of the scenario `root`, or removes it when `text` is [`DEFAULT`].
-/// Values of one group member go to `alone`.
+/// Values of one group member go to `individual`.
 pub(super) fn apply(
     root: &mut Node,
-    alone: &mut Alone,
+    individual: &mut IndividualMembers,
     path: &str,
     text: &str,
 ) -> Result<(), Box<Problem>> {
@@ -54,21 +54,21 @@ pub(super) fn apply(
         return Err(problem("is not a path".into(), allowed.into(), None));
     }
     match named(root, &steps) {
-        Named::AsWritten => {}
-        Named::Sole(at) => {
+        NamedStep::AsWritten => {}
+        NamedStep::Sole(at) => {
             position = at.to_string();
             steps[1] = &position;
         }
-        Named::OneOf(list, maker) => {
-            let own = steps.get(2).filter(|field| !OF_GROUP.contains(field));
-            if own.is_none() {
-                let (message, meant) = not_its_own(root, list, maker, &steps);
+        NamedStep::OneOf(list, maker) => {
+            let field = steps.get(2).filter(|field| !GROUP_FIELDS.contains(field));
+            if field.is_none() {
+                let (message, meant) = shared_field_problem(root, list, maker, &steps);
                 let allowed = "its other fields: it is a member of a group, and has these of it";
                 return Err(problem(message, allowed.into(), meant));
             }
             member = Some((list, maker));
         }
-        Named::Back(there) => {
+        NamedStep::Back(there) => {
             let message = format!(
                 "`{}` is the link back of `link.{there}`, whose rate and delay it has",
                 shorten(steps[1])
@@ -76,16 +76,17 @@ pub(super) fn apply(
             let allowed = "the link there; or `duplex = false` there and an element of its own";
             return Err(problem(message, allowed.into(), None));
         }
-        Named::In(field) => {
+        NamedStep::In(field) => {
             let message = format!("is no field of a scenario, but the name of a {field}");
             let meant = format!("`{}`", shorten(&format!("{field}.{path}")));
             return Err(problem(message, String::new(), Some(meant)));
         }
     }
     let value = (text.trim() != DEFAULT).then(|| parse(text));
-    let done = match member.and_then(|(list, maker)| alone.values(root, list, maker, steps[1])) {
+    let done = match member.and_then(|(list, maker)| individual.values(root, list, maker, steps[1]))
+    {
         Some(values) => set(values, steps[0], &steps[2..], value.as_ref()),
-        None => set_all(root, alone, &steps, value.as_ref()),
+        None => set_all(root, individual, &steps, value.as_ref()),
     };
     done.map_err(|lost| {
         let mut candidates = lost.candidates;
@@ -101,7 +102,7 @@ pub(super) fn apply(
 }
 
 /// Meaning of a path step that is a name from results.
-enum Named {
+enum NamedStep {
     /// No name from results: the path applies as written.
     AsWritten,
     /// The only thing that the element at this position makes.
@@ -126,36 +127,41 @@ fn back_of(root: &Node, field: &str, name: &str) -> Option<usize> {
     group.or_else(|| members::maker(root, field, &there).map(|maker| maker.at))
 }
 
-fn named(root: &Node, steps: &[&str]) -> Named {
+fn named(root: &Node, steps: &[&str]) -> NamedStep {
     let scenario = &Family::Scenario.components()[0];
     if scenario.parameter(steps[0]).is_none() {
-        return members::list_with(root, steps[0]).map_or(Named::AsWritten, Named::In);
+        return members::list_with(root, steps[0]).map_or(NamedStep::AsWritten, NamedStep::In);
     }
     let (&[field, name, ..], Some(list)) = (steps, root.get(steps[0])) else {
-        return Named::AsWritten;
+        return NamedStep::AsWritten;
     };
     let known = family(field).map_or(&[][..], Family::components);
     let is_field = known.iter().any(|c| c.parameter(name).is_some());
     if is_field || !elements(list.items(), field, name).is_empty() {
-        return Named::AsWritten;
+        return NamedStep::AsWritten;
     }
     let maker = members::maker(root, field, name).zip(members::list_of(field));
     match maker {
         None => match back_of(root, field, name) {
             Some(at) => {
                 let there = label(&list.items()[at], field);
-                Named::Back(there.unwrap_or_else(|| at.to_string()))
+                NamedStep::Back(there.unwrap_or_else(|| at.to_string()))
             }
-            None => Named::AsWritten,
+            None => NamedStep::AsWritten,
         },
-        Some((maker, _)) if maker.makes == 1 => Named::Sole(maker.at),
-        Some((maker, list)) => Named::OneOf(list, maker),
+        Some((maker, _)) if maker.makes == 1 => NamedStep::Sole(maker.at),
+        Some((maker, list)) => NamedStep::OneOf(list, maker),
     }
 }
 
 /// Fault of a path that leads to a whole group member, or to a field that it shares with its group.
 /// Suggests what can be set instead.
-fn not_its_own(root: &Node, list: &str, maker: Maker, steps: &[&str]) -> (String, Option<String>) {
+fn shared_field_problem(
+    root: &Node,
+    list: &str,
+    maker: Maker,
+    steps: &[&str],
+) -> (String, Option<String>) {
     let items = root.get(list).map_or(&[][..], Node::items);
     let group = items.get(maker.at).and_then(|item| label(item, list));
     let group = format!("{list}.{}", group.unwrap_or_else(|| maker.at.to_string()));
@@ -173,7 +179,7 @@ fn not_its_own(root: &Node, list: &str, maker: Maker, steps: &[&str]) -> (String
 /// them.
 fn set_all(
     root: &mut Node,
-    alone: &mut Alone,
+    individual: &mut IndividualMembers,
     steps: &[&str],
     value: Option<&Node>,
 ) -> Result<(), Lost> {
@@ -183,10 +189,10 @@ fn set_all(
         .and_then(|node| reached(node.items(), list, rest));
     set(root, "", steps, value)?;
     if rest.is_empty() {
-        alone.forget(list);
+        individual.forget(list);
     }
     let (chosen, rest) = reached.unwrap_or_default();
-    let mut members = alone.made_by(list, &chosen);
+    let mut members = individual.values_of_members(list, &chosen);
     members.try_for_each(|values| set(values, list, rest, value))
 }
 
@@ -221,7 +227,7 @@ fn parse(text: &str) -> Node {
         }) if fields.len() == 1 => fields.remove(0).node,
         _ => Node {
             value: Value::Text(text.to_string()),
-            place: BESIDE,
+            place: OUTSIDE_TEXT,
         },
     };
     mark(&mut node);
@@ -229,11 +235,11 @@ fn parse(text: &str) -> Node {
 }
 
 fn mark(node: &mut Node) {
-    node.place = BESIDE;
+    node.place = OUTSIDE_TEXT;
     match &mut node.value {
         Value::List(items) => items.iter_mut().for_each(mark),
         Value::Table(fields) => fields.iter_mut().for_each(|f| {
-            f.place = BESIDE;
+            f.place = OUTSIDE_TEXT;
             mark(&mut f.node);
         }),
         _ => {}
@@ -314,11 +320,11 @@ fn field_of<'f>(
         None => {
             let node = Node {
                 value: Value::Table(Vec::new()),
-                place: BESIDE,
+                place: OUTSIDE_TEXT,
             };
             fields.push(Field {
                 name: step.into(),
-                place: BESIDE,
+                place: OUTSIDE_TEXT,
                 node,
             });
             fields.len() - 1

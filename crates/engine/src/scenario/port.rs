@@ -228,13 +228,13 @@ pub enum Scheduler {
 
 /// The scheduler that applies at a port: the link's own, else the scheduler of the switch it
 /// leaves.
-pub(crate) fn scheduler<T>(own: Option<T>, of_switch: Option<T>) -> Option<T> {
-    own.or(of_switch)
+pub(crate) fn scheduler<T>(of_link: Option<T>, of_switch: Option<T>) -> Option<T> {
+    of_link.or(of_switch)
 }
 
 /// The queue of `class` at a port: the link's own, else the switch's, else unlimited tail drop.
-pub(crate) fn queue(own: &[ClassQueue], of_switch: &[ClassQueue], class: Class) -> ClassQueue {
-    let mut queues = own.iter().chain(of_switch);
+pub(crate) fn queue(of_link: &[ClassQueue], of_switch: &[ClassQueue], class: Class) -> ClassQueue {
+    let mut queues = of_link.iter().chain(of_switch);
     let found = queues.find(|q| q.class == class);
     found.cloned().unwrap_or(ClassQueue {
         class,

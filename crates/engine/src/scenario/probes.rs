@@ -22,7 +22,7 @@ pub(crate) fn probes(
     flows: &Flows<'_>,
     report: &mut Report,
 ) -> Vec<Probe> {
-    let mut points = Points {
+    let mut points = PointBudget {
         duration: number(scenario, "duration"),
         so_far: 0,
     };
@@ -55,24 +55,24 @@ struct Entry<'r> {
     /// Name of `what` as written.
     named: &'r str,
     of: &'r str,
-    place: Place,
+    place: PlaceKind,
 }
 
 /// Kind of thing that a probe records.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum PlaceKind {
     Vc,
     Host,
     Link,
 }
 
-impl Place {
+impl PlaceKind {
     /// Name of the kind, for messages.
     fn kind(self) -> &'static str {
         match self {
-            Place::Vc => "VC",
-            Place::Host => "host",
-            Place::Link => "link",
+            PlaceKind::Vc => "VC",
+            PlaceKind::Host => "host",
+            PlaceKind::Link => "link",
         }
     }
 }
@@ -83,12 +83,12 @@ impl<'r> Entry<'r> {
         let what = field(record, "what");
         let of = Family::Probe.find(named)?.parameter("of")?;
         let place = match of.kind {
-            Kind::Reference(&[Family::Vc]) => Place::Vc,
+            Kind::Reference(&[Family::Vc]) => PlaceKind::Vc,
             _ if what == Observable::Capture => match text(record, "layer")? {
-                layer if layer == Layer::Segments.name() => Place::Host,
-                _ => Place::Link,
+                layer if layer == Layer::Segments.name() => PlaceKind::Host,
+                _ => PlaceKind::Link,
             },
-            _ => Place::Link,
+            _ => PlaceKind::Link,
         };
         Some(Entry {
             record,
@@ -103,13 +103,13 @@ impl<'r> Entry<'r> {
     /// The VCs, hosts or links that the entry names.
     fn members<'o>(&self, things: &'o Things, report: &mut Report) -> Option<&'o [usize]> {
         let names: &Names = match self.place {
-            Place::Vc => &things.vc_names,
-            Place::Host => &things.node_names,
-            Place::Link => &things.link_names,
+            PlaceKind::Vc => &things.vc_names,
+            PlaceKind::Host => &things.node_names,
+            PlaceKind::Link => &things.link_names,
         };
         let is_host = |members: &&[usize]| members.iter().all(|&node| node < things.hosts);
         let found = names.find(self.of);
-        let found = found.filter(|members| self.place != Place::Host || is_host(members));
+        let found = found.filter(|members| self.place != PlaceKind::Host || is_host(members));
         if found.is_none() {
             let kind = self.place.kind();
             let suggestion = report.suggest(self.of, names.all());
@@ -139,7 +139,7 @@ impl<'r> Entry<'r> {
         if self.what == Observable::Capture {
             return;
         }
-        if self.place == Place::Vc {
+        if self.place == PlaceKind::Vc {
             let lacks = |&vc: &usize| match self.what {
                 Observable::Acr | Observable::HostQueue => {
                     let lacks = !flows.has_end_systems(vc)?;
@@ -199,15 +199,17 @@ impl<'r> Entry<'r> {
                 let mut links = both_ways.filter_map(|ends| things.between.get(&ends));
                 let ends = [vc.nodes.first(), vc.nodes.last()];
                 let is_there = match self.place {
-                    Place::Host => ends.into_iter().flatten().any(|end| members.contains(end)),
-                    Place::Link | Place::Vc => links.any(|link| members.contains(link)),
+                    PlaceKind::Host => ends.into_iter().flatten().any(|end| members.contains(end)),
+                    PlaceKind::Link | PlaceKind::Vc => links.any(|link| members.contains(link)),
                 };
                 if things.path(vc).is_some() && !is_there {
                     let [message, allowed] = match self.place {
-                        Place::Host => {
+                        PlaceKind::Host => {
                             ["does not begin or end at", "a VC that begins or ends there"]
                         }
-                        Place::Link | Place::Vc => ["does not cross", "a VC that crosses it"],
+                        PlaceKind::Link | PlaceKind::Vc => {
+                            ["does not cross", "a VC that crosses it"]
+                        }
                     };
                     report.add(&path, format!("{message} {}", self.of), allowed, None);
                 }
@@ -247,9 +249,9 @@ impl<'r> Entry<'r> {
     /// The probe of one VC, host or link.
     fn of_member(&self, member: usize, things: &Things) -> Probe {
         let name = match self.place {
-            Place::Vc => &things.vcs[member].name,
-            Place::Host => &things.nodes[member].name,
-            Place::Link => &things.links[member].name,
+            PlaceKind::Vc => &things.vcs[member].name,
+            PlaceKind::Host => &things.nodes[member].name,
+            PlaceKind::Link => &things.links[member].name,
         };
         Probe {
             what: self.what,
@@ -267,12 +269,12 @@ impl<'r> Entry<'r> {
 }
 
 /// Number of points that probes record at intervals.
-struct Points {
+struct PointBudget {
     duration: Option<u64>,
     so_far: u64,
 }
 
-impl Points {
+impl PointBudget {
     fn add(&mut self, probe: &Entry<'_>, members: usize, report: &mut Report) {
         let of = |field| number(probe.record, field).map(|interval| (field, interval));
         let interval = of("interval").or(of("envelope"));

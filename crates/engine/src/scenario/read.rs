@@ -1,14 +1,14 @@
 //! Reads text or Python values into a checked scenario.
 
-use super::alone::{Alone, Placed};
 use super::expand::expand;
 use super::flows::Flows;
+use super::individual::{IndividualMembers, PlacedMembers};
 use super::model::{MaxGoodput, Scenario};
 use super::network::Network;
 use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
-use super::{available, check, contracts, from_record, fronts, overrides, probes, reach, syntax};
+use super::{available, check, contracts, from_record, overrides, probes, push_out, reach, syntax};
 use crate::fair_goodput;
 use crate::registry::Family;
 use crate::scenario::topology::Topology;
@@ -47,18 +47,18 @@ fn read(
     overrides: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Vec::new();
-    let mut alone = Alone::default();
+    let mut individual = IndividualMembers::default();
     for (path, value) in overrides {
-        let applied = overrides::apply(&mut root, &mut alone, path, value);
+        let applied = overrides::apply(&mut root, &mut individual, path, value);
         problems.extend(applied.err().map(|p| *p));
     }
-    let placed = alone.place(&mut root);
-    resolve(&root, &placed, file, problems).map_err(|found| placed.told(found))
+    let placed = individual.place(&mut root);
+    resolve(&root, &placed, file, problems).map_err(|found| placed.with_member_names(found))
 }
 
 fn resolve(
     root: &Node,
-    placed: &Placed,
+    placed: &PlacedMembers,
     file: &str,
     problems: Vec<Problem>,
 ) -> Result<Scenario, Vec<Problem>> {
@@ -79,7 +79,7 @@ fn resolve(
                 topology: &topology,
                 things: &things,
             };
-            fronts::check(&network, &mut report);
+            push_out::check(&network, &mut report);
             contracts::check(&network, &mut report);
             available::check(&network, &mut report);
             reach::check(&network, &mut report);

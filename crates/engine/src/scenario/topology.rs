@@ -1,7 +1,7 @@
 //! Resolves names to indices: which links a flow takes, and which links feed a port.
 
 use crate::flow::{Flow, FlowId, FlowKind};
-use crate::scenario::model::{Class, ClassQueue, Link, Scenario, Scheduler, Terms};
+use crate::scenario::model::{Class, ClassQueue, ContractTerms, Link, Scenario, Scheduler};
 use crate::scenario::port;
 use rustc_hash::FxHashMap;
 
@@ -131,8 +131,8 @@ impl Topology {
     /// must leave a switch.
     pub fn scheduler<'a>(&self, scenario: &'a Scenario, link: usize) -> &'a Scheduler {
         let switch = &scenario.switches[self.port_switch(link)];
-        let own = scenario.links[link].scheduler.as_ref();
-        port::scheduler(own, Some(&switch.scheduler)).expect("a switch has one")
+        let of_link = scenario.links[link].scheduler.as_ref();
+        port::scheduler(of_link, Some(&switch.scheduler)).expect("a switch has one")
     }
 
     /// The class queue of `class` at the port that sends on `link`: the link's own, else the
@@ -144,12 +144,17 @@ impl Topology {
 
     /// The contracts of the flows that cross `link`, by their number there. Only data flows of VCs
     /// of `class` have one.
-    pub fn contracts(&self, scenario: &Scenario, link: usize, class: Class) -> Vec<Option<Terms>> {
+    pub fn contracts(
+        &self,
+        scenario: &Scenario,
+        link: usize,
+        class: Class,
+    ) -> Vec<Option<ContractTerms>> {
         let contract = |id: &FlowId| {
             let flow = &self.flows[id.index()];
             let vc = &scenario.vcs[flow.vc];
-            let is_told = flow.kind.is_data() && vc.class == class;
-            vc.terms().filter(|_| is_told)
+            let has_contract = flow.kind.is_data() && vc.class == class;
+            vc.terms().filter(|_| has_contract)
         };
         self.crossing[link].iter().map(contract).collect()
     }
@@ -236,7 +241,7 @@ fn flows(scenario: &Scenario, nodes: &Nodes) -> Result<Flows, String> {
                 .ok_or_else(|| format!("vc {}: no link from {} to {}", vc.name, names[a], names[b]))
         };
         let kinds = FlowKind::of_vc(vc.abr.is_some());
-        let mut own = Vec::with_capacity(kinds.len());
+        let mut ids = Vec::with_capacity(kinds.len());
         for &kind in kinds {
             let hops = names.len() - 1;
             let mut path = Vec::with_capacity(hops);
@@ -247,7 +252,7 @@ fn flows(scenario: &Scenario, nodes: &Nodes) -> Result<Flows, String> {
                     link(hops - at, hops - at - 1)?
                 });
             }
-            own.push(FlowId(flows.len() as u32));
+            ids.push(FlowId(flows.len() as u32));
             flows.push(Flow {
                 vc: index,
                 kind,
@@ -259,7 +264,7 @@ fn flows(scenario: &Scenario, nodes: &Nodes) -> Result<Flows, String> {
                 },
             });
         }
-        flows_of.push(own);
+        flows_of.push(ids);
     }
     Ok((flows, flows_of))
 }

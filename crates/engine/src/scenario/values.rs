@@ -1,7 +1,7 @@
 //! Checks single values: texts, names, quantities, numbers, choices.
 
 use super::tree::{Node, Value};
-use crate::notation::parse::{self, Fault, Part};
+use crate::notation::parse::{self, Fault, FractionRule};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::meant;
@@ -24,14 +24,14 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
         ) if t == FAIR_SHARES => Ok(json!(FAIR_SHARES)),
         (&Kind::Rate { min, max, .. }, _) => {
             let part = match node.place.in_text() {
-                true => Part::Refuse,
-                false => Part::Round,
+                true => FractionRule::Refuse,
+                false => FractionRule::Round,
             };
             let rate = quantity(node, units::RATE, part)?;
             in_range(rate, min, max, |r| show_rate(BitRate(r)))
         }
         (&Kind::Duration { min, max }, _) => {
-            let ticks = quantity(node, units::DURATION, Part::Round)?;
+            let ticks = quantity(node, units::DURATION, FractionRule::Round)?;
             in_range(ticks, min.0, max.0, |t| show_duration(Span(t)))
         }
         (Kind::Cells { unlimited, .. }, Value::Text(t)) if *unlimited && t == "unlimited" => {
@@ -39,11 +39,11 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
         }
         (Kind::Number { .. }, Value::Text(t)) if t == "unlimited" => Ok(Json::Null),
         (&Kind::Cells { min, max, .. }, _) => {
-            let cells = quantity(node, units::CELLS, Part::Refuse)?;
+            let cells = quantity(node, units::CELLS, FractionRule::Refuse)?;
             in_range(cells, min, max, show_cells)
         }
         (&Kind::Bytes { min, max }, _) => {
-            let bytes = quantity(node, units::BYTES, Part::Refuse)?;
+            let bytes = quantity(node, units::BYTES, FractionRule::Refuse)?;
             in_range(bytes, min, max, show_bytes)
         }
         (&(Kind::Integer { min, max } | Kind::Number { min, max }), &Value::Integer(i)) => {
@@ -153,7 +153,7 @@ fn decimal(ratio: Ratio, min: u64, max: u64, below_max: bool) -> Result<Json, Fa
 
 fn threshold(node: &Node) -> Result<Json, Fault> {
     if node.text().is_some_and(|t| !t.contains('/')) {
-        let cells = quantity(node, units::CELLS, Part::Refuse)?;
+        let cells = quantity(node, units::CELLS, FractionRule::Refuse)?;
         return in_range(cells, 0, MAX_CELLS, show_cells).map(|c| json!({ "cells": c }));
     }
     let fraction = ratio(node, DECIMALS)?;
@@ -169,7 +169,7 @@ fn threshold(node: &Node) -> Result<Json, Fault> {
 
 /// Parses a quantity. A bare number is read as a quantity without a unit, so that the message asks
 /// for the unit.
-fn quantity(node: &Node, units: &[Unit], part: Part) -> Result<u64, Fault> {
+fn quantity(node: &Node, units: &[Unit], part: FractionRule) -> Result<u64, Fault> {
     match &node.value {
         Value::Text(text) => parse::quantity(text, units, part),
         Value::Integer(i) => Err(Fault {

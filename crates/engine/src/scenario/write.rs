@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 pub fn write_toml(scenario: &Scenario) -> String {
     let mut out = String::new();
     let top = Family::Scenario.components();
-    fields(&top[0], &record(&alone(scenario)), &mut out);
+    fields(&top[0], &record(&without_lists(scenario)), &mut out);
     for (family, value) in [
         (Family::Ensemble, record(&scenario.ensemble)),
         (Family::Measure, record(&scenario.measure)),
@@ -36,7 +36,7 @@ pub fn write_toml(scenario: &Scenario) -> String {
 }
 
 /// The scenario without its lists, which are written entry by entry.
-fn alone(scenario: &Scenario) -> Scenario {
+fn without_lists(scenario: &Scenario) -> Scenario {
     Scenario {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -60,17 +60,17 @@ fn alone(scenario: &Scenario) -> Scenario {
 type Written = Vec<(&'static str, String)>;
 
 /// Things of which there may be thousands that differ in few texts.
-trait Alike {
+trait WrittenAlike {
     const FAMILY: Family;
 
     /// Whether all fields but the [`Alike::own`] ones are equal.
     fn is_like(&self, other: &Self) -> bool;
 
     /// The text of a field in which similar things may differ. The field is never left out.
-    fn own(&self, field: &str) -> Option<&str>;
+    fn individual_text(&self, field: &str) -> Option<&str>;
 }
 
-impl Alike for Host {
+impl WrittenAlike for Host {
     const FAMILY: Family = Family::Host;
 
     fn is_like(&self, other: &Host) -> bool {
@@ -81,12 +81,12 @@ impl Alike for Host {
         *processing == other.processing
     }
 
-    fn own(&self, field: &str) -> Option<&str> {
+    fn individual_text(&self, field: &str) -> Option<&str> {
         (field == "name").then_some(&self.name)
     }
 }
 
-impl Alike for Link {
+impl WrittenAlike for Link {
     const FAMILY: Family = Family::Link;
 
     fn is_like(&self, other: &Link) -> bool {
@@ -106,7 +106,7 @@ impl Alike for Link {
             && (scheduler, queues) == (&other.scheduler, &other.queues)
     }
 
-    fn own(&self, field: &str) -> Option<&str> {
+    fn individual_text(&self, field: &str) -> Option<&str> {
         let texts = [("name", &self.name), ("from", &self.from), ("to", &self.to)];
         texts
             .into_iter()
@@ -115,7 +115,7 @@ impl Alike for Link {
     }
 }
 
-impl Alike for Vc {
+impl WrittenAlike for Vc {
     const FAMILY: Family = Family::Vc;
 
     fn is_like(&self, other: &Vc) -> bool {
@@ -138,7 +138,7 @@ impl Alike for Vc {
             && (contract, abr, traffic) == (&other.contract, &other.abr, &other.traffic)
     }
 
-    fn own(&self, field: &str) -> Option<&str> {
+    fn individual_text(&self, field: &str) -> Option<&str> {
         let texts = [("name", &self.name), ("from", &self.from), ("to", &self.to)];
         texts
             .into_iter()
@@ -148,16 +148,20 @@ impl Alike for Vc {
 }
 
 /// Writes entries. `written` runs once for several similar entries in a row.
-fn alike<'s, T: Alike>(all: &'s [T], mut written: impl FnMut(&'s T) -> Written, out: &mut String) {
+fn alike<'s, T: WrittenAlike>(
+    all: &'s [T],
+    mut written: impl FnMut(&'s T) -> Written,
+    out: &mut String,
+) {
     let mut last: Option<(&T, Written)> = None;
-    for one in all {
-        if !last.as_ref().is_some_and(|(like, _)| one.is_like(like)) {
-            last = Some((one, written(one)));
+    for item in all {
+        if !last.as_ref().is_some_and(|(like, _)| item.is_like(like)) {
+            last = Some((item, written(item)));
         }
         head(T::FAMILY, out);
         for (field, text) in last.iter().flat_map(|(_, fields)| fields) {
-            match one.own(field) {
-                Some(own) => line(field, &quoted(own), out),
+            match item.individual_text(field) {
+                Some(text) => line(field, &quoted(text), out),
                 None => line(field, text, out),
             }
         }

@@ -5,7 +5,7 @@ use super::ends::{Frame, Payload};
 use super::event::Event;
 use super::{Cell, Twin};
 use crate::abr::feedback::{FeedbackRule, Marks, Measured, Rule};
-use crate::abr::{EndSystem, Site, SubscriberIndex, Terms, Turn};
+use crate::abr::{EndSystem, EndSystemTerms, NextCell, Site, SubscriberIndex};
 use crate::flow::FlowId;
 use crate::units::Time;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub(super) struct PacedQueue {
 }
 
 impl PacedQueue {
-    pub(super) fn new(terms: Terms) -> PacedQueue {
+    pub(super) fn new(terms: EndSystemTerms) -> PacedQueue {
         PacedQueue {
             end: EndSystem::new(terms),
             frames: VecDeque::new(),
@@ -138,7 +138,7 @@ impl Twin<'_> {
         };
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
         let cell = match paced.end.next(now, data) {
-            Turn::Data => {
+            NextCell::Data => {
                 let first = paced.frames.front_mut().expect("data wait");
                 let (frame, cells, index) = *first;
                 first.2 += 1;
@@ -153,7 +153,7 @@ impl Twin<'_> {
                     ..cell
                 }
             }
-            Turn::Rm { rm, out_of_rate } => {
+            NextCell::Rm { rm, out_of_rate } => {
                 let vc = self.vc(flow);
                 let flow = self.topology.flow(vc, self.kind(flow).rm());
                 let frame = self.frames[flow.index()].len() as u32;

@@ -25,7 +25,7 @@ impl Twin<'_> {
         for (cell, from) in self.events.cells_on_their_way(&self.topology) {
             let being_sent = self.lines[from]
                 .in_service
-                .is_some_and(|(c, _)| same(c, cell));
+                .is_some_and(|(c, _)| is_same_cell(c, cell));
             held[cell.flow.index()] += u64::from(!being_sent);
         }
         for (link, nic) in self.nics.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Twin<'_> {
     }
 }
 
-fn same(a: Cell, b: Cell) -> bool {
+fn is_same_cell(a: Cell, b: Cell) -> bool {
     (a.flow, a.frame, a.index) == (b.flow, b.frame, b.index)
 }
 

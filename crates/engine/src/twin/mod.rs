@@ -31,7 +31,7 @@ use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario, TieOrder};
 use crate::stop::{Overdue, Stop};
-use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
+use crate::tally::{DropCounts, DropReason, FlowTally, LinkDrops, Tally, digest};
 use crate::units::{BitRate, Span, Time};
 use abr::{Meter, PacedQueue};
 use ends::{Ends, Frame, Sent};
@@ -510,7 +510,7 @@ impl<'a> Twin<'a> {
         tally.cells_dropped += 1;
         let known = tally.drops.iter().position(|drops| drops.link == link);
         let at = known.unwrap_or_else(|| {
-            let dropped = Dropped::default();
+            let dropped = DropCounts::default();
             tally.drops.push(LinkDrops { link, dropped });
             let place = |link| path.iter().position(|&l| l == link);
             tally.drops.sort_by_key(|drops| place(drops.link));

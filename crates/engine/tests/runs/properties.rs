@@ -8,7 +8,7 @@ use crate::common::{engines, invariants, random};
 use cellyard_engine::registry::Family;
 use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{DropReason, Dropped, MeasuredPort, Tally, left_out};
+use cellyard_engine::testing::{DropCounts, DropReason, MeasuredPort, Tally, left_out};
 use cellyard_engine::units::{BitRate, Span, Time};
 use cellyard_engine::{self as simulation, Kernel, Options, Session};
 use proptest::prelude::*;
@@ -143,7 +143,7 @@ proptest! {
         for (name, engine) in engines::ALL {
             let tally = engine(&case.scenario, case.replication);
             for link in 0..case.scenario.links.len() {
-                let mut of_flows = Dropped::default();
+                let mut of_flows = DropCounts::default();
                 for flow in &tally.flows {
                     of_flows += flow.dropped_at(link);
                 }

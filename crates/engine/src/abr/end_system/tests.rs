@@ -16,8 +16,8 @@ fn at(n: u64) -> Time {
 
 /// Terms with one cell per millisecond at first, no cells due by time, and no cut for missing
 /// answers.
-fn terms() -> Terms {
-    Terms {
+fn terms() -> EndSystemTerms {
+    EndSystemTerms {
         pcr: 1000.0,
         mcr: 0.0,
         icr: 1000.0,
@@ -83,14 +83,14 @@ struct Line {
 }
 
 impl Line {
-    fn new(terms: Terms) -> Line {
+    fn new(terms: EndSystemTerms) -> Line {
         Line {
             end: EndSystem::new(terms),
             now: Time::ZERO,
         }
     }
 
-    fn next(&mut self, data: bool) -> Turn {
+    fn next(&mut self, data: bool) -> NextCell {
         self.now = self.end.due(data).max(self.now);
         assert!(self.now < Time::NEVER, "nothing is due");
         self.end.next(self.now, data)
@@ -99,8 +99,8 @@ impl Line {
     /// Kinds of the next `n` cells: `F` forward, `B` backward, `d` data; `f` and `b` out of rate.
     fn order(&mut self, n: usize, data: bool) -> String {
         let name = |turn| match turn {
-            Turn::Data => 'd',
-            Turn::Rm { rm, out_of_rate } => match (rm.backward, out_of_rate) {
+            NextCell::Data => 'd',
+            NextCell::Rm { rm, out_of_rate } => match (rm.backward, out_of_rate) {
                 (false, false) => 'F',
                 (true, false) => 'B',
                 (false, true) => 'f',
@@ -113,15 +113,15 @@ impl Line {
     /// Next cell, which must be an RM cell.
     fn rm(&mut self, data: bool) -> Rm {
         match self.next(data) {
-            Turn::Rm { rm, .. } => rm,
-            Turn::Data => panic!("data"),
+            NextCell::Rm { rm, .. } => rm,
+            NextCell::Data => panic!("data"),
         }
     }
 }
 
 /// ACR after one `rm` has come back to an end system that had sent a cell at `acr`.
-fn after(terms: Terms, acr: f64, rm: Rm) -> f64 {
-    let mut end = EndSystem::new(Terms { icr: acr, ..terms });
+fn after(terms: EndSystemTerms, acr: f64, rm: Rm) -> f64 {
+    let mut end = EndSystem::new(EndSystemTerms { icr: acr, ..terms });
     end.next(Time::ZERO, true);
     end.take(at(1), rm);
     end.acr()
@@ -140,7 +140,7 @@ fn rule_1_in_rate_cells_are_one_over_acr_apart_and_acr_keeps_its_bounds() {
     assert_eq!(line.end.due(true), at(73));
     (0..16).for_each(|_| line.end.take(at(70), up()));
     assert_eq!((line.end.acr(), line.end.due(true)), (1000.0, at(70)));
-    let bounded = Terms {
+    let bounded = EndSystemTerms {
         mcr: 100.0,
         rif: 1.0,
         ..terms()
@@ -151,7 +151,7 @@ fn rule_1_in_rate_cells_are_one_over_acr_apart_and_acr_keeps_its_bounds() {
 
 #[test]
 fn rule_2_begins_at_icr_with_a_forward_rm_cell() {
-    let terms = Terms {
+    let terms = EndSystemTerms {
         icr: 40.0,
         ..terms()
     };
@@ -169,17 +169,17 @@ fn rule_2_begins_at_icr_with_a_forward_rm_cell() {
 #[test]
 fn rule_3a_one_of_nrm_cells_is_a_forward_rm_cell() {
     for nrm in [2, 4, 32, 256] {
-        let mut line = Line::new(Terms { nrm, ..terms() });
+        let mut line = Line::new(EndSystemTerms { nrm, ..terms() });
         let period = format!("F{}", "d".repeat(nrm as usize - 1));
         assert_eq!(line.order(3 * nrm as usize, true), period.repeat(3));
     }
     // Cells that are turned round count among the Nrm.
-    let mut line = Line::new(Terms { nrm: 4, ..terms() });
+    let mut line = Line::new(EndSystemTerms { nrm: 4, ..terms() });
     line.next(true);
     line.end.take(line.now, question());
     assert_eq!(line.order(5, true), "BddFd");
     // The forward RM cell goes even where nothing waits; then there is silence.
-    let mut line = Line::new(Terms { nrm: 4, ..terms() });
+    let mut line = Line::new(EndSystemTerms { nrm: 4, ..terms() });
     assert_eq!(line.order(4, true), "Fddd");
     assert_eq!(line.order(1, false), "F");
     assert_eq!(line.end.due(false), Time::NEVER);
@@ -187,7 +187,7 @@ fn rule_3a_one_of_nrm_cells_is_a_forward_rm_cell() {
 
 #[test]
 fn rule_3a_after_trm_one_goes_behind_two_cells() {
-    let terms = Terms {
+    let terms = EndSystemTerms {
         trm: ms(10),
         ..terms()
     };
@@ -207,7 +207,7 @@ fn rule_3a_after_trm_one_goes_behind_two_cells() {
 
 #[test]
 fn rule_3b_one_backward_rm_cell_goes_before_data_and_more_where_none_wait() {
-    let mut line = Line::new(Terms { nrm: 8, ..terms() });
+    let mut line = Line::new(EndSystemTerms { nrm: 8, ..terms() });
     line.order(3, true);
     line.end.take(line.now, question());
     assert_eq!(line.order(1, true), "B");
@@ -222,7 +222,7 @@ fn rule_3b_one_backward_rm_cell_goes_before_data_and_more_where_none_wait() {
 
 #[test]
 fn rule_3_a_forward_rm_cell_that_is_due_goes_before_one_that_is_turned_round() {
-    let mut line = Line::new(Terms { nrm: 4, ..terms() });
+    let mut line = Line::new(EndSystemTerms { nrm: 4, ..terms() });
     line.order(4, true);
     line.end.take(line.now, question());
     assert_eq!(line.order(3, true), "FBd");
@@ -230,7 +230,7 @@ fn rule_3_a_forward_rm_cell_that_is_due_goes_before_one_that_is_turned_round() {
 
 #[test]
 fn rule_5_after_adtf_without_forward_rm_cells_acr_falls_to_icr() {
-    let terms = Terms {
+    let terms = EndSystemTerms {
         icr: 100.0,
         nrm: 2,
         adtf: ms(500),
@@ -260,7 +260,7 @@ fn rule_5_after_adtf_without_forward_rm_cells_acr_falls_to_icr() {
 
 #[test]
 fn rule_6_with_crm_unanswered_acr_is_cut_by_cdf_at_each_forward_rm_cell() {
-    let terms = Terms {
+    let terms = EndSystemTerms {
         nrm: 2,
         crm: 3,
         cdf: 0.25,
@@ -285,13 +285,13 @@ fn rule_6_with_crm_unanswered_acr_is_cut_by_cdf_at_each_forward_rm_cell() {
     line.end.take(line.now, up());
     assert_eq!(rates(&mut line, 4), [562.5, 562.5, 562.5, 500.0]);
     // With CDF = 0 nothing is cut.
-    let mut line = Line::new(Terms { cdf: 0.0, ..terms });
+    let mut line = Line::new(EndSystemTerms { cdf: 0.0, ..terms });
     assert_eq!(rates(&mut line, 5), [1000.0; 5]);
 }
 
 #[test]
 fn rule_6_follows_rule_5() {
-    let late = Terms {
+    let late = EndSystemTerms {
         icr: 400.0,
         nrm: 2,
         adtf: ms(500),
@@ -311,7 +311,7 @@ fn rule_6_follows_rule_5() {
 
 #[test]
 fn rule_7_ccr_is_the_rate_of_the_cells_behind() {
-    let mut line = Line::new(Terms { nrm: 2, ..terms() });
+    let mut line = Line::new(EndSystemTerms { nrm: 2, ..terms() });
     line.order(2, true);
     line.end.take(line.now, er(200.0));
     assert_eq!(line.rm(true).ccr, 200.0);
@@ -322,7 +322,7 @@ fn rule_7_ccr_is_the_rate_of_the_cells_behind() {
 
 #[test]
 fn rule_8_ci_lowers_by_rdf_and_neither_mark_raises_by_rif() {
-    let terms = Terms {
+    let terms = EndSystemTerms {
         mcr: 100.0,
         rif: 0.25,
         rdf: 0.125,
@@ -343,7 +343,7 @@ fn rule_8_ci_lowers_by_rdf_and_neither_mark_raises_by_rif() {
 
 #[test]
 fn rule_9_er_bounds_what_rule_8_leaves_but_not_below_mcr() {
-    let terms = Terms {
+    let terms = EndSystemTerms {
         mcr: 100.0,
         rif: 0.25,
         rdf: 0.125,
@@ -364,7 +364,7 @@ fn rule_9_er_bounds_what_rule_8_leaves_but_not_below_mcr() {
 
 #[test]
 fn rules_4_and_10_a_forward_rm_cell_asks_for_pcr_in_rate() {
-    let mut line = Line::new(Terms {
+    let mut line = Line::new(EndSystemTerms {
         mcr: 7.0,
         icr: 300.0,
         ..terms()
@@ -379,12 +379,12 @@ fn rules_4_and_10_a_forward_rm_cell_asks_for_pcr_in_rate() {
         mcr: 7.0,
     };
     let out_of_rate = false;
-    assert_eq!(line.next(true), Turn::Rm { rm, out_of_rate });
+    assert_eq!(line.next(true), NextCell::Rm { rm, out_of_rate });
 }
 
 /// End system that has sent a forward RM cell and then fallen to `acr`.
 fn slow(acr: f64) -> Line {
-    let mut line = Line::new(Terms { nrm: 4, ..terms() });
+    let mut line = Line::new(EndSystemTerms { nrm: 4, ..terms() });
     line.next(true);
     line.end.take(line.now, er(acr));
     line
@@ -409,7 +409,7 @@ fn rule_11_below_tcr_rm_cells_go_out_of_rate_ten_a_second() {
 
 #[test]
 fn rule_11_what_goes_out_of_rate_is_not_counted_by_rules_3_5_and_6() {
-    let counting = Terms {
+    let counting = EndSystemTerms {
         nrm: 4,
         crm: 2,
         cdf: 0.5,
@@ -517,7 +517,7 @@ fn destination_3_overwrites_what_still_waits() {
 #[test]
 fn destination_6_returns_in_rate_what_came_out_of_rate() {
     let mut other = slow(0.0);
-    let Turn::Rm {
+    let NextCell::Rm {
         rm,
         out_of_rate: true,
     } = other.next(true)
@@ -533,7 +533,7 @@ fn destination_6_returns_in_rate_what_came_out_of_rate() {
 // 1000 = 2^9 (1 + 488/512); 300 = 2^8 (1 + 88/512); 1001.5 and 700.3 lie between codes.
 #[test]
 fn rates_have_16_bits_where_told_so() {
-    let coded = Terms {
+    let coded = EndSystemTerms {
         pcr: 1001.5,
         icr: 300.0,
         rates: RmRates::Coded,

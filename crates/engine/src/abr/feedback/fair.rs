@@ -22,7 +22,7 @@ pub struct FairVc {
 
 /// Capacity left on a link.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct LinkLevel {
     /// Cells per second above the rates of stopped VCs and the MCRs of growing ones.
     left: f64,
     /// Sum of the weights of growing VCs.
@@ -71,9 +71,9 @@ fn peak_at(vc: &FairVc) -> f64 {
 /// Value of u at which each link is full; infinite for a link on which no VC grows.
 /// Rates of growing VCs are still their MCRs.
 fn full_at(vcs: &[FairVc], links: &[f64], rates: &[f64], growing: &[usize]) -> Vec<f64> {
-    let mut rooms: Vec<Room> = links
+    let mut rooms: Vec<LinkLevel> = links
         .iter()
-        .map(|&left| Room { left, weights: 0.0 })
+        .map(|&left| LinkLevel { left, weights: 0.0 })
         .collect();
     for (vc, &rate) in vcs.iter().zip(rates) {
         for &link in &vc.links {
@@ -85,7 +85,7 @@ fn full_at(vcs: &[FairVc], links: &[f64], rates: &[f64], growing: &[usize]) -> V
             rooms[link].weights += vcs[vc].weight;
         }
     }
-    let full = |room: &Room| {
+    let full = |room: &LinkLevel| {
         if room.weights > 0.0 {
             room.left / room.weights
         } else {

@@ -10,7 +10,7 @@ use enum_dispatch::enum_dispatch;
 pub(super) trait LossRecovery {
     /// Whether `ack`, which acknowledges new data, only opens the window, as most ACKs outside
     /// recovery do. Then [`LossRecovery::on_new_ack`] is not called.
-    fn is_usual(&self, _ack: &Ack) -> bool {
+    fn only_opens_window(&self, _ack: &Ack) -> bool {
         true
     }
 

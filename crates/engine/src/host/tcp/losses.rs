@@ -28,7 +28,7 @@ const FOUR: &[u64] = &[14, 24, 26, 28];
 const BURST: &[u64] = &[11, 12, 13, 14, 16, 17, 18, 19];
 
 /// Record of one connection.
-struct Run {
+struct TransferRun {
     /// Segments sent, with their times.
     sent: Vec<(Time, Segment)>,
     counters: SenderCounters,
@@ -36,7 +36,7 @@ struct Run {
     done: Time,
 }
 
-impl Run {
+impl TransferRun {
     fn resent(&self) -> Vec<u64> {
         let again = self.sent.iter().filter(|(_, s)| s.retransmission);
         again.map(|(_, s)| s.seq / MSS).collect()
@@ -52,7 +52,7 @@ impl Run {
     }
 }
 
-fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
+fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> TransferRun {
     let mut sender = Sender::new(params, Span::ZERO, Time::NEVER, ALWAYS);
     let mut receiver = Receiver::new(params, Span::ZERO);
     let mut frames: VecDeque<(Time, Segment)> = VecDeque::new();
@@ -98,7 +98,7 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
         Some(news.delivered),
         bytes.map(|(size, files)| size * files)
     );
-    Run {
+    TransferRun {
         sent,
         counters: sender.counters(),
         transfers: sender.transfers().to_vec(),
@@ -115,11 +115,11 @@ fn study(recovery: Recovery) -> TcpParams {
     }
 }
 
-fn run(recovery: Recovery, lost: &[u64]) -> Run {
+fn run(recovery: Recovery, lost: &[u64]) -> TransferRun {
     transfer(&study(recovery), |frame| lost.contains(&frame))
 }
 
-fn sack(sack_pipe: SackPipe, lost: &[u64]) -> Run {
+fn sack(sack_pipe: SackPipe, lost: &[u64]) -> TransferRun {
     let params = TcpParams {
         sack_pipe,
         ..study(Recovery::Sack)

@@ -178,7 +178,7 @@ impl Sender {
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: &Ack, acked: u64, out: &mut Vec<Segment>) {
         let core = &mut self.core;
-        if self.recovery.is_usual(ack) {
+        if self.recovery.only_opens_window(ack) {
             core.open_window();
             core.send_window(now, out);
         } else {

@@ -16,7 +16,7 @@ mod udp;
 
 pub use cells::CellSource;
 
-use crate::capture::Payload;
+use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
 use crate::host::tcp::Segment;
 use crate::rng::Stream;
@@ -117,7 +117,7 @@ pub trait FrameSource {
     fn deadline(&self, end: End) -> Time;
 
     /// Contents of frame `frame` of the flow `kind`, which was offered and has not arrived.
-    fn carries(&self, kind: FlowKind, frame: u32) -> Payload;
+    fn carries(&self, kind: FlowKind, frame: u32) -> CapturedPayload;
 
     /// A state for probes; `None` if the source lacks it.
     fn state(&self, what: SourceState) -> Option<f64>;

@@ -6,7 +6,7 @@
 use super::two_way::TwoWay;
 use super::udp::Udp;
 use super::{Delivery, End, FrameSource, Outbox, SourceState};
-use crate::capture::Payload;
+use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
 use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
@@ -51,7 +51,7 @@ impl FrameSource for Other {
         self.0.deadline(end)
     }
 
-    fn carries(&self, kind: FlowKind, frame: u32) -> Payload {
+    fn carries(&self, kind: FlowKind, frame: u32) -> CapturedPayload {
         self.0.carries(kind, frame)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
-use crate::capture::Payload;
+use crate::capture::CapturedPayload;
 use crate::cells::precedes;
 use crate::flow::FlowKind;
 use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, OPENED, Receiver, SackBlock, Sender};
@@ -119,18 +119,18 @@ impl Tcp {
 }
 
 /// Representation of a segment in a capture.
-pub(super) fn of_segment(seq: u64, len: u32) -> Payload {
+pub(super) fn of_segment(seq: u64, len: u32) -> CapturedPayload {
     match (seq, len) {
-        (OPENED, _) => Payload::Opened(seq),
-        (_, 0) => Payload::Syn(seq),
-        _ => Payload::Data { seq, len },
+        (OPENED, _) => CapturedPayload::Opened(seq),
+        (_, 0) => CapturedPayload::Syn(seq),
+        _ => CapturedPayload::Data { seq, len },
     }
 }
 
 /// Representation of an ACK in a capture.
-pub(super) fn of_ack(ack: &Ack) -> Payload {
+pub(super) fn of_ack(ack: &Ack) -> CapturedPayload {
     let blocks = ack.sack().iter().map(|block| [block.start, block.end]);
-    Payload::Ack {
+    CapturedPayload::Ack {
         ack: ack.ack,
         blocks: blocks.collect(),
     }
@@ -275,7 +275,7 @@ impl FrameSource for Tcp {
         }
     }
 
-    fn carries(&self, kind: FlowKind, frame: u32) -> Payload {
+    fn carries(&self, kind: FlowKind, frame: u32) -> CapturedPayload {
         if kind.is_data() {
             let mut skipped = frame.wrapping_sub(self.first_data);
             for stretch in &self.data {

@@ -7,7 +7,7 @@
 use super::tcp::{of_ack, of_segment, state};
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
-use crate::capture::Payload;
+use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
 use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
 use crate::scenario::TcpParams;
@@ -190,7 +190,7 @@ impl FrameSource for TwoWay {
         sender.deadline().min(receiver.deadline())
     }
 
-    fn carries(&self, kind: FlowKind, frame: u32) -> Payload {
+    fn carries(&self, kind: FlowKind, frame: u32) -> CapturedPayload {
         let flow = match kind.is_forward() {
             true => &self.forward,
             false => &self.backward,

@@ -2,7 +2,7 @@
 
 use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
-use crate::capture::Payload;
+use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
 use crate::scenario::UdpParams;
 use crate::tally::{SenderCounters, Transfer};
@@ -61,8 +61,8 @@ impl FrameSource for Udp {
         Time::NEVER
     }
 
-    fn carries(&self, _: FlowKind, frame: u32) -> Payload {
-        Payload::Datagram {
+    fn carries(&self, _: FlowKind, frame: u32) -> CapturedPayload {
+        CapturedPayload::Datagram {
             first: u64::from(frame) * self.bytes,
             len: self.bytes as u32,
         }

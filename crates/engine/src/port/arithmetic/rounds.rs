@@ -220,7 +220,7 @@ fn break_off(
 }
 
 /// Limits on the rounds of the members.
-struct Bounds {
+struct RoundBounds {
     /// First arrival of the first and of the last member.
     begin: Time,
     last_time: Time,
@@ -243,7 +243,7 @@ fn gather(
     fabric: &Fabric,
     inputs: &mut Inputs,
     horizon: Time,
-) -> Option<Bounds> {
+) -> Option<RoundBounds> {
     let c = kernel.cell_time();
     let (begin, _) = inputs.order.first()?;
     if !inputs.tie.is_regular() || !kernel.is_steady_at(begin) {
@@ -304,7 +304,7 @@ fn gather(
     if inputs.round_inputs.len() < 2 || limit <= last_time {
         return None;
     }
-    Some(Bounds {
+    Some(RoundBounds {
         begin,
         last_time,
         // The next frame of an input may begin less than a cell time after its last cell, and so
@@ -326,7 +326,7 @@ fn plan(
     inputs: &mut Inputs,
     horizon: Time,
 ) -> Option<RoundPlan> {
-    let Bounds {
+    let RoundBounds {
         begin,
         last_time,
         limit,

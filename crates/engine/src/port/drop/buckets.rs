@@ -19,7 +19,7 @@
 
 use super::{Arriving, AskedRun, AskedRuns, Decision, QueueView};
 use crate::port::police::gcra::{LeakyBucket, Test};
-use crate::scenario::Terms;
+use crate::scenario::ContractTerms;
 use crate::tally::DropReason;
 use crate::units::Time;
 
@@ -56,8 +56,12 @@ fn turns_of(ahead: usize, turns: u64, of: usize) -> u64 {
 impl AllBuckets {
     /// Creates empty buckets from the contract of each flow, by local number.
     /// A contract without a minimum rate counts as none.
-    pub fn new(contracts: &[Option<Terms>], export_tag: bool, buffer: Option<u64>) -> AllBuckets {
-        let buckets = |terms: &Terms| {
+    pub fn new(
+        contracts: &[Option<ContractTerms>],
+        export_tag: bool,
+        buffer: Option<u64>,
+    ) -> AllBuckets {
+        let buckets = |terms: &ContractTerms| {
             Some(Buckets {
                 peak: Test::peak(terms).map(Test::bucket),
                 sustained: Test::sustained(terms)?.bucket(),
@@ -224,7 +228,7 @@ mod tests {
     // not all be charged together.
     #[test]
     fn cells_of_which_one_may_find_no_room_are_not_taken_together() {
-        let contract = Terms {
+        let contract = ContractTerms {
             pcr: None,
             cdvt: Span::ZERO,
             sustained: Some(BitRate(10_000_000)),
@@ -270,7 +274,7 @@ mod tests {
             (runs, cells, x) in (1usize..6, 1u64..40, 0u64..200),
             phases in vec(0u64..C.0, 6),
         ) {
-            let terms = |&(mbps, mbs, pcr, has): &(u64, u64, Option<u64>, u8)| (has > 0).then(|| Terms {
+            let terms = |&(mbps, mbs, pcr, has): &(u64, u64, Option<u64>, u8)| (has > 0).then(|| ContractTerms {
                 pcr: pcr.map(|pcr| BitRate(pcr * 1_000_000)),
                 cdvt: C,
                 sustained: Some(BitRate(mbps * 1_000_000)),

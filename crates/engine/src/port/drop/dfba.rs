@@ -19,7 +19,7 @@
 //! random losses.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
-use crate::scenario::{Terms, Threshold};
+use crate::scenario::{ContractTerms, Threshold};
 use crate::units::{Ratio, Time};
 
 /// Differential Fair Buffer Allocation for one class queue.
@@ -47,9 +47,9 @@ impl Dfba {
         z: Ratio,
         alpha: Ratio,
         buffer: Option<u64>,
-        contracts: &[Option<Terms>],
+        contracts: &[Option<ContractTerms>],
     ) -> Dfba {
-        let rate = |terms: &Terms| terms.sustained.map(|rate| rate.0);
+        let rate = |terms: &ContractTerms| terms.sustained.map(|rate| rate.0);
         let contracts = contracts.iter();
         let rates = contracts.map(|c| c.as_ref().and_then(rate).unwrap_or(0));
         let rates: Vec<u64> = rates.collect();

@@ -19,7 +19,7 @@
 
 use super::buckets::AllBuckets;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
-use crate::scenario::{Terms, Threshold};
+use crate::scenario::{ContractTerms, Threshold};
 use crate::units::{Ratio, Time};
 
 /// Scheme one for one class queue.
@@ -36,7 +36,7 @@ impl GcraEpd {
         threshold: Threshold,
         export_tag: bool,
         buffer: Option<u64>,
-        contracts: &[Option<Terms>],
+        contracts: &[Option<ContractTerms>],
     ) -> GcraEpd {
         GcraEpd {
             threshold: resolve(threshold, buffer),

@@ -19,7 +19,7 @@
 
 use super::buckets::AllBuckets;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
-use crate::scenario::{Terms, Threshold};
+use crate::scenario::{ContractTerms, Threshold};
 use crate::units::{Ratio, Time};
 
 /// Scheme two for one class queue.
@@ -38,7 +38,7 @@ impl GcraRoundRobin {
         keep_credit: bool,
         export_tag: bool,
         buffer: Option<u64>,
-        contracts: &[Option<Terms>],
+        contracts: &[Option<ContractTerms>],
     ) -> GcraRoundRobin {
         GcraRoundRobin {
             threshold: resolve(threshold, buffer),

@@ -18,7 +18,7 @@
 
 use super::buckets::AllBuckets;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
-use crate::scenario::{Terms, Threshold};
+use crate::scenario::{ContractTerms, Threshold};
 use crate::units::{Ratio, Time};
 
 /// Scheme of chapter 8 for one class queue.
@@ -40,7 +40,7 @@ impl GcraTwoThresholds {
         threshold: Threshold,
         export_tag: bool,
         buffer: Option<u64>,
-        contracts: &[Option<Terms>],
+        contracts: &[Option<ContractTerms>],
     ) -> GcraTwoThresholds {
         GcraTwoThresholds {
             low: resolve(low, buffer),

@@ -29,7 +29,7 @@ pub mod testing;
 
 use crate::cells::{ENDS_FRAME, Run, TAGGED};
 use crate::rng::Stream;
-use crate::scenario::{DropPolicy, Terms, Threshold};
+use crate::scenario::{ContractTerms, DropPolicy, Threshold};
 use crate::tally::DropReason;
 use crate::units::{Ratio, Span, Time};
 use enum_dispatch::enum_dispatch;
@@ -294,7 +294,11 @@ impl Policy {
     /// Creates the policy `spec` for a buffer of `buffer` cells and flows with these contracts, by
     /// local number.
     /// With an unlimited buffer (`None`), thresholds relative to the buffer are never reached.
-    pub fn new(spec: &DropPolicy, buffer: Option<u64>, contracts: &[Option<Terms>]) -> Policy {
+    pub fn new(
+        spec: &DropPolicy,
+        buffer: Option<u64>,
+        contracts: &[Option<ContractTerms>],
+    ) -> Policy {
         match *spec {
             #[cfg(test)]
             DropPolicy::TailDrop => testing::tail_drop(),

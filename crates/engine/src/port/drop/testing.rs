@@ -3,7 +3,7 @@
 use super::tail_drop::TailDrop;
 use super::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use crate::rng::Stream;
-use crate::scenario::{DropPolicy, RedAverage, RedParams, Terms, Threshold};
+use crate::scenario::{ContractTerms, DropPolicy, RedAverage, RedParams, Threshold};
 use crate::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND, Time};
 use std::cell::RefCell;
 
@@ -57,8 +57,8 @@ pub fn tail_drop() -> Policy {
 const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 100_000_000;
 
 /// Contract with a minimum rate and MBS, but no PCR.
-pub fn contract(mcr: u64, mbs: u64) -> Terms {
-    Terms {
+pub fn contract(mcr: u64, mbs: u64) -> ContractTerms {
+    ContractTerms {
         pcr: None,
         cdvt: Span::ZERO,
         sustained: Some(BitRate(mcr)),

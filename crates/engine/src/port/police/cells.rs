@@ -11,7 +11,7 @@
 use super::gcra::{Gcra, Test};
 use super::{PoliceRule, Ruling};
 use crate::port::drop::Arriving;
-use crate::scenario::{GcraForm, PoliceAction, Terms};
+use crate::scenario::{ContractTerms, GcraForm, PoliceAction};
 use crate::units::Time;
 
 /// The policer of cells.
@@ -30,9 +30,13 @@ struct Tests {
 
 impl CellPolicer {
     /// A policer for these contracts of the flows, by local number.
-    pub fn new(action: PoliceAction, form: GcraForm, contracts: &[Option<Terms>]) -> CellPolicer {
+    pub fn new(
+        action: PoliceAction,
+        form: GcraForm,
+        contracts: &[Option<ContractTerms>],
+    ) -> CellPolicer {
         let gcra = |test: Option<Test>| test.map(|test| Gcra::new(test, form));
-        let tests = |terms: &Terms| Tests {
+        let tests = |terms: &ContractTerms| Tests {
             peak: gcra(Test::peak(terms)),
             sustained: gcra(Test::sustained(terms)),
         };
@@ -76,7 +80,7 @@ mod tests {
     const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
 
     fn policer(action: PoliceAction) -> CellPolicer {
-        let terms = Terms {
+        let terms = ContractTerms {
             pcr: Some(BitRate(150_000_000)),
             cdvt: Span::ZERO,
             sustained: Some(BitRate(15_000_000)),

@@ -18,7 +18,7 @@
 use super::gcra::{LeakyBucket, Test};
 use super::{PoliceRule, Ruling};
 use crate::port::drop::Arriving;
-use crate::scenario::{PoliceAction, Terms};
+use crate::scenario::{ContractTerms, PoliceAction};
 use crate::units::Time;
 
 /// The policer of frames.
@@ -45,8 +45,8 @@ struct Contract {
 impl FramePolicer {
     /// A policer for these contracts of the flows, by local number. A contract without an MCR is
     /// ignored.
-    pub fn new(action: PoliceAction, contracts: &[Option<Terms>]) -> FramePolicer {
-        let contract = |terms: &Terms| {
+    pub fn new(action: PoliceAction, contracts: &[Option<ContractTerms>]) -> FramePolicer {
+        let contract = |terms: &ContractTerms| {
             Some(Contract {
                 peak: Test::peak(terms).map(Test::bucket),
                 bucket: Test::sustained(terms)?.bucket(),
@@ -106,7 +106,7 @@ mod tests {
     /// A policer for frames of 4 cells, an MCR of a fifteenth of the line, and an MBS of `mbs`
     /// cells.
     fn policer(action: PoliceAction, mbs: u64) -> FramePolicer {
-        let terms = Terms {
+        let terms = ContractTerms {
             pcr: None,
             cdvt: Span::ZERO,
             sustained: Some(BitRate(10_000_000)),
@@ -154,7 +154,7 @@ mod tests {
             (PoliceAction::Drop, [Drop, Drop, Pass]),
             (PoliceAction::Tag, [Tag, Tag, Drop]),
         ] {
-            let terms = Terms {
+            let terms = ContractTerms {
                 pcr: Some(BitRate(50_000_000)),
                 cdvt: Span::ZERO,
                 sustained: Some(BitRate(10_000_000)),

@@ -13,7 +13,7 @@
 //! and TAT are integers. L is rounded down after the division by PCR, which cannot change a
 //! comparison with an integer. So rounding never affects a decision.
 
-use crate::scenario::{GcraForm, Terms};
+use crate::scenario::{ContractTerms, GcraForm};
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 
 /// I times the rate, in ticks times bits per second.
@@ -30,12 +30,12 @@ pub struct Test {
 
 impl Test {
     /// GCRA(1/PCR, CDVT); `None` without a PCR.
-    pub fn peak(terms: &Terms) -> Option<Test> {
+    pub fn peak(terms: &ContractTerms) -> Option<Test> {
         terms.pcr.map(|pcr| Test::new(pcr, terms.cdvt, 0))
     }
 
     /// GCRA(1/SCR, BT + CDVT), also for an MCR; `None` without either.
-    pub fn sustained(terms: &Terms) -> Option<Test> {
+    pub fn sustained(terms: &ContractTerms) -> Option<Test> {
         let rate = terms.sustained?;
         let burst = i128::from(terms.mbs.saturating_sub(1)) * CELL;
         let burst = terms.pcr.map_or(burst, |pcr| {
@@ -234,8 +234,8 @@ mod tests {
     /// Ticks per cell at 150 Mb/s; a rate n times slower takes n times as many.
     const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
 
-    fn terms(pcr: Option<u64>, scr: u64, mbs: u64) -> Terms {
-        Terms {
+    fn terms(pcr: Option<u64>, scr: u64, mbs: u64) -> ContractTerms {
+        ContractTerms {
             pcr: pcr.map(BitRate),
             cdvt: Span::ZERO,
             sustained: Some(BitRate(scr)),
@@ -336,7 +336,7 @@ mod tests {
             gaps in proptest::collection::vec(0u64..400_000_000, 1..300),
         ) {
             let scr = (pcr.unwrap_or(155_520_000) * share / 1000).max(1);
-            let terms = Terms { cdvt: Span(cdvt), ..terms(pcr, scr, mbs) };
+            let terms = ContractTerms { cdvt: Span(cdvt), ..terms(pcr, scr, mbs) };
             let times: Vec<u64> = gaps.iter().scan(0, |time, gap| { *time += gap; Some(*time) }).collect();
             for test in [Test::peak(&terms), Test::sustained(&terms)].into_iter().flatten() {
                 both(test, &times);

@@ -11,7 +11,7 @@ mod frames;
 pub mod gcra;
 
 use super::drop::Arriving;
-use crate::scenario::{Police, PoliceAction, Terms};
+use crate::scenario::{ContractTerms, Police, PoliceAction};
 use crate::units::Time;
 use cells::CellPolicer;
 use enum_dispatch::enum_dispatch;
@@ -57,7 +57,7 @@ pub enum Policer {
 
 impl Policer {
     /// The policer `spec`, given the contract of each flow of the port, by local number.
-    pub fn new(spec: &Police, contracts: &[Option<Terms>]) -> Policer {
+    pub fn new(spec: &Police, contracts: &[Option<ContractTerms>]) -> Policer {
         match *spec {
             Police::Gcra { action, form } => CellPolicer::new(action, form, contracts).into(),
             Police::FGcra { action } => FramePolicer::new(action, contracts).into(),

@@ -3,7 +3,7 @@
 use super::groups::{Entry, check_length, duplicate};
 use super::things::{LinkAt, Things};
 use crate::class::Class;
-use crate::scenario::alone::Placed;
+use crate::scenario::individual::PlacedMembers;
 use crate::scenario::record::{Record, entries, text};
 use crate::scenario::report::Report;
 use serde_json::Value as Json;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Makes the links. Returns false when a node or link is wrong, so that routes cannot be found.
 pub(super) fn links(
     scenario: &Record,
-    placed: &Placed,
+    placed: &PlacedMembers,
     things: &mut Things,
     nodes_right: bool,
     report: &mut Report,
@@ -85,7 +85,7 @@ fn make(
     entry: Entry<'_>,
     at: usize,
     pairs: &[(usize, usize)],
-    placed: &Placed,
+    placed: &PlacedMembers,
     things: &mut Things,
 ) -> Made {
     let duplex = entry.record.get("duplex") == Some(&Json::Bool(true));
@@ -112,10 +112,10 @@ fn make(
             name.clear();
             match own_name {
                 None => name.extend([&things.nodes[from].name, "->", &things.nodes[to].name]),
-                Some(own) if grouped => {
-                    write!(name, "{own}{}{suffix}", k + 1).expect("a text takes everything")
+                Some(written) if grouped => {
+                    write!(name, "{written}{}{suffix}", k + 1).expect("a text takes everything")
                 }
-                Some(own) => name.extend([own, suffix]),
+                Some(written) => name.extend([written, suffix]),
             }
             let name = Arc::from(name.as_str());
             let link = things.links.len();

@@ -11,13 +11,17 @@ pub(crate) mod size;
 pub(crate) mod things;
 mod vcs;
 
-use super::alone::{BESIDE, Placed};
+use super::individual::{OUTSIDE_TEXT, PlacedMembers};
 use super::record::Record;
 use super::report::Report;
 use things::Things;
 
 /// Expands a scenario. Returns `None` when it is too large.
-pub(crate) fn expand(scenario: &Record, placed: &Placed, report: &mut Report) -> Option<Things> {
+pub(crate) fn expand(
+    scenario: &Record,
+    placed: &PlacedMembers,
+    report: &mut Report,
+) -> Option<Things> {
     if !size::fits(scenario, placed, report) {
         return None;
     }
@@ -34,7 +38,7 @@ pub(crate) fn expand(scenario: &Record, placed: &Placed, report: &mut Report) ->
 
 /// Reports individually set members that do not exist or have another name once all overrides are
 /// set.
-fn members(placed: &Placed, things: &Things, report: &mut Report) {
+fn members(placed: &PlacedMembers, things: &Things, report: &mut Report) {
     for member in &placed.members {
         let has_values = |entry: usize, name: &str| entry == member.at && name == member.name;
         let found = match member.list {
@@ -53,7 +57,7 @@ fn members(placed: &Placed, things: &Things, report: &mut Report) {
             let message = "is set alone, but what else is set makes no such member";
             let allowed = "counts, names and ends of groups set before their members";
             report.add_at(
-                BESIDE,
+                OUTSIDE_TEXT,
                 &member.path(),
                 String::new(),
                 message,

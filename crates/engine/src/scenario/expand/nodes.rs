@@ -2,7 +2,7 @@
 
 use super::groups::{Numbered, check_length, duplicate};
 use super::things::{NodeAt, Things};
-use crate::scenario::alone::Placed;
+use crate::scenario::individual::PlacedMembers;
 use crate::scenario::record::{Record, number, text};
 use crate::scenario::report::Report;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Makes the hosts, then the switches. Returns false when one has no name or a name that is taken.
 pub(super) fn nodes(
     scenario: &Record,
-    placed: &Placed,
+    placed: &PlacedMembers,
     things: &mut Things,
     report: &mut Report,
 ) -> bool {
@@ -23,7 +23,7 @@ pub(super) fn nodes(
 fn family(
     family: &'static str,
     scenario: &Record,
-    placed: &Placed,
+    placed: &PlacedMembers,
     things: &mut Things,
     report: &mut Report,
 ) -> bool {

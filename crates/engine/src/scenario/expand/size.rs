@@ -1,7 +1,7 @@
 //! Size of a scenario, from its counts alone.
 
 use crate::notation::show::show_memory;
-use crate::scenario::alone::Placed;
+use crate::scenario::individual::PlacedMembers;
 use crate::scenario::model::{Host, Link, Switch, TcpParams, Vc};
 use crate::scenario::record::{Record, number, text};
 use crate::scenario::report::Report;
@@ -26,7 +26,7 @@ struct Sizes<'r> {
 }
 
 impl<'r> Sizes<'r> {
-    fn of(scenario: &'r Record, placed: &Placed) -> Sizes<'r> {
+    fn of(scenario: &'r Record, placed: &PlacedMembers) -> Sizes<'r> {
         let mut sizes = Sizes::default();
         sizes.hosts = sizes.nodes(&placed.makers(scenario, "host"), "host");
         sizes.switches = sizes.nodes(&placed.makers(scenario, "switch"), "switch");
@@ -92,7 +92,7 @@ impl<'r> Sizes<'r> {
 }
 
 /// Whether the number of things is within bounds.
-pub(super) fn fits(scenario: &Record, placed: &Placed, report: &mut Report) -> bool {
+pub(super) fn fits(scenario: &Record, placed: &PlacedMembers, report: &mut Report) -> bool {
     let sizes = Sizes::of(scenario, placed);
     let all = sizes.all();
     if all <= MOST_COMPONENTS {

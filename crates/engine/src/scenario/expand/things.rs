@@ -35,7 +35,7 @@ pub(crate) struct VcAt {
 
 /// The things that a name stands for.
 #[derive(Debug)]
-enum Members {
+enum NameTarget {
     One(usize),
     Group(Vec<usize>),
 }
@@ -43,7 +43,7 @@ enum Members {
 /// Things by name: single things, and groups with their members.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    members: FxHashMap<Arc<str>, Members>,
+    members: FxHashMap<Arc<str>, NameTarget>,
     /// The first name that is too long.
     too_long: Option<String>,
 }
@@ -61,15 +61,15 @@ impl Names {
 
     /// Defines the name of a single thing. Returns false when it is taken.
     pub(super) fn define(&mut self, name: &Arc<str>, thing: usize) -> bool {
-        self.insert(Arc::clone(name), Members::One(thing))
+        self.insert(Arc::clone(name), NameTarget::One(thing))
     }
 
     /// Defines the name of a group. Returns false when it is taken.
     pub(super) fn define_group(&mut self, name: &str, members: Vec<usize>) -> bool {
-        self.insert(name.into(), Members::Group(members))
+        self.insert(name.into(), NameTarget::Group(members))
     }
 
-    fn insert(&mut self, name: Arc<str>, members: Members) -> bool {
+    fn insert(&mut self, name: Arc<str>, members: NameTarget) -> bool {
         let is_too_long = name.chars().count() > LONGEST_NAME;
         let Entry::Vacant(place) = self.members.entry(name) else {
             return false;
@@ -83,13 +83,13 @@ impl Names {
 
     pub(crate) fn find(&self, name: &str) -> Option<&[usize]> {
         self.members.get(name).map(|members| match members {
-            Members::One(thing) => std::slice::from_ref(thing),
-            Members::Group(things) => things,
+            NameTarget::One(thing) => std::slice::from_ref(thing),
+            NameTarget::Group(things) => things,
         })
     }
 
     pub(super) fn is_group(&self, name: &str) -> bool {
-        matches!(self.members.get(name), Some(Members::Group(_)))
+        matches!(self.members.get(name), Some(NameTarget::Group(_)))
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {

@@ -4,7 +4,7 @@ use super::groups::{Entry, Numbered, check_length, duplicate};
 use super::route::Router;
 use super::things::{Things, VcAt};
 use crate::notation::words::list;
-use crate::scenario::alone::Placed;
+use crate::scenario::individual::PlacedMembers;
 use crate::scenario::record::{Record, entries, is_left_out, number, text};
 use crate::scenario::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,7 +16,7 @@ const MOST_HOPS: usize = 1_000_000;
 /// Makes the VCs. Routes are searched only while nodes and links are correct.
 pub(super) fn vcs(
     scenario: &Record,
-    placed: &Placed,
+    placed: &PlacedMembers,
     things: &mut Things,
     [nodes_right, links_right]: [bool; 2],
     report: &mut Report,
@@ -36,18 +36,18 @@ pub(super) fn vcs(
             path,
             nodes_right,
         };
-        let Some(mut plan) = plan(entry, things, report) else {
+        let Some(mut group) = vc_group(entry, things, report) else {
             continue;
         };
-        plan.alone = alone(entry, i, &all, placed, things, report);
+        group.individual = individual_vcs(entry, i, &all, placed, things, report);
         let first = things.vcs.len();
-        let Some(mut unique) = make(entry, i, &plan, &mut routes, things, report) else {
+        let Some(mut unique) = make(entry, i, &group, &mut routes, things, report) else {
             return;
         };
         let members: Vec<usize> = (first..things.vcs.len()).collect();
-        match plan.name {
+        match group.name {
             None => unnamed.extend(members),
-            Some(name) if plan.numbered => unique &= things.vc_names.define_group(name, members),
+            Some(name) if group.numbered => unique &= things.vc_names.define_group(name, members),
             Some(_) => {}
         }
         check_length(&format!("{path}.name"), &mut things.vc_names, report);
@@ -69,11 +69,11 @@ struct VcGroup<'r> {
     /// The given switches. `None` when none or wrong ones are given.
     route: Option<Vec<usize>>,
     /// The individually set members, by number.
-    alone: FxHashMap<usize, Own<'r>>,
+    individual: FxHashMap<usize, IndividualVc<'r>>,
 }
 
 /// A member with individual values.
-struct Own<'r> {
+struct IndividualVc<'r> {
     /// Position of the values.
     at: usize,
     record: &'r Record,
@@ -81,7 +81,7 @@ struct Own<'r> {
     route: Option<Vec<usize>>,
 }
 
-fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<VcGroup<'r>> {
+fn vc_group<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<VcGroup<'r>> {
     let from = entry.hosts("from", things, report);
     let to = entry.hosts("to", things, report);
     let route = entry
@@ -109,35 +109,35 @@ fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Vc
         numbered: grouped || count.is_some(),
         pairs,
         route,
-        alone: FxHashMap::default(),
+        individual: FxHashMap::default(),
     })
 }
 
 /// The individually set members of the entry at position `at`.
-fn alone<'r>(
+fn individual_vcs<'r>(
     entry: Entry<'r>,
     at: usize,
     all: &[Option<&'r Record>],
-    placed: &Placed,
+    placed: &PlacedMembers,
     things: &Things,
     report: &mut Report,
-) -> FxHashMap<usize, Own<'r>> {
+) -> FxHashMap<usize, IndividualVc<'r>> {
     let mut found = FxHashMap::default();
     for member in placed.of("vc", at) {
         let Some(record) = all.get(member.at).copied().flatten() else {
             continue;
         };
         let path = &format!("vc[{}]", member.at);
-        let own = Entry {
+        let member_entry = Entry {
             record,
             path,
             ..entry
         };
         let right = entry.nodes_right;
-        let made = Own {
+        let made = IndividualVc {
             at: member.at,
             record,
-            route: right.then(|| route(own, things, report)).flatten(),
+            route: right.then(|| route(member_entry, things, report)).flatten(),
         };
         found.insert(member.maker.number as usize, made);
     }
@@ -185,7 +185,7 @@ struct Routes {
 fn make(
     entry: Entry<'_>,
     at: usize,
-    plan: &VcGroup<'_>,
+    group: &VcGroup<'_>,
     routes: &mut Routes,
     things: &mut Things,
     report: &mut Report,
@@ -193,23 +193,27 @@ fn make(
     let can_be = |route: Option<&[usize]>, record| {
         routes.links_right && (route.is_some() || is_left_out(record, "route"))
     };
-    let mut reachable = can_be(plan.route.as_deref(), entry.record);
+    let mut reachable = can_be(group.route.as_deref(), entry.record);
     let mut unique = true;
-    things.vcs.reserve(plan.pairs.len());
-    things.vc_names.reserve(plan.pairs.len());
-    let mut numbered = Numbered::new(plan.name.unwrap_or("vc"));
-    for (k, &(from, to)) in plan.pairs.iter().enumerate() {
+    things.vcs.reserve(group.pairs.len());
+    things.vc_names.reserve(group.pairs.len());
+    let mut numbered = Numbered::new(group.name.unwrap_or("vc"));
+    for (k, &(from, to)) in group.pairs.iter().enumerate() {
         let vc = things.vcs.len();
-        let name = match plan.name {
+        let name = match group.name {
             None => numbered.name(vc + 1),
-            Some(_) if plan.numbered => numbered.name(k + 1),
+            Some(_) if group.numbered => numbered.name(k + 1),
             Some(name) => Arc::from(name),
         };
         unique &= things.vc_names.define(&name, vc);
         let mut nodes = None;
-        let own = plan.alone.get(&k);
-        let route = own.map_or(&plan.route, |own| &own.route).as_deref();
-        if own.map_or(reachable, |own| reachable && can_be(route, own.record)) {
+        let individual = group.individual.get(&k);
+        let route = individual
+            .map_or(&group.route, |individual| &individual.route)
+            .as_deref();
+        if individual.map_or(reachable, |individual| {
+            reachable && can_be(route, individual.record)
+        }) {
             match routes.router.nodes(things, from, to, route) {
                 Ok(found) => nodes = Some(found),
                 Err(message) => {
@@ -217,7 +221,7 @@ fn make(
                     reachable = false;
                     let field = if route.is_some() { ".route" } else { "" };
                     let allowed = "links in both directions along the whole route";
-                    let at = own.map_or(at, |own| own.at);
+                    let at = individual.map_or(at, |individual| individual.at);
                     report.add(&format!("vc[{at}]{field}"), message, allowed, None);
                 }
             }
@@ -232,7 +236,7 @@ fn make(
         things.vcs.push(VcAt {
             name,
             nodes,
-            entry: own.map_or(at, |own| own.at),
+            entry: individual.map_or(at, |individual| individual.at),
         });
     }
     Some(unique)

@@ -3,7 +3,7 @@
 use super::*;
 
 /// End system that has sent `cells` cells, with data waiting all the time.
-fn having_sent(terms: Terms, cells: u64) -> EndSystem {
+fn having_sent(terms: EndSystemTerms, cells: u64) -> EndSystem {
     let mut end = EndSystem::new(terms);
     let mut now = Time::ZERO;
     for _ in 0..cells {
@@ -17,7 +17,7 @@ fn having_sent(terms: Terms, cells: u64) -> EndSystem {
 fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
     for (trm, exact) in [(ms(1_000_000), true), (ms(5), false)] {
         for sent in 1..40 {
-            let end = having_sent(Terms { trm, ..terms() }, sent);
+            let end = having_sent(EndSystemTerms { trm, ..terms() }, sent);
             for cells in 0..40 {
                 let (mut real, mut left) = (end.clone(), cells);
                 let said = end.earliest_forward_rm(cells);
@@ -26,7 +26,7 @@ fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
                     if due == Time::NEVER {
                         break;
                     }
-                    if real.next(due, left > 0) != Turn::Data {
+                    if real.next(due, left > 0) != NextCell::Data {
                         assert!(due >= said, "{sent} {cells}");
                         assert!(!exact || due == said, "{sent} {cells}");
                         break;
@@ -63,7 +63,7 @@ fn below_tcr_no_data_go_sooner_than_said() {
         let (mut real, mut data) = (end.clone(), 0);
         for _ in 0..100 {
             let due = real.due(true);
-            if real.next(due, true) == Turn::Data {
+            if real.next(due, true) == NextCell::Data {
                 assert!(due >= end.earliest_data_cell(data), "{acr}");
                 data += 1;
             }

@@ -36,7 +36,7 @@ proptest! {
         trm in 1..40u64,
         mcr in prop_oneof![Just(0.0), 5.0..400.0],
     ) {
-        let terms = Terms { nrm: 1 << nrm, trm: ms(trm), mcr, crm: 4, adtf: ms(30), ..terms() };
+        let terms = EndSystemTerms { nrm: 1 << nrm, trm: ms(trm), mcr, crm: 4, adtf: ms(30), ..terms() };
         let (mut many, mut one) = (EndSystem::new(terms), EndSystem::new(terms));
         let mut now = Time::ZERO;
         for step in steps {
@@ -57,7 +57,7 @@ proptest! {
                     for k in 0..n {
                         let due = one.due(true).max(now);
                         prop_assert_eq!(due, now + gap * k);
-                        prop_assert_eq!(one.next(due, true), Turn::Data);
+                        prop_assert_eq!(one.next(due, true), NextCell::Data);
                     }
                     now += gap * (n - 1);
                     many.sent_data(n, now);

@@ -50,7 +50,7 @@ impl NewReno {
 }
 
 impl LossRecovery for NewReno {
-    fn is_usual(&self, _: &Ack) -> bool {
+    fn only_opens_window(&self, _: &Ack) -> bool {
         !self.recovering
     }
 

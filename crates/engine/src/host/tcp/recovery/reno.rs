@@ -77,7 +77,7 @@ impl Reno {
 }
 
 impl LossRecovery for Reno {
-    fn is_usual(&self, _: &Ack) -> bool {
+    fn only_opens_window(&self, _: &Ack) -> bool {
         !self.recovering
     }
 

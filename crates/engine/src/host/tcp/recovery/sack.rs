@@ -65,7 +65,7 @@ impl Sack {
 }
 
 impl LossRecovery for Sack {
-    fn is_usual(&self, ack: &Ack) -> bool {
+    fn only_opens_window(&self, ack: &Ack) -> bool {
         !self.recovering && ack.sack().is_empty() && self.board.is_empty()
     }
 

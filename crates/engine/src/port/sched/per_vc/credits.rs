@@ -98,7 +98,7 @@ pub(super) struct Credits {
     /// Slots after which the credits of waiting VCs will be worth a cell, and the accounts of those
     /// whose credit already is.
     due: Tournament,
-    rich: Vec<u32>,
+    ready: Vec<u32>,
     /// Account by VC; empty if no VC has one.
     account_of: Vec<u32>,
     /// Match i is between the winners of matches 2i and 2i + 1. The second half are the accounts.
@@ -134,7 +134,7 @@ impl Credits {
         Credits {
             rate: rate.0,
             due: Tournament::new(accounts.len()),
-            rich: Vec::new(),
+            ready: Vec::new(),
             matches: vec![nobody; 2 * accounts.len()],
             accounts,
             account_of,
@@ -180,12 +180,12 @@ impl Credits {
     /// The VC with the largest credit after `slots` slots, if that is worth a cell. Among equal
     /// credits, the smallest VC index.
     #[inline]
-    pub(super) fn richest(&mut self, slots: u64) -> Option<usize> {
+    pub(super) fn with_most_credit(&mut self, slots: u64) -> Option<usize> {
         while self.due.smallest() <= slots {
-            self.becomes_rich(slots);
+            self.becomes_ready(slots);
         }
         let excess = |account: u32| self.accounts[account as usize].excess(slots);
-        let account = match self.rich[..] {
+        let account = match self.ready[..] {
             [] => return None,
             [account] => account,
             ref rich if rich.len() <= FEW => {
@@ -199,12 +199,12 @@ impl Credits {
 
     /// Marks the first account that is due as rich: its credit is worth a cell after `slots` slots.
     #[inline]
-    fn becomes_rich(&mut self, slots: u64) {
+    fn becomes_ready(&mut self, slots: u64) {
         let (account, _) = self.due.first();
         self.due.leave(account);
         debug_assert!(self.accounts[account].excess(slots) >= 0);
-        self.accounts[account].place = self.rich.len() as u32;
-        self.rich.push(account as u32);
+        self.accounts[account].place = self.ready.len() as u32;
+        self.ready.push(account as u32);
     }
 
     /// Schedules when the waiting `account` will be rich, unless its credit is worth a cell after
@@ -223,8 +223,8 @@ impl Credits {
     fn take_off(&mut self, account: usize) {
         let place = std::mem::replace(&mut self.accounts[account].place, NONE);
         if place != NONE {
-            self.rich.swap_remove(place as usize);
-            if let Some(&moved) = self.rich.get(place as usize) {
+            self.ready.swap_remove(place as usize);
+            if let Some(&moved) = self.ready.get(place as usize) {
                 self.accounts[moved as usize].place = place;
             }
         }

@@ -122,7 +122,7 @@ impl PerVc {
     /// The VC whose turn begins in this slot, and how that is paid.
     #[inline(always)]
     fn choose(&mut self, sent: u64) -> (usize, Means) {
-        if let Some(vc) = self.credits.richest(sent + 1) {
+        if let Some(vc) = self.credits.with_most_credit(sent + 1) {
             return (vc, Means::Credit);
         }
         let (vc, tag) = self.tags.first();

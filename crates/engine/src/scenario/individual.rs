@@ -10,7 +10,7 @@ use super::tree::{Node, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Fields that a member shares with its group and that cannot be set individually.
-pub(super) const OF_GROUP: [&str; 5] = ["name", "count", "from", "to", "duplex"];
+pub(super) const GROUP_FIELDS: [&str; 5] = ["name", "count", "from", "to", "duplex"];
 
 /// A group member with individual values.
 #[derive(Debug)]
@@ -24,9 +24,9 @@ struct MemberValues {
 
 /// Members that overrides have set individually so far.
 #[derive(Debug, Default)]
-pub(super) struct Alone(Vec<MemberValues>);
+pub(super) struct IndividualMembers(Vec<MemberValues>);
 
-impl Alone {
+impl IndividualMembers {
     /// The values of the member of the list `list` of `root` that is called `name` in results.
     pub(super) fn values(
         &mut self,
@@ -53,7 +53,7 @@ impl Alone {
 
     /// The values of the individually set members made by the elements at `positions` of a list.
     /// Positions must ascend.
-    pub(super) fn made_by<'a>(
+    pub(super) fn values_of_members<'a>(
         &'a mut self,
         list: &'a str,
         positions: &'a [usize],
@@ -71,15 +71,15 @@ impl Alone {
     }
 
     /// Appends the values of all members to their lists.
-    pub(super) fn place(self, root: &mut Node) -> Placed {
-        let mut placed = Placed::default();
+    pub(super) fn place(self, root: &mut Node) -> PlacedMembers {
+        let mut placed = PlacedMembers::default();
         for member in self.0 {
             let Some(Value::List(items)) = root.get_mut(member.list).map(|node| &mut node.value)
             else {
                 continue;
             };
             placed.written.entry(member.list).or_insert(items.len());
-            placed.members.push(AtPlace {
+            placed.members.push(PlacedMember {
                 list: member.list,
                 maker: member.maker,
                 at: items.len(),
@@ -97,14 +97,14 @@ impl Alone {
 
 /// A member whose values stand at a position of its list.
 #[derive(Debug)]
-pub(crate) struct AtPlace {
+pub(crate) struct PlacedMember {
     pub list: &'static str,
     pub maker: Maker,
     pub at: usize,
     pub name: String,
 }
 
-impl AtPlace {
+impl PlacedMember {
     /// Path by which an override sets the member.
     pub(crate) fn path(&self) -> String {
         format!("{}.{}", self.list, self.name)
@@ -113,14 +113,14 @@ impl AtPlace {
 
 /// Positions of the values of individually set members.
 #[derive(Debug, Default)]
-pub(crate) struct Placed {
-    pub members: Vec<AtPlace>,
+pub(crate) struct PlacedMembers {
+    pub members: Vec<PlacedMember>,
     /// Number of written elements per list. A list without an entry has only written elements.
     written: HashMap<&'static str, usize>,
     position: HashMap<(&'static str, usize, u64), usize>,
 }
 
-impl Placed {
+impl PlacedMembers {
     /// The written elements of a list: those that make things.
     pub(crate) fn makers<'r>(&self, scenario: &'r Record, list: &str) -> Vec<Option<&'r Record>> {
         let mut found = entries(scenario, list);
@@ -129,7 +129,7 @@ impl Placed {
     }
 
     /// The individually set members of the element at `entry`.
-    pub(crate) fn of(&self, list: &str, entry: usize) -> impl Iterator<Item = &AtPlace> {
+    pub(crate) fn of(&self, list: &str, entry: usize) -> impl Iterator<Item = &PlacedMember> {
         let members = self.members.iter();
         members.filter(move |m| m.list == list && m.maker.at == entry)
     }
@@ -146,32 +146,32 @@ impl Placed {
 
     /// Returns `problems` with member names in place of positions that nobody wrote. A problem that
     /// a member shares with its group is reported for the group.
-    pub(crate) fn told(&self, problems: Vec<Problem>) -> Vec<Problem> {
+    pub(crate) fn with_member_names(&self, problems: Vec<Problem>) -> Vec<Problem> {
         if self.members.is_empty() {
             return problems;
         }
         let key = |p: &Problem, path: String| (path, p.line, p.column, p.message.clone());
-        let said: HashSet<_> = problems.iter().map(|p| key(p, p.path.clone())).collect();
-        let told = problems.into_iter().filter_map(|mut problem| {
+        let reported: HashSet<_> = problems.iter().map(|p| key(p, p.path.clone())).collect();
+        let named = problems.into_iter().filter_map(|mut problem| {
             let found = self.members.iter().find_map(|member| {
-                let own = format!("{}[{}]", member.list, member.at);
-                Some((member, problem.path.strip_prefix(&own)?.to_string()))
+                let position = format!("{}[{}]", member.list, member.at);
+                Some((member, problem.path.strip_prefix(&position)?.to_string()))
             });
             if let Some((member, rest)) = found {
                 let group = format!("{}[{}]{rest}", member.list, member.maker.at);
-                if said.contains(&key(&problem, group)) {
+                if reported.contains(&key(&problem, group)) {
                     return None;
                 }
                 problem.path = member.path() + &rest;
             }
             Some(problem)
         });
-        told.collect()
+        named.collect()
     }
 }
 
 /// Place of a value that is set outside the scenario text.
-pub(super) const BESIDE: Place = Place {
+pub(super) const OUTSIDE_TEXT: Place = Place {
     line: 0,
     column: 0,
     from_override: true,

@@ -1,4 +1,4 @@
-//! The yardstick: the least work that a cell-level simulator does at one FIFO port.
+//! The reference loop: the least work that a cell-level simulator does at one FIFO port.
 //!
 //! Per cell slot, 0 to 2 arrivals: each is compared with the buffer, its VC's counter is raised and it is
 //! pushed into a ring of 16-byte cells; then the first cell is popped and its VC's counter lowered.
@@ -113,7 +113,7 @@ impl FifoPort {
     }
 }
 
-/// One mode of the yardstick.
+/// One mode of the reference loop.
 #[derive(Clone, Copy)]
 pub struct Mode {
     /// Name in the table.

@@ -21,8 +21,8 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
             if !(scheduler.serves_vcs_of(class) && queue.drop.abilities().pushes_out) {
                 continue;
             }
-            let own = &scenario.links[link].queues;
-            let place = if own.iter().any(|q| q.class == class) {
+            let queues = &scenario.links[link].queues;
+            let place = if queues.iter().any(|q| q.class == class) {
                 format!("link[{}]", at.entry)
             } else {
                 format!("switch[{}]", things.nodes[at.from].entry)
