@@ -151,8 +151,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Support for `make fast-paths`: lists the fast paths, reports which were entered, and runs a case without one
-/// of them.
+/// Support for `make fast-paths`: lists the fast paths, reports which were entered, and runs a case
+/// without one of them.
 #[cfg(feature = "fast-paths")]
 mod fast_paths {
     use cellyard_engine::testing::{FastPath, all_fast_paths};

@@ -13,7 +13,7 @@ use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{DepartedCell, Observers};
 use crate::processing::SwitchStage;
-use crate::record::FoundQueue;
+use crate::record::QueueSnapshot;
 use crate::sink::Destinations;
 use crate::stop::Overdue;
 use crate::tally::{DropCounts, DropReason};
@@ -203,7 +203,8 @@ impl Fabric {
             let hop = &mut self.hops[run.hop as usize];
             hop.sent += u64::from(run.n);
             let HopExtra { link, captured, .. } = self.extras[run.hop as usize];
-            self.observers.left_together(link, hop.class as usize, run);
+            self.observers
+                .record_departures(link, hop.class as usize, run);
             if captured {
                 self.capture(&run);
                 self.capture_on_the_way(&run);
@@ -246,13 +247,13 @@ impl Fabric {
             frame: cell.frame,
             cell: cell.cell,
         };
-        self.observers.left(&departed);
+        self.observers.record_departure(&departed);
         let captured = extra.captured;
         if captured {
             self.capture(&cell);
         }
         if lost {
-            self.observers.lost(&departed);
+            self.observers.record_loss(&departed);
             if captured {
                 self.capture_drop(&cell, DropReason::Link, None);
             }
@@ -279,7 +280,7 @@ impl Fabric {
         // end.
         let arrives = cell.time + hop.latency;
         if !extra.feedback_points.is_empty() && extra.stage.is_none() {
-            self.pass(cell.hop, cell.frame, cell.time, arrives);
+            self.log_rm_cell(cell.hop, cell.frame, cell.time, arrives);
         }
         if arrives >= self.end {
             let extra = &mut self.extras[cell.hop as usize];
@@ -326,7 +327,7 @@ impl Fabric {
 
     /// Captures the first cell of `run`, dropped by the port or lost on its link.
     #[cold]
-    pub fn capture_drop(&mut self, run: &Run, reason: DropReason, queue: Option<FoundQueue>) {
+    pub fn capture_drop(&mut self, run: &Run, reason: DropReason, queue: Option<QueueSnapshot>) {
         let extra = &self.extras[run.hop as usize];
         if let Some(captures) = &mut self.captures {
             let flow = self.hops[run.hop as usize].flow;
@@ -337,10 +338,10 @@ impl Fabric {
     /// Logs an RM cell that leaves the station of `hop` at `left` and reaches the next one at
     /// `arrives`.
     #[cold]
-    fn pass(&mut self, hop: u32, frame: u32, left: Time, arrives: Time) {
+    fn log_rm_cell(&mut self, hop: u32, frame: u32, left: Time, arrives: Time) {
         let flow = self.hops[hop as usize].flow;
         let places = &self.extras[hop as usize].feedback_points;
-        self.logs.pass(flow, frame, left, arrives, places);
+        self.logs.log_passage(flow, frame, left, arrives, places);
     }
 
     /// Whether the link deliberately loses the frame of this cell.
@@ -429,7 +430,7 @@ impl Fabric {
             let from = cell.hop - 1;
             if !self.extras[from as usize].feedback_points.is_empty() {
                 let left = cell.time - self.hops[from as usize].latency;
-                self.pass(from, cell.frame, left, time);
+                self.log_rm_cell(from, cell.frame, left, time);
             }
             let age = cell.age + (time - cell.time);
             self.push(Run { time, age, ..cell }, port, feed, input);

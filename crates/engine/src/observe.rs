@@ -52,7 +52,7 @@ pub struct Observers {
 
 impl Observers {
     /// Records that a cell leaves a station.
-    pub fn left(&mut self, cell: &DepartedCell) {
+    pub fn record_departure(&mut self, cell: &DepartedCell) {
         for sum in self.shares_of(cell.link, cell.class) {
             sum.add(cell.time, 1.0);
         }
@@ -61,7 +61,7 @@ impl Observers {
 
     /// Counts the cells of `run` as they leave a station. Times of the run are ends of
     /// transmission.
-    pub fn left_together(&mut self, link: u32, class: usize, run: Run) {
+    pub fn record_departures(&mut self, link: u32, class: usize, run: Run) {
         for sum in self.shares_of(link, class) {
             sum.add_cells(run);
         }
@@ -89,7 +89,7 @@ impl Observers {
     }
 
     /// Records that a departed cell is lost on its link.
-    pub fn lost(&mut self, cell: &DepartedCell) {
+    pub fn record_loss(&mut self, cell: &DepartedCell) {
         if self.traced.contains_key(&cell.flow) {
             self.lost.push(TraceEntry {
                 time: cell.time,

@@ -351,7 +351,7 @@ impl IntervalSum {
 
 /// State of the class queue that a dropped cell found, and what was allowed there.
 #[derive(Clone, Copy, Debug)]
-pub struct FoundQueue {
+pub struct QueueSnapshot {
     /// X: cells waiting.
     pub waiting: u64,
     /// Y_i: waiting cells of the VC.
@@ -382,7 +382,7 @@ pub struct TraceEntry {
     /// Reason for the drop.
     pub reason: DropReason,
     /// Queue that the cell found; `None` for a cell lost by a link.
-    pub queue: Option<FoundQueue>,
+    pub queue: Option<QueueSnapshot>,
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ pub struct Dropped {
 }
 
 /// Points that a probe has recorded, before they get their names.
-pub struct Found {
+pub struct RecordedSeries {
     /// Index of the probe in the scenario.
     pub probe: usize,
     /// Class of the series, for a probe that has a series of each class.
@@ -142,9 +142,9 @@ impl Simulation {
         before: Option<Time>,
     ) -> (Vec<Series>, Vec<Dropped>) {
         let all = before.is_none();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<RecordedSeries> = Vec::new();
         let mut add = |probe, class, statistic, points| {
-            found.push(Found {
+            found.push(RecordedSeries {
                 probe,
                 class,
                 statistic,
@@ -185,7 +185,7 @@ impl Simulation {
             self.unordered = trace.split_off(ordered);
         }
         self.note_drained(&found, &trace);
-        let series = found.into_iter().map(|found| named(found, scenario));
+        let series = found.into_iter().map(|found| name_series(found, scenario));
         let dropped = trace
             .iter()
             .map(|entry| dropped_cell(entry, scenario, topology));
@@ -193,7 +193,7 @@ impl Simulation {
     }
 
     /// Counts the points and drops that are handed out.
-    fn note_drained(&mut self, found: &[Found], trace: &[TraceEntry]) {
+    fn note_drained(&mut self, found: &[RecordedSeries], trace: &[TraceEntry]) {
         for record in found {
             *self.drained.entry(record.probe).or_default() += record.points.len() as u64;
         }
@@ -214,7 +214,7 @@ impl Simulation {
 }
 
 /// Returns the series of the points found, with the names of the scenario.
-pub fn named(found: Found, scenario: &Scenario) -> Series {
+pub fn name_series(found: RecordedSeries, scenario: &Scenario) -> Series {
     let spec = &scenario.probes[found.probe];
     let (what, unit) = spec.what.quantity();
     let (time_s, value) = found.points.columns();

@@ -7,7 +7,7 @@ use crate::options::{Kernel, Options, RunError};
 use crate::resolved::Resolved;
 use crate::results::{self, RunResult};
 use crate::scenario::Scenario;
-use crate::series::{Dropped, Series, named};
+use crate::series::{Dropped, Series, name_series};
 use crate::simulation::Simulation;
 use crate::tally::Tally;
 use crate::twin::Twin;
@@ -115,7 +115,7 @@ impl<'a> Session<'a> {
             Engine::Fast(simulation) => simulation.advance_until(until, cancel),
             Engine::Twin(twin) => twin.advance_until(until, cancel),
         };
-        self.reached = reached.map_err(|stop| stop.told(self.net.scenario))?;
+        self.reached = reached.map_err(|stop| stop.into_run_error(self.net.scenario))?;
         Ok(self.reached)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
             }
             Engine::Twin(twin) => {
                 let found = twin.envelopes().into_iter();
-                let series = found.map(|found| named(found, self.net.scenario));
+                let series = found.map(|found| name_series(found, self.net.scenario));
                 (series.collect(), Vec::new())
             }
         };

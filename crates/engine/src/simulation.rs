@@ -76,7 +76,7 @@ fn later(time: Time, by: Span) -> Time {
 /// Short steps between two checks of the request to stop and of the recorded data.
 const CHECK_EVERY: u32 = 1000;
 
-/// [`LOOK_EVERY`] if anything is recorded, plus one per place: a thousand steps can record a
+/// [`CHECK_EVERY`] if anything is recorded, plus one per place: a thousand steps can record a
 /// gigabyte.
 const CHECK_EVERY_WATCHED: u32 = 20;
 
@@ -110,7 +110,7 @@ impl Simulation {
         mut hosts: Hosts,
         fabric: Fabric,
         ports: Vec<Port>,
-        [to_host, host_to_host, to_told]: [Span; 3],
+        [to_host, host_to_host, host_to_feedback]: [Span; 3],
         links: usize,
         memory_limit: Option<u64>,
         pause_above: Option<u64>,
@@ -120,7 +120,7 @@ impl Simulation {
         let vcs_watched = indices(hosts.vcs.iter().map(|vc| vc.probe.is_some()));
         let places = ports_watched.len() + vcs_watched.len();
         let watched = places > 0 || fabric.observers.records() || fabric.captures.is_some();
-        let look_every = if watched {
+        let check_every = if watched {
             CHECK_EVERY.min(CHECK_EVERY_WATCHED + u32::try_from(places).unwrap_or(CHECK_EVERY))
         } else {
             CHECK_EVERY
@@ -132,12 +132,12 @@ impl Simulation {
             work: WorkList::new(ports.len()),
             ports,
             to_host,
-            host_to_feedback: to_told,
+            host_to_feedback,
             to_ports: to_ports.filter(|_| asks).unwrap_or(Span::ZERO),
             ports_until: Time::ZERO,
             links,
-            check_every: look_every,
-            until_check: look_every,
+            check_every,
+            until_check: check_every,
             uncounted: 0,
             until_count: count_every(fabric.feeds.len()),
             watched,
@@ -244,13 +244,11 @@ impl Simulation {
     /// precede. The next host event is at `next`.
     fn advance(&mut self, index: usize, time: Time, next: Time) {
         let Port {
-            lookahead: ahead,
-            steps,
-            ..
+            lookahead, steps, ..
         } = &self.ports[index];
-        let known_until = next + ahead.from_hosts;
+        let known_until = next + lookahead.from_hosts;
         let mut horizon = known_until.min(time + steps.longest);
-        for &(port, takes) in &ahead.from_ports {
+        for &(port, takes) in &lookahead.from_ports {
             let unhandled = self.handled_until(port as usize, time, next);
             horizon = horizon.min(later(
                 self.ports[port as usize].earliest_start(unhandled),
@@ -309,7 +307,7 @@ impl Simulation {
             self.until_count = count_every(self.fabric.feeds.len());
             let feeds = self.fabric.feeds.iter().map(|feed| feed.behind());
             let paced = self.hosts.paced.iter().map(|paced| paced.frames());
-            let rms = self.fabric.logs.under_way();
+            let rms = self.fabric.logs.in_transit();
             let frames = feeds.sum::<usize>() + paced.sum::<usize>() + rms;
             self.gathered.frames = (frames + self.hosts.events.pending()) as u64;
         }

@@ -34,7 +34,7 @@ pub enum Overdue {
 
 impl Stop {
     /// The error to report, with the names of `scenario`.
-    pub fn told(self, scenario: &Scenario) -> RunError {
+    pub fn into_run_error(self, scenario: &Scenario) -> RunError {
         match self {
             Stop::Cancelled => RunError::Cancelled,
             Stop::Points(gathered) => {

@@ -3,7 +3,7 @@
 pub use crate::describe::cost::expected;
 pub use crate::event::{EventList, Kind};
 pub use crate::flow::{FlowId, FlowKind};
-pub use crate::host::tcp::{News, Receiver, Sender};
+pub use crate::host::tcp::{Receiver, SegmentOutcome, Sender};
 pub use crate::port::gate::pushes_out;
 pub use crate::resolved::Resolved;
 pub use crate::rng::{Step, Stream};

@@ -154,7 +154,7 @@ impl Batch {
         let (sender, receiver) = channel();
         for thread in 0..threads {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            thread::spawn(move || work(&shared, &shared.done[thread], &sender));
+            thread::spawn(move || run_jobs(&shared, &shared.done[thread], &sender));
         }
         Ok(Batch {
             shared,
@@ -228,7 +228,7 @@ impl Drop for Batch {
     }
 }
 
-fn work(shared: &Shared, done: &Done, messages: &Sender<Message>) {
+fn run_jobs(shared: &Shared, done: &Done, messages: &Sender<Message>) {
     for ended in 0.. {
         let index = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(job) = shared.jobs.get(index) else {
@@ -237,7 +237,7 @@ fn work(shared: &Shared, done: &Done, messages: &Sender<Message>) {
         let before = f64::from(ended);
         let passed = |share: f64| done.set(before + share);
         let clock = CpuClock::start();
-        let mut parts = Parts {
+        let mut parts = PartSender {
             index,
             messages,
             last: None,
@@ -260,7 +260,7 @@ fn work(shared: &Shared, done: &Done, messages: &Sender<Message>) {
 }
 
 /// State for handing over the recordings of a run in progress.
-struct Parts<'a> {
+struct PartSender<'a> {
     index: usize,
     messages: &'a Sender<Message>,
     /// Disconnected once the last part was taken.
@@ -273,7 +273,7 @@ struct Parts<'a> {
 /// Interval at which a thread waiting for its part to be taken checks for cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-impl Parts<'_> {
+impl PartSender<'_> {
     /// Returns the next part of each capture.
     fn captured(&self, session: &mut Session<'_>) -> Vec<FilePart> {
         session.captured(&About {
@@ -313,7 +313,7 @@ fn run(
     shared: &Shared,
     (scenario, replication): &Job,
     passed: &dyn Fn(f64),
-    parts: &mut Parts<'_>,
+    parts: &mut PartSender<'_>,
 ) -> Result<Document<Recorded>, Failure> {
     let last = last(scenario);
     let parsed;
@@ -362,7 +362,7 @@ fn simulate(
     scenario: &Scenario,
     replication: Option<u64>,
     passed: &dyn Fn(f64),
-    parts: &mut Parts<'_>,
+    parts: &mut PartSender<'_>,
 ) -> Result<(RunResult, Vec<FilePart>), RunError> {
     let threads = shared.done.len() as u64;
     let least = scenario.probes.len() as u64 * OF_PROBE;

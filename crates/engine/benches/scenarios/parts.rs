@@ -6,7 +6,7 @@ use crate::networks::{Dumbbell, Place, TWO_HOPS, read};
 use cellyard_engine::describe;
 use cellyard_engine::scenario::{TcpParams, Traffic};
 use cellyard_engine::testing::{EventList, Kind};
-use cellyard_engine::testing::{News, Receiver, Sender};
+use cellyard_engine::testing::{Receiver, SegmentOutcome, Sender};
 use cellyard_engine::units::{Span, Time};
 use std::hint::black_box;
 
@@ -139,7 +139,7 @@ fn tcp_rounds(rounds: u64) -> u64 {
     let mut receiver = Receiver::new(&params, Span::ZERO);
     let mut flying = std::collections::VecDeque::new();
     let mut sent = Vec::new();
-    let mut news = News::default();
+    let mut news = SegmentOutcome::default();
     let mut now = Time::ZERO;
     sender.start(now, &mut sent);
     for _ in 0..rounds {

@@ -233,7 +233,7 @@ impl EndSystem {
     }
 
     /// Rounds the rates of an RM cell if they are coded as in the payload.
-    fn written(&self, rm: Rm) -> Rm {
+    fn rounded_if_coded(&self, rm: Rm) -> Rm {
         match self.terms.rates {
             RmRates::Exact => rm,
             RmRates::Coded => rm.rounded(),
@@ -241,7 +241,7 @@ impl EndSystem {
     }
 
     fn forward(&self) -> Rm {
-        self.written(Rm {
+        self.rounded_if_coded(Rm {
             backward: false,
             bn: false,
             ci: false,
@@ -298,7 +298,7 @@ impl EndSystem {
         }
     }
 
-    /// Registers `n` data cells sent as [`EndSystem::data_in_a_row`] allows, the last at `last`.
+    /// Registers `n` data cells sent as [`EndSystem::consecutive_data`] allows, the last at `last`.
     pub fn sent_data(&mut self, n: u64, last: Time) {
         self.since_forward += n;
         self.last_cell = Some(last);
@@ -308,7 +308,7 @@ impl EndSystem {
     /// A forward one of the other end is to be turned round (section 5.10.5). A backward one is an
     /// answer (rules 8 and 9).
     pub fn take(&mut self, now: Time, rm: Rm) {
-        let rm = self.written(rm);
+        let rm = self.rounded_if_coded(rm);
         if !rm.backward {
             self.tally.forward_taken += 1;
             let waited = self.to_return.replace(Rm {

@@ -205,7 +205,7 @@ impl Logs {
 
     /// Logs RM cell `frame` of `flow`, which leaves a station at `left`, at each of `places`.
     /// The cell reaches the next station at `arrives`.
-    pub fn pass(
+    pub fn log_passage(
         &mut self,
         flow: FlowId,
         frame: u32,
@@ -252,7 +252,7 @@ impl Logs {
     }
 
     /// Adds an interval that a port has measured.
-    pub fn measured(&mut self, site: u32, interval: MeasuredInterval) {
+    pub fn add_interval(&mut self, site: u32, interval: MeasuredInterval) {
         self.gathered += 1 + interval.arrived_cells.len();
         self.logs[site as usize].intervals.push_back(interval);
     }
@@ -331,7 +331,7 @@ impl Logs {
 
     /// Number of RM cells under way, including lost ones sent since the latest delivered one of
     /// their flow.
-    pub fn under_way(&self) -> usize {
+    pub fn in_transit(&self) -> usize {
         self.flows.iter().map(|rm_flow| rm_flow.cells.len()).sum()
     }
 }

@@ -42,7 +42,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
     let mut after = Vec::new();
     let mut ways = Vec::with_capacity(hops.first.len());
     let (mut to_host, mut host_to_host) = (Span::FOREVER, Span::FOREVER);
-    let mut to_told = Span::FOREVER;
+    let mut host_to_feedback = Span::FOREVER;
     for &first in &hops.first {
         let first = first as usize;
         let last = (first..)
@@ -63,7 +63,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
                     to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
                 }
                 if let (Some(after), None) = (point.after, from) {
-                    to_told = to_told.min(plan.cell_ticks(link) + after);
+                    host_to_feedback = host_to_feedback.min(plan.cell_ticks(link) + after);
                 }
             }
             if from.is_some() {
@@ -80,7 +80,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
                 (Next::Port { port, .. }, None) => {
                     let from_hosts = &mut of_ports[port as usize].from_hosts;
                     *from_hosts = takes.min(*from_hosts);
-                    to_told = to_told.min(takes);
+                    host_to_feedback = host_to_feedback.min(takes);
                     to_first = Some((port as usize, takes));
                 }
                 (Next::Host, from) => from_last = from.map(|port| (port, takes)),
@@ -107,7 +107,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
         of_ports,
         to_host,
         host_to_host,
-        host_to_feedback: to_told,
+        host_to_feedback,
     }
 }
 
@@ -136,7 +136,7 @@ fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<PortDelay>) {
 fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<PortDelay> {
     let (from, arrives) = way.from_last?;
     // No overflow: both ways of a VC, added to the run, end before `Time::LATEST`. The reader
-    // checks this (`scenario/reach.rs`).
+    // checks this (`scenario/time_limit.rs`).
     let (port, takes) = match back.to_first {
         Some((port, takes)) => (port, arrives + takes),
         None => {

@@ -60,10 +60,10 @@ pub fn build(
     let captures = options.captures;
     let captures = captures.and_then(|limit| Captures::new(scenario, topology, limit));
     let hops = plan.hops(&stages, &observers, captures.as_deref());
-    let ahead = lookahead::lookahead(&plan, &hops);
+    let lookaheads = lookahead::lookahead(&plan, &hops);
     let hosts = plan.hosts(&hops, end, measured);
     let feeds = plan.roles.feeds;
-    let ports = plan.ports(&hops, ahead.of_ports, captures.as_deref(), options)?;
+    let ports = plan.ports(&hops, lookaheads.of_ports, captures.as_deref(), options)?;
     let mut logs = plan.logs();
     if captures.is_some() {
         logs.keep_history();
@@ -97,7 +97,11 @@ pub fn build(
         hosts,
         fabric,
         ports,
-        [ahead.to_host, ahead.host_to_host, ahead.host_to_feedback],
+        [
+            lookaheads.to_host,
+            lookaheads.host_to_host,
+            lookaheads.host_to_feedback,
+        ],
         links,
         options.memory_left(),
         options.pause_above,

@@ -30,11 +30,11 @@ impl Blueprint<'_> {
     pub fn ports(
         &self,
         all: &Hops,
-        ahead: Vec<Lookahead>,
+        lookaheads: Vec<Lookahead>,
         captures: Option<&Captures>,
         options: &Options,
     ) -> Result<Vec<Port>, RunError> {
-        let mut hops_of: Vec<Vec<u32>> = vec![Vec::new(); ahead.len()];
+        let mut hops_of: Vec<Vec<u32>> = vec![Vec::new(); lookaheads.len()];
         for (extra, index) in all.extras.iter().zip(0..) {
             if let Some(port) = self.roles.port_of[extra.link as usize] {
                 hops_of[port].push(index);
@@ -43,7 +43,7 @@ impl Blueprint<'_> {
         let end = Time::ZERO + self.net.scenario.duration;
         let measured = measured(self.net.scenario);
         let mut ports = Vec::new();
-        for ((index, ahead), hops) in ahead.into_iter().enumerate().zip(hops_of) {
+        for ((index, lookahead), hops) in lookaheads.into_iter().enumerate().zip(hops_of) {
             let link = self.roles.links_of_ports[index];
             let spec = &self.net.scenario.links[link];
             let resolved = self.net.port(link).expect("a port leaves a switch");
@@ -56,7 +56,7 @@ impl Blueprint<'_> {
                 self.draws.stream(&spec.name, "tie"),
             );
             let meter = self.meter(link, &hops, all);
-            let near = ahead.from_ports.iter().map(|&(_, takes)| takes);
+            let near = lookahead.from_ports.iter().map(|&(_, takes)| takes);
             let gains = near
                 .min()
                 .is_some_and(|away| gains(spec.rate.cell_time(), away));
@@ -69,7 +69,7 @@ impl Blueprint<'_> {
             let rate = |&input: &usize| self.net.scenario.links[input].rate;
             ports.push(Port {
                 link,
-                lookahead: ahead,
+                lookahead,
                 steps: StepBounds::new(std::iter::once(spec.rate).chain(inputs.map(rate))),
                 done: Time::ZERO,
                 can_queue: resolved.can_queue,

@@ -209,7 +209,7 @@ impl Blueprint<'_> {
 
     /// Builds the observers of all links.
     pub fn observers(&self, options: &Options) -> Observers {
-        let mut shares: FxHashMap<u32, Vec<LinkShareSum>> = FxHashMap::default();
+        let mut link_shares: FxHashMap<u32, Vec<LinkShareSum>> = FxHashMap::default();
         for (probe, spec) in self.net.scenario.probes.iter().enumerate() {
             if spec.what != Observable::LinkShare {
                 continue;
@@ -223,8 +223,8 @@ impl Blueprint<'_> {
                 Some(class) => vec![class],
                 None => self.net.topology.classes[link].clone(),
             };
-            let shares = shares.entry(link as u32).or_default();
-            shares.extend(classes.into_iter().map(|class| LinkShareSum {
+            let link_shares = link_shares.entry(link as u32).or_default();
+            link_shares.extend(classes.into_iter().map(|class| LinkShareSum {
                 probe,
                 class: class as usize,
                 sum: IntervalSum::new(interval, 1.0 / cells),
@@ -232,7 +232,7 @@ impl Blueprint<'_> {
         }
         Observers {
             digest: options.digest.then_some(0),
-            link_shares: shares,
+            link_shares,
             traced: self.watched.traced.clone(),
             lost: Vec::new(),
         }

@@ -15,7 +15,7 @@ pub use conversation::CapturedPayload;
 use crate::abr::Logs;
 use crate::cells::{ENDS_FRAME, Run};
 use crate::flow::{Flow, FlowId, FlowKind};
-use crate::record::FoundQueue;
+use crate::record::QueueSnapshot;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Layer, Observable, Scenario};
 use crate::tally::DropReason;
@@ -139,7 +139,7 @@ enum EventKind {
         cell: u32,
         flags: u8,
         reason: DropReason,
-        queue: Option<FoundQueue>,
+        queue: Option<QueueSnapshot>,
     },
     /// A frame reaches or leaves the host.
     Segment(Direction),
@@ -271,7 +271,7 @@ impl Captures {
         vc: usize,
         run: &Run,
         reason: DropReason,
-        queue: Option<FoundQueue>,
+        queue: Option<QueueSnapshot>,
     ) {
         for &at in &self.of_link[link as usize] {
             let capture = &mut self.all[at];

@@ -7,7 +7,7 @@ use super::{Capture, Event, EventKind, FilePart, FlowFrames, Origin};
 use crate::abr::Logs;
 use crate::cells::{ENDS_FRAME, RM, Run, SINGLE_CELLS, TAGGED};
 use crate::flow::FlowId;
-use crate::record::FoundQueue;
+use crate::record::QueueSnapshot;
 use crate::scenario::{Layer, write_toml};
 use crate::tally::DropReason;
 use crate::units::Time;
@@ -341,7 +341,7 @@ impl WriteContext<'_> {
 }
 
 /// Appends why a cell was dropped, and the state of its queue.
-fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<FoundQueue>) {
+fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<QueueSnapshot>) {
     let _ = write!(comment, "dropped: {}", reason.name());
     let Some(queue) = queue else { return };
     let _ = write!(

@@ -101,10 +101,10 @@ impl ChosenKernel {
 /// As [`crate::run`], for a scenario that the reader has not checked.
 pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
     let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
-    Ok(described(&net))
+    Ok(describe_network(&net))
 }
 
-fn described<'s>(net: &Resolved<'s>) -> Description<'s> {
+fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let offered: Vec<f64> = (0..scenario.vcs.len()).map(|vc| offered(net, vc)).collect();
     let seconds = scenario.duration.as_seconds();

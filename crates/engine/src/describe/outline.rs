@@ -2,7 +2,7 @@
 //!
 //! The size of the summary does not grow with the number of similar VCs.
 
-use super::{ChosenKernel, Expected, PortDescription, described};
+use super::{ChosenKernel, Expected, PortDescription, describe_network};
 use crate::fair_goodput;
 use crate::options::RunError;
 use crate::resolved::Resolved;
@@ -107,7 +107,7 @@ pub struct NameRange<'s> {
 /// As [`super::describe`].
 pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
     let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
-    let (topology, described) = (&net.topology, described(&net));
+    let (topology, described) = (&net.topology, describe_network(&net));
     let carrying = net.ports().map(|(link, _)| link);
     let ports = carrying.zip(&described.ports);
     let queueing: FxHashMap<usize, &PortDescription> =

@@ -1,9 +1,9 @@
 //! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when the
 //! rate allows.
 //!
-//! A VC with its own event queue handles arriving frames ahead of their time, so frames that its source then
-//! offers lie in the future. They join the queue when their time has come, or before the first cell
-//! sent after it. Only then is it known whether there is room for them.
+//! A VC with its own event queue handles arriving frames ahead of their time, so frames that its
+//! source then offers lie in the future. They join the queue of frames when their time has come, or
+//! before the first cell sent after it. Only then is it known whether there is room for them.
 
 use super::traffic::{End, FrameSource, Source};
 use super::{Hosts, vc_event_queues};
@@ -25,8 +25,8 @@ struct QueuedFrame {
     cells: u32,
 }
 
-/// The last [`Hosts::no_rm_before`] on which cells were sent, kept to assert that it holds. Nothing is
-/// kept in builds without assertions.
+/// The last [`Hosts::earliest_rm_arrival`] on which cells were sent, kept to assert that it holds.
+/// Nothing is kept in builds without assertions.
 #[derive(Debug, Default)]
 struct RmBound {
     /// No RM cell comes before this time.
@@ -93,15 +93,15 @@ impl PacedQueue {
     pub fn new(
         terms: EndSystemTerms,
         [flow, rm]: [FlowId; 2],
-        [takes, takes_rm]: [FlowId; 2],
+        [incoming, incoming_rm]: [FlowId; 2],
         is_alone: bool,
     ) -> PacedQueue {
         PacedQueue {
             end: EndSystem::new(terms),
             flow,
             rm,
-            incoming: takes,
-            incoming_rm: takes_rm,
+            incoming,
+            incoming_rm,
             is_alone,
             frames: VecDeque::new(),
             waiting: 0,
@@ -320,7 +320,7 @@ impl Hosts {
     }
 
     /// Sends the cells due from `due` on, as long as everything relevant is known (see
-    /// [`Hosts::nothing_before`]). Cells that go after `now` are sent ahead of their time.
+    /// [`Hosts::earliest_inputs`]). Cells that go after `now` are sent ahead of their time.
     #[inline]
     fn send_from(
         &mut self,
@@ -333,8 +333,8 @@ impl Hosts {
         let nic = self.flows[self.paced[at].flow.index()].nic;
         loop {
             let mut limit = near;
-            let first_ends = self.paced[at].earliest_end_of_first();
-            if due.max(first_ends) >= near && rm > near {
+            let end_of_first = self.paced[at].earliest_end_of_first();
+            if due.max(end_of_first) >= near && rm > near {
                 let bound = rm.min(self.earliest_rm_arrival(at, fabric));
                 let paced = &mut self.paced[at];
                 let frame = paced.first().map(|frame| frame.frame);

@@ -104,12 +104,12 @@ pub fn refuses_any(queue: &ClassQueue) -> bool {
 }
 
 impl Gate {
-    /// A gate behind `policer`, if any, with a buffer of `buffer` cells (`None`: unlimited). At
-    /// most `most` cells can leave within the limit of simulated time. The policy takes its random
-    /// draws from `draws`.
+    /// A gate behind `policer`, if any, with a buffer of `buffer` cells (`None`: unlimited). At most
+    /// `overdue_from` cells can leave within the limit of simulated time. The policy takes its
+    /// random draws from `draws`.
     pub fn new(
         buffer: Option<u64>,
-        most: u64,
+        overdue_from: u64,
         policer: Option<Policer>,
         policy: Policy,
         rest: RestOfFrame,
@@ -117,7 +117,7 @@ impl Gate {
     ) -> Gate {
         Gate {
             buffer: buffer.unwrap_or(u64::MAX),
-            overdue_from: most,
+            overdue_from,
             policer,
             policy,
             rest,

@@ -65,7 +65,7 @@ impl Meter {
             queue_cells,
             arrived_cells,
         };
-        fabric.logs.measured(self.site, ended);
+        fabric.logs.add_interval(self.site, ended);
         self.higher_before = higher;
         self.due = end + self.interval;
     }

@@ -27,7 +27,7 @@ use arithmetic::Arithmetic;
 pub use measuring::Measuring;
 use measuring::measured;
 pub use meter::Meter;
-use order::Order;
+use order::ArrivalOrder;
 use slotted::{QueuedCells, Slotted};
 pub use tie::{Leads, TieRule};
 use watch::PortProbe;
@@ -88,7 +88,7 @@ pub struct Inputs {
     /// Index of the first feed; input i is feed `first_feed + i`.
     first_feed: usize,
     /// Inputs with cells to come, by arrival time.
-    order: Order,
+    order: ArrivalOrder,
     /// Rule for the order of coincident arrivals.
     tie: TieRule,
     /// Scratch space: inputs whose cells arrive at one instant.
@@ -127,7 +127,7 @@ impl Inputs {
     pub fn new(first_feed: usize, tie: TieRule) -> Inputs {
         Inputs {
             first_feed,
-            order: Order::default(),
+            order: ArrivalOrder::default(),
             tie,
             group: Vec::new(),
             round_inputs: Vec::new(),
@@ -143,7 +143,7 @@ impl Inputs {
     }
 
     /// Moves the inputs whose next cell arrives at `time` from the order into `group`. Returns the
-    /// index of the first to handle, for [`Inputs::in_turn`].
+    /// index of the first to handle, for [`Inputs::feed_in_turn`].
     #[inline]
     fn coincident(&mut self, time: Time) -> usize {
         self.order.pop_group(time, &mut self.group);

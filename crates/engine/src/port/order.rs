@@ -29,7 +29,7 @@ const FEW: usize = 16;
 /// The ring is sorted by (time, input). It holds at least two inputs whenever there are as many.
 /// All inputs in the buckets come later than those in the ring.
 #[derive(Debug)]
-pub struct Order {
+pub struct ArrivalOrder {
     ring: Box<[Entry]>,
     first: usize,
     len: usize,
@@ -42,9 +42,9 @@ fn is_before(a: (Time, u32), b: (Time, u32)) -> bool {
     key(a) < key(b)
 }
 
-impl Default for Order {
-    fn default() -> Order {
-        Order {
+impl Default for ArrivalOrder {
+    fn default() -> ArrivalOrder {
+        ArrivalOrder {
             ring: vec![(Time::ZERO, 0); 8].into_boxed_slice(),
             first: 0,
             len: 0,
@@ -62,7 +62,7 @@ fn grown(ring: &[Entry], first: usize) -> Box<[Entry]> {
     grown.into_boxed_slice()
 }
 
-impl Order {
+impl ArrivalOrder {
     fn at(&self, i: usize) -> usize {
         (self.first + i) & (self.ring.len() - 1)
     }
@@ -381,7 +381,7 @@ mod tests {
     proptest! {
         #[test]
         fn order_matches_a_sorted_list(entries in proptest::collection::btree_map(0u32..20, 0u64..6, 0..20)) {
-            let mut order = Order::default();
+            let mut order = ArrivalOrder::default();
             for (&input, &time) in &entries {
                 order.insert(Time(time), input);
             }
@@ -401,7 +401,7 @@ mod tests {
             times in proptest::collection::vec(0u64..4, 1..30),
             steps in proptest::collection::vec((0u64..6, any::<bool>(), 0usize..4), 0..60),
         ) {
-            let mut order = Order::default();
+            let mut order = ArrivalOrder::default();
             let mut feeds: Vec<Feed> = Vec::new();
             for (input, &time) in (0..).zip(&times) {
                 order.insert(Time(time), input);
@@ -447,7 +447,7 @@ mod tests {
             times in proptest::collection::vec(0u64..10_000, 65..400),
             steps in proptest::collection::vec((0u64..20_000, 0u8..8, 1usize..90), 0..300),
         ) {
-            let mut order = Order::default();
+            let mut order = ArrivalOrder::default();
             let mut sorted: Vec<(u64, u32)> = times.into_iter().zip(0..).collect();
             for &(time, input) in &sorted {
                 order.insert(Time(time), input);
@@ -491,7 +491,7 @@ mod tests {
 
         #[test]
         fn inputs_that_go_on_stay_in_order(inputs in 1u32..400, steps in proptest::collection::vec((0u64..100, any::<bool>()), 0..300)) {
-            let mut order = Order::default();
+            let mut order = ArrivalOrder::default();
             let mut sorted: Vec<(u64, u32)> = Vec::new();
             for input in 0..inputs {
                 order.insert(Time(u64::from(input % 7)), input);

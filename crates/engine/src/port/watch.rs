@@ -8,7 +8,7 @@ use super::gate::Gate;
 use crate::cells::Run;
 use crate::fabric::Hop;
 use crate::flow::FlowId;
-use crate::record::{FoundQueue, IntervalSum, Record, TraceEntry};
+use crate::record::{IntervalSum, QueueSnapshot, Record, TraceEntry};
 use crate::tally::DropReason;
 use crate::units::{Span, Time};
 use std::collections::HashSet;
@@ -143,9 +143,9 @@ impl Outcome {
 }
 
 /// The state of `queue`, with the limit that applied if a cell was dropped for `reason`.
-pub fn found(queue: &QueueView, gate: &Gate, reason: Option<DropReason>) -> FoundQueue {
+pub fn queue_snapshot(queue: &QueueView, gate: &Gate, reason: Option<DropReason>) -> QueueSnapshot {
     let threshold = reason.and_then(|reason| gate.threshold(reason, queue));
-    FoundQueue {
+    QueueSnapshot {
         waiting: queue.waiting,
         waiting_of_vc: queue.waiting_of_vc,
         active_vcs: queue.active_vcs,
@@ -252,7 +252,13 @@ impl PortProbe {
 
     /// Counts and traces a cell that was dropped at `time` for `reason`. `queue` is the state that
     /// it found. For a pushed-out cell, it is the state that the arriving cell found.
-    pub fn lost(&mut self, time: Time, dropped: TracedCell, reason: DropReason, queue: FoundQueue) {
+    pub fn lost(
+        &mut self,
+        time: Time,
+        dropped: TracedCell,
+        reason: DropReason,
+        queue: QueueSnapshot,
+    ) {
         let of_class = |d: &&mut DropSums| d.class.is_none_or(|c| c == dropped.class);
         for drops in self.drops.iter_mut().filter(of_class) {
             drops.sum.add(time, 1.0);

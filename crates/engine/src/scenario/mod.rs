@@ -7,8 +7,8 @@
 //! 3. `check`, `values` and `validate` check fields against the registry; the results are records
 //!    (`record`).
 //! 4. `expand` turns groups into single things; `flows` and `probes` check what refers to them.
-//! 5. `from_record` makes the model; `push_out`, `available`, `contracts` and `reach` check it as a
-//!    whole.
+//! 5. `from_record` makes the model; `push_out`, `available`, `contracts` and `time_limit` check it
+//!    as a whole.
 //!
 //! `topology` turns names into indices and routes. `report` collects all problems (`problem`), so
 //! that they are reported together. `traffic`, `contract` and `port` define what kinds of traffic
@@ -31,11 +31,11 @@ pub(crate) mod port;
 mod probes;
 mod problem;
 mod push_out;
-mod reach;
 mod read;
 mod record;
 mod report;
 mod syntax;
+mod time_limit;
 pub(crate) mod topology;
 mod traffic;
 mod tree;

@@ -88,16 +88,16 @@ pub(super) fn apply(
         Some(values) => set(values, steps[0], &steps[2..], value.as_ref()),
         None => set_all(root, individual, &steps, value.as_ref()),
     };
-    done.map_err(|lost| {
-        let mut candidates = lost.candidates;
-        if !lost.fields.is_empty() {
+    done.map_err(|missing| {
+        let mut candidates = missing.candidates;
+        if !missing.fields.is_empty() {
             candidates.extend(members::numbered_names(root, steps[0]));
             candidates.push("*".into());
         }
         let candidates = candidates.iter().map(|c| c.as_str());
         let allowed = list(candidates.clone());
-        let suggestion = meant(&lost.step, candidates.chain(lost.fields));
-        problem(lost.message, shorten(&allowed), suggestion)
+        let suggestion = meant(&missing.step, candidates.chain(missing.fields));
+        problem(missing.message, shorten(&allowed), suggestion)
     })
 }
 
@@ -116,7 +116,7 @@ enum NamedStep {
 }
 
 /// Position of the link whose backward link is called `name`: `b->a`, or a name with `-back`.
-fn back_of(root: &Node, field: &str, name: &str) -> Option<usize> {
+fn forward_link_of(root: &Node, field: &str, name: &str) -> Option<usize> {
     let there = match (name.strip_suffix("-back"), name.split_once("->")) {
         (Some(there), _) => there.to_string(),
         (None, Some((a, b))) => format!("{b}->{a}"),
@@ -142,7 +142,7 @@ fn named(root: &Node, steps: &[&str]) -> NamedStep {
     }
     let maker = members::maker(root, field, name).zip(members::list_of(field));
     match maker {
-        None => match back_of(root, field, name) {
+        None => match forward_link_of(root, field, name) {
             Some(at) => {
                 let there = label(&list.items()[at], field);
                 NamedStep::Back(there.unwrap_or_else(|| at.to_string()))
@@ -182,7 +182,7 @@ fn set_all(
     individual: &mut IndividualMembers,
     steps: &[&str],
     value: Option<&Node>,
-) -> Result<(), Lost> {
+) -> Result<(), MissingStep> {
     let (list, rest) = (steps[0], &steps[1..]);
     let reached = root
         .get(list)
@@ -197,7 +197,7 @@ fn set_all(
 }
 
 /// A path that leads nowhere.
-struct Lost {
+struct MissingStep {
     step: String,
     message: String,
     candidates: Vec<String>,
@@ -205,9 +205,9 @@ struct Lost {
     fields: Vec<&'static str>,
 }
 
-impl Lost {
-    fn new(step: &str, message: impl Into<String>, candidates: Vec<String>) -> Lost {
-        Lost {
+impl MissingStep {
+    fn new(step: &str, message: impl Into<String>, candidates: Vec<String>) -> MissingStep {
+        MissingStep {
             step: step.into(),
             message: message.into(),
             candidates,
@@ -256,9 +256,15 @@ fn family(field: &str) -> Option<Family> {
 
 /// Sets the value at `steps` below `node`, the value of `field`. Without a value, removes the field
 /// of the last step.
-fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Result<(), Lost> {
+fn set(
+    node: &mut Node,
+    field: &str,
+    steps: &[&str],
+    value: Option<&Node>,
+) -> Result<(), MissingStep> {
     let Some((&step, rest)) = steps.split_first() else {
-        let no_default = || Lost::new(field, "is an element of a list and has no default", vec![]);
+        let no_default =
+            || MissingStep::new(field, "is an element of a list and has no default", vec![]);
         *node = value.cloned().ok_or_else(no_default)?;
         return Ok(());
     };
@@ -272,7 +278,7 @@ fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Re
         Value::List(items) => set_in_list(items, field, steps, value),
         _ => {
             let message = format!("`{field}` is {kind} and has no field `{}`", shorten(step));
-            Err(Lost::new(step, message, vec![]))
+            Err(MissingStep::new(step, message, vec![]))
         }
     }
 }
@@ -301,7 +307,7 @@ fn field_of<'f>(
     step: &str,
     rest: &[&str],
     value: Option<&Node>,
-) -> Result<Option<&'f mut Node>, Lost> {
+) -> Result<Option<&'f mut Node>, MissingStep> {
     let at = match fields.iter().position(|f| f.name == step) {
         Some(at) if rest.is_empty() && value.is_none() => {
             fields.remove(at);
@@ -311,7 +317,7 @@ fn field_of<'f>(
         None if value.is_none() => return absent(field, step).map(|()| None),
         None if field.is_empty() && is_list(step) && !rest.is_empty() => {
             let candidates = fields.iter().map(|f| f.name.clone()).collect();
-            return Err(Lost::new(
+            return Err(MissingStep::new(
                 step,
                 format!("the scenario has no {step}"),
                 candidates,
@@ -339,7 +345,7 @@ fn set_in_list(
     field: &str,
     steps: &[&str],
     value: Option<&Node>,
-) -> Result<(), Lost> {
+) -> Result<(), MissingStep> {
     if let Some((chosen, rest)) = reached(items, field, steps) {
         let mut chosen = chosen.into_iter();
         return chosen.try_for_each(|i| set(&mut items[i], field, rest, value));
@@ -349,12 +355,12 @@ fn set_in_list(
     let message = format!("no {field} is called `{}`", shorten(step));
     let positions = positions(items.len()).into_iter();
     let components = family(field).map_or(&[][..], Family::components).iter();
-    Err(Lost {
+    Err(MissingStep {
         fields: components
             .flat_map(|c| c.parameters)
             .map(|p| p.name)
             .collect(),
-        ..Lost::new(step, message, positions.chain(labels).collect())
+        ..MissingStep::new(step, message, positions.chain(labels).collect())
     })
 }
 
@@ -376,7 +382,7 @@ fn reached<'s, 't>(
 }
 
 /// Accepts the removal of a field that has no value, provided that such a field exists.
-fn absent(field: &str, step: &str) -> Result<(), Lost> {
+fn absent(field: &str, step: &str) -> Result<(), MissingStep> {
     let family = match field {
         "" => Some(Family::Scenario),
         _ => family(field),
@@ -391,7 +397,7 @@ fn absent(field: &str, step: &str) -> Result<(), Lost> {
             candidates.push(parameter.name.into());
         }
     }
-    Err(Lost::new(step, "is an unknown field", candidates))
+    Err(MissingStep::new(step, "is an unknown field", candidates))
 }
 
 /// Text that lists the positions of a list of `n`.

@@ -8,7 +8,9 @@ use super::network::Network;
 use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
-use super::{available, check, contracts, from_record, overrides, probes, push_out, reach, syntax};
+use super::{
+    available, check, contracts, from_record, overrides, probes, push_out, syntax, time_limit,
+};
 use crate::fair_goodput;
 use crate::registry::Family;
 use crate::scenario::topology::Topology;
@@ -82,7 +84,7 @@ fn resolve(
             push_out::check(&network, &mut report);
             contracts::check(&network, &mut report);
             available::check(&network, &mut report);
-            reach::check(&network, &mut report);
+            time_limit::check(&network, &mut report);
             max_goodput(&scenario, &mut report);
             if report.is_empty() {
                 return Ok(scenario);

@@ -63,7 +63,7 @@ type Written = Vec<(&'static str, String)>;
 trait WrittenAlike {
     const FAMILY: Family;
 
-    /// Whether all fields but the [`Alike::own`] ones are equal.
+    /// Whether all fields but the [`WrittenAlike::individual_text`] ones are equal.
     fn is_like(&self, other: &Self) -> bool;
 
     /// The text of a field in which similar things may differ. The field is never left out.

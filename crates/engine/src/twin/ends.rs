@@ -4,7 +4,7 @@ use super::source::Emissions;
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::abr::Rm;
 use crate::flow::FlowKind;
-use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
+use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::host::traffic::End;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
@@ -169,8 +169,8 @@ impl Ends {
         kind: FlowKind,
         payload: Payload,
         now: Time,
-    ) -> (Vec<Sent>, News) {
-        let all = |delivered| News {
+    ) -> (Vec<Sent>, SegmentOutcome) {
+        let all = |delivered| SegmentOutcome {
             delivered,
             is_new: true,
         };
@@ -235,17 +235,27 @@ impl Ends {
 }
 
 /// Gives a segment to a receiver, which answers on the flow of kind `answer`.
-fn receives(receiver: &mut Receiver, s: Segment, now: Time, answer: FlowKind) -> (Vec<Sent>, News) {
-    let mut news = News::default();
-    let ack = receiver.on_segment(now, s.seq, s.len, &mut news);
-    (acknowledged(answer, ack), news)
+fn receives(
+    receiver: &mut Receiver,
+    s: Segment,
+    now: Time,
+    answer: FlowKind,
+) -> (Vec<Sent>, SegmentOutcome) {
+    let mut outcome = SegmentOutcome::default();
+    let ack = receiver.on_segment(now, s.seq, s.len, &mut outcome);
+    (acknowledged(answer, ack), outcome)
 }
 
 /// Gives an ACK to a sender, which sends on the flow of kind `answer`.
-fn acts_on(sender: &mut Sender, ack: &Ack, now: Time, answer: FlowKind) -> (Vec<Sent>, News) {
+fn acts_on(
+    sender: &mut Sender,
+    ack: &Ack,
+    now: Time,
+    answer: FlowKind,
+) -> (Vec<Sent>, SegmentOutcome) {
     let mut segments = Vec::new();
     sender.on_ack(now, ack, &mut segments);
-    (framed(answer, segments), News::default())
+    (framed(answer, segments), SegmentOutcome::default())
 }
 
 fn framed(kind: FlowKind, segments: Vec<Segment>) -> Vec<Sent> {

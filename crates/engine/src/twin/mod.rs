@@ -316,16 +316,16 @@ impl<'a> Twin<'a> {
         let vc = self.vc(flow);
         let Frame { payload, cells } = self.frames[flow.index()][frame as usize];
         let kind = self.kind(flow);
-        let (sent, news) = self.vcs[vc].ends.take(kind, payload, self.now);
+        let (sent, outcome) = self.vcs[vc].ends.take(kind, payload, self.now);
         let measuring = self.measuring();
         let tally = &mut self.tally.vcs[vc];
         // The reverse flow is counted only by its sender.
         if kind.is_data() {
-            tally.delivered_bytes += news.delivered;
+            tally.delivered_bytes += outcome.delivered;
         }
         if measuring && kind.is_data() {
-            tally.measured_bytes += news.delivered;
-            tally.measured_cells += u64::from(if news.is_new { cells } else { 0 });
+            tally.measured_bytes += outcome.delivered;
+            tally.measured_cells += u64::from(if outcome.is_new { cells } else { 0 });
         }
         self.hand_over(vc, sent);
     }

@@ -8,7 +8,7 @@ use crate::flow::FlowKind;
 use crate::port::drop::DropRule;
 use crate::record::{Points, Statistic};
 use crate::scenario::{Observable, Probe};
-use crate::series::Found;
+use crate::series::RecordedSeries;
 use crate::units::Time;
 use std::collections::HashSet;
 
@@ -108,7 +108,7 @@ impl Twin<'_> {
     }
 
     /// The envelopes of a run that has reached its end, in the order of the scenario's probes.
-    pub(crate) fn envelopes(&self) -> Vec<Found> {
+    pub(crate) fn envelopes(&self) -> Vec<RecordedSeries> {
         let of_watch = |watch: &Watch| {
             let interval = self.scenario.probes[watch.probe].envelope;
             let [mut least, mut mean, mut greatest] = [const { Vec::new() }; 3];
@@ -122,7 +122,7 @@ impl Twin<'_> {
                 greatest.push((end, values.fold(f64::NEG_INFINITY, f64::max)));
                 begin = end;
             }
-            let series = |statistic, points| Found {
+            let series = |statistic, points| RecordedSeries {
                 probe: watch.probe,
                 class: None,
                 statistic: Some(statistic),

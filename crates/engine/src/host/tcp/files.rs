@@ -2,7 +2,7 @@
 //! receiver.
 
 use super::testing::{ALWAYS, MSS, ack_of, params};
-use super::{Ack, News, OPENED, Receiver, Segment, Sender};
+use super::{Ack, OPENED, Receiver, Segment, SegmentOutcome, Sender};
 use crate::scenario::model::{NextFile, Recovery, TcpParams, TickPhase};
 use crate::tally::Transfer;
 use crate::units::{Span, Time};
@@ -170,12 +170,12 @@ fn acks_of_an_earlier_connection_are_no_duplicates_of_the_next() {
 
 /// ACK numbers with which a receiver answers `segments`, and the bytes they deliver.
 fn answers(r: &mut Receiver, segments: &[(u64, u32)]) -> (Vec<Option<u64>>, u64) {
-    let mut news = News::default();
+    let mut outcome = SegmentOutcome::default();
     let acks = segments.iter().map(|&(seq, len)| {
-        let ack = r.on_segment(ms(1), seq, len, &mut news);
+        let ack = r.on_segment(ms(1), seq, len, &mut outcome);
         ack.map(|ack| ack.ack)
     });
-    (acks.collect(), news.delivered)
+    (acks.collect(), outcome.delivered)
 }
 
 #[test]

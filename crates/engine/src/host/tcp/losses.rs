@@ -5,7 +5,7 @@
 //! segments; ACKs take 100 ms.
 
 use super::testing::{ALWAYS, MSS, params};
-use super::{Ack, News, Receiver, Segment, Sender};
+use super::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::scenario::model::{
     Estimator, NextFile, Recovery, RenoFastRetransmit, SackPipe, TcpParams,
 };
@@ -58,7 +58,7 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> TransferRu
     let mut frames: VecDeque<(Time, Segment)> = VecDeque::new();
     let mut acks: VecDeque<(Time, Ack)> = VecDeque::new();
     let (mut sent, mut out) = (vec![], vec![]);
-    let (mut free, mut entered, mut news) = (Time::ZERO, 0, News::default());
+    let (mut free, mut entered, mut outcome) = (Time::ZERO, 0, SegmentOutcome::default());
     let mut now = Time::ZERO;
     sender.start(now, &mut out);
     loop {
@@ -85,7 +85,7 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> TransferRu
             receiver.on_timer(now)
         } else if now == frame {
             let (_, s) = frames.pop_front().unwrap();
-            receiver.on_segment(now, s.seq, s.len, &mut news)
+            receiver.on_segment(now, s.seq, s.len, &mut outcome)
         } else {
             let (_, ack) = acks.pop_front().unwrap();
             sender.on_ack(now, &ack, &mut out);
@@ -95,7 +95,7 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> TransferRu
     }
     let bytes = params.file_size.zip(params.files);
     assert_eq!(
-        Some(news.delivered),
+        Some(outcome.delivered),
         bytes.map(|(size, files)| size * files)
     );
     TransferRun {

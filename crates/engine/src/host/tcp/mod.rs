@@ -29,7 +29,7 @@ mod sender;
 #[cfg(test)]
 mod testing;
 
-pub use receiver::{News, Receiver};
+pub use receiver::{Receiver, SegmentOutcome};
 pub use sender::Sender;
 
 use crate::units::Time;

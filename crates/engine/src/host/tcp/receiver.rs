@@ -36,7 +36,7 @@ pub struct Receiver {
     /// many.
     recent: Vec<u64>,
     sack_blocks: usize,
-    delayed: Option<Delayed>,
+    delayed: Option<DelayedAck>,
     deadline: Time,
     /// First byte of the connection, and one past the last byte of its file; `u64::MAX` if there is
     /// a single connection.
@@ -50,7 +50,7 @@ pub struct Receiver {
 
 /// Effects of segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct News {
+pub struct SegmentOutcome {
     /// Bytes newly in order, summed over segments.
     pub delivered: u64,
     /// Whether the last segment had a byte that had not arrived before, in order or not.
@@ -58,7 +58,7 @@ pub struct News {
 }
 
 #[derive(Clone, Debug)]
-struct Delayed {
+struct DelayedAck {
     grid: Grid,
     /// Number of waiting bytes that triggers an ACK at once.
     enough: u64,
@@ -90,7 +90,7 @@ impl Receiver {
             } else {
                 0
             },
-            delayed: params.delayed_ack.map(|tick| Delayed {
+            delayed: params.delayed_ack.map(|tick| DelayedAck {
                 grid: Grid::new(tick, fast_phase),
                 enough: 2 * params.mss,
                 waiting: 0,
@@ -138,11 +138,17 @@ impl Receiver {
         seq + 1 == self.first
     }
 
-    /// Takes a segment of `len` bytes from `seq` on, and updates `news`. Returns the ACK to send
+    /// Takes a segment of `len` bytes from `seq` on, and updates `outcome`. Returns the ACK to send
     /// now, or `None` if it is delayed.
     #[inline]
-    pub fn on_segment(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> Option<Ack> {
-        let calls = self.take(now, seq, len, news);
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        seq: u64,
+        len: u32,
+        outcome: &mut SegmentOutcome,
+    ) -> Option<Ack> {
+        let calls = self.take(now, seq, len, outcome);
         calls.then(|| self.new_ack())
     }
 
@@ -154,44 +160,44 @@ impl Receiver {
     /// Like [`Receiver::on_segment`], but only returns whether an ACK is due now;
     /// [`Receiver::acknowledge`] fills it in.
     #[inline(always)]
-    pub fn take(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> bool {
+    pub fn take(&mut self, now: Time, seq: u64, len: u32, outcome: &mut SegmentOutcome) -> bool {
         if seq == self.rcv_nxt && self.held.is_empty() {
-            self.take_next(now, len, news)
+            self.take_next(now, len, outcome)
         } else {
             let (calls, brought) = self.take_other(now, seq, len);
-            news.delivered += brought.delivered;
-            news.is_new = brought.is_new;
+            outcome.delivered += brought.delivered;
+            outcome.is_new = brought.is_new;
             calls
         }
     }
 
     /// Takes a segment with the next bytes in order. Returns whether it calls for an ACK now.
-    fn take_next(&mut self, now: Time, len: u32, news: &mut News) -> bool {
+    fn take_next(&mut self, now: Time, len: u32, outcome: &mut SegmentOutcome) -> bool {
         self.rcv_nxt += u64::from(len);
-        news.delivered += u64::from(len);
-        news.is_new = true;
+        outcome.delivered += u64::from(len);
+        outcome.is_new = true;
         !self.delay(now, u64::from(len))
     }
 
     /// Takes any other segment. Returns whether it calls for an ACK now, and its effects.
     #[inline(never)]
-    fn take_other(&mut self, now: Time, seq: u64, len: u32) -> (bool, News) {
-        let mut news = News::default();
+    fn take_other(&mut self, now: Time, seq: u64, len: u32) -> (bool, SegmentOutcome) {
+        let mut outcome = SegmentOutcome::default();
         if len == 0 {
-            return (self.take_opening(seq), news);
+            return (self.take_opening(seq), outcome);
         }
         if seq > self.end {
             self.open(self.end + 1);
             if seq == self.rcv_nxt {
-                return (self.take_next(now, len, &mut news), news);
+                return (self.take_next(now, len, &mut outcome), outcome);
             }
         }
         if seq < self.first {
-            return (false, news);
+            return (false, outcome);
         }
         let end = seq + u64::from(len);
-        self.place(SackBlock { start: seq, end }, &mut news);
-        (true, news)
+        self.place(SackBlock { start: seq, end }, &mut outcome);
+        (true, outcome)
     }
 
     /// Fills in the ACK to send now. Blocks beyond `n_blocks` keep old contents.
@@ -246,10 +252,10 @@ impl Receiver {
     }
 
     /// Stores a segment that meets a gap or repeats data.
-    fn place(&mut self, segment: SackBlock, news: &mut News) {
+    fn place(&mut self, segment: SackBlock, outcome: &mut SegmentOutcome) {
         let first = segment.start.max(self.rcv_nxt);
         let held = block_of(&self.held, first).is_some_and(|block| segment.end <= block.end);
-        news.is_new = first < segment.end && !held;
+        outcome.is_new = first < segment.end && !held;
         if segment.start > self.rcv_nxt {
             hold(&mut self.held, segment);
             if self.sack_blocks > 0 {
@@ -266,7 +272,7 @@ impl Receiver {
             self.rcv_nxt = self.rcv_nxt.max(first.end);
             self.held.pop_front();
         }
-        news.delivered += self.rcv_nxt - before;
+        outcome.delivered += self.rcv_nxt - before;
     }
 
     /// Makes the block that holds `byte` the first in the next ACK.
@@ -371,7 +377,12 @@ mod tests {
     /// Delivers segment number `number`. Returns the ACK in segment numbers, with blocks as [first,
     /// last].
     fn arrive(r: &mut Receiver, now: Time, number: u64) -> Option<(u64, Vec<(u64, u64)>)> {
-        let ack = r.on_segment(now, number * MSS, MSS as u32, &mut News::default())?;
+        let ack = r.on_segment(
+            now,
+            number * MSS,
+            MSS as u32,
+            &mut SegmentOutcome::default(),
+        )?;
         let blocks = ack.sack().iter();
         Some((
             ack.ack / MSS,
@@ -391,29 +402,33 @@ mod tests {
     #[test]
     fn data_out_of_order_are_kept_and_delivered_with_the_gap() {
         let mut r = receiver(Recovery::Vanilla, None);
-        let mut news = News::default();
+        let mut outcome = SegmentOutcome::default();
         for (number, is_new) in [(1, true), (3, true), (2, true), (2, false), (1, false)] {
-            let ack = r.on_segment(ms(0), number * MSS, MSS as u32, &mut news);
+            let ack = r.on_segment(ms(0), number * MSS, MSS as u32, &mut outcome);
             assert_eq!(ack, Some(Ack::default()));
             let delivered = 0;
-            assert_eq!(news, News { delivered, is_new }, "segment {number}");
+            assert_eq!(
+                outcome,
+                SegmentOutcome { delivered, is_new },
+                "segment {number}"
+            );
         }
-        let ack = r.on_segment(ms(0), 0, MSS as u32, &mut news).unwrap();
+        let ack = r.on_segment(ms(0), 0, MSS as u32, &mut outcome).unwrap();
         let delivered = 4 * MSS;
         assert_eq!(
-            (ack.ack, news),
+            (ack.ack, outcome),
             (
                 delivered,
-                News {
+                SegmentOutcome {
                     delivered,
                     is_new: true
                 }
             )
         );
-        r.on_segment(ms(0), 0, MSS as u32, &mut news);
+        r.on_segment(ms(0), 0, MSS as u32, &mut outcome);
         assert_eq!(
-            news,
-            News {
+            outcome,
+            SegmentOutcome {
                 delivered,
                 is_new: false
             }
@@ -550,15 +565,15 @@ mod tests {
                 history: vec![],
                 sack_blocks: sack_blocks as usize,
             };
-            let (mut news, mut most_held) = (News::default(), 0);
+            let (mut outcome, mut most_held) = (SegmentOutcome::default(), 0);
             for (start, len) in segments {
                 let is_new = naive.have[start..start + len].contains(&false);
                 let ack = r
-                    .on_segment(Time::ZERO, start as u64, len as u32, &mut news)
+                    .on_segment(Time::ZERO, start as u64, len as u32, &mut outcome)
                     .unwrap();
                 let blocks = ack.sack().iter().map(|b| (b.start, b.end)).collect::<Vec<_>>();
                 prop_assert_eq!((ack.ack, blocks), naive.arrive(start, start + len));
-                prop_assert_eq!(news, News { delivered: ack.ack, is_new });
+                prop_assert_eq!(outcome, SegmentOutcome { delivered: ack.ack, is_new });
                 most_held = most_held.max(r.held.len());
                 prop_assert!(r.recent.len() <= 2 * most_held + SLACK);
             }

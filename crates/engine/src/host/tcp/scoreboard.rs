@@ -40,11 +40,11 @@ impl Scoreboard {
     /// not known to have arrived.
     pub fn update(&mut self, ack: u64, blocks: &[SackBlock]) -> bool {
         self.advance(ack);
-        let mut news = false;
+        let mut is_new = false;
         for &block in blocks {
-            news |= self.add(block);
+            is_new |= self.add(block);
         }
-        news
+        is_new
     }
 
     fn advance(&mut self, una: u64) {

@@ -5,7 +5,7 @@ use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::capture::CapturedPayload;
 use crate::cells::precedes;
 use crate::flow::FlowKind;
-use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, OPENED, Receiver, SackBlock, Sender};
+use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, OPENED, Receiver, SackBlock, SegmentOutcome, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::{SenderCounters, Transfer};
 use crate::units::{Span, Time};
@@ -235,13 +235,17 @@ impl FrameSource for Tcp {
         match kind {
             FlowKind::Data => {
                 let (seq, len) = self.take_segment(frame);
-                let mut news = News::default();
-                if self.receiver.take(now, seq, len, &mut news) {
+                let mut outcome = SegmentOutcome::default();
+                if self.receiver.take(now, seq, len, &mut outcome) {
                     self.offer_ack(out);
                 }
                 Delivery {
-                    bytes: news.delivered,
-                    cells: if news.is_new { self.cells_of(len) } else { 0 },
+                    bytes: outcome.delivered,
+                    cells: if outcome.is_new {
+                        self.cells_of(len)
+                    } else {
+                        0
+                    },
                 }
             }
             FlowKind::Ack => {

@@ -9,7 +9,7 @@ use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
-use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
+use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
@@ -152,13 +152,13 @@ impl FrameSource for TwoWay {
         };
         match carried {
             Carried::Segment(seq, len) => {
-                let mut news = News::default();
-                if self.of(end).1.receiver.take(now, seq, len, &mut news) {
+                let mut outcome = SegmentOutcome::default();
+                if self.of(end).1.receiver.take(now, seq, len, &mut outcome) {
                     self.offer_ack(end, out);
                 }
                 Delivery {
-                    bytes: news.delivered,
-                    cells: if news.is_new {
+                    bytes: outcome.delivered,
+                    cells: if outcome.is_new {
                         cells_of_segment(u64::from(len))
                     } else {
                         0

@@ -8,7 +8,7 @@ use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
-use crate::port::watch::{Outcome, PortProbe, TracedCell, found};
+use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
 use crate::units::{SignedTicks, Span, Time};
 
 impl Arithmetic {
@@ -120,8 +120,8 @@ impl Arithmetic {
         fabric.feeds[feed].skip(n)
     }
 
-    /// Takes one cell through the gate, or the rest of a lost frame (if `one_at_a_time`, a single cell of
-    /// it).
+    /// Takes one cell through the gate, or the rest of a lost frame (if `one_at_a_time`, a single
+    /// cell of it).
     #[inline(never)]
     fn take_by_gate(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
         let run = &fabric.feeds[feed].head;
@@ -161,8 +161,8 @@ impl Arithmetic {
             Verdict::Refuse(reason) => {
                 if fabric.captures_drops(run.hop) {
                     let queue = self.view(run.time, local);
-                    let found = found(&queue, &self.gate, Some(reason));
-                    fabric.capture_drop(&run, reason, Some(found));
+                    let snapshot = queue_snapshot(&queue, &self.gate, Some(reason));
+                    fabric.capture_drop(&run, reason, Some(snapshot));
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
@@ -206,8 +206,8 @@ impl Arithmetic {
                 if let Some(reason) = self.take_by_gate(fabric, feed, true).dropped {
                     // A refused cell leaves the queue as it found it.
                     let queue = self.view(time, local);
-                    let found = found(&queue, &self.gate, Some(reason));
-                    probe.lost(time, cell, reason, found);
+                    let snapshot = queue_snapshot(&queue, &self.gate, Some(reason));
+                    probe.lost(time, cell, reason, snapshot);
                 }
                 if probe.watches_arrivals() {
                     let seen = self.snapshot(time);

@@ -168,7 +168,7 @@ impl Arithmetic {
         limit.saturating_sub(self.start - t.signed())
     }
 
-    /// Whether `cells` cells may join before X reaches a limit: see [`Arithmetic::room_at`].
+    /// Whether `cells` cells may join before X reaches a limit: see [`Arithmetic::cells_until_limit`].
     pub fn has_room_for(&self, t: Time, begins: bool, cells: u64) -> bool {
         let left = u64::try_from(self.time_left_at(t, begins).0);
         left.is_ok_and(|left| u128::from(self.cell_time.0) * u128::from(cells) <= u128::from(left))

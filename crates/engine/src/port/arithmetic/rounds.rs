@@ -45,7 +45,7 @@ pub struct RoundInput {
     first_age: Span,
     last_age: Span,
     input: u32,
-    /// Index among all members.
+    /// Index among all inputs.
     number: u32,
     vc: u32,
     flow: u32,
@@ -62,7 +62,7 @@ pub struct RoundPlan {
     rounds: u64,
     /// Number of cells in all rounds.
     cells: u64,
-    /// First arrival of the first and of the last member.
+    /// First arrival of the first and of the last input.
     begin: Time,
     last_time: Time,
     /// Whether any cells go on to another port.
@@ -70,7 +70,7 @@ pub struct RoundPlan {
 }
 
 impl RoundPlan {
-    /// Time from the start of a member's cell to that of its next one.
+    /// Time from the start of an input's cell to that of its next one.
     fn round_time(&self) -> Span {
         self.cell_time * self.inputs
     }
@@ -78,7 +78,7 @@ impl RoundPlan {
 
 impl Arithmetic {
     /// Rounds of the inputs, at least two, whose cells come within the next cell time. Fills
-    /// `inputs.members` with these inputs.
+    /// `inputs.round_inputs` with these inputs.
     #[inline(always)]
     pub(super) fn can_take_rounds(
         &self,
@@ -121,7 +121,7 @@ impl Arithmetic {
 
 /// A cell that the policy refuses, in the round after those that are taken.
 struct Refused {
-    member: u32,
+    round_input: u32,
     decision: Decision,
     queue: QueueView,
 }
@@ -135,11 +135,9 @@ fn ask(
     plan: &mut RoundPlan,
 ) -> Option<Refused> {
     let Inputs {
-        round_inputs: members,
-        tie,
-        ..
+        round_inputs, tie, ..
     } = inputs;
-    let mut asked = kernel.begin_asking(members.iter().map(|m| {
+    let mut asked = kernel.begin_asking(round_inputs.iter().map(|m| {
         let run = &fabric.feeds[inputs.first_feed + m.input as usize].head;
         let state = &fabric.hops[run.hop as usize].frame_state;
         (run, m.vc, state.frame != Some(run.frame))
@@ -156,22 +154,22 @@ fn ask(
         kernel.end_asking(asked);
         return None;
     }
-    // X of a cell is X of its member's first cell if no other had joined, plus one per cell
+    // X of a cell is X of its input's first cell if no other had joined, plus one per cell
     // accepted so far, minus one per round.
     let mut place = 0;
-    let end = in_order(members, tie, plan, |member, round| {
-        let asked = &mut asked[member.number as usize];
+    let end = in_order(round_inputs, tie, plan, |round_input, round| {
+        let asked = &mut asked[round_input.number as usize];
         let queue = QueueView {
             waiting: (asked.waiting + place - round as i64) as u64,
             ..QueueView::default()
         };
         let decision = kernel.ask_about(asked, &queue);
         if decision != Decision::Accept {
-            let member = member.number;
+            let round_input = round_input.number;
             return ControlFlow::Break((
                 round,
                 Refused {
-                    member,
+                    round_input,
                     decision,
                     queue,
                 },
@@ -198,30 +196,28 @@ fn break_off(
     refused: &Refused,
 ) {
     let Inputs {
-        round_inputs: members,
-        tie,
-        ..
+        round_inputs, tie, ..
     } = inputs;
-    let feed = |member: &RoundInput| inputs.first_feed + member.input as usize;
-    let _ = in_round(members, tie, plan, plan.rounds, |member, _| {
-        if member.number == refused.member {
+    let feed = |round_input: &RoundInput| inputs.first_feed + round_input.input as usize;
+    let _ = in_round(round_inputs, tie, plan, plan.rounds, |round_input, _| {
+        if round_input.number == refused.round_input {
             return ControlFlow::Break(());
         }
-        kernel.accept_first(fabric, feed(member), None);
+        kernel.accept_first(fabric, feed(round_input), None);
         ControlFlow::Continue(())
     });
     let Refused {
-        member,
+        round_input,
         queue,
         decision,
     } = refused;
-    let feed = feed(&members[*member as usize]);
+    let feed = feed(&round_inputs[*round_input as usize]);
     kernel.judge_by_gate(fabric, feed, queue, None, Some(*decision));
 }
 
-/// Limits on the rounds of the members.
+/// Limits on the rounds of the inputs.
 struct RoundBounds {
-    /// First arrival of the first and of the last member.
+    /// First arrival of the first and of the last input.
     begin: Time,
     last_time: Time,
     /// All cells must arrive before this time.
@@ -236,8 +232,8 @@ struct RoundBounds {
     oldest: Span,
 }
 
-/// Fills `inputs.members` and returns the limits on their rounds; `None` if no rounds can be taken
-/// together.
+/// Fills `inputs.round_inputs` and returns the limits on their rounds; `None` if no rounds can be
+/// taken together.
 fn gather(
     kernel: &Arithmetic,
     fabric: &Fabric,
@@ -318,7 +314,7 @@ fn gather(
     })
 }
 
-/// Fills `inputs.members` and returns as many rounds as all conditions allow.
+/// Fills `inputs.round_inputs` and returns as many rounds as all conditions allow.
 #[inline(never)]
 fn plan(
     kernel: &Arithmetic,
@@ -379,26 +375,24 @@ fn take(
     plan: &RoundPlan,
 ) -> Time {
     let Inputs {
-        round_inputs: members,
-        tie,
-        ..
+        round_inputs, tie, ..
     } = inputs;
     let last_start = kernel.last_start();
     let mut start = last_start + plan.cell_time;
     let mut counts = kernel.counts_at(plan.begin);
     if plan.go_on || (plan.begin != plan.last_time && counts.is_some()) {
         let mut start = start;
-        let _ = in_order(members, tie, plan, |member, round| {
+        let _ = in_order(round_inputs, tie, plan, |round_input, round| {
             if let Some(counts) = &mut counts {
-                counts.add(member.vc, 1);
+                counts.add(round_input.vc, 1);
             }
-            if let Next::Port { port, feed, input } = member.next {
-                let mut run = fabric.feeds[inputs.first_feed + member.input as usize].head;
+            if let Next::Port { port, feed, input } = round_input.next {
+                let mut run = fabric.feeds[inputs.first_feed + round_input.input as usize].head;
                 run.skip(round as u32);
                 let there = Run {
                     hop: run.hop + 1,
-                    age: member.beyond + (start - run.time),
-                    time: start + (member.beyond - run.age),
+                    age: round_input.beyond + (start - run.time),
+                    time: start + (round_input.beyond - run.age),
                     ..run.first(1)
                 };
                 fabric.push(there, port, feed, input);
@@ -408,7 +402,7 @@ fn take(
         });
         counts = None;
     }
-    for group in members.chunk_by_mut(RoundInput::ties_with) {
+    for group in round_inputs.chunk_by_mut(RoundInput::ties_with) {
         let mut round = 0;
         while round < plan.rounds {
             let time = group[0].time + plan.cell_time * round;
@@ -419,16 +413,16 @@ fn take(
             }
             let (later, sooner) = group.split_at_mut(first);
             let mut start = start + plan.round_time() * round;
-            for member in sooner.iter_mut().chain(later) {
-                let age = member.beyond + (start - time);
+            for round_input in sooner.iter_mut().chain(later) {
+                let age = round_input.beyond + (start - time);
                 if round == 0 {
-                    member.first_age = age;
+                    round_input.first_age = age;
                 }
-                let bins = &mut fabric.destinations.sinks[member.flow as usize].bins;
+                let bins = &mut fabric.destinations.sinks[round_input.flow as usize].bins;
                 if rounds == 1 {
-                    member.take(age, start, bins);
+                    round_input.take(age, start, bins);
                 } else {
-                    member.take_series(age, start, rounds, plan, bins);
+                    round_input.take_series(age, start, rounds, plan, bins);
                 }
                 start += plan.cell_time;
             }
@@ -439,31 +433,31 @@ fn take(
     last_start + plan.cell_time * plan.cells
 }
 
-/// Calls `each` with the member and the round of every cell, in order.
+/// Calls `each` with the input and the round of every cell, in order.
 fn in_order<B>(
-    members: &[RoundInput],
+    round_inputs: &[RoundInput],
     tie: &mut TieRule,
     plan: &RoundPlan,
     mut each: impl FnMut(&RoundInput, u64) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     for round in 0..plan.rounds {
-        in_round(members, tie, plan, round, &mut each)?;
+        in_round(round_inputs, tie, plan, round, &mut each)?;
     }
     ControlFlow::Continue(())
 }
 
-/// Calls `each` with the members of one round, in order.
+/// Calls `each` with the inputs of one round, in order.
 fn in_round<B>(
-    members: &[RoundInput],
+    round_inputs: &[RoundInput],
     tie: &mut TieRule,
     plan: &RoundPlan,
     round: u64,
     mut each: impl FnMut(&RoundInput, u64) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    for group in members.chunk_by(RoundInput::ties_with) {
+    for group in round_inputs.chunk_by(RoundInput::ties_with) {
         let time = group[0].time + plan.cell_time * round;
         let (first, _) = tie.leader(time, group, |m| m.input);
-        in_turn(group, first).try_for_each(|member| each(member, round))?;
+        in_turn(group, first).try_for_each(|round_input| each(round_input, round))?;
     }
     ControlFlow::Continue(())
 }
@@ -491,7 +485,7 @@ impl RoundInput {
     }
 
     /// Records its next cells, one per round. Each waits longer than the one before by the cells of
-    /// all other members.
+    /// all other inputs.
     #[inline(always)]
     fn take_series(
         &mut self,
@@ -515,36 +509,36 @@ impl RoundInput {
 #[inline(always)]
 fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u64) {
     let c = kernel.cell_time();
-    for member in inputs.round_inputs.iter() {
-        let feed = &mut fabric.feeds[inputs.first_feed + member.input as usize];
+    for round_input in inputs.round_inputs.iter() {
+        let feed = &mut fabric.feeds[inputs.first_feed + round_input.input as usize];
         let run = feed.head;
         let hop = &mut fabric.hops[run.hop as usize];
         let n = rounds as u32;
         hop.count_passed(run.frame, rounds);
         let ages = Waits::Listed {
-            sum: member.sum.into(),
-            least: member.first_age,
-            most: member.last_age,
+            sum: round_input.sum.into(),
+            least: round_input.first_age,
+            most: round_input.last_age,
         };
-        kernel.queue_time += ages.sum_shorter_by(member.beyond, rounds);
-        if member.next == Next::Host {
-            let last = member.start + c + hop.latency;
-            let ages = member.is_data.then_some(ages);
+        kernel.queue_time += ages.sum_shorter_by(round_input.beyond, rounds);
+        if round_input.next == Next::Host {
+            let last = round_input.start + c + hop.latency;
+            let ages = round_input.is_data.then_some(ages);
             fabric.destinations.deliver(hop.flow, &run, n, ages, last);
         }
-        fabric.feeds[inputs.first_feed + member.input as usize].skip(n);
+        fabric.feeds[inputs.first_feed + round_input.input as usize].skip(n);
     }
 }
 
-/// Moves the members, which come first, to the places of their next cells.
+/// Moves the inputs, which come first, to the places of their next cells.
 fn reorder(fabric: &Fabric, inputs: &mut Inputs) {
     for _ in 0..inputs.round_inputs.len() {
         inputs.order.pop();
     }
-    for member in inputs.round_inputs.iter() {
-        let head = &fabric.feeds[inputs.first_feed + member.input as usize].head;
+    for round_input in inputs.round_inputs.iter() {
+        let head = &fabric.feeds[inputs.first_feed + round_input.input as usize].head;
         if head.n > 0 {
-            inputs.order.insert(head.time, member.input);
+            inputs.order.insert(head.time, round_input.input);
         }
     }
 }

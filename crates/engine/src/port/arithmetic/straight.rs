@@ -7,10 +7,10 @@
 //!
 //! The fast path `frame` takes the cells of one input that come before those of any other, on their
 //! way to a host or to another port. The fast path `pair` takes cells of two inputs until a third
-//! brings any. First come cells of one alone, then rounds of one cell each, then the rest of the longer run. A
-//! cell alone waits as long as the one before. In rounds, each input's wait grows by one cell time
-//! per round, since two cells join while one leaves. Apart from that, only the leader of each round
-//! matters.
+//! brings any. First come cells of one alone, then rounds of one cell each, then the rest of the
+//! longer run. A cell alone waits as long as the one before. In rounds, each input's wait grows by
+//! one cell time per round, since two cells join while one leaves. Apart from that, only the leader
+//! of each round matters.
 //!
 //! Conditions:
 //! * the cells have distance c, and none must be looked at individually when it leaves;

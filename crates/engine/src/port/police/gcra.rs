@@ -125,7 +125,7 @@ impl LeakyBucket {
         least >= 0 && most <= self.test.limit
     }
 
-    /// Takes the cells of [`LeakyBucket::surely_takes`], and gives `given` cells back.
+    /// Takes the cells of [`LeakyBucket::can_take_all`], and gives `given` cells back.
     pub fn take_all(&mut self, first: Time, cells: u64, period: Span, given: u64) {
         let last = first + period * (cells - 1);
         let gained = CELL * (i128::from(cells) - i128::from(given));
@@ -145,7 +145,7 @@ impl LeakyBucket {
         self.conforms(first) && self.test.in_ticks(period.0) >= CELL
     }
 
-    /// Takes `cells` such cells; see [`LeakyBucket::surely_passes`].
+    /// Takes `cells` such cells; see [`LeakyBucket::can_pass_all`].
     pub fn pass_all(&mut self, first: Time, cells: u64, period: Span) {
         let falls = (self.test.in_ticks(period.0) - CELL) * i128::from(cells - 1);
         self.level = (self.drained(first) - falls).max(0) + CELL;

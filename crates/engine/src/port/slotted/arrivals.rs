@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
-use crate::port::watch::{Outcome, PortProbe, TracedCell, found};
+use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
 use crate::port::{Inputs, NextInput};
 use crate::tally::{DropReason, raise};
 use crate::units::{Span, Time};
@@ -20,7 +20,8 @@ struct LockStep {
 }
 
 impl Slotted {
-    /// Takes all arrivals and decisions before `horizon`, each time by the first fast path that applies.
+    /// Takes all arrivals and decisions before `horizon`, each time by the first fast path that
+    /// applies.
     ///
     /// This is a separate function because inlining it beside the other kernel was measured to be
     /// slower.
@@ -124,15 +125,15 @@ impl Slotted {
         let Some(reason) = outcome.reason() else {
             return;
         };
-        let found = found(&queue, &self.gates[class], Some(reason));
+        let snapshot = queue_snapshot(&queue, &self.gates[class], Some(reason));
         if let Some(reason) = outcome.dropped {
-            probe.lost(run.time, cell, reason, found);
+            probe.lost(run.time, cell, reason, snapshot);
         }
         if outcome.pushed_out {
             for cell in &self.last_pushed_out {
                 let hop = &fabric.hops[cell.hop as usize];
                 let cell = TracedCell::new(hop, cell.frame, cell.cell);
-                probe.lost(run.time, cell, DropReason::Front, found);
+                probe.lost(run.time, cell, DropReason::Front, snapshot);
             }
         }
     }
@@ -246,8 +247,8 @@ impl Slotted {
         match judged.verdict {
             Verdict::Refuse(reason) => {
                 if fabric.captures_drops(run.hop) {
-                    let found = found(&view, gate, Some(reason));
-                    fabric.capture_drop(&run, reason, Some(found));
+                    let snapshot = queue_snapshot(&view, gate, Some(reason));
+                    fabric.capture_drop(&run, reason, Some(snapshot));
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
@@ -337,7 +338,7 @@ impl Slotted {
     /// Captures the cells just pushed out at `now` by an arrival that found `view`.
     #[cold]
     fn capture_pushed_out(&self, fabric: &mut Fabric, class: usize, now: Time, view: &QueueView) {
-        let found = found(view, &self.gates[class], Some(DropReason::Front));
+        let snapshot = queue_snapshot(view, &self.gates[class], Some(DropReason::Front));
         for cell in &self.last_pushed_out {
             let run = Run {
                 time: now,
@@ -348,7 +349,7 @@ impl Slotted {
                 flags: cell.flags(),
                 ..Run::default()
             };
-            fabric.capture_drop(&run, DropReason::Front, Some(found));
+            fabric.capture_drop(&run, DropReason::Front, Some(snapshot));
         }
     }
 

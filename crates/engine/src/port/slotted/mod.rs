@@ -83,7 +83,7 @@ pub struct Slotted {
     bulk_reach: Span,
     /// Whether any queue here can be below all limits.
     has_room_below_limits: bool,
-    /// Whether cells may be taken in rounds at all; `members` lists the inputs that take part.
+    /// Whether cells may be taken in rounds at all; `round_arrivals` lists the inputs that take part.
     takes_rounds: bool,
     round_arrivals: Vec<RoundArrival>,
 }
@@ -118,13 +118,13 @@ impl Slotted {
         });
         let per_vc = scheduler.per_vc().map_or(CLASSES, PerVc::class);
         let in_order = scheduler.per_vc().is_none() && !scheduler.looks_at_queues();
-        let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
-        let is_ever_below_limits = flows.iter().any(calm);
+        let can_be_below_limits = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
+        let has_room_below_limits = flows.iter().any(can_be_below_limits);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
         let goes_ahead = in_order && stays;
         Slotted {
-            has_room_below_limits: is_ever_below_limits,
-            takes_rounds: in_order && is_ever_below_limits,
+            has_room_below_limits,
+            takes_rounds: in_order && has_room_below_limits,
             round_arrivals: Vec::new(),
             cell_time,
             arrival_first,

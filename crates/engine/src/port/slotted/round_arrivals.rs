@@ -44,7 +44,7 @@ pub struct RoundArrival {
 
 impl Slotted {
     /// Number of rounds before the horizon without the last one, at least two.
-    /// On success `self.members` lists the inputs that take part.
+    /// On success `self.round_arrivals` lists the inputs that take part.
     pub(super) fn can_take_round_arrivals(
         &mut self,
         fabric: &Fabric,
@@ -71,7 +71,7 @@ impl Slotted {
         let mut rounds = MOST_CELLS;
         let mut limit = horizon;
         let mut last_time = begin;
-        // Number of members per class, and the number of cells that may still join it.
+        // Number of inputs per class, and the number of cells that may still join it.
         let mut of_class = [0; CLASSES];
         let mut rooms = [u64::MAX; CLASSES];
         self.round_arrivals.clear();
@@ -120,64 +120,64 @@ impl Slotted {
         if last_time + c * u64::from(rounds - 1) >= limit {
             rounds = (limit - last_time).0.div_ceil(c.0) as u32;
         }
-        for (&members, &room) in of_class.iter().zip(&rooms) {
-            if members > 0 && room < u64::from(rounds) * members {
-                rounds = (room / members) as u32;
+        for (&joining, &room) in of_class.iter().zip(&rooms) {
+            if joining > 0 && room < u64::from(rounds) * joining {
+                rounds = (room / joining) as u32;
             }
         }
         (rounds >= FEWEST).then(|| rounds - 1)
     }
 
-    /// Queues `rounds` rounds; each member has further cells.
+    /// Queues `rounds` rounds; each input has further cells.
     pub(super) fn take_round_arrivals(
         &mut self,
         fabric: &mut Fabric,
         inputs: &mut Inputs,
         rounds: u32,
     ) {
-        let mut members = std::mem::take(&mut self.round_arrivals);
+        let mut arrivals = std::mem::take(&mut self.round_arrivals);
         let cells = u64::from(rounds);
-        for member in &members {
-            let feed = &mut fabric.feeds[inputs.feed(member.input)];
+        for arrival in &arrivals {
+            let feed = &mut fabric.feeds[inputs.feed(arrival.input)];
             let hop = &mut fabric.hops[feed.head.hop as usize];
             hop.frame_state = FrameState::accepted(feed.head.frame);
             hop.arrived += cells;
-            let class = member.class as usize;
+            let class = arrival.class as usize;
             if self.counts[class] {
-                self.queues[class].count_in(member.local as usize, cells);
+                self.queues[class].count_in(arrival.local as usize, cells);
             }
             self.waiting[class] += cells;
             feed.head.skip(rounds);
         }
-        let all = cells * members.len() as u64;
+        let all = cells * arrivals.len() as u64;
         self.accepted += all;
         self.total += all;
         inputs
             .order
-            .postpone_many(members.len(), self.cell_time * cells);
+            .postpone_many(arrivals.len(), self.cell_time * cells);
         // Each class has its own queue, so only the order within a class matters.
-        members.sort_by_key(|member| member.class);
-        for of_class in members.chunk_by_mut(|a, b| a.class == b.class) {
+        arrivals.sort_by_key(|arrival| arrival.class);
+        for of_class in arrivals.chunk_by_mut(|a, b| a.class == b.class) {
             self.queue_rounds(of_class, &mut inputs.tie, rounds);
         }
-        self.round_arrivals = members;
+        self.round_arrivals = arrivals;
     }
 
     /// Appends the cells of `rounds` rounds to the queue of their class.
     #[inline]
-    fn queue_rounds(&mut self, members: &mut [RoundArrival], tie: &mut TieRule, rounds: u32) {
+    fn queue_rounds(&mut self, arrivals: &mut [RoundArrival], tie: &mut TieRule, rounds: u32) {
         let c = self.cell_time;
-        let queue = &mut self.queues[members[0].class as usize];
-        if let [member] = members {
-            queue.push(member.next.times(rounds), c);
+        let queue = &mut self.queues[arrivals[0].class as usize];
+        if let [arrival] = arrivals {
+            queue.push(arrival.next.times(rounds), c);
             return;
         }
-        queue.cells.reserve(members.len() * rounds as usize);
-        let together = members.iter().all(|m| m.time == members[0].time);
+        queue.cells.reserve(arrivals.len() * rounds as usize);
+        let together = arrivals.iter().all(|m| m.time == arrivals[0].time);
         let mut round = 0;
         while round < rounds {
             let mut same = 1;
-            for group in members.chunk_by_mut(|a, b| a.time == b.time) {
+            for group in arrivals.chunk_by_mut(|a, b| a.time == b.time) {
                 let time = group[0].time + c * u64::from(round);
                 let (first, slots) = tie.leader(time, group, |m| m.input);
                 if together {
@@ -185,9 +185,9 @@ impl Slotted {
                 }
                 let (later, sooner) = group.split_at_mut(first);
                 for _ in 0..same {
-                    for member in sooner.iter_mut().chain(later.iter_mut()) {
-                        queue.cells.push_back(member.next);
-                        member.next.go_on(c);
+                    for arrival in sooner.iter_mut().chain(later.iter_mut()) {
+                        queue.cells.push_back(arrival.next);
+                        arrival.next.go_on(c);
                     }
                 }
             }

@@ -22,7 +22,7 @@ const FEW: usize = 8;
 #[derive(Clone, Debug)]
 struct Account {
     vc: u32,
-    /// Index in [`Credits::rich`]; [`NONE`] if not there.
+    /// Index in [`Credits::ready`]; [`NONE`] if not there.
     place: u32,
     /// Guaranteed rate, bits per second. A slot adds this much credit, in units of 1 / link rate
     /// slots.
