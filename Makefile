@@ -104,8 +104,8 @@ instructions: tools ## instructions of 23 short runs, counted by valgrind, besid
 	"$(PYTHON)" scripts/instructions.py $(INSTRUCTIONS_ARGS)
 
 # A table in docs/architecture.md, which is not checked to be fresh: it takes some minutes.
-ways: tools ## write into docs/architecture.md what each way in which ports take cells saves, in counted instructions
-	"$(PYTHON)" scripts/ways.py
+ways: tools ## write into docs/architecture.md what each fast path of ports saves, in counted instructions
+	"$(PYTHON)" scripts/fast_paths.py
 
 bench-startup: build ## what it costs to begin a command, beside its goals
 	$(BIN)/python benches/startup.py $(STARTUP_ARGS)

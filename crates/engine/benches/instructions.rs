@@ -151,7 +151,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Support for `make fast-paths`: lists the fast paths, reports which were entered, and runs a case
+/// Support for `make ways`: lists the fast paths, reports which were entered, and runs a case
 /// without one of them.
 #[cfg(feature = "fast-paths")]
 mod fast_paths {

@@ -8,7 +8,7 @@
 //! the order of inputs (`order.rs`). Where none applies, cells pass the gate one by one.
 //!
 //! The feature `fast-paths`, used only by benches, lets a fast path be switched off and counts its
-//! uses: `make fast-paths`.
+//! uses: `make ways`.
 
 #[cfg(feature = "fast-paths")]
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
