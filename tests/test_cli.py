@@ -383,7 +383,8 @@ def test_check_shows_what_overrides_make(cli: Cli, lan: Path) -> None:
     shown = cli("check", lan, "--set", "switch.west.ubr.drop=default", "--set", "vc.weight=2").stderr
     assert "ubr queue: 500 cells, tail-drop" in shown
     assert shown.endswith(
-        "note: the weight of vc1 and 1 more has no effect: no port on the way has a per-vc scheduler for the class ubr\n"
+        "note: the weight of vc1 and 1 more has no effect: no port on the route has a per-vc scheduler for the class ubr; "
+        "add one or leave out `weight`\n"
     )
 
 

@@ -224,12 +224,12 @@ values = ["ubr", "abr"]
 path = "vc.start"
 values = ["0 s", "100 ms", "200 ms"]
 """
-WITHOUT_ABR = "vc1 and 4 more of the class abr is without `abr`: no rate is kept to, as in the class ubr"
+WITHOUT_ABR = "no rate control for vc1 and 4 more: the class is abr, but `abr` is not set; set `abr = {}` to follow feedback"
 UNLIKE = (
     "service compares queues of unlike size, as each class has a buffer of its own: at west->east ubr has 1000 cells "
     "and abr has no limit"
 )
-TOO_LATE = "no data from vc1 and 4 more: the start is the end of the run or later"
+TOO_LATE = "no data from vc1 and 4 more: `start` is not before the end of the run; use an earlier `start` or a longer `duration`"
 
 
 def test_check_and_run_tell_each_note_of_the_scenarios_once_with_the_values_that_it_is_of(

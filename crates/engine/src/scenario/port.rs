@@ -271,7 +271,7 @@ impl DropPolicy {
         let bucket = |name, rates_above, exports_tags| Abilities {
             asks_for_rates: Some(name),
             rates_above,
-            reads_tags: Some("its buckets take a tagged cell as one above the minimum rate"),
+            reads_tags: Some("its buckets count a tagged cell as above the minimum rate"),
             exports_tags,
             ..plain
         };
@@ -293,7 +293,7 @@ impl DropPolicy {
             }
             DropPolicy::Dfba { .. } => Abilities {
                 asks_for_rates: Some("dfba"),
-                reads_tags: Some("dfba looks at first cells, which never have one"),
+                reads_tags: Some("dfba looks only at first cells, which are never tagged"),
                 ..plain
             },
             DropPolicy::GcraEpd {

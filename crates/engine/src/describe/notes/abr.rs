@@ -48,15 +48,17 @@ fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
     let sentences = [
         (
             plain,
-            "without `abr`: no rate is kept to, as in the class ubr",
+            "no rate control for",
+            "the class is abr, but `abr` is not set; set `abr = {}` to follow feedback",
         ),
         (
             untold,
-            "with `abr`, and no port on the way gives feedback: the rate begins at the ICR and grows to the PCR",
+            "no feedback for",
+            "no port on the route gives any, so the rate starts at the ICR and grows to the PCR; set `abr.feedback` on a switch",
         ),
     ];
-    let told = sentences.iter().filter(|(names, _)| !names.is_empty());
-    told.map(|(names, how)| format!("{} of the class abr is {how}", named(names)))
+    let told = sentences.iter().filter(|(names, ..)| !names.is_empty());
+    told.map(|(names, what, why)| format!("{what} {}: {why}", named(names)))
         .collect()
 }
 
@@ -93,8 +95,8 @@ fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
         let above: Vec<&str> = above.map(|&(name, ..)| name).collect();
         (sum > link.rate.0 && !above.is_empty()).then(|| {
             format!(
-                "{kind} tells all at {} a share of {} at least, and the mcr of {} is more: together {}, where the link has {}; \
-                 erica-mcr shares what minimum rates leave",
+                "{kind} at {} gives each VC at least {}, and {} more by `mcr`: together {}, above the {} of the link; \
+                 use erica-mcr, which shares only what minimum rates leave",
                 link.name,
                 show_rate(BitRate(share)),
                 named(&above),
@@ -137,8 +139,8 @@ fn targets_above_the_rate(net: &Resolved<'_>) -> Option<String> {
     }
     let erica = first?;
     Some(format!(
-        "the feedback of {} accepts a load of {:.4} times the rate of the link, target {} times 1 + delta {}, so that its queue may grow \
-         to the end of the run; a smaller `target` or `delta`, with a product below 1, or erica-plus, lets it drain",
+        "the feedback of {} accepts {:.4} times the link rate (target {} times 1 + delta {}), so its queue may grow until the end; \
+         lower `target` or `delta`, or use erica-plus",
         named(&ports),
         erica.target.as_f64() * (1.0 + erica.delta.as_f64()),
         show_ratio(erica.target),
@@ -205,15 +207,15 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
     let (_, link, load, names) = slow.first()?;
     let Link { name, rate, .. } = &scenario.links[*link];
     Some(format!(
-        "feedback lets {} send {:.3} Mb/s through {name}{}, which has {} and gives none, so that cells gather there; \
-         `abr.feedback` there too, or a lower `pcr`, keeps its queue short",
+        "feedback lets {} send {:.3} Mb/s through {name}, which has {} and no feedback of its own, so its queue grows; \
+         set `abr.feedback` there or lower `pcr`{}",
         named(names),
         load / 1e6,
+        show_rate(*rate),
         match slow.len() - 1 {
             0 => String::new(),
-            others => format!(" (and too much through {others} more)"),
+            others => format!(" (also at {others} more)"),
         },
-        show_rate(*rate),
     ))
 }
 
@@ -246,8 +248,8 @@ fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
     }
     let (late, offered, rate) = longest?;
     Some(format!(
-        "the stop of {} takes effect late, up to {late:.3} s: its source offers {:.3} Mb/s where feedback leaves {:.3}, and what waits \
-         before the ABR end system is sent after it; `abr.queue` bounds that",
+        "{} may send for up to {late:.3} s after `stop`: the source offers {:.3} Mb/s, feedback allows {:.3} Mb/s, and the rest waits \
+         at the host; limit this queue with `abr.queue`",
         named(&names),
         offered / 1e6,
         rate / 1e6,
@@ -275,8 +277,8 @@ mod tests {
             ))
         };
         // The second VC gets half of 9 Mb/s and the first 5.6 Mb/s, together more than 10 Mb/s.
-        let note = "erica tells all at s->b a share of 4.5 Mbps at least, and the mcr of one is more: together 10.1 Mbps, \
-            where the link has 10 Mbps; erica-mcr shares what minimum rates leave";
+        let note = "erica at s->b gives each VC at least 4.5 Mbps, and one more by `mcr`: together 10.1 Mbps, \
+            above the 10 Mbps of the link; use erica-mcr, which shares only what minimum rates leave";
         assert_eq!(notes("\"erica\"", "5.6 Mbps"), [note]);
         assert!(notes("\"erica\"", "5.5 Mbps").is_empty());
         assert!(notes("\"erica-mcr\"", "5.6 Mbps").is_empty());
@@ -307,8 +309,8 @@ mod tests {
     fn a_port_without_feedback_that_is_slower_than_feedback_allows_is_noted() {
         let tcp = r#"abr = {}, traffic = "tcp""#;
         // Each VC gets half of 0.9 times 8 Mb/s.
-        let note = "feedback lets v1 send 3.600 Mb/s through t->b1 (and too much through 1 more), which has 2 Mbps and gives none, so that \
-                    cells gather there; `abr.feedback` there too, or a lower `pcr`, keeps its queue short";
+        let note = "feedback lets v1 send 3.600 Mb/s through t->b1, which has 2 Mbps and no feedback of its own, so its queue grows; \
+                    set `abr.feedback` there or lower `pcr` (also at 1 more)";
         assert_eq!(slow_ends("2 Mbps", "", tcp), [note]);
         assert_eq!(slow_ends("3.5 Mbps", "", tcp).len(), 1);
         assert!(slow_ends("3.6 Mbps", "", tcp).is_empty());
@@ -333,8 +335,8 @@ mod tests {
                 "#
             ))
         };
-        let note = "the feedback of s->b accepts a load of 1.0450 times the rate of the link, target 0.95 times 1 + delta 0.1, so that its \
-                    queue may grow to the end of the run; a smaller `target` or `delta`, with a product below 1, or erica-plus, lets it drain";
+        let note = "the feedback of s->b accepts 1.0450 times the link rate (target 0.95 times 1 + delta 0.1), so its queue may grow until \
+                    the end; lower `target` or `delta`, or use erica-plus";
         assert_eq!(notes("0.95", "0.1", 2), [note]);
         assert!(notes("0.9", "0.1", 2).is_empty());
         assert!(notes("1", "0", 2).is_empty());
@@ -350,8 +352,8 @@ mod tests {
             );
             slow_ends("5 Mbps", "", &vc)
         };
-        let note = "the stop of v1 and 1 more takes effect late, up to 0.533 s: its source offers 10.000 Mb/s where feedback leaves 3.600, \
-                    and what waits before the ABR end system is sent after it; `abr.queue` bounds that";
+        let note = "v1 and 1 more may send for up to 0.533 s after `stop`: the source offers 10.000 Mb/s, feedback allows 3.600 Mb/s, \
+                    and the rest waits at the host; limit this queue with `abr.queue`";
         assert_eq!(udp("10 Mbps", "", "300 ms"), [note]);
         assert!(udp("10 Mbps", r#"queue = "100 cells""#, "300 ms").is_empty());
         assert_eq!(udp("10 Mbps", r#"queue = "1000 cells""#, "300 ms").len(), 1);

@@ -27,7 +27,7 @@ pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
     }
     let sentence = |((field, class), names): (&(&str, Class), &Vec<&str>)| {
         format!(
-            "the {field} of {} has no effect: no port on the way has a per-vc scheduler for the class {}",
+            "the {field} of {} has no effect: no port on the route has a per-vc scheduler for the class {}; add one or leave out `{field}`",
             named(names),
             class.name()
         )
@@ -55,7 +55,7 @@ pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<S
         let Link { name, rate, .. } = &scenario.links[link];
         (sum > rate.0).then(|| {
             format!(
-                "the contracts of {} sustain {} on {name}, which has {}: not all can be kept",
+                "the contracts of {} promise {} in total on {name}, which has only {}, so not all can be kept; lower `scr` or use a faster link",
                 named(&names),
                 show_rate(BitRate(sum)),
                 show_rate(*rate)
@@ -86,7 +86,7 @@ pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
     }
     let sentence = |((exporter, reader, what), vcs): ((&str, &str, &str), Vec<&str>)| {
         format!(
-            "the tags that {exporter} exports with cells of {} are read at {reader}: {what}",
+            "cells of {} that {exporter} tags keep the tag at {reader}: {what}; leave out `export_tag` to avoid this",
             named(&vcs)
         )
     };
@@ -98,12 +98,10 @@ pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
 fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
     match queue.police {
         Some(Police::FGcra { .. }) => {
-            return Some(
-                "f-gcra drops cells that are tagged where the first of their frame is not",
-            );
+            return Some("f-gcra drops a tagged cell if the first cell of its frame is not tagged");
         }
         Some(Police::Gcra { .. }) => {
-            return Some("gcra tests cells with a tag against the peak rate alone");
+            return Some("gcra tests tagged cells only against the peak rate");
         }
         None => {}
     }
@@ -143,7 +141,8 @@ mod tests {
         let found = notes(r#"scr = "6 Mbps""#);
         let links = ["s->t", "t->u", "u->b"];
         let expected = links.map(|link| {
-            format!("the contracts of v1 and 1 more sustain 12 Mbps on {link}, which has 10 Mbps: not all can be kept")
+            format!("the contracts of v1 and 1 more promise 12 Mbps in total on {link}, which has only 10 Mbps, so not all can be kept; \
+                 lower `scr` or use a faster link")
         });
         assert_eq!(found, expected);
         assert!(notes(r#"pcr = "60 Mbps""#).is_empty());
@@ -159,15 +158,15 @@ mod tests {
         let notes =
             |export, second: &str| contract_notes(r#"mcr = "1 Mbps""#, &scheme(export), second);
         assert!(notes(true, "").is_empty());
-        let begins = "the tags that s->t exports with cells of v1 and 1 more are read at u->b: ";
+        let begins = "cells of v1 and 1 more that s->t tags keep the tag at u->b: ";
         for (second, reader) in [
             (r#"police = "f-gcra""#.to_string(), "f-gcra drops"),
             (r#"police = "gcra""#.to_string(), "gcra tests"),
             (
                 r#"buffer = "1000 cells", drop = "dfba""#.to_string(),
-                "dfba looks",
+                "dfba looks only",
             ),
-            (scheme(false), "its buckets take"),
+            (scheme(false), "its buckets count"),
         ] {
             let found = notes(true, &second);
             assert!(

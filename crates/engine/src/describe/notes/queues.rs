@@ -34,7 +34,8 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
     }
     let sentence = |((link, cells, buffer), vcs): ((&str, u64, u64), Vec<&str>)| {
         format!(
-            "a frame of {} has {cells} cells, more than the {buffer} that can wait at {link}",
+            "a frame of {} has {cells} cells, but only {buffer} can wait at {link}, so even a single frame may lose cells; \
+             use a larger `buffer` or smaller frames",
             named(&vcs)
         )
     };
@@ -67,7 +68,8 @@ pub(super) fn nothing_to_hold(net: &Resolved<'_>) -> Option<String> {
     let none_waits = net.ports().all(|(_, port)| !port.can_queue);
     none_waits.then(|| {
         format!(
-            "the buffer of {} stays empty, as no port can queue: each has one input, whose cells come no faster than they leave",
+            "the buffer of {} has no effect, because no cell can wait: each port has one input, whose cells arrive no faster than they leave; \
+             add inputs or use a slower link",
             limited.name
         )
     })
@@ -116,7 +118,7 @@ impl Settings<'_> {
         let class = self.scheduler?.class()?;
         (!self.used.contains(&class)).then(|| {
             format!(
-                "the scheduler of {} is for the class {}, which no VC has there",
+                "the scheduler of {} treats the class {} separately, but no VC of this class crosses it; change the class of one of them",
                 self.name,
                 class.name()
             )
@@ -129,8 +131,8 @@ impl Settings<'_> {
         let one_by_one = self.scheduler?.serves_vcs_of(class);
         (one_by_one && queue.buffer.is_some() && !facts(queue).counts_by_vc).then(|| {
             format!(
-                "the VCs of the class {} share one buffer at {}: when it is full, arrivals decide who gets \
-                 in, and thereby the shares; a drop policy that counts by VC keeps them apart",
+                "the VCs of the class {} share one buffer at {}: when it is full, the order of arrival decides the shares; \
+                 use a drop policy that counts by VC, such as selective-drop",
                 class.name(),
                 self.name
             )
@@ -141,7 +143,7 @@ impl Settings<'_> {
     fn idle_policy(&self, queue: &ClassQueue) -> Option<String> {
         (queue.buffer.is_none() && facts(queue).needs_limit).then(|| {
             format!(
-                "the drop policy of the class {} of {} refuses nothing: its buffer is unlimited",
+                "the drop policy of the class {} at {} drops nothing, because the buffer is unlimited; set `buffer`",
                 queue.class.name(),
                 self.name
             )
@@ -161,8 +163,8 @@ impl Settings<'_> {
         let buffer = queue.buffer.filter(|&buffer| reserve > buffer / 2)?;
         let threshold = buffer.saturating_sub(reserve);
         Some(format!(
-            "epd of the class {} at {} refuses new frames while more than {threshold} of {buffer} cells wait: its reserve, {}, is more than \
-             half of the buffer; a smaller `reserve`, or a `threshold`, lets more in",
+            "epd of the class {} at {} refuses new frames while more than {threshold} of {buffer} cells wait, because `reserve`, {}, is more \
+             than half of the buffer; lower `reserve` or set `threshold`",
             queue.class.name(),
             self.name,
             show_cells(reserve)
@@ -208,7 +210,8 @@ mod tests {
             notes_of(&text)
         };
         let found = notes("10 Mbps", "1000 cells");
-        let note = "the buffer of s stays empty, as no port can queue: each has one input, whose cells come no faster than they leave";
+        let note = "the buffer of s has no effect, because no cell can wait: each port has one input, whose cells arrive no faster than they leave; \
+                    add inputs or use a slower link";
         assert_eq!(found, [note]);
         assert!(notes("9 Mbps", "1000 cells").is_empty());
         assert!(notes("10 Mbps", "unlimited").is_empty());
@@ -217,7 +220,8 @@ mod tests {
     #[test]
     fn schedulers_without_effect_are_noted() {
         let guarantee = ("vc.guarantee", "10 Mbps");
-        let unused = "the guarantee of vc1 and 4 more has no effect: no port on the way has a per-vc scheduler for the class ubr";
+        let unused = "the guarantee of vc1 and 4 more has no effect: no port on the route has a per-vc scheduler for the class ubr; \
+                      add one or leave out `guarantee`";
         assert_eq!(notes_of_lan(&[guarantee]), [unused]);
         assert_eq!(notes_of_lan(&[guarantee, ("vc.weight", "2")]).len(), 2);
         let per_vc = |class| {
@@ -235,21 +239,20 @@ mod tests {
         let mut apart = per_vc("ubr").to_vec();
         apart.push(("switch.west.ubr.drop", "selective-drop"));
         assert!(notes_of_lan(&apart).is_empty());
-        let nobody = "the scheduler of west is for the class gfr, which no VC has there";
+        let nobody = "the scheduler of west treats the class gfr separately, but no VC of this class crosses it; change the class of one of them";
         assert_eq!(notes_of_lan(&per_vc("gfr")), [unused, nobody]);
     }
 
     #[test]
     fn policies_that_refuse_nothing_or_too_much_are_noted() {
-        let unlimited =
-            "the drop policy of the class ubr of west refuses nothing: its buffer is unlimited";
+        let unlimited = "the drop policy of the class ubr at west drops nothing, because the buffer is unlimited; set `buffer`";
         assert_eq!(
             notes_of_lan(&[("switch.west.ubr.buffer", "unlimited")]),
             [unlimited]
         );
         let buffer = |cells| ("switch.west.ubr.buffer", cells);
-        let low = "epd of the class ubr at west refuses new frames while more than 0 of 200 cells wait: its reserve, 200 cells, is more than \
-                   half of the buffer; a smaller `reserve`, or a `threshold`, lets more in";
+        let low = "epd of the class ubr at west refuses new frames while more than 0 of 200 cells wait, because `reserve`, 200 cells, is more \
+                   than half of the buffer; lower `reserve` or set `threshold`";
         let reserve = ("switch.west.ubr.drop.reserve", "200 cells");
         assert_eq!(notes_of_lan(&[buffer("200 cells"), reserve]), [low]);
         assert!(notes_of_lan(&[buffer("400 cells"), reserve]).is_empty());
@@ -261,7 +264,8 @@ mod tests {
     #[test]
     fn frames_longer_than_a_buffer_are_noted() {
         let mss = ("vc.traffic.mss", "65000 bytes");
-        let long = "a frame of vc1 and 4 more has 1356 cells, more than the 1000 that can wait at west->east";
+        let long = "a frame of vc1 and 4 more has 1356 cells, but only 1000 can wait at west->east, so even a single frame may lose cells; \
+                    use a larger `buffer` or smaller frames";
         assert_eq!(notes_of_lan(&[mss]), [long]);
         assert!(notes_of_lan(&[mss, ("switch.west.ubr.buffer", "1355 cells")]).is_empty());
     }

@@ -9,7 +9,7 @@ use crate::units::Span;
 /// Warns about a scenario without VCs.
 pub(super) fn nothing_to_send(scenario: &Scenario) -> Option<String> {
     let is_idle = scenario.vcs.is_empty();
-    is_idle.then(|| "the scenario has no VC, so nothing is sent".into())
+    is_idle.then(|| "the scenario has no VC, so nothing is sent; add a [[vc]]".into())
 }
 
 /// Warns about sources that start after the end of the run.
@@ -19,7 +19,7 @@ pub(super) fn late_sources(scenario: &Scenario) -> Option<String> {
     let late: Vec<&str> = late.map(|vc| vc.name.as_str()).collect();
     let sentence = |names: &[&str]| {
         format!(
-            "no data from {}: the start is the end of the run or later",
+            "no data from {}: `start` is not before the end of the run; use an earlier `start` or a longer `duration`",
             named(names)
         )
     };
@@ -37,7 +37,7 @@ pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
     let short: Vec<&str> = short.map(|vc| vc.name.as_str()).collect();
     let sentence = |names: &[&str]| {
         format!(
-            "no data from {} in some replications: the ensemble may draw a start that is not before the stop",
+            "no data from {} in some replications: the start drawn at random may not be before `stop`; use a later `stop` or limit the draws in `ensemble`",
             named(names)
         )
     };
@@ -50,8 +50,8 @@ pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<
     let links = scenario.links.iter().zip(loads);
     let sentence = |(link, load): (&Link, HostLoad)| {
         format!(
-            "the cell sources of the host {} offer {:.3} Mb/s to the link {}, which has {:.3} Mb/s: its queue at the host grows \
-             while they send, and cells that are never sent count neither as lost nor as delayed",
+            "the cell sources of the host {} offer {:.3} Mb/s to the link {}, which has {:.3} Mb/s: cells that wait at the host \
+             count neither as lost nor as delayed; use lower rates",
             link.from,
             load.offered_bps / 1e6,
             link.name,
@@ -110,15 +110,16 @@ mod tests {
     fn a_scenario_without_vcs_is_noted() {
         assert_eq!(
             notes_of_lan(&[("vc", "[]")]),
-            ["the scenario has no VC, so nothing is sent"]
+            ["the scenario has no VC, so nothing is sent; add a [[vc]]"]
         );
     }
 
     #[test]
     fn starts_that_come_too_late_are_noted() {
-        let late = "no data from vc1 and 4 more: the start is the end of the run or later";
+        let late = "no data from vc1 and 4 more: `start` is not before the end of the run; use an earlier `start` or a longer `duration`";
         assert_eq!(notes_of_lan(&[("vc.start", "10 s")]), [late]);
-        let short = "no data from vc1 and 4 more in some replications: the ensemble may draw a start that is not before the stop";
+        let short = "no data from vc1 and 4 more in some replications: the start drawn at random may not be before `stop`; \
+                     use a later `stop` or limit the draws in `ensemble`";
         let stop = |stop| ("vc.stop", stop);
         assert_eq!(notes_of_lan(&[stop("99 us")]), [short]);
         assert!(notes_of_lan(&[stop("100 us")]).is_empty());

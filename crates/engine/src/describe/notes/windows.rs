@@ -31,8 +31,8 @@ pub(super) fn small_windows(
     }
     let (rwnd, most, round, share) = first?;
     Some(format!(
-        "the window of {}, {}, lets {:.3} Mb/s pass in its round trip of {:.3} ms, less than a fair share of the links, {:.3} Mb/s: \
-         that takes `rwnd` of {} or more",
+        "the window of {}, {}, allows only {:.3} Mb/s at a round trip of {:.3} ms, less than a fair share of the links, {:.3} Mb/s; \
+         use `rwnd` of at least {}",
         named(&names),
         show_bytes(rwnd),
         most / 1e6,
@@ -82,16 +82,16 @@ pub(super) fn slow_ways_back(
         .min_by(|(a, (x, _)), (b, (y, _))| part(**a, *x).total_cmp(&part(**b, *y)))?;
     let Link { name, rate, .. } = &scenario.links[link];
     Some(format!(
-        "were {} to get fair shares of the links, the ACKs would take {:.3} Mb/s of {name}{}, which has {}: while none \
-         is dropped, what comes back holds the goodput down to {:.1} % of these shares",
+        "the ACKs of {} need {:.3} Mb/s of {name} for fair shares of the links, but it has {}: unless ACKs are lost, \
+         goodput is limited to {:.1} % of these shares; raise its rate{}",
         named(names),
         bits / 1e6,
-        match slow.len() - 1 {
-            0 => String::new(),
-            others => format!(" (and too much of {others} more links)"),
-        },
         show_rate(*rate),
         100.0 * part(link, *bits),
+        match slow.len() - 1 {
+            0 => String::new(),
+            others => format!(" (also on {others} more)"),
+        },
     ))
 }
 
@@ -118,8 +118,8 @@ mod tests {
             );
             notes_of(&text)
         };
-        let slow = "were vc1 and 1 more to get fair shares of the links, the ACKs would take 1.333 Mb/s of b->s, which has 640 kbps: while \
-                    none is dropped, what comes back holds the goodput down to 48.0 % of these shares";
+        let slow = "the ACKs of vc1 and 1 more need 1.333 Mb/s of b->s for fair shares of the links, but it has 640 kbps: unless ACKs are lost, \
+                    goodput is limited to 48.0 % of these shares; raise its rate";
         assert_eq!(notes("640 kbps", ""), [slow]);
         assert!(notes("1300 kbps", "").is_empty());
         assert!(notes("640 kbps", r#", delayed_ack = "200 ms""#).is_empty());
@@ -132,7 +132,7 @@ mod tests {
         );
         let delayed = &notes("64 kbps", r#", delayed_ack = "200 ms""#)[..];
         assert!(
-            matches!(delayed, [note] if note.ends_with("down to 9.6 % of these shares")),
+            matches!(delayed, [note] if note.contains("limited to 9.6 % of these shares")),
             "{delayed:?}"
         );
     }
@@ -142,8 +142,8 @@ mod tests {
         // The round trip is 1 s plus the transmission of a frame and its ACK. Five TCPs on 125 Mb/s
         // need 3.13 MB each per round trip.
         let delay = ("link.west->east.delay", "500 ms");
-        let small = "the window of vc1 and 4 more, 65535 bytes, lets 0.524 Mb/s pass in its round trip of 1000.069 ms, less than a fair share of \
-                     the links, 25.040 Mb/s: that takes `rwnd` of 3130179 bytes or more";
+        let small = "the window of vc1 and 4 more, 65535 bytes, allows only 0.524 Mb/s at a round trip of 1000.069 ms, less than a fair share of \
+                     the links, 25.040 Mb/s; use `rwnd` of at least 3130179 bytes";
         assert_eq!(notes_of_lan(&[delay]), [small]);
         let rwnd = |bytes| ("vc.traffic.rwnd", bytes);
         assert!(notes_of_lan(&[delay, rwnd("2900000 bytes")]).is_empty());
