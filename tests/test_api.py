@@ -113,7 +113,7 @@ def test_unknown_fields_and_bad_numbers_are_refused() -> None:
         lan().run().median("fairnes")
     with pytest.raises(cy.UsageError, match="vc 'vc9' does not exist; did you mean"):
         lan().run().median("vc.vc9.goodput_mbps")
-    with pytest.raises(cy.UsageError, match=r"the arithmetic kernel cannot serve it \(a queue for each VC\)"):
+    with pytest.raises(cy.UsageError, match=r"cannot serve the port .*: its scheduler keeps a queue for each VC;"):
         lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="arithmetic")
     with pytest.raises(AttributeError):
         _ = cy.Nothing

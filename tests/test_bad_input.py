@@ -90,8 +90,8 @@ def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
 def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
     refused(
         cli("run", lan, "--kernel", "arithmetic", "--set", "switch.west.ubr.drop=drop-from-front"),
-        "two TCPs: port west->",
-        "the arithmetic kernel cannot serve it (the drop policy drops cells that wait)",
+        "two TCPs: the arithmetic kernel cannot serve the port west->",
+        "its drop policy drops waiting cells; leave out --kernel",
     )
 
 
@@ -173,7 +173,7 @@ max_rto = "1 ms"
     )
     for kernel in ("auto", "twin"):
         done = cli("run", path, "--kernel", kernel)
-        refused(done, "link a->b, the NIC", "350000 s")
+        refused(done, "the backlog of the NIC of link a->b", "350000 s")
         assert len(done.stderr.splitlines()) < 5
 
 

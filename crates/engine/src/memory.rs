@@ -67,31 +67,31 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
                 frames * FRAME_BYTES
             },
             if twin {
-                "the frames of all VCs, which the reference engine keeps: a shorter run, or another kernel"
+                "the frames that the reference engine keeps; use a shorter run, another kernel"
             } else {
-                "the windows of all TCPs, in segments: a smaller rwnd or initial_window, a larger mss, fewer VCs"
+                "the windows of all TCPs; use a smaller rwnd or initial_window, a larger mss, fewer VCs"
             },
         ),
         (
             waiting(net, &peaks, options) * QUEUED_CELL_BYTES,
-            "the cells that can wait in queues: smaller buffers or windows, slower sources, a shorter run",
+            "the cells that can wait in queues; use smaller buffers or windows, slower sources, a shorter run",
         ),
         (
             points * POINT_BYTES,
-            "the points of probes: a longer interval",
+            "the points of probes; use a longer interval",
         ),
         (
             links_of_vcs as f64 * VC_LINK_BYTES,
-            "VCs and the links they take: fewer VCs",
+            "VCs and the links on their routes; use fewer VCs",
         ),
         (
             transfers * TRANSFER_BYTES,
-            "the transfers of all VCs: larger files, fewer of them, a longer file_gap, or a shorter run",
+            "the transfers of all VCs; use larger or fewer files, a longer file_gap, a shorter run",
         ),
         (
             options.kept_runs as f64
                 * (kept(points_kept, links_of_vcs) + transfers * TRANSFER_BYTES),
-            "the results of other runs, which are kept until the end: fewer replications, fewer transfers, or a longer interval of probes",
+            "the results kept of other runs; use fewer replications or transfers, a longer interval of probes",
         ),
     ];
     let bytes = parts.iter().map(|part| part.0).sum();

@@ -75,7 +75,7 @@ pub enum RunError {
     Scenario(String),
     /// A kernel was forced on a port that it cannot serve.
     #[error(
-        "port {port}: the arithmetic kernel cannot serve it ({because}); without --kernel each port gets the one that can"
+        "the arithmetic kernel cannot serve the port {port}: {because}; leave out --kernel to choose a kernel for each port"
     )]
     Kernel {
         /// Name of the link.
@@ -85,8 +85,8 @@ pub enum RunError {
     },
     /// The probes recorded more points than can be kept.
     #[error(
-        "the probes have recorded {all} points, more than {MOST_POINTS}, and {points} of them are of {probe}: give it a longer `interval`, \
-         `every` or `envelope`, or the run a shorter duration"
+        "the probes have recorded {all} points, above the limit of {MOST_POINTS}; {points} of them come from {probe}: use a longer \
+         `interval`, `every` or `envelope` there, or a shorter duration"
     )]
     Points {
         /// Probe with the most points: its quantity and where it records.
@@ -98,8 +98,8 @@ pub enum RunError {
     },
     /// More waits somewhere than could leave before the latest representable instant.
     #[error(
-        "{place}: what waits there could not be gone before {latest} s, the latest instant that a run can tell; it comes, or is sent \
-         again, faster than it goes: a faster link or processing, longer timers, smaller windows, or a shorter run",
+        "the backlog of {place} could not leave before {latest} s, the limit of simulated time; \
+         use a faster link or processing, longer timers, smaller windows, or a shorter run",
         latest = Time::LATEST.as_seconds()
     )]
     Overdue {
@@ -108,7 +108,7 @@ pub enum RunError {
     },
     /// The predicted memory exceeds the limit.
     #[error(
-        "may need {} of memory, above the limit of {} a run; {} are for {cause}; or a higher limit (memory)",
+        "may need {} of memory, above the limit of {} per run; {} are for {cause}, or a higher memory limit",
         show_memory(*need), show_memory(*limit), show_memory(*largest)
     )]
     Memory {
@@ -123,7 +123,7 @@ pub enum RunError {
     },
     /// Data gathered during the run exceeds the memory limit.
     #[error(
-        "has come to need {} of memory, above the limit of {} a run; {} are for {cause}; or a higher limit (memory)",
+        "has grown to need {} of memory, above the limit of {} per run; {} are for {cause}, or a higher memory limit",
         show_memory(*need), show_memory(*limit), show_memory(*largest)
     )]
     Grown {

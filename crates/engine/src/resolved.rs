@@ -58,12 +58,12 @@ pub enum WhySlotted {
 impl fmt::Display for WhySlotted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            WhySlotted::Classes(0) => "no class has cells",
-            WhySlotted::Classes(n) => return write!(f, "{n} classes"),
-            WhySlotted::QueuePerVc => "a queue for each VC",
-            WhySlotted::Credit => "a probe of its credit",
-            WhySlotted::PushesOut => "the drop policy drops cells that wait",
-            WhySlotted::RefusesAny => "the drop policy may refuse a frame although nothing waits",
+            WhySlotted::Classes(0) => "no VC crosses it",
+            WhySlotted::Classes(n) => return write!(f, "{n} classes cross it"),
+            WhySlotted::QueuePerVc => "its scheduler keeps a queue for each VC",
+            WhySlotted::Credit => "a probe records its credit",
+            WhySlotted::PushesOut => "its drop policy drops waiting cells",
+            WhySlotted::RefusesAny => "its drop policy may refuse a frame when nothing waits",
         })
     }
 }

@@ -67,26 +67,26 @@ fn grown(gathered: Gathered, limit: u64, scenario: &Scenario) -> RunError {
     let captured = gathered.captured as f64;
     let largest = points.max(drops).max(frames).max(kept).max(captured);
     let cause = if largest == captured {
-        "captured packets that are not written: a shorter capture".to_string()
+        "captured packets that are not written yet; use a shorter capture".to_string()
     } else if largest == kept {
         format!(
-            "{} frames and RM cells, which the reference engine keeps: a shorter run, or another kernel",
+            "{} frames and RM cells that the reference engine keeps; use a shorter run, another kernel",
             gathered.kept_frames
         )
     } else if largest == frames {
         format!(
-            "{} frames that wait at hosts or are under way: a faster link, longer timers, smaller windows, or a shorter run",
+            "{} frames that wait at hosts or are in transit; use a faster link, longer timers, smaller windows, a shorter run",
             gathered.frames
         )
     } else if largest == drops {
         format!(
-            "{} traced drops, most of them of {}: a trace of fewer VCs, or a shorter run",
+            "{} traced drops, most of them from {}; use a trace of fewer VCs, a shorter run",
             gathered.drops,
             probe(gathered, scenario)
         )
     } else {
         format!(
-            "{} points, most of them of {}: a longer `interval`, `every` or `envelope`, or a shorter run",
+            "{} points, most of them from {}; use a longer `interval`, `every` or `envelope`, a shorter run",
             gathered.points,
             probe(gathered, scenario)
         )
@@ -103,14 +103,16 @@ impl Overdue {
     fn place(self, scenario: &Scenario) -> String {
         let link = |index: usize| &scenario.links[index].name;
         match self {
-            Overdue::Nic(index) => format!("link {}, the NIC", link(index)),
-            Overdue::Queue(index) => format!("link {}, the queue of the port", link(index)),
+            Overdue::Nic(index) => format!("the NIC of link {}", link(index)),
+            Overdue::Queue(index) => format!("the port queue of link {}", link(index)),
             Overdue::Switch(index) => {
-                format!("link {}, the switch's processing behind it", link(index))
+                format!("the processing of the switch behind link {}", link(index))
             }
-            Overdue::Host(index) => format!("host {}, its processing", scenario.hosts[index].name),
+            Overdue::Host(index) => {
+                format!("the processing of host {}", scenario.hosts[index].name)
+            }
             Overdue::Transport(index) => {
-                format!("vc {}, its processing", scenario.vcs[index].name)
+                format!("the processing of vc {}", scenario.vcs[index].name)
             }
         }
     }

@@ -121,7 +121,7 @@ impl Batch {
     ) -> PyResult<Batch> {
         let Some(kernel) = Kernel::ALL.into_iter().find(|k| k.name() == kernel) else {
             let names = Kernel::ALL.map(Kernel::name).join(", ");
-            let message = format!("kernel = {kernel}: must be one of {names}");
+            let message = format!("unknown kernel `{kernel}`; must be one of {names}");
             return Err(PyValueError::new_err(message));
         };
         let (captures, identities) = captures.unzip();

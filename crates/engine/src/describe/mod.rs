@@ -224,17 +224,17 @@ mod tests {
             (
                 "switch.west.scheduler",
                 "{ kind = \"per-vc\", class = \"ubr\" }",
-                "a queue for each VC",
+                "its scheduler keeps a queue for each VC",
             ),
             (
                 "switch.west.ubr.drop",
                 "drop-from-front",
-                "the drop policy drops cells that wait",
+                "its drop policy drops waiting cells",
             ),
             (
                 "probe",
                 "[{ what = \"credit\", of = \"west->east\" }]",
-                "a probe of its credit",
+                "a probe records its credit",
             ),
         ];
         for (path, value, because) in own {

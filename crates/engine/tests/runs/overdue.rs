@@ -40,7 +40,7 @@ link = [{{ from = "a", to = "b", rate = "1 kbps" }}]
 vc = [{{ from = "a", to = "b", traffic = {HASTY} }} }}]
 "#
     );
-    assert_eq!(overdue(&net), ["link a->b, the NIC"]);
+    assert_eq!(overdue(&net), ["the NIC of link a->b"]);
 }
 
 #[test]
@@ -56,7 +56,7 @@ link = [
 ]
 vc = [{ from = "a", to = "b", traffic = { kind = "tcp", recovery = "vanilla", mss = "65487 bytes", rwnd = "65487 bytes", granularity = "1 us", min_rto = "100 us", initial_rto = "1 ms", max_rto = "10 ms" } }]
 "#;
-    assert_eq!(overdue(net), ["link a->w, the NIC"]);
+    assert_eq!(overdue(net), ["the NIC of link a->w"]);
 }
 
 /// A cell source behind frames that wait in one NIC.
@@ -73,7 +73,7 @@ vc = [
 ]
 "#
     );
-    assert_eq!(overdue(&net), ["link a->b, the NIC"]);
+    assert_eq!(overdue(&net), ["the NIC of link a->b"]);
 }
 
 #[test]
