@@ -53,13 +53,13 @@ WRONG = {
     "elsewhere": (
         AXIS + "\n" + VALUES,
         'name = "buffer"\npath = "host.source.count"\nvalues = [5, 3]',
-        '9:14: axis[0].values[1] = "3": vc[0].to = "sink": is a group of 5, and `from` one of 3',
+        '9:14: axis[0].values[1] = "3": vc[0].to = "sink": is a group of 5, but `from` is a group of 3',
         "groups of the same size",
     ),
     "set": (
         "replications = 2",
         'replications = 2\nset = { "host.source.count" = 4 }',
-        '5:9: set.host.source.count = 4: vc[0].to = "sink": is a group of 5, and `from` one of 4',
+        '5:9: set.host.source.count = 4: vc[0].to = "sink": is a group of 5, but `from` is a group of 4',
         "groups of the same size",
     ),
     "values": (VALUES, "values = 3", "8:1: axis[0].values = 3: is not a list", "a list"),

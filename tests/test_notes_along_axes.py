@@ -134,7 +134,7 @@ def test_the_goodput_that_efficiency_is_relative_to_is_told(cli: Cli, lan: Path)
     refused = cli("run", lan, *fair, "--set", "vc.start=100 ms")
     assert refused.returncode == 2 and refused.stdout == ""
     assert refused.stderr == (
-        'override: measure.max_goodput = "fair shares": is not known: no VC that carries frames starts before the end '
+        'override: measure.max_goodput = "fair shares": cannot be computed: no VC that carries frames starts before the end of the run '
         "(allowed: a rate, or a VC with traffic tcp or udp)\n"
     )
 

@@ -68,7 +68,7 @@ def test_arrays_are_lists() -> None:
 def test_a_name_beyond_the_basic_plane_survives() -> None:
     assert lan().with_values({"measure": {"warm_up": None}, "name": "\U0001f600 a"}).name == "\U0001f600 a"
     vc = {"name": "\U0001f600", "from": "source", "to": "sink", "traffic": "tcp"}
-    with pytest.raises(cy.ScenarioError, match="has the character"):
+    with pytest.raises(cy.ScenarioError, match="contains the character"):
         lan().with_values({"vc.0": vc})
 
 

@@ -30,7 +30,7 @@ pub(crate) fn unknown(scenario: &Scenario) -> Option<(String, String)> {
     let sending = sending(scenario);
     if sending.len() > MOST_VCS {
         let message = format!(
-            "is not known for more than {MOST_VCS} VCs, and {} start before the end",
+            "cannot be computed for more than {MOST_VCS} VCs, and {} start before the end of the run",
             sending.len()
         );
         return Some((message, format!("a rate, or at most {MOST_VCS} VCs")));
@@ -38,7 +38,7 @@ pub(crate) fn unknown(scenario: &Scenario) -> Option<(String, String)> {
     let none = !sending.iter().any(|(_, vc)| vc.traffic.frame().is_some());
     none.then(|| {
         (
-            "is not known: no VC that carries frames starts before the end".into(),
+            "cannot be computed: no VC that carries frames starts before the end of the run".into(),
             "a rate, or a VC with traffic tcp or udp".into(),
         )
     })
@@ -219,10 +219,10 @@ mod tests {
         assert_eq!(refused(&tcps(MOST_VCS), &[]), "");
         assert_eq!(
             refused(&tcps(MOST_VCS + 1), &[]),
-            "f.toml:3:43: measure.max_goodput = \"fair shares\": is not known for more than 2000 VCs, and 2001 start before the end \
+            "f.toml:3:43: measure.max_goodput = \"fair shares\": cannot be computed for more than 2000 VCs, and 2001 start before the end \
              (allowed: a rate, or at most 2000 VCs)"
         );
-        let none = "f.toml:3:43: measure.max_goodput = \"fair shares\": is not known: no VC that carries frames starts before the end \
+        let none = "f.toml:3:43: measure.max_goodput = \"fair shares\": cannot be computed: no VC that carries frames starts before the end of the run \
                     (allowed: a rate, or a VC with traffic tcp or udp)";
         assert_eq!(refused(&tcps(1), &[("vc.start", "1 s")]), none);
         let cbr = r#"{ from = "a", to = "b", traffic = { kind = "cbr", rate = "1 kbps" } }"#;

@@ -120,7 +120,7 @@ pub(crate) fn quantity(text: &str, units: &[Unit], part: FractionRule) -> Result
     }
     if let Some(behind) = unit.strip_prefix(',') {
         return Err(Fault {
-            message: "has a comma".into(),
+            message: "contains a comma".into(),
             suggestion: with_point(number, behind, units).map(|meant| format!("\"{meant}\"")),
         });
     }
@@ -156,7 +156,7 @@ pub(crate) fn ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
             return Err(Fault::new("is not a fraction of two whole numbers"));
         };
         return match den {
-            0 => Err(Fault::new("divides by 0")),
+            0 => Err(Fault::new("has the denominator 0")),
             den if den > most => Err(too_fine()),
             den => Ok(Ratio::new(num, den)),
         };
@@ -202,7 +202,7 @@ pub(crate) fn whole(text: &str) -> Result<i128, Fault> {
     match value.decimals {
         0 if value.negative => Ok(-digits),
         0 => Ok(digits),
-        _ => Err(Fault::new("is a decimal")),
+        _ => Err(Fault::new("is not a whole number")),
     }
 }
 
@@ -266,7 +266,7 @@ mod tests {
             ("10, Mbps", None),
         ] {
             let fault = quantity(text, RATE, FractionRule::Refuse).unwrap_err();
-            assert_eq!(fault.message, "has a comma");
+            assert_eq!(fault.message, "contains a comma");
             assert_eq!(fault.suggestion.as_deref(), meant);
         }
         let fault = quantity("1000", CELLS, FractionRule::Refuse).unwrap_err();
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(rounded(1e300), Err(Fault::new("has too many digits")));
         assert!(rounded_ratio("inf", 6).is_err() && rounded_ratio("nan", 6).is_err());
         assert_eq!((whole("3.0"), whole("-1e3")), (Ok(3), Ok(-1000)));
-        assert_eq!(whole("2.5"), Err(Fault::new("is a decimal")));
+        assert_eq!(whole("2.5"), Err(Fault::new("is not a whole number")));
     }
 
     proptest! {

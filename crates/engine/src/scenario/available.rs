@@ -46,14 +46,14 @@ fn misplaced(vc: &Vc) -> Option<Misplacement> {
     let other = vc.class != Class::Abr;
     let cells = vc.traffic.carries() == Carries::Cells;
     let message = match (other, cells) {
-        (true, _) => format!("is for the class abr, but that of the VC is {class}"),
-        (false, true) => format!("holds frames back, but {kind} sends single cells"),
+        (true, _) => format!("requires the class abr, but the class of the VC is {class}"),
+        (false, true) => format!("requires traffic with frames, but {kind} sends single cells"),
         (false, false) => return None,
     };
     let allowed = if other {
         "class = \"abr\", or no abr"
     } else {
-        "traffic with frames, as tcp or udp, or no abr"
+        "traffic tcp or udp, or no abr"
     };
     Some(("abr", message, allowed.to_string()))
 }
@@ -73,7 +73,7 @@ fn too_fast(scenario: &Scenario, topology: &Topology, vc: usize) -> Option<Mispl
     rates.into_iter().find(fast).map(|(field, _)| {
         (
             field,
-            format!("is above the rate of {}, a link of a host", slowest.name),
+            format!("is above the rate of the host link {}", slowest.name),
             format!("at most {}", show_rate(slowest.rate)),
         )
     })
@@ -140,20 +140,20 @@ fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &
         let path = format!("{list}[{entry}].{}.feedback", class.name());
         match feedback_use {
             _ if class != Class::Abr => {
-                report.add(&path, "is for the class abr alone", "in the queue `abr`", None);
+                report.add(&path, "has an effect only in the class abr", "only in the queue `abr`", None);
             }
             FeedbackUse::Used => {}
             FeedbackUse::NoEndSystem(Reverse(vc)) => report.add_once(
                 &format!("vc[{}].abr", things.vcs[vc].entry),
                 format!(
-                    "is missing: {} is of the class abr, but only with `abr` does a VC follow the feedback on its way",
+                    "is missing: {} has the class abr, but needs `abr` to follow the feedback on its route",
                     scenario.vcs[vc].name
                 ),
-                "abr = {}, or no feedback on its way".into(),
+                "abr = {}, or no feedback on its route".into(),
             ),
             FeedbackUse::Unused => report.add(
                 &path,
-                "has no effect: no VC with `abr` crosses a port that it holds for",
+                "has no effect: no VC with `abr` crosses a port that it applies to",
                 "a VC with `abr` there, or no feedback",
                 None,
             ),

@@ -93,7 +93,7 @@ fn identify<'n>(
             find(family, node, path, allowed(), report).map(|c| (c, &[][..]))
         }
         _ => {
-            let message = format!("is {}", node.kind());
+            let message = format!("must not be {}", node.kind());
             report.add_at(node.place, path, node.show(), message, allowed(), None);
             None
         }
@@ -176,9 +176,8 @@ fn unknown_field(component: &Component, field: &Field, path: &str, report: &mut 
     let message = if elsewhere.is_empty() {
         "is an unknown field".to_string()
     } else {
-        let has = if elsewhere.len() == 1 { "has" } else { "have" };
         let others = list(elsewhere);
-        format!("`{}` has no such field; {others} {has} it", component.name)
+        format!("is not a field of `{}`, but of {others}", component.name)
     };
     let names = component.parameters.iter().map(|p| p.name);
     let nearest = report.suggest(&field.name, names.clone());
@@ -204,8 +203,8 @@ fn unused_options(
         if let Some(chosen) = text(record, other).filter(|c| !choices.contains(c)) {
             report.add(
                 &join(path, &field.name),
-                format!("has no meaning with {other} = \"{chosen}\""),
-                format!("with {other} = {}", list(choices)),
+                format!("has no effect with {other} = \"{chosen}\""),
+                format!("only with {other} = {}", list(choices)),
                 None,
             );
         }

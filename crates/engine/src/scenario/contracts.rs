@@ -67,7 +67,7 @@ fn burst(vc: &Vc, terms: &ContractTerms) -> Option<ContractFault> {
     let frame = vc.frame_cells();
     (terms.sustained.is_some() && terms.mbs < frame).then(|| ContractFault {
         field: "contract.mbs",
-        message: format!("is less than one frame of {}", show_cells(frame)),
+        message: format!("is less than one frame, which has {}", show_cells(frame)),
         allowed: format!("at least {}", show_cells(frame)),
     })
 }
@@ -99,11 +99,11 @@ fn sum(
     (before <= spec.rate.0 && *sum > spec.rate.0).then(|| ContractFault {
         field,
         message: format!(
-            "brings the minimum rates on {} to {}, above its rate",
+            "brings the minimum rates on {} to {} in total, above the rate of the link",
             spec.name,
             show_rate(BitRate(*sum))
         ),
-        allowed: format!("at most {} in all", show_rate(spec.rate)),
+        allowed: format!("at most {} in total", show_rate(spec.rate)),
     })
 }
 
@@ -119,7 +119,7 @@ fn size(
     (polices && terms.is_some_and(|terms| terms.mfs < frame)).then(|| ContractFault {
         field: "contract.mfs",
         message: format!(
-            "is less than one frame of {}, which the policer f-gcra at the queue {place} would cut",
+            "is less than one frame, which has {} and would be cut by the policer f-gcra at the queue {place}",
             show_cells(frame)
         ),
         allowed: format!("at least {}", show_cells(frame)),
@@ -137,8 +137,8 @@ fn asked(
     let lacks = |who: &str, what: &str| ContractFault {
         field: "contract",
         message: match terms {
-            None => format!("is missing, but {who} at the queue {place} asks for it"),
-            Some(_) => format!("has no {what}, but {who} at the queue {place} asks for it"),
+            None => format!("is missing, but {who} at the queue {place} needs it"),
+            Some(_) => format!("has no {what}, but {who} at the queue {place} needs it"),
         },
         allowed: format!("a contract with {what}"),
     };

@@ -137,7 +137,10 @@ impl<'a> Flows<'a> {
             {
                 report.add(
                     &format!("vc[{}].traffic.rate", vc.entry),
-                    format!("is above the rate of {}", self.things.links[first].name),
+                    format!(
+                        "is above the rate of the link {}",
+                        self.things.links[first].name
+                    ),
                     format!("at most {}", show_rate(line)),
                     None,
                 );
@@ -159,7 +162,7 @@ impl<'a> Flows<'a> {
                 report.add(
                     &format!("vc[{}].traffic.off", vc.entry),
                     format!(
-                        "is too short: the last cell of a burst still takes its time at {rate}"
+                        "is too short: at {rate}, sending the last cell of a burst takes longer"
                     ),
                     format!("at least {}", show_duration(needed)),
                     None,
@@ -193,8 +196,11 @@ impl<'a> Flows<'a> {
                 if *sum > rate && full.insert(link) {
                     report.add(
                         &format!("vc[{}].guarantee", vc.entry),
-                        format!("brings the guarantees at {} above its rate", at.name),
-                        format!("at most {} in all", show_rate(BitRate(rate))),
+                        format!(
+                            "brings the guarantees on {} above the rate of the link",
+                            at.name
+                        ),
+                        format!("at most {} in total", show_rate(BitRate(rate))),
                         None,
                     );
                 }

@@ -50,8 +50,8 @@ pub(super) fn apply(
         })
     };
     if steps.iter().any(|s| s.is_empty()) || steps.len() > 12 {
-        let allowed = "fields, positions and names with dots between: switch.west.ubr.buffer";
-        return Err(problem("is not a path".into(), allowed.into(), None));
+        let allowed = "fields, positions and names separated by dots, as in switch.west.ubr.buffer";
+        return Err(problem("is not a valid path".into(), allowed.into(), None));
     }
     match named(root, &steps) {
         NamedStep::AsWritten => {}
@@ -63,21 +63,21 @@ pub(super) fn apply(
             let field = steps.get(2).filter(|field| !GROUP_FIELDS.contains(field));
             if field.is_none() {
                 let (message, meant) = shared_field_problem(root, list, maker, &steps);
-                let allowed = "its other fields: it is a member of a group, and has these of it";
+                let allowed = "a field of the member that the group does not share";
                 return Err(problem(message, allowed.into(), meant));
             }
             member = Some((list, maker));
         }
         NamedStep::Back(there) => {
             let message = format!(
-                "`{}` is the link back of `link.{there}`, whose rate and delay it has",
+                "`{}` is the backward direction of `link.{there}` and has its rate and delay",
                 shorten(steps[1])
             );
-            let allowed = "the link there; or `duplex = false` there and an element of its own";
+            let allowed = "the forward link; or `duplex = false` on it and a separate link back";
             return Err(problem(message, allowed.into(), None));
         }
         NamedStep::In(field) => {
-            let message = format!("is no field of a scenario, but the name of a {field}");
+            let message = format!("is the name of a {field}, not a field of the scenario");
             let meant = format!("`{}`", shorten(&format!("{field}.{path}")));
             return Err(problem(message, String::new(), Some(meant)));
         }
@@ -166,12 +166,15 @@ fn shared_field_problem(
     let group = items.get(maker.at).and_then(|item| label(item, list));
     let group = format!("{list}.{}", group.unwrap_or_else(|| maker.at.to_string()));
     let name = shorten(steps[1]);
-    let makes = format!("`{name}` is one of {} that `{group}` makes", maker.makes);
+    let makes = format!(
+        "`{name}` is one of the {} members of `{group}`",
+        maker.makes
+    );
     let rest = steps[2..].iter().map(|step| format!(".{step}"));
     let all = format!("`{}`", shorten(&(group + &rest.collect::<String>())));
     match steps.get(2) {
-        Some(field) => (format!("{makes}, which have one `{field}`"), Some(all)),
-        None => (format!("{makes}, and no element"), None),
+        Some(field) => (format!("{makes}, which share `{field}`"), Some(all)),
+        None => (format!("{makes}, not an element of the list"), None),
     }
 }
 

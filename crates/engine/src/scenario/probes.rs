@@ -120,7 +120,7 @@ impl<'r> Entry<'r> {
             report.add(
                 &format!("{}.of", self.path),
                 format!("no {kind} has this name"),
-                format!("the name of a {kind}, or of a group of them{of_layer}"),
+                format!("the name of a {kind} or of a group{of_layer}"),
                 suggestion,
             );
         }
@@ -163,7 +163,7 @@ impl<'r> Entry<'r> {
             |link: &LinkAt| flows.keeps_average(link, class).is_some_and(|keeps| !keeps);
         if self.what == Observable::AverageQueue && links.clone().any(lacks_average) {
             let allowed = "a port where atm-red, cell-red or packet-red is the drop policy";
-            let message = "has no average: no drop policy there keeps one";
+            let message = "has no average queue: no drop policy there computes one";
             report.add(&path, message, allowed, None);
         }
         let lacks_credit = |link| flows.scheduler(link).is_some_and(|s| !s.has_credit());
@@ -230,16 +230,16 @@ impl<'r> Entry<'r> {
             let allowed = format!("less than the duration, {}", show_duration(Span(duration)));
             report.add(
                 &format!("{}.from", self.path),
-                "the run has ended then",
+                "is not before the end of the run",
                 allowed,
                 None,
             );
         }
         if to.is_some_and(|to| to <= first) {
-            let allowed = format!("more than `from`, {}", show_duration(Span(first)));
+            let allowed = format!("later than `from`, {}", show_duration(Span(first)));
             report.add(
                 &format!("{}.to", self.path),
-                "the capture ends before it begins",
+                "is not after the start of the capture",
                 allowed,
                 None,
             );
@@ -290,8 +290,11 @@ impl PointBudget {
         if self.so_far > MOST_POINTS {
             report.add(
                 &format!("{}.{field}", probe.path),
-                format!("makes {} points with the probes before it", self.so_far),
-                format!("at most {MOST_POINTS} points in all"),
+                format!(
+                    "records {} points together with the probes before it",
+                    self.so_far
+                ),
+                format!("at most {MOST_POINTS} points in total"),
                 None,
             );
             self.so_far = 0;

@@ -31,9 +31,9 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
             report.add_once(
                 &path,
                 format!(
-                    "has no one front to drop from: the scheduler of {} serves the VCs of the class {} one by one",
-                    at.name,
-                    class.name()
+                    "needs one queue for the class {}, but the scheduler of {} keeps a queue for each VC",
+                    class.name(),
+                    at.name
                 ),
                 "another drop policy, or a scheduler other than per-vc for this class".to_string(),
             );

@@ -94,7 +94,7 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
             path: String::new(),
             value: String::new(),
             message: "too many tables".into(),
-            allowed: format!("at most {MOST_TABLES}; `count` makes many alike"),
+            allowed: format!("at most {MOST_TABLES}; use `count` for identical components"),
             suggestion: None,
         }]);
     }

@@ -21,7 +21,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
         if latest > most {
             report.add_once(
                 &format!("vc[{}]", at.entry),
-                format!("could still have cells on their way after {latest:.2e} s"),
+                format!("could still have cells in transit after {latest:.2e} s"),
                 format!("at most {most} s: a shorter run, fewer or slower sources, smaller windows, faster links"),
             );
         }

@@ -233,10 +233,7 @@ impl Traffic {
             ),
             Observable::Delivered | Observable::Goodput => (
                 self.carries() == Carries::Frames,
-                [
-                    "it carries no frames",
-                    "a VC whose traffic has frames, as TCP",
-                ],
+                ["it carries no frames", "a VC with traffic tcp or udp"],
             ),
             Observable::Trace
             | Observable::Acr

@@ -83,13 +83,13 @@ impl Node {
     /// Name of the kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
-            Value::Text(_) => "a text",
+            Value::Text(_) => "a string",
             Value::Integer(_) => "an integer",
             Value::Decimal(_) => "a decimal",
-            Value::Bool(_) => "a truth value",
+            Value::Bool(_) => "a boolean",
             Value::List(_) => "a list",
             Value::Table(_) => "a table",
-            Value::Other(_) => "neither text, number, truth value, list nor table",
+            Value::Other(_) => "a date, a time or null",
         }
     }
 

@@ -61,7 +61,7 @@ fn measured_time(record: &Record, report: &mut Report) {
     if warm_up >= duration {
         report.add(
             "measure.warm_up",
-            format!("leaves nothing of a run of {}", show(duration)),
+            format!("leaves no time to measure in a run of {}", show(duration)),
             "less than the duration",
             None,
         );
@@ -69,8 +69,8 @@ fn measured_time(record: &Record, report: &mut Report) {
         let both = show(warm_up + window);
         report.add(
             "measure.window",
-            format!("ends beyond the run: warm-up and window take {both}"),
-            format!("at most {} in all, the duration", show(duration)),
+            format!("ends after the run: warm-up and window together last {both}"),
+            format!("together at most {}, the duration", show(duration)),
             None,
         );
     }
@@ -82,7 +82,7 @@ fn frames_only(record: &Record, path: &str, report: &mut Report) {
     if processing.and_then(|p| text(p, "per")) == Some("cell") {
         report.add(
             &join(path, "processing.per"),
-            "only switches work cell by cell",
+            "only a switch can process cell by cell",
             "frame",
             None,
         );
@@ -95,7 +95,7 @@ fn spread(record: &Record, path: &str, report: &mut Report) {
     {
         report.add(
             &join(path, "spread"),
-            "would make times negative",
+            "is larger than the mean, so some times would be negative",
             format!("at most the mean, {}", show(mean)),
             None,
         );
@@ -136,8 +136,8 @@ fn contract(record: &Record, path: &str, report: &mut Report) {
     if ["pcr", "scr", "mcr"].into_iter().all(left_out) {
         report.add(
             path,
-            "agrees on no rate, so nothing would look at it",
-            "`pcr`, `scr` or `mcr`, or no contract",
+            "sets no rate, so it would have no effect",
+            "a contract with `pcr`, `scr` or `mcr`, or none",
             None,
         );
         return;
@@ -145,8 +145,8 @@ fn contract(record: &Record, path: &str, report: &mut Report) {
     if !left_out("mbs") && left_out("scr") && left_out("mcr") {
         report.add(
             &join(path, "mbs"),
-            "is the burst of a sustained rate, and there is none",
-            "with `scr` or `mcr`",
+            "has no effect without a sustained rate",
+            "only with `scr` or `mcr`",
             None,
         );
     }
@@ -182,7 +182,7 @@ fn end_systems(record: &Record, path: &str, report: &mut Report) {
     if let Some(nrm) = number(record, "nrm").filter(|nrm| !nrm.is_power_of_two()) {
         report.add(
             &join(path, "nrm"),
-            format!("is {nrm}, no power of 2"),
+            format!("is {nrm}, not a power of 2"),
             "2, 4, 8, 16, 32, 64, 128 or 256",
             None,
         );
@@ -199,11 +199,11 @@ fn feedback(record: &Record, path: &str, report: &mut Report) {
     bound(
         "target",
         |u| u.num == 0,
-        "leaves nothing to send",
+        "is 0, so no VC could send",
         "above 0, at most 1",
     );
     for name in ["load_decay", "active_decay"] {
-        let never = "is 1, so nothing new would ever count";
+        let never = "is 1, so new measurements would have no effect";
         bound(
             name,
             |decay| decay.num >= decay.den,
@@ -212,7 +212,7 @@ fn feedback(record: &Record, path: &str, report: &mut Report) {
         );
     }
     for name in ["a", "b"] {
-        let flat = "is 1, so the target would not follow the queue";
+        let flat = "is 1, so the target would not depend on the queue";
         bound(name, |factor| factor.num <= factor.den, flat, "above 1");
     }
     if number(record, "t0") == Some(0) {
@@ -236,7 +236,7 @@ fn excludes(record: &Record, path: &str, field: &str, other: &str, report: &mut 
     let given = |name| record.get(name).is_some_and(|value| !value.is_null());
     let both = given(field) && given(other);
     if both {
-        let message = format!("excludes `{other}`");
+        let message = format!("cannot be combined with `{other}`");
         report.add(&join(path, field), message, "one of the two", None);
     }
     both
@@ -297,8 +297,8 @@ fn files(record: &Record, path: &str, report: &mut Report) {
         if given {
             report.add(
                 &join(path, name),
-                "says how files follow each other, and there is none: `file_size` is not given",
-                "with `file_size`",
+                "has no effect without `file_size`: the source does not send files",
+                "only with `file_size`",
                 None,
             );
         }
@@ -327,8 +327,8 @@ fn pause(record: &Record, path: &str, report: &mut Report) {
     {
         report.add(
             &join(path, "off"),
-            format!("is {}, but no burst ends: `on` is not given", show(off)),
-            "with `on`, the length of a burst",
+            format!("is {}, but a burst never ends without `on`", show(off)),
+            "only with `on`, the length of a burst",
             None,
         );
     }
@@ -375,11 +375,11 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
         report.add(
             &at,
             format!(
-                "leaves no threshold: {} of a buffer of {}",
+                "is {}, more than the buffer of {}",
                 show_cells(reserve),
                 show_cells(buffer)
             ),
-            "at most the buffer, or a threshold",
+            "at most the buffer, or set `threshold` instead",
             None,
         );
     }
@@ -388,7 +388,7 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
 /// Weights and probabilities of RED must have an effect.
 fn weights(record: &Record, path: &str, report: &mut Report) {
     for (name, message) in [
-        ("w_q", "is 0, so the average would never move"),
+        ("w_q", "is 0, so the average queue would never change"),
         ("max_p", "is 0, so nothing would be dropped below max_th"),
     ] {
         let value = record.get(name).and_then(fraction);

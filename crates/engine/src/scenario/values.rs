@@ -78,12 +78,12 @@ fn integer(i: i128, min: u64, max: u64) -> Result<Json, Fault> {
 }
 
 fn wrong_kind(node: &Node) -> Fault {
-    Fault::new(format!("is {}", node.kind()))
+    Fault::new(format!("must not be {}", node.kind()))
 }
 
 fn any_text(text: &str) -> Result<Json, Fault> {
     if text.chars().any(char::is_control) {
-        Err(Fault::new("has a control character"))
+        Err(Fault::new("contains a control character"))
     } else if text.chars().count() > 200 {
         Err(Fault::new("is longer than 200 characters"))
     } else {
@@ -103,9 +103,9 @@ fn name(text: &str) -> Result<Json, Fault> {
     match text {
         "" => Err(Fault::new("is empty")),
         t if t.chars().count() > LONGEST_NAME => Err(too_long()),
-        t if t.chars().all(|c| c.is_ascii_digit()) => Err(Fault::new("has digits only")),
+        t if t.chars().all(|c| c.is_ascii_digit()) => Err(Fault::new("contains only digits")),
         t => match t.chars().find(|&c| !fits(c)) {
-            Some(c) => Err(Fault::new(format!("has the character {c:?}"))),
+            Some(c) => Err(Fault::new(format!("contains the character {c:?}"))),
             None => Ok(json!(t)),
         },
     }
@@ -117,8 +117,8 @@ fn reference(families: &[Family], text: &str) -> Result<Json, Fault> {
     if !text.contains('*') {
         return name(text);
     }
-    let group = "is a pattern; the name of a group stands for all of its members";
-    let unnamed = ", and `vc` for all VCs without a name of their own";
+    let group = "is a pattern; to select several, use the name of their group";
+    let unnamed = ", or `vc` for all unnamed VCs";
     let also = if families == [Family::Vc] {
         unnamed
     } else {
@@ -133,7 +133,7 @@ fn choice(choices: &[Choice], text: &str) -> Result<Json, Fault> {
         return Ok(json!(text));
     }
     Err(Fault {
-        message: "is none of the choices".into(),
+        message: "is not one of the choices".into(),
         suggestion: meant(text, names),
     })
 }

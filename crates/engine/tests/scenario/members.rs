@@ -192,7 +192,7 @@ fn what_is_wrong_with_a_member_is_told_by_its_name() {
         ),
         (
             &[("vc.x2.traffic.rate", "20 Mbps")],
-            "override: vc.x2.traffic.rate = \"20 Mbps\": is above the rate of c->s1",
+            "override: vc.x2.traffic.rate = \"20 Mbps\": is above the rate of the link c->s1",
         ),
         (
             &[("vc.vc4.route", "[\"s2\"]")],
@@ -200,7 +200,7 @@ fn what_is_wrong_with_a_member_is_told_by_its_name() {
         ),
         (
             &[("link.a2->s1.scheduler", "fifo")],
-            "override: link.a2->s1.scheduler = \"fifo\": belongs to a port, but the link leaves a host",
+            "override: link.a2->s1.scheduler = \"fifo\": applies only to a port, but this link leaves a host",
         ),
         // A problem of all members is reported for the group.
         (
@@ -225,15 +225,15 @@ fn what_a_member_has_of_its_group_is_not_set_alone() {
     for (path, message) in [
         (
             "vc.vc4.from",
-            "override: vc.vc4.from = c: `vc4` is one of 3 that `vc.1` makes, which have one `from` \
-             (allowed: its other fields: it is a member of a group, and has these of it); did you mean `vc.1.from`?",
+            "override: vc.vc4.from = c: `vc4` is one of the 3 members of `vc.1`, which share `from` \
+             (allowed: a field of the member that the group does not share); did you mean `vc.1.from`?",
         ),
         ("vc.x2.count", "did you mean `vc.x.count`?"),
         ("host.a3.name", "did you mean `host.a.name`?"),
         ("link.a2->s1.duplex", "did you mean `link.a->s1.duplex`?"),
         (
             "vc.vc4",
-            "override: vc.vc4 = c: `vc4` is one of 3 that `vc.1` makes, and no element",
+            "override: vc.vc4 = c: `vc4` is one of the 3 members of `vc.1`, not an element of the list",
         ),
     ] {
         let told = wrong(&[(path, "c")]);
@@ -256,8 +256,9 @@ fn a_member_that_is_gone_once_everything_is_set_is_an_error() {
         };
         let member = path.rsplit_once('.').unwrap().0;
         let told = wrong(&[&[(path, value)], fewer].concat());
-        let message =
-            format!("override: {member}: is set alone, but what else is set makes no such member");
+        let message = format!(
+            "override: {member}: sets a member that does not exist after the other overrides"
+        );
         assert!(told.starts_with(&message), "{told}");
     }
     // A later override uses the new meaning of a name: vc5 is then the single VC.

@@ -76,7 +76,7 @@ fn a_name_that_gets_too_long_is_told_with_the_entry_that_makes_it() {
         read_toml(&text([60, 3, 0, 64], false, 1), "net.toml", &[]).expect_err("it is too long");
     let told: Vec<_> = problems.iter().map(ToString::to_string).collect();
     assert!(
-        told[0].starts_with("net.toml:6:3: link[0].name: makes the name `aaa"),
+        told[0].starts_with("net.toml:6:3: link[0].name: creates the name `aaa"),
         "{}",
         told[0]
     );

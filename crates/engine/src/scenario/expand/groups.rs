@@ -37,7 +37,7 @@ pub(super) fn duplicate(path: &str, what: &str, report: &mut Report) {
     report.add(
         path,
         "is a duplicate name",
-        format!("names are unique among {what}, with their groups and the numbered names of these"),
+        format!("a name that is unique among {what}, including groups and their numbered members"),
         None,
     );
 }
@@ -48,10 +48,10 @@ pub(super) fn check_length(path: &str, names: &mut Names, report: &mut Report) {
         report.add(
             path,
             format!(
-                "makes the name `{}`, which is longer than {LONGEST_NAME} characters",
+                "creates the name `{}`, which is longer than {LONGEST_NAME} characters",
                 shorten(&made)
             ),
-            "a shorter name; numbers of members, `-back` and the names of both ends of a link without one count",
+            "a shorter name: created names include member numbers, `-back`, or both ends of an unnamed link",
             None,
         );
     }
@@ -141,7 +141,7 @@ impl Entry<'_> {
             let hosts = names.filter(|name| things.node_names.find(name).is_some_and(are_hosts));
             let suggestion = report.suggest(name, hosts);
             let message = match found {
-                Some(_) => "is a switch",
+                Some(_) => "is a switch, not a host",
                 None => "no host has this name",
             };
             let path = format!("{}.{end}", self.path);
@@ -172,8 +172,8 @@ impl Entry<'_> {
         if m > 1 && n > 1 && m != n {
             report.add(
                 &at_to,
-                format!("is a group of {n}, and `from` one of {m}"),
-                "groups of the same size, or a single one",
+                format!("is a group of {n}, but `from` is a group of {m}"),
+                "groups of the same size, or a single node",
                 None,
             );
             return None;

@@ -38,7 +38,7 @@ pub(super) fn links(
             report.add(
                 path,
                 format!("is a second link between {from} and {to}"),
-                "one link each way between two nodes (`duplex` makes both)",
+                "at most one link in each direction between two nodes; `duplex` makes both",
                 None,
             );
             right = false;
@@ -164,8 +164,8 @@ fn port_settings(entry: Entry<'_>, things: &Things, report: &mut Report) {
         if leaves_host && entry.record.get(field).is_some_and(|v| !v.is_null()) {
             report.add(
                 &format!("{}.{field}", entry.path),
-                "belongs to a port, but the link leaves a host",
-                "at links that leave a switch, or at the switch",
+                "applies only to a port, but this link leaves a host",
+                "on a link that leaves a switch, or on the switch",
                 None,
             );
         }

@@ -54,8 +54,9 @@ fn members(placed: &PlacedMembers, things: &Things, report: &mut Report) {
             }
         };
         if !found {
-            let message = "is set alone, but what else is set makes no such member";
-            let allowed = "counts, names and ends of groups set before their members";
+            let message = "sets a member that does not exist after the other overrides";
+            let allowed =
+                "overrides of a group's `count`, `name` and ends before overrides of its members";
             report.add_at(
                 OUTSIDE_TEXT,
                 &member.path(),

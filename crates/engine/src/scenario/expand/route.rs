@@ -133,7 +133,7 @@ impl Router {
         self.kept += tree.found.len() - before + 1;
         let Some(path) = path else {
             return Err(format!(
-                "there is no path of links both ways between {} and {}",
+                "no path with links in both directions connects {} and {}",
                 name(from),
                 name(to)
             ));

@@ -101,7 +101,9 @@ pub(super) fn fits(scenario: &Record, placed: &PlacedMembers, report: &mut Repor
     let need = show_memory(sizes.bytes() as u64);
     report.add(
         &sizes.largest.1,
-        format!("makes {all} components in all, whose description alone would take {need}"),
+        format!(
+            "makes {all} components in total, whose description alone would take {need} of memory"
+        ),
         format!("at most {MOST_COMPONENTS} hosts, switches, links and VCs together"),
         None,
     );

@@ -95,8 +95,11 @@ fn vc_group<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Optio
         Some(n) if grouped && n != pairs.len() as u64 => {
             report.add(
                 &format!("{}.count", entry.path),
-                format!("differs from the size of the groups, {}", pairs.len()),
-                "left out, or the same",
+                format!(
+                    "differs from the size of the groups, which is {}",
+                    pairs.len()
+                ),
+                "the same number, or leave it out",
                 None,
             );
             return None;
@@ -160,11 +163,11 @@ fn route(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<u
                 report.add(&path, "no switch has this name", known, suggestion);
             }
             Some(&[node]) if node < things.hosts => {
-                let message = "is a host: routes lead through switches";
+                let message = "is a host, but a route lists only switches";
                 report.add(&path, message, "a switch", None);
             }
             Some(&[node]) if !passed.insert(node) => {
-                report.add(&path, "closes a loop", "each switch at most once", None);
+                report.add(&path, "is listed twice", "each switch at most once", None);
             }
             Some(&[node]) => switches.push(node),
             Some(_) => report.add(&path, "is a group", "one of its members", None),
@@ -229,8 +232,13 @@ fn make(
         let nodes = nodes.unwrap_or_else(|| vec![from, to]);
         routes.hops += nodes.len();
         if routes.hops > MOST_HOPS {
-            let allowed = format!("{MOST_HOPS} links in all");
-            report.add(entry.path, "makes the routes too long", allowed, None);
+            let allowed = format!("at most {MOST_HOPS} links in total");
+            report.add(
+                entry.path,
+                "makes the routes of all VCs together too long",
+                allowed,
+                None,
+            );
             return None;
         }
         things.vcs.push(VcAt {

@@ -51,7 +51,7 @@ fn rates_of_end_systems_are_in_order() {
             "pcr = \"11 Mbps\"",
             [
                 "abr.pcr",
-                "is above the rate of sink1->east",
+                "is above the rate of the host link sink1->east",
                 "at most 10 Mbps",
             ],
         ),
@@ -59,11 +59,11 @@ fn rates_of_end_systems_are_in_order() {
             "icr = \"11 Mbps\"",
             [
                 "abr.icr",
-                "is above the rate of sink1->east",
+                "is above the rate of the host link sink1->east",
                 "at most 10 Mbps",
             ],
         ),
-        ("nrm = 33", ["abr.nrm", "is 33, no power of 2", "32, 64"]),
+        ("nrm = 33", ["abr.nrm", "is 33, not a power of 2", "32, 64"]),
     ] {
         says(&only(&ends(fields)), &parts);
     }
@@ -79,7 +79,7 @@ fn minimum_rates_of_end_systems_and_contracts_fit_every_link_in_both_directions(
         &[
             "vc[0].abr.mcr",
             "minimum rates on west->east to 180 Mbps",
-            "at most 155.52 Mbps in all",
+            "at most 155.52 Mbps in total",
         ],
     );
     assert!(read_toml(&wide("mcr = \"50 Mbps\""), "", &[]).is_ok());
@@ -104,7 +104,7 @@ fn end_systems_are_for_frames_of_the_class_abr() {
         &only(&other),
         &[
             "vc[0].abr",
-            "is for the class abr, but that of the VC is ubr",
+            "requires the class abr, but the class of the VC is ubr",
         ],
     );
     for kind in ["cbr", "poisson"] {
@@ -128,11 +128,11 @@ fn parameters_of_feedback_mean_something() {
     for (feedback, parts) in [
         (
             "{ kind = \"erica\", target = 0 }",
-            ["abr.feedback.target", "leaves nothing to send"],
+            ["abr.feedback.target", "is 0, so no VC could send"],
         ),
         (
             "{ kind = \"oracle-rate\", target = 0 }",
-            ["abr.feedback.target", "leaves nothing to send"],
+            ["abr.feedback.target", "is 0, so no VC could send"],
         ),
         (
             "{ kind = \"erica\", load_decay = 1 }",
@@ -179,7 +179,10 @@ fn feedback_is_for_vcs_with_end_systems() {
     let cbr = "cbr = { feedback = \"erica\" }";
     says(
         &only(&with_queue(&ends(""), cbr)),
-        &["switch[0].cbr.feedback", "is for the class abr alone"],
+        &[
+            "switch[0].cbr.feedback",
+            "has an effect only in the class abr",
+        ],
     );
     let link = |text: &str| {
         text.replace(
@@ -198,8 +201,7 @@ fn feedback_is_for_vcs_with_end_systems() {
 fn a_vc_of_the_class_abr_without_end_systems_is_what_feedback_lacks() {
     let deaf = GOOD.replace(TRAFFIC, &format!("class = \"abr\"\n{TRAFFIC}"));
     let feedback = "abr = { feedback = \"erica\" }";
-    let message =
-        "vc1 is of the class abr, but only with `abr` does a VC follow the feedback on its way";
+    let message = "vc1 has the class abr, but needs `abr` to follow the feedback on its route";
     let both = with_queue(&deaf, feedback).replace(
         "delay = \"5 us\"\n",
         &format!("delay = \"5 us\"\n{feedback}\n"),

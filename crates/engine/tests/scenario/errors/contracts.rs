@@ -31,7 +31,7 @@ fn contracts_must_hold_together() {
     );
     says(
         &told("mcr = \"1 Mbps\", scr = \"2 Mbps\""),
-        &["vc[0].contract.mcr", "excludes `scr`"],
+        &["vc[0].contract.mcr", "cannot be combined with `scr`"],
     );
     says(
         &told("mcr = \"1 Mbps\", cdvt = \"-1 us\""),
@@ -85,7 +85,7 @@ fn contracts_must_hold_together() {
         &[
             "vc[0].contract.mcr",
             "minimum rates on east->sink1 to 11 Mbps",
-            "at most 10 Mbps in all",
+            "at most 10 Mbps in total",
         ],
     );
     let wide =
@@ -94,7 +94,7 @@ fn contracts_must_hold_together() {
         &only(&wide),
         &[
             "minimum rates on west->east to 180 Mbps",
-            "at most 155.52 Mbps in all",
+            "at most 155.52 Mbps in total",
         ],
     );
     let fits = wide.replace("60 Mbps", "50 Mbps");
@@ -171,7 +171,10 @@ fn a_udp_keeps_to_its_link_and_pauses_after_bursts() {
     };
     says(
         &udp(", rate = \"156 Mbps\""),
-        &["vc[0].traffic.rate", "is above the rate of source1->west"],
+        &[
+            "vc[0].traffic.rate",
+            "is above the rate of the link source1->west",
+        ],
     );
     says(
         &udp(", off = \"1 ms\""),

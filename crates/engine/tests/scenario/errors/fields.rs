@@ -48,7 +48,7 @@ fn unknown_fields_suggest_the_nearest() {
     );
     says(
         &spoilt("threshold = \"800 cells\"", "z = 0.8"),
-        &["switch[0].ubr.drop.z = 0.8: `epd` has no such field; selective-drop, fba, dfba have it"],
+        &["switch[0].ubr.drop.z = 0.8: is not a field of `epd`, but of selective-drop, fba, dfba"],
     );
 }
 
@@ -80,7 +80,10 @@ fn wrong_and_missing_units_list_the_units() {
         &spoilt("\"1000 cells\"", "\"1000 bytes\""),
         &["unknown unit `bytes`", "units: cells"],
     );
-    says(&spoilt("\"1000 cells\"", "true"), &["is a truth value"]);
+    says(
+        &spoilt("\"1000 cells\"", "true"),
+        &["must not be a boolean"],
+    );
 }
 
 #[test]
@@ -160,7 +163,7 @@ fn buffers_and_thresholds() {
     );
     says(
         &r("policy = \"epd\", reserve = \"1001 cells\""),
-        &["leaves no threshold"],
+        &["is more than the buffer"],
     );
     says(
         &r("policy = \"selective-drop\", z = -0.1"),
@@ -224,7 +227,7 @@ fn measured_time_lies_within_the_run() {
         &p,
         &[
             "measure.window",
-            "ends beyond the run: warm-up and window take 1.1 s",
+            "ends after the run: warm-up and window together last 1.1 s",
         ],
     );
 }
@@ -238,7 +241,7 @@ fn options_belong_to_their_recovery() {
             &p,
             &[
                 "vc[0].traffic.sack_",
-                "has no meaning with recovery = \"reno\"",
+                "has no effect with recovery = \"reno\"",
             ],
         );
     }
@@ -252,7 +255,7 @@ fn options_belong_to_their_recovery() {
     );
     says(
         &tcp("recovery = \"newreno\""),
-        &["is none of the choices", "did you mean `new-reno`?"],
+        &["is not one of the choices", "did you mean `new-reno`?"],
     );
     says(
         &tcp("rwnd = \"511 bytes\""),
@@ -268,11 +271,11 @@ fn options_belong_to_their_recovery() {
     );
     says(
         &tcp("processing = { kind = \"server\", per = \"cell\", mean = \"1 us\" }"),
-        &["only switches work cell by cell"],
+        &["only a switch can process cell by cell"],
     );
     says(
         &tcp("processing = { kind = \"server\", mean = \"1 us\", spread = \"2 us\" }"),
-        &["would make times negative"],
+        &["is larger than the mean, so some times would be negative"],
     );
 }
 
@@ -309,7 +312,7 @@ fn schedulers_and_guarantees() {
         &[
             "vc[0].guarantee = \"60 Mbps\"",
             "brings the guarantees at west->east above its rate",
-            "at most 155.52 Mbps in all",
+            "at most 155.52 Mbps in total",
         ],
     );
     read_toml(&text.replace("60 Mbps", "51.84 Mbps"), "", &[]).expect("three times a third fits");
@@ -378,7 +381,7 @@ fn sources_fit_the_link_of_their_host() {
             &p,
             &[
                 "vc[0].traffic.rate",
-                "is above the rate of source1->west",
+                "is above the rate of the link source1->west",
                 "at most 155.52 Mbps",
             ],
         );
@@ -390,7 +393,7 @@ fn sources_fit_the_link_of_their_host() {
     };
     says(
         &vbr("rate = \"156 Mbps\""),
-        &["is above the rate of source1->west"],
+        &["is above the rate of the link source1->west"],
     );
     says(
         &vbr("amplitude = 1.1"),
@@ -409,7 +412,7 @@ fn sources_fit_the_link_of_their_host() {
     );
     says(
         &vbr("amplitude = 0.5, rate = \"1 Mbps\""),
-        &["excludes `rate`"],
+        &["cannot be combined with `rate`"],
     );
 }
 
@@ -475,7 +478,7 @@ fn instants_stay_within_64_bits() {
         &only(&text),
         &[
             "vc[0]",
-            "could still have cells on their way after",
+            "could still have cells in transit after",
             "at most 350000 s",
         ],
     );
@@ -545,11 +548,11 @@ fn long_and_deep_input_gives_one_short_line() {
     );
     says(
         &with(&format!("class = \"{long}\"\n")),
-        &["...kkk", "is none of the choices"],
+        &["...kkk", "is not one of the choices"],
     );
     says(
         &with(&format!("class = [{}]\n", "1,".repeat(10_000))),
-        &["is a list"],
+        &["must not be a list"],
     );
     let p = read_toml(GOOD, "test.toml", &[(key, "1".into())]).unwrap_err();
     assert_eq!(p.len(), 1);
@@ -570,13 +573,13 @@ fn json_has_the_same_checks_without_lines() {
     says(
         &shown.join("\n"),
         &[
-            "scenario: seed = 1.5: is a decimal",
-            "tie_order = [\"fixed\"]: is a list",
+            "scenario: seed = 1.5: is not a whole number",
+            "tie_order = [\"fixed\"]: must not be a list",
             "host[1].name",
         ],
     );
     assert_eq!(
         read_json(&serde_json::json!([1]), &[]).unwrap_err()[0].message,
-        "is a list"
+        "must not be a list"
     );
 }

@@ -37,7 +37,7 @@ fn references_must_exist() {
         ],
     );
     let all = |what: &str| with(&format!("[[probe]]\nwhat = \"{what}\"\nof = \"*\"\n"));
-    let group = "is a pattern; the name of a group stands for all of its members";
+    let group = "is a pattern; to select several, use the name of their group";
     says(&all("queue"), &["probe[0].of = \"*\"", group]);
     says(
         &all("cwnd"),
@@ -61,11 +61,11 @@ fn references_must_exist() {
     );
     says(
         &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nevery = 2\ninterval = \"1 s\"\n"),
-        &["excludes `interval`"],
+        &["cannot be combined with `interval`"],
     );
     says(
         &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nevery = 2\nenvelope = \"1 s\"\n"),
-        &["probe[0].envelope", "excludes `every`"],
+        &["probe[0].envelope", "cannot be combined with `every`"],
     );
     says(
         &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc\"\nenvelope = \"100 ns\"\n"),
@@ -85,7 +85,9 @@ fn routes_are_checked() {
     );
     says(
         &p,
-        &["test.toml:23:1: vc[0]: there is no path of links both ways between source1 and sink1"],
+        &[
+            "test.toml:23:1: vc[0]: no path with links in both directions connects source1 and sink1",
+        ],
     );
     let p = with("route = [\"west\"]");
     says(
@@ -97,7 +99,7 @@ fn routes_are_checked() {
     );
     says(
         &with("route = [\"west\", \"east\", \"west\"]"),
-        &["vc[0].route[2]", "closes a loop"],
+        &["vc[0].route[2]", "is listed twice"],
     );
     says(
         &with("route = [\"west\", \"sink2\", \"east\"]"),
@@ -161,11 +163,11 @@ fn names_are_unique() {
     says(&p, &["vc[1].name", "duplicate name"]);
     says(
         &spoilt("name = \"east\"", "name = \"e st\""),
-        &["has the character ' '"],
+        &["contains the character ' '"],
     );
     says(
         &spoilt("name = \"east\"", "name = \"7\""),
-        &["has digits only"],
+        &["contains only digits"],
     );
 }
 
@@ -193,13 +195,13 @@ fn counts_are_checked_before_anything_is_made() {
     says(
         &p,
         &[
-            "test.toml:3:66: host[1].count = 10000000: makes 40000013 components in all, whose description alone would take",
+            "test.toml:3:66: host[1].count = 10000000: makes 40000013 components in total, whose description alone would take",
             " GB ",
         ],
     );
     says(
         &with("count = 10_000_000\n"),
-        &["vc[0].count", "components in all", "at most 1000000"],
+        &["vc[0].count", "components in total", "at most 1000000"],
     );
     says(
         &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = 2"),
@@ -221,7 +223,7 @@ fn a_class_served_vc_by_vc_has_no_front_to_drop_from() {
         &spoilt(drop, &per_vc("ubr")),
         &[
             "test.toml:6:39: switch[0].ubr.drop = \"drop-from-front\"",
-            "the scheduler of west->source1 serves the VCs of the class ubr one by one",
+            "needs one queue for the class ubr, but the scheduler of west->source1 keeps a queue for each VC",
             "another drop policy, or a scheduler other than per-vc",
         ],
     );

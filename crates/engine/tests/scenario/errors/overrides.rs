@@ -67,7 +67,7 @@ fn what_was_computed_is_rounded_to_what_the_model_can_tell_apart() {
     );
     says(
         &set("seed", "1.5").unwrap_err(),
-        &["seed = 1.5: is a decimal"],
+        &["seed = 1.5: is not a whole number"],
     );
     says(
         &set("link.rate", "0.2 bps").unwrap_err(),
@@ -186,7 +186,7 @@ fn things_can_be_named_as_results_name_them() {
         ("link.a4->west.rate", "no link is called `a4->west`"),
         (
             "trunk.ubr.buffer",
-            "trunk.ubr.buffer = 1 kB: is no field of a scenario, but the name of a link; \
+            "trunk.ubr.buffer = 1 kB: is the name of a link, not a field of the scenario; \
              did you mean `link.trunk.ubr.buffer`?",
         ),
         ("west", "did you mean `switch.west`?"),
@@ -253,18 +253,21 @@ fn wrong_overrides_are_named_as_such() {
     );
     says(
         &set("duration.x", "1"),
-        &["`duration` is a text and has no field `x`"],
+        &["`duration` is a string and has no field `x`"],
     );
     says(
         &set("sedd", "1"),
         &["override: sedd = 1: is an unknown field", "`seed`?"],
     );
-    says(&set("a..b", "1"), &["is not a path"]);
+    says(&set("a..b", "1"), &["is not a valid path"]);
     says(
         &set("", "1"),
-        &["override: \"\" = 1: is not a path (allowed: "],
+        &["override: \"\" = 1: is not a valid path (allowed: "],
     );
-    says(&set("", ""), &["override: \"\": is not a path (allowed: "]);
+    says(
+        &set("", ""),
+        &["override: \"\": is not a valid path (allowed: "],
+    );
     says(
         &set("vc.0.traffic.mss", "1 s\nx = 3"),
         &["mss = \"1 s x = 3\": has the unknown unit"],
@@ -280,7 +283,7 @@ fn a_link_back_is_told_as_that_of_the_link_there() {
         says(
             &told,
             &[
-                "is the link back of `link.",
+                "is the backward direction of `link.",
                 "whose rate and delay",
                 "duplex = false",
             ],

@@ -102,7 +102,7 @@ fn a_segment_has_cells_and_frames_have_none() {
     says(
         &drop("policy = \"packet-red\", segment_cells = \"32 cells\""),
         &[
-            "`packet-red` has no such field",
+            "is not a field of `packet-red`",
             "atm-red, cell-red have it",
         ],
     );
@@ -125,7 +125,7 @@ fn only_red_has_an_average_to_record() {
         &only(&format!("{}{}", probe(""), super::spoil::GOOD)),
         &[
             "probe[0].of",
-            "has no average: no drop policy there keeps one",
+            "has no average queue: no drop policy there computes one",
             "atm-red, cell-red or packet-red",
         ],
     );
