@@ -300,7 +300,7 @@ Everything a scenario can name. This page is generated from the registry \
 UNITS_HEAD = """
 ## Units
 
-A quantity is a text of a number and a unit. Each unit is also read in the other spellings of its line; any other spelling is an
+A quantity is a string of a number and a unit. Each unit is also read in the other spellings of its line; any other spelling is an
 error, with a suggestion where it is known what is meant.
 
 | quantity | unit | also read |

@@ -28,8 +28,9 @@ const MAX_TBE_CELLS: u64 = 16_777_215;
 pub(super) static ABR: &[Component] = &[Component {
     family: Family::Abr,
     name: "abr",
-    help: "The end systems of a VC of class abr: frames wait at the host and leave at ACR, interleaved with RM cells.",
-    formula: "ACR := min(ACR + RIF PCR, PCR) or ACR - RDF ACR, then min(ACR, ER), in [MCR, PCR]; ICR <= TBE / FRTT; CRM = TBE / Nrm",
+    help: "The end systems of a VC of class abr: frames wait at the host and leave at ACR, the allowed cell rate, interleaved with RM cells.",
+    formula: "backward RM cell: ACR falls by RDF ACR if CI = 1, else rises by RIF PCR if NI = 0; then it is limited to ER and to [MCR, PCR]; \
+              first ACR = min(ICR, TBE / FRTT), at least MCR",
     source: "ATM Forum, Traffic Management 4.0, section 5.10",
     parameters: &[
         parameter(
@@ -194,7 +195,8 @@ pub(super) static FEEDBACK: &[Component] = &[
         family: Family::Feedback,
         name: "erica",
         help: "Explicit rates by ERICA: an equal share of the target capacity, or the rate that keeps the load at the target.",
-        formula: "z = input / target; ER = max(target / N, CCR / z), and at z <= 1 + delta at least the largest of the interval before",
+        formula: "E = U rate - rate of higher classes; z = input / E; ER = max(E / N, CCR / z) <= E for N active VCs; \
+                  if z <= 1 + delta, ER is at least the largest allocation of the previous interval",
         source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172",
         limits: "A source that sends less than its ACR still gets its share. Minimum rates are ignored.",
         parameters: ERICA,
@@ -204,9 +206,9 @@ pub(super) static FEEDBACK: &[Component] = &[
         family: Family::Feedback,
         name: "erica-plus",
         help: "Explicit rates by ERICA+: like ERICA, but with a target that keeps a small queue.",
-        formula: "target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF",
+        formula: "as erica, with E = f(q) (rate - rate of higher classes); f falls with the queueing delay q: f(0) = b, f(T0) = 1, and never below QDLF",
         source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+)",
-        limits: "Those of ERICA. The target may also exceed the capacity, up to b times.",
+        limits: "As for `erica`. The target may also exceed the capacity, up to b times.",
         parameters: &[
             parameter(
                 "t0",
@@ -254,9 +256,10 @@ pub(super) static FEEDBACK: &[Component] = &[
         family: Family::Feedback,
         name: "erica-mcr",
         help: "Explicit rates by ERICA with minimum rates: MCR plus a weighted share of what the target leaves above all MCRs.",
-        formula: "share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input / target, both above the MCRs",
+        formula: "as erica, but only rates above the minimum rates count in E, input and CCR; ER = MCR + weight max(E / sum of weights of the active VCs, \
+                  CCR / (weight z))",
         source: "ATM Forum 98-0408 (general weighted fairness)",
-        limits: "Those of ERICA, except for minimum rates. MCRs that together exceed the target are still granted, each up to the target.",
+        limits: "As for `erica`, except for minimum rates. MCRs that together exceed the target are still granted, each up to the target.",
         parameters: ERICA,
         ..PLAIN
     },
@@ -264,7 +267,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         family: Family::Feedback,
         name: "relative-rate",
         help: "Relative-rate marking: by queue length, backward RM cells say that rates must fall (CI) or must not rise (NI).",
-        formula: "CI = 1 <=> X > high at the end of the last interval; NI = 1 <=> X > low",
+        formula: "at the end of the last interval: CI = 1 <=> X > high; NI = 1 <=> X > low",
         source: "ATM Forum, Traffic Management 4.0, section 5.10.6",
         limits: "All VCs get the same marks, so VCs with more or longer hops get a lower rate.",
         parameters: &[
@@ -290,7 +293,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         help: "EFCI marking: a long queue marks the data cells that pass it, and the destination informs the source (CI).",
         formula: "EFCI = 1 <=> X > threshold at the end of the last interval",
         source: "ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6",
-        limits: "Those of relative-rate marking. The mark also takes longer, because it travels by way of the destination.",
+        limits: "As for `relative-rate`. The mark also takes longer, because it travels by way of the destination.",
         parameters: &[
             INTERVAL,
             parameter(
@@ -306,7 +309,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         family: Family::Feedback,
         name: "oracle-rate",
         help: "Explicit rates computed beforehand: max-min fair rates of greedy sources above their MCRs; a reference for other rules.",
-        formula: "water-filling over all links with feedback, each with target x rate less the mean rate of higher classes",
+        formula: "max-min fair rates over all links with feedback, each with the capacity U rate - mean rate of higher classes",
         source: "Bertsekas and Gallager, Data Networks, section 6.5.2",
         limits: "Capacity that a source does not use goes to no other source. Only the mean rates of higher classes count.",
         parameters: &[TARGET],

@@ -102,13 +102,15 @@ impl Family {
             Family::Contract => "Traffic contracts; `contract` of a VC.",
             Family::Abr => "ABR end systems; `abr` of a VC.",
             Family::Feedback => {
-                "Feedback of a class queue to ABR sources: explicit rates, or congestion marks, in passing cells."
+                "Feedback of a class queue to ABR sources: explicit rates ER, or the marks CI, NI and EFCI, in passing cells. \
+                 X cells wait in the queue. CCR is the rate that a source reports."
             }
             Family::Police => {
                 "Policers: what happens to cells that exceed the contract of their VC. They act before the drop policy."
             }
             Family::Drop => {
-                "Drop policies: which cells and frames a class queue drops. X, Y_i and N_a exclude the cell in service."
+                "Drop policies: which cells and frames a class queue drops. \
+                 K is the buffer; X cells wait, Y_i of them of VC i, and N_a VCs have Y_i > 0. The cell in service does not count."
             }
             Family::Scheduler => "Schedulers: which waiting cell a port serves next.",
             Family::Traffic => "Traffic: what a VC sends.",

@@ -170,7 +170,7 @@ pub(super) static PROCESSING: &[Component] = &[
         family: Family::Processing,
         name: "server",
         help: "Processes one cell or frame at a time.",
-        formula: "leaves at max(arrival, previous leaving) + time",
+        formula: "departure = max(arrival, previous departure) + time",
         parameters: PROCESSING_PARAMETERS,
         ..PLAIN
     },
@@ -178,7 +178,7 @@ pub(super) static PROCESSING: &[Component] = &[
         family: Family::Processing,
         name: "latency",
         help: "Processes all cells or frames in parallel, and keeps their order.",
-        formula: "leaves at max(arrival + time, previous leaving)",
+        formula: "departure = max(arrival + time, previous departure)",
         parameters: PROCESSING_PARAMETERS,
         ..PLAIN
     },

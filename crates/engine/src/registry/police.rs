@@ -15,7 +15,7 @@ pub(super) static CONTRACT: &[Component] = &[Component {
     family: Family::Contract,
     name: "contract",
     help: "Traffic contract for the data of a VC. Rates count whole cells. Only policers and drop policies use it.",
-    formula: "PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with BT = (MBS - 1)(1/SCR - 1/PCR)",
+    formula: "PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with the burst tolerance BT = (MBS - 1)(1/SCR - 1/PCR)",
     source: "ATM Forum, Traffic Management 4.0 and 4.1, section 4.4; ITU-T I.371",
     parameters: &[
         parameter(
@@ -93,7 +93,7 @@ pub(super) static POLICE: &[Component] = &[
         family: Family::Police,
         name: "f-gcra",
         help: "Frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops non-conforming cells.",
-        formula: "a frame of CLP = 0 is eligible <=> X' <= BT + CDVT at its first cell; each of its cells adds 1/MCR",
+        formula: "a frame of CLP = 0 is eligible <=> the bucket level is at most BT + CDVT at its first cell; each cell of an eligible frame adds 1/MCR",
         source: "ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2)",
         limits: "MBS must hold a frame (MBS >= MFS). Otherwise a frame of that size is eligible only when the bucket is empty.",
         parameters: &[action("What happens to a frame that is not eligible.")],

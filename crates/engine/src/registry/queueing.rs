@@ -138,7 +138,7 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "fba",
         help: "Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.",
-        formula: "refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K - R) / (X - R)",
+        formula: "refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K_f - R) / (X - R)",
         source: "`ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme",
         limits: "Needs a counter per VC. With small R and Z, it refuses frames so early that the link runs empty.",
         parameters: &[
@@ -148,7 +148,7 @@ pub(super) static DROP: &[Component] = &[
                 "k_fba",
                 CELLS,
                 Derived("K"),
-                "K of the formula; at least R.",
+                "K_f, used as K in this formula; at least R.",
             ),
         ],
         ..PLAIN
@@ -166,7 +166,8 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "gcra-epd",
         help: "Scheme one: early packet discard that, above the threshold, accepts frames within the minimum rate of their VC.",
-        formula: "accept a cell of VC i <=> X < Th, or X'_i <= BT + CDVT, or it goes on with a frame; above Th, X_i + 1/MCR_i for each",
+        formula: "accept a cell of VC i <=> X < Th, or the bucket level B_i <= BT + CDVT, or it continues a frame; with X >= Th each accepted cell \
+                  adds 1/MCR_i to B_i",
         source: "`gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix",
         limits: "Cells accepted below the threshold are charged to no VC, so the VC that sends most takes most of the excess.",
         implies: DROPS_REST,
@@ -177,7 +178,8 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "gcra-round-robin",
         help: "Scheme two: a leaky bucket per VC tests every cell. Below the threshold, VCs get credit of one cell in turn.",
-        formula: "per cell, if X < Th: X_j - 1/MCR_j for the next VC j; accept <=> X'_i <= BT + CDVT, or it goes on with a frame",
+        formula: "at each cell with X < Th: B_j := B_j - 1/MCR_j for the next VC j; accept <=> the bucket level B_i <= BT + CDVT, or it continues a frame; \
+                  each accepted cell adds 1/MCR_i to B_i",
         source: "`gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix",
         limits: "Credit that a VC does not use goes to no other VC, so idle VCs may leave the link partly unused.",
         implies: DROPS_REST,
@@ -197,9 +199,10 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "gcra-two-thresholds",
         help: "The scheme of chapter 8: scheme two, but below a lower threshold every cell is accepted on credit.",
-        formula: "X < L: accept, X_i + 1/MCR_i or, at its limit, Y_i + 1; credit pays Y_j before X_j; else as gcra-round-robin",
+        formula: "X < L: accept, and add 1/MCR_i to the bucket level B_i or, if B_i >= BT + CDVT, 1 to the debt D_i; credit reduces D_j before B_j; \
+                  else as gcra-round-robin",
         source: "`gfr-leaky-bucket`, chapter 8",
-        limits: "A Y_i that has grown in a long quiet time is paid off only at the VC's turns.",
+        limits: "A debt D_i that has grown in a long quiet time is paid off only at the turns of the VC.",
         implies: DROPS_REST,
         parameters: &[
             parameter(
@@ -217,7 +220,8 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "dfba",
         help: "Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum rates.",
-        formula: "L < X < H: refuse CLP = 1, and VC i above X W_i with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))",
+        formula: "L < X < H: refuse a frame of CLP = 1, and a frame of VC i with Y_i > X W_i, W_i = MCR_i / sum of MCRs, with probability \
+                  P = Z (alpha (Y_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))",
         source: "Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998",
         limits: "Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP.",
         parameters: &[
@@ -253,7 +257,7 @@ pub(super) static DROP: &[Component] = &[
         name: "atm-red",
         help: "Random early detection with two bits per VC: decides at every cell, and discards the next whole frame.",
         formula: "avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells \
-                  (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC",
+                  (avg - min_th) / (max_th - min_th); a uniform draw < p sets the mark m of a VC",
         diagram: ATM_RED,
         source: "`cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993",
         limits: "A mark within a frame or at its EOM discards the next frame of the VC, and a mark at a first cell that frame. The discarded frame may be an ACK if a VC carries both data and ACKs.",
@@ -278,7 +282,7 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "cell-red",
         help: "Random early detection that drops single cells without regard to frames.",
-        formula: "drop a cell <=> draw < p, with the p of atm-red",
+        formula: "drop a cell <=> a uniform draw < p, with p as in atm-red",
         source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
         limits: "Each drop costs a whole frame but frees room for only one cell, unless `rest_of_frame` drops the rest.",
         parameters: &[
@@ -296,7 +300,7 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "packet-red",
         help: "Random early detection that refuses whole frames, by their VC's share of the queue.",
-        formula: "refuse a frame of VC i <=> draw < p Y_i N_a / X, with the p of atm-red, max_p being for a frame; always where p = 1",
+        formula: "refuse a frame of VC i <=> p = 1 or a uniform draw < p Y_i N_a / X, with p as in atm-red, but max_p not divided by segment_cells",
         source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
         limits: "Needs a counter per VC. No buffer is reserved for frames that have begun.",
         parameters: &[
@@ -318,7 +322,7 @@ pub(super) static DROP: &[Component] = &[
         family: Family::Drop,
         name: "frame-drop-from-front",
         help: "Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.",
-        formula: "push out the waiting cells of the front cell's frame <=> X >= K; drop-but-eom spares its EOM behind the front",
+        formula: "push out all waiting cells of the front cell's frame <=> X >= K; with drop-but-eom its EOM stays, unless it is the front cell",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
         limits: "VCs are not protected from each other. The front frame belongs most often to the VC that holds most of the queue.",
         implies: &[("rest_of_frame", "drop-but-eom")],
@@ -437,7 +441,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         family: Family::Scheduler,
         name: "fifo",
         help: "Serves cells of all classes in order of arrival. Each class keeps its own buffer and policy.",
-        formula: "the cell that arrived first goes",
+        formula: "the cell that arrived first goes first",
         source: "`ubr-plus`, section 4",
         limits: "No class is protected: a burst in one class delays the cells of all others.",
         ..PLAIN
@@ -446,7 +450,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         family: Family::Scheduler,
         name: "strict-priority",
         help: "Serves the highest class that has a waiting cell, in the order cbr, vbr, abr, gfr, ubr.",
-        formula: "the first class with X > 0 goes",
+        formula: "the highest class with X > 0 goes first",
         source: "`guaranteed-rate`, section 3 (GR = 0)",
         limits: "A class with enough to send starves all lower classes.",
         ..PLAIN
@@ -455,7 +459,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         family: Family::Scheduler,
         name: "guaranteed-rate",
         help: "Strict priority, but one class gets at least a fraction of the cell slots.",
-        formula: "per slot, credit := 0 if X = 0, else credit + GR; if credit >= 1 the class goes and pays 1",
+        formula: "per slot, credit := 0 if X = 0 for the class, else credit + GR; if credit >= 1, the class goes and credit := credit - 1",
         source: "`guaranteed-rate`, section 3",
         limits: "Only one class has a guarantee. Credit is lost when its queue is empty, and spare slots go by priority.",
         parameters: &[
@@ -483,8 +487,8 @@ pub(super) static SCHEDULER: &[Component] = &[
         family: Family::Scheduler,
         name: "per-vc",
         help: "Strict priority between classes; within one class, guaranteed rates first, the rest by weight.",
-        formula: "per slot of the port, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, \
-                  else the smallest start tag S_i goes and S_i + 1 / weight_i",
+        formula: "per slot, credit_i := credit_i + guarantee_i / rate while VC i has cells; the VC with the largest credit >= 1 goes and pays 1; \
+                  else the VC with the smallest start tag S_i goes, and S_i := S_i + 1 / weight_i",
         source: "`guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5), 1997",
         limits: "It only orders service within one class. The drop policy alone decides how much of the buffer each VC may hold.",
         parameters: &[

@@ -37,7 +37,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
                 Choice {
                     name: "rotating",
                     help: "The first place rotates among the n inputs, one step per cell time.",
-                    formula: "input (floor(t rate / 424) + tie_offset + j) mod n is j-th",
+                    formula: "at time t, input (floor(t rate / 424 bits) + tie_offset + j) mod n is the j-th of n",
                     source: "",
                     limits: "",
                     options: &[],

@@ -48,7 +48,7 @@ const RECOVERIES: &[Choice] = &[
     Choice {
         name: "new-reno",
         help: "Reno whose recovery lasts until all data sent before it are acknowledged: one hole per round trip.",
-        formula: "partial ACK: resend the next hole, cwnd less what was acknowledged plus MSS; ACK of `recover`: leave recovery",
+        formula: "partial ACK: resend the next hole, cwnd := cwnd - acknowledged bytes + MSS; ACK of all data sent before the recovery: leave it",
         source: "RFC 6582, section 3.2",
         limits: "Only one lost segment is repaired per round trip.",
         options: &["dupack_threshold"],
