@@ -173,19 +173,20 @@ impl Capture {
             replication,
             about,
         } = *origin;
-        let draws = replication.map_or("as stated".to_string(), |r| format!("replication {r}"));
+        let draws =
+            replication.map_or("no replication".to_string(), |r| format!("replication {r}"));
         let summary = format!(
             "Simulated by Cellyard, not recorded from a network. Scenario {}, seed {}, {draws}; run {}. \
-             The model has no bytes of data, which read \"(not simulated)\", and no addresses. Packets that it \
-             does not have say so in their comment.",
+             The model has neither payload, which reads \"(not simulated)\", nor addresses, which are made up. \
+             Packets that the model does not have say so in their comment.",
             scenario.name, scenario.seed, about.run
         );
         let out = &mut self.file.out;
         pcapng::section(about.application, &[summary, write_toml(scenario)], out);
         let name = &scenario.probes[self.probe].of;
-        let vcs = "VC number n of the scenario, from 0, has VPI n / 65504 and VCI 32 + n % 65504";
+        let vcs = "VC n of the scenario, counted from 0, has VPI n / 65504 and VCI 32 + n % 65504";
         if self.layer == Layer::Segments {
-            let what = "what the transports of this host send and receive";
+            let what = "segments and datagrams that the transports of this host send and receive";
             pcapng::interface(LINK_TYPE_IP, name, what, None, out);
         } else {
             let speed = Some(scenario.links[self.place].rate.0);
@@ -197,7 +198,7 @@ impl Capture {
             };
             pcapng::interface(LINK_TYPE_ERF, name, &format!("{what}; {vcs}"), speed, out);
             let drops = format!("{name} drops");
-            let what = "what is dropped at this port, lost on its link, or incomplete";
+            let what = "dropped at this port, lost on its link, or incomplete";
             pcapng::interface(LINK_TYPE_ERF, &drops, what, None, out);
         }
         if self.layer != Layer::Cells {
@@ -303,7 +304,7 @@ impl Capture {
                 false => Direction::Inbound,
             };
             let comment = &mut self.file.comment;
-            comment.push_str("not simulated: the model opens no connection");
+            comment.push_str("not simulated: the model has no handshake for this connection");
             self.file.packet(CARRIED, time, Some(way), &Packet::Ip(&ip));
         }
     }
