@@ -151,7 +151,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     assert all(begin == 0x0A0D0D0A and 150_000 < size < 600_000 for size, begin in found["captures"])
     assert found["violations"] == 1 and not found["intruded"] and found["images"] == 0
     assert found["kept"]
-    assert "Allowed: " in found["hint"] and found["stopped"].endswith("was loaded again: it panicked")
+    assert "Allowed: " in found["hint"] and found["stopped"].endswith("was restarted: it panicked")
     assert len(found["stories"]) == 8 and all(problems == [] for _, problems in found["stories"])
     assert found.get("axe", []) == []
     said = [

@@ -16,7 +16,7 @@ async function asset(name, read) {
   const inline = document.getElementById(`file:${name}`);
   if (inline) return read === 'json' ? JSON.parse(inline.textContent) : unpacked(inline.textContent);
   const answer = await fetch(name);
-  if (!answer.ok) throw new Error(`${name} is missing beside this page (${answer.status}).`);
+  if (!answer.ok) throw new Error(`${name} could not be loaded (${answer.status}): it must be in the folder of this page.`);
   return read === 'json' ? answer.json() : answer.arrayBuffer();
 }
 
@@ -257,14 +257,14 @@ class App {
 
   async share() {
     if (!toFragment(this.state)) {
-      this.say('This scenario is too long for a link: save its TOML.');
+      this.say('This scenario is too long for a link: save its TOML instead.');
       return;
     }
     try {
       await navigator.clipboard.writeText(location.href);
-      this.say('The link is copied.');
+      this.say('Link copied.');
     } catch {
-      this.say(`The link: ${location.href}`);
+      this.say(`Link: ${location.href}`);
     }
   }
 
@@ -275,7 +275,7 @@ class App {
 
 async function begin() {
   try {
-    if (typeof WebAssembly === 'undefined') throw new Error('This browser has no WebAssembly, which the engine needs.');
+    if (typeof WebAssembly === 'undefined') throw new Error('The engine needs WebAssembly, which this browser does not support.');
     const workers = new Workers();
     const [files, bytes] = await Promise.all([asset('examples.json', 'json'), asset('engine.wasm')]);
     workers.module = await WebAssembly.compile(bytes);

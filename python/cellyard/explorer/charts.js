@@ -183,7 +183,7 @@ export function drawCells(painter, view, columns, drops, { ink, colourOf }) {
     painter.line([x - 4, y - 4, x + 4, y + 4], colour, { width: 2 });
     painter.line([x - 4, y + 4, x + 4, y - 4], colour, { width: 2 });
   }
-  axes(painter, at, view, low, high, ink, 'place in the queue; single cells');
+  axes(painter, at, view, low, high, ink, 'position in the queue (single cells)');
   return at;
 }
 

@@ -14,11 +14,11 @@ const ROWS = [
   ['frames lost', ({ totals }) => totals.frame_loss_ratio, percent],
   ['longest queue, cells', ({ port }) => port.max_queue_cells, plain],
   ['mean queue, cells', ({ port }) => port.mean_queue_cells, plain],
-  ['use of the link', ({ port }) => port.utilisation, percent],
-  ['mean delay of a cell', ({ totals }) => totals.mean_cell_transfer_delay_s, milliseconds],
-  ['delay of 99 % of cells below', ({ totals }) => totals.p99_cell_transfer_delay_s, milliseconds],
+  ['link utilisation', ({ port }) => port.utilisation, percent],
+  ['mean cell delay', ({ totals }) => totals.mean_cell_transfer_delay_s, milliseconds],
+  ['99th percentile of cell delay', ({ totals }) => totals.p99_cell_transfer_delay_s, milliseconds],
   ['timeouts', ({ totals }) => totals.timeouts, plain],
-  ['segments sent again', ({ totals }) => totals.retransmitted_segments, plain],
+  ['retransmitted segments', ({ totals }) => totals.retransmitted_segments, plain],
 ];
 
 /** The table of all sides that have run, with the difference B minus A. */
@@ -39,7 +39,7 @@ export function compared(sides) {
     if (both) cells.push(values.includes(null) ? '' : text(values[1] - values[0]));
     return [name, ...cells];
   });
-  return table(head, body, 'One run of each variant with one seed: small differences may be chance.');
+  return table(head, body, 'One run of each variant with one seed: small differences may be due to chance.');
 }
 
 /** A table; the first cell of each row is its head. */

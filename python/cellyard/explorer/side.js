@@ -15,7 +15,7 @@ const FEW_CELLS = 300;
 const PATIENCE = 150;
 
 /** What a run records, by how it does. */
-const RECORDED = { change: 'changes', interval: 'samples', envelope: 'values of envelopes' };
+const RECORDED = { change: 'changes', interval: 'samples', envelope: 'envelope values' };
 
 export class Side {
   constructor(name, place, app, workers) {
@@ -181,7 +181,7 @@ export class Side {
     clearTimeout(this.late);
     if (data.errors) {
       this.problem.textContent = data.broken
-        ? `The engine stopped and was loaded again: ${data.errors.join('\n')}`
+        ? `The engine stopped with an error and was restarted: ${data.errors.join('\n')}`
         : data.errors.join('\n');
       if (data.broken) this.start();
     } else if (data.series) {
@@ -212,7 +212,7 @@ export class Side {
       const { every, how } = data.read;
       const recorded = `${data.points.toLocaleString('en')} ${RECORDED[how]} recorded`;
       const note = every
-        ? ` The run is long, so it is told in intervals of ${short(1e3 * every)} ms: a shorter duration shows every change.`
+        ? ` The run is long, so it is shown in intervals of ${short(1e3 * every)} ms. Choose a shorter duration to see every change.`
         : '';
       this.app.say(`${this.name}: ${recorded}, shown after ${took.toFixed(0)} ms.${note}`);
     }

@@ -34,10 +34,10 @@ export function fromFragment(fragment, known) {
   try {
     data = JSON.parse(decodeURIComponent(text));
   } catch {
-    throw new Error('The link is not one of this page: it cannot be read.');
+    throw new Error('This is not a valid explorer link: it cannot be read.');
   }
   if (typeof data !== 'object' || data === null || !Array.isArray(data.sides) || data.sides.length !== 2) {
-    throw new Error('The link is not one of this page: it names no two variants.');
+    throw new Error('This is not a valid explorer link: it does not describe two variants.');
   }
   const [a, b] = data.sides.map((side) => sideOf(side, known));
   const instant = (value) => (Number.isFinite(value) && value >= 0 && value <= 100000 ? value : null);
@@ -54,7 +54,7 @@ export function fromFragment(fragment, known) {
 
 function sideOf(side, known) {
   if (typeof side !== 'object' || side === null || typeof side.base !== 'string') {
-    throw new Error('The link is not one of this page: a variant has no scenario.');
+    throw new Error('This is not a valid explorer link: a variant has no scenario.');
   }
   if (!side.base.includes('\n') && !known(side.base)) {
     throw new Error('The link names an example that this page does not have.');

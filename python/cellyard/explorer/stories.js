@@ -60,7 +60,7 @@ export const STORIES = [
       variant('lan-5', { ...large, [DROP]: 'selective-drop', [`${DROP}.r`]: '0.9', [`${DROP}.z`]: '0.8' }),
     ],
     text: [
-      'Selective drop acts when the queue X is above R and the VC holds more than Z times its fair share X / N.',
+      'Selective drop acts when the queue X is above R and the VC holds more than Z times its fair share X / N_a (N_a VCs have cells waiting).',
       'With R at half of the buffer (A) it acts early, and the queue stays short.',
       'With R at 0.9 (B) more of the buffer is used before any frame is refused, and the mean queue is longer.',
     ],
