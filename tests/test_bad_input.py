@@ -190,15 +190,17 @@ def test_more_memory_than_there_may_be(cli: Cli, tmp_path: Path, lan: Path) -> N
     path.write_text(WINDOWS)
     refused(cli("run", path, "--memory", "4GB"), "51.", "limit of 4.0 GB", "initial_window", "memory")
     refused(cli("run", lan, "--memory", "4"), "memory = '4'", "4GB")
-    refused(cli("run", lan, "--memory", "1 kB"), "above the limit of 1.0 kB a run")
+    refused(cli("run", lan, "--memory", "1 kB"), "above the limit of 1.0 kB per run")
     assert "MB of memory" in cli("check", "--brief", lan).stdout
-    refused(cli("study", "run", "ubr-plus", "--table", "1", "--memory", "1 kB"), " kB a run; ", "memory")
+    refused(cli("study", "run", "ubr-plus", "--table", "1", "--memory", "1 kB"), " kB per run; ", "memory")
     refused(cli("study", "report", "ubr-plus", "--table", "1", "--memory", "many"), "memory = 'many'")
 
 
 def test_results_that_are_kept_count_beside_the_runs(cli: Cli, lan: Path) -> None:
     refused(
-        cli("run", lan, "--replications", "100000", "--memory", "200MB"), "results of other runs", "fewer replications"
+        cli("run", lan, "--replications", "100000", "--memory", "200MB"),
+        "results kept of other runs",
+        "fewer replications",
     )
     assert cli("run", lan, "--replications", "3", "--memory", "200MB", "--set", "duration=1 ms").returncode == 0
 
@@ -209,7 +211,7 @@ def test_a_trace_that_outgrows_the_limit_is_ended_by_its_name(cli: Cli, lan: Pat
     done = cli(
         "run", lan, "--set", probe, "--set", cells, "--set", "vc.class=ubr", "--set", "duration=1 s", "--memory", "50MB"
     )
-    refused(done, "traced drops, most of them of the probe trace of vc", "higher limit (memory)")
+    refused(done, "traced drops, most of them from the probe trace of vc", "higher memory limit")
 
 
 def test_more_points_than_can_be_kept(cli: Cli, lan: Path) -> None:

@@ -228,7 +228,10 @@ def test_a_capture_that_does_not_fit_on_the_disk_is_an_error(tmp_path: Path, mon
         ('of = "west->east", layer = "segments"', ["no host has this name", "for the layer segments"]),
         ('of = "west", layer = "segments"', ["no host has this name"]),
         ('of = "source1", layer = "segments", vc = "vc2"', ["does not begin or end at source1"]),
-        ('of = "west->east", layer = "cells", from = "1 s"', ["probe[0].from", "is not before the end of the run", "1 s"]),
+        (
+            'of = "west->east", layer = "cells", from = "1 s"',
+            ["probe[0].from", "is not before the end of the run", "1 s"],
+        ),
         ('of = "west->east", layer = "cells", from = "3 ms", to = "2 ms"', ["probe[0].to", "3 ms"]),
         ('of = "west->east", layer = "cells", interval = "1 ms"', ["probe[0].interval"]),
     ],

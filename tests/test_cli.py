@@ -406,7 +406,7 @@ def test_trace_tells_the_threshold(cli: Cli, lan: Path, tmp_path: Path) -> None:
 
 def test_components_show_parameters_formula_and_source(cli: Cli) -> None:
     shown = cli("components", "fba").stdout
-    assert "Z (K - R) / (X - R)" in shown and "default: 0.9" in shown and "source" in shown
+    assert "Z (K_f - R) / (X - R)" in shown and "default: 0.9" in shown and "source" in shown
     overview = cli("components").stdout
     assert all(name in overview for name in ("selective-drop", "guaranteed-rate", "poisson", "link-share"))
 

@@ -224,7 +224,9 @@ values = ["ubr", "abr"]
 path = "vc.start"
 values = ["0 s", "100 ms", "200 ms"]
 """
-WITHOUT_ABR = "no rate control for vc1 and 4 more: the class is abr, but `abr` is not set; set `abr = {}` to follow feedback"
+WITHOUT_ABR = (
+    "no rate control for vc1 and 4 more: the class is abr, but `abr` is not set; set `abr = {}` to follow feedback"
+)
 UNLIKE = (
     "service compares queues of unlike size, as each class has a buffer of its own: at west->east ubr has 1000 cells "
     "and abr has no limit"

@@ -24,7 +24,7 @@ def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
     ]
     axes.append(ex.Axis("seed", ex.Range(0, 1000, whole=False), name="x3"))
     base = BASE.with_values({"switch.west.ubr.drop": "fba"})
-    with pytest.raises(ExperimentError, match=r"axis\[2\]\.range: seed = 381.9: is not a whole number"):  # a seed is whole
+    with pytest.raises(ExperimentError, match=r"axis\[2\]\.range: seed = 381.9: is not a whole number"):
         ex.Experiment(name="i", base=base, axes=axes, metrics=["efficiency"], question="sensitivity", replications=1)
     axes[2] = ex.Axis("measure.max_goodput", ex.Range("100 Mbps", "200 Mbps"), name="x3")
     experiment = ex.Experiment(

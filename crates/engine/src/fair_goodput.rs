@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(refused(&tcps(MOST_VCS), &[]), "");
         assert_eq!(
             refused(&tcps(MOST_VCS + 1), &[]),
-            "f.toml:3:43: measure.max_goodput = \"fair shares\": cannot be computed for more than 2000 VCs, and 2001 start before the end \
+            "f.toml:3:43: measure.max_goodput = \"fair shares\": cannot be computed for more than 2000 VCs, and 2001 start before the end of the run \
              (allowed: a rate, or at most 2000 VCs)"
         );
         let none = "f.toml:3:43: measure.max_goodput = \"fair shares\": cannot be computed: no VC that carries frames starts before the end of the run \

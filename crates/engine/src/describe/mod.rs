@@ -215,7 +215,7 @@ mod tests {
         };
         let slotted = |because: &str| json!({ "name": "slotted", "because": because });
         let arithmetic = json!({ "name": "arithmetic", "because": null });
-        assert_eq!(kernel("west->east", &[]), slotted("2 classes"));
+        assert_eq!(kernel("west->east", &[]), slotted("2 classes cross it"));
         assert_eq!(kernel("east->sink1", &[]), Value::Null);
         let one_class = [("vc.vbr.class", "ubr")];
         let with = |more| [one_class[0], more];

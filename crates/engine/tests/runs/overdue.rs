@@ -92,7 +92,7 @@ vc = [{{ from = "a", to = "b", traffic = {HASTY} }} }}]
     );
     // Arithmetic kernel only: the others handle half a million waiting cells one by one.
     let net = read_toml(&net, "", &[]).expect("it reads");
-    let place = "link w->b, the queue of the port".to_string();
+    let place = "the port queue of link w->b".to_string();
     let done = run(&net, None, &Options::default(), &NEVER);
     assert_eq!(done.err(), Some(RunError::Overdue { place }));
 }
@@ -119,9 +119,9 @@ vc = [{{ name = "v", from = "a", to = "b", traffic = {HASTY}{tcp} }} }}]
         )
     };
     let slow = server("frame", "1000 s");
-    assert_eq!(overdue(&net(&slow, "", "")), ["host a, its processing"]);
-    assert_eq!(overdue(&net("", "", &slow)), ["vc v, its processing"]);
-    let behind = ["link a->w, the switch's processing behind it"];
+    assert_eq!(overdue(&net(&slow, "", "")), ["the processing of host a"]);
+    assert_eq!(overdue(&net("", "", &slow)), ["the processing of vc v"]);
+    let behind = ["the processing of the switch behind link a->w"];
     assert_eq!(overdue(&net("", &slow, "")), behind);
     assert_eq!(overdue(&net("", &server("cell", "2 s"), "")), behind);
 }

@@ -431,7 +431,7 @@ fn a_twin_that_keeps_more_rm_cells_than_it_may_ends() {
         panic!("{found:?}");
     };
     assert!(
-        cause.contains("RM cells, which the reference engine keeps"),
+        cause.contains("RM cells that the reference engine keeps"),
         "{cause}"
     );
     assert!(limit < need && need < 2 * limit, "{need} of {limit} bytes");

@@ -136,7 +136,10 @@ fn parameters_of_feedback_mean_something() {
         ),
         (
             "{ kind = \"erica\", load_decay = 1 }",
-            ["abr.feedback.load_decay", "nothing new would ever count"],
+            [
+                "abr.feedback.load_decay",
+                "new measurements would have no effect",
+            ],
         ),
         (
             "{ kind = \"erica-mcr\", active_decay = 1 }",

@@ -41,29 +41,29 @@ fn contracts_must_hold_together() {
         &told("mcr = \"1 Mbps\", mbs = \"11 cells\""),
         &[
             "vc[0].contract.mbs",
-            "is less than one frame of 12 cells",
+            "is less than one frame, which has 12 cells",
             "at least 12 cells",
         ],
     );
     says(
         &told("pcr = \"1 Mbps\", mbs = \"50 cells\""),
-        &["vc[0].contract.mbs", "there is none", "`scr` or `mcr`"],
+        &[
+            "vc[0].contract.mbs",
+            "has no effect without a sustained rate",
+            "`scr` or `mcr`",
+        ],
     );
     for nothing in [
         "cdvt = \"1 us\"",
         "mfs = \"50 cells\"",
         "mbs = \"50 cells\"",
     ] {
-        let parts = [
-            "vc[0].contract",
-            "agrees on no rate",
-            "`pcr`, `scr` or `mcr`",
-        ];
+        let parts = ["vc[0].contract", "sets no rate", "`pcr`, `scr` or `mcr`"];
         says(&told(nothing), &parts);
     }
     says(
         &only(&GOOD.replace(TRAFFIC, &format!("contract = {{}}\n{TRAFFIC}"))),
-        &["test.toml:25:", "vc[0].contract", "agrees on no rate"],
+        &["test.toml:25:", "vc[0].contract", "sets no rate"],
     );
     let short = text(
         "mcr = \"1 Mbps\", mfs = \"11 cells\"",
@@ -74,7 +74,7 @@ fn contracts_must_hold_together() {
         &only(&short),
         &[
             "vc[0].contract.mfs",
-            "is less than one frame of 12 cells",
+            "is less than one frame, which has 12 cells",
             "f-gcra",
             "at least 12 cells",
         ],
@@ -108,7 +108,7 @@ fn what_asks_for_a_contract_gets_one() {
         &only(&text("", &policer("gcra"), DROP)),
         &[
             "vc[0].contract",
-            "is missing, but the policer gcra at the queue ubr of west->east asks for it",
+            "is missing, but the policer gcra at the queue ubr of west->east needs it",
             "pcr, scr or mcr",
         ],
     );
@@ -178,7 +178,7 @@ fn a_udp_keeps_to_its_link_and_pauses_after_bursts() {
     );
     says(
         &udp(", off = \"1 ms\""),
-        &["vc[0].traffic.off", "no burst ends", "with `on`"],
+        &["vc[0].traffic.off", "a burst never ends", "with `on`"],
     );
     // Two frames of 23 cells take 46 cell times, 125.41 us.
     says(

@@ -163,7 +163,7 @@ fn buffers_and_thresholds() {
     );
     says(
         &r("policy = \"epd\", reserve = \"1001 cells\""),
-        &["is more than the buffer"],
+        &["more than the buffer of 1000 cells"],
     );
     says(
         &r("policy = \"selective-drop\", z = -0.1"),
@@ -218,7 +218,7 @@ fn measured_time_lies_within_the_run() {
         "duration = \"1 s\"\n",
         "duration = \"1 s\"\nmeasure = { warm_up = \"1 s\" }\n",
     );
-    says(&p, &["measure.warm_up", "leaves nothing"]);
+    says(&p, &["measure.warm_up", "leaves no time to measure"]);
     let p = spoilt(
         "duration = \"1 s\"\n",
         "duration = \"1 s\"\nmeasure = { warm_up = \"0.5 s\", window = \"0.6 s\" }\n",
@@ -311,7 +311,7 @@ fn schedulers_and_guarantees() {
         &only(&text),
         &[
             "vc[0].guarantee = \"60 Mbps\"",
-            "brings the guarantees at west->east above its rate",
+            "brings the guarantees on west->east above the rate of the link",
             "at most 155.52 Mbps in total",
         ],
     );
@@ -364,7 +364,7 @@ fn only_what_a_source_has_can_be_recorded() {
     ] {
         says(
             &only(&of_vc(what)),
-            &["it carries no frames", "a VC whose traffic has frames"],
+            &["it carries no frames", "a VC with traffic tcp or udp"],
         );
     }
     read_toml(&of_vc("what = \"trace\""), "", &[]).expect("every cell can be dropped");

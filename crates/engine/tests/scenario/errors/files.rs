@@ -36,7 +36,10 @@ fn files_have_bytes_and_a_number_and_follow_each_other() {
     ] {
         says(
             &tcp(field),
-            &[&format!("vc[0].traffic.{name}"), "`file_size` is not given"],
+            &[
+                &format!("vc[0].traffic.{name}"),
+                "has no effect without `file_size`",
+            ],
         );
     }
     says(

@@ -31,18 +31,12 @@ fn references_must_exist() {
     );
     says(
         &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc9\"\n"),
-        &[
-            "no VC has this name",
-            "the name of a VC, or of a group of them",
-        ],
+        &["no VC has this name", "the name of a VC or of a group"],
     );
     let all = |what: &str| with(&format!("[[probe]]\nwhat = \"{what}\"\nof = \"*\"\n"));
     let group = "is a pattern; to select several, use the name of their group";
     says(&all("queue"), &["probe[0].of = \"*\"", group]);
-    says(
-        &all("cwnd"),
-        &[group, "and `vc` for all VCs without a name"],
-    );
+    says(&all("cwnd"), &[group, "or `vc` for all unnamed VCs"]);
     says(
         &with("[[probe]]\nwhat = \"queeu\"\nof = \"vc9\"\n"),
         &["unknown probe", "`queue`?"],
@@ -135,7 +129,10 @@ fn hosts_do_not_switch() {
         vc = [{ from = "a", to = "c", traffic = "tcp" }]"#;
     says(
         &only(text),
-        &["vc[0]", "no path of links both ways between a and c"],
+        &[
+            "vc[0]",
+            "no path with links in both directions connects a and c",
+        ],
     );
 }
 
@@ -209,7 +206,10 @@ fn counts_are_checked_before_anything_is_made() {
     );
     says(
         &with("count = 4\n"),
-        &["vc[0].count", "differs from the size of the groups, 3"],
+        &[
+            "vc[0].count",
+            "differs from the size of the groups, which is 3",
+        ],
     );
 }
 
