@@ -91,7 +91,7 @@ class SelectiveDrop(Component):
 class Fba(Component):
     """Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.
 
-    Formula: refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K - R) / (X - R)
+    Formula: refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K_f - R) / (X - R)
 
     Source: `ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme.
 
@@ -101,8 +101,8 @@ class Fba(Component):
         r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
             buffer from 0 to 1. Default: ``0.9``.
         z: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals. Default: ``0.8``.
-        k_fba: K of the formula; at least R. Allowed: "0 cells" to "1000000000 cells"; units: cells, cell. Default:
-            K.
+        k_fba: K_f, used as K in this formula; at least R. Allowed: "0 cells" to "1000000000 cells"; units: cells,
+            cell. Default: K.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "fba"}
@@ -131,8 +131,8 @@ class DropFromFront(Component):
 class GcraEpd(Component):
     """Scheme one: early packet discard that, above the threshold, accepts frames within the minimum rate of their VC.
 
-    Formula: accept a cell of VC i <=> X < Th, or X'_i <= BT + CDVT, or it goes on with a frame; above Th, X_i +
-    1/MCR_i for each
+    Formula: accept a cell of VC i <=> X < Th, or the bucket level B_i <= BT + CDVT, or it continues a frame; with X
+    >= Th each accepted cell adds 1/MCR_i to B_i
 
     Source: `gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix.
 
@@ -156,8 +156,8 @@ class GcraEpd(Component):
 class GcraRoundRobin(Component):
     """Scheme two: a leaky bucket per VC tests every cell. Below the threshold, VCs get credit of one cell in turn.
 
-    Formula: per cell, if X < Th: X_j - 1/MCR_j for the next VC j; accept <=> X'_i <= BT + CDVT, or it goes on with
-    a frame
+    Formula: at each cell with X < Th: B_j := B_j - 1/MCR_j for the next VC j; accept <=> the bucket level B_i <= BT
+    + CDVT, or it continues a frame; each accepted cell adds 1/MCR_i to B_i
 
     Source: `gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix.
 
@@ -182,12 +182,12 @@ class GcraRoundRobin(Component):
 class GcraTwoThresholds(Component):
     """The scheme of chapter 8: scheme two, but below a lower threshold every cell is accepted on credit.
 
-    Formula: X < L: accept, X_i + 1/MCR_i or, at its limit, Y_i + 1; credit pays Y_j before X_j; else as gcra-round-
-    robin
+    Formula: X < L: accept, and add 1/MCR_i to the bucket level B_i or, if B_i >= BT + CDVT, 1 to the debt D_i;
+    credit reduces D_j before B_j; else as gcra-round-robin
 
     Source: `gfr-leaky-bucket`, chapter 8.
 
-    Limits: A Y_i that has grown in a long quiet time is paid off only at the VC's turns.
+    Limits: A debt D_i that has grown in a long quiet time is paid off only at the turns of the VC.
 
     Fields:
         low: L, lower threshold: cells or a fraction of the buffer; at most Th. Allowed: cells, "800 cells", or a
@@ -209,8 +209,8 @@ class GcraTwoThresholds(Component):
 class Dfba(Component):
     """Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum rates.
 
-    Formula: L < X < H: refuse CLP = 1, and VC i above X W_i with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 -
-    alpha) (X - L) / (H - L))
+    Formula: L < X < H: refuse a frame of CLP = 1, and a frame of VC i with Y_i > X W_i, W_i = MCR_i / sum of MCRs,
+    with probability P = Z (alpha (Y_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))
 
     Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
 
@@ -239,7 +239,7 @@ class AtmRed(Component):
     """Random early detection with two bits per VC: decides at every cell, and discards the next whole frame.
 
     Formula: avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells
-    (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC
+    (avg - min_th) / (max_th - min_th); a uniform draw < p sets the mark m of a VC
 
     Source: `cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for
     congestion avoidance, IEEE/ACM ToN 1(4), 1993.
@@ -284,7 +284,7 @@ class AtmRed(Component):
 class CellRed(Component):
     """Random early detection that drops single cells without regard to frames.
 
-    Formula: drop a cell <=> draw < p, with the p of atm-red
+    Formula: drop a cell <=> a uniform draw < p, with p as in atm-red
 
     Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
 
@@ -324,8 +324,8 @@ class CellRed(Component):
 class PacketRed(Component):
     """Random early detection that refuses whole frames, by their VC's share of the queue.
 
-    Formula: refuse a frame of VC i <=> draw < p Y_i N_a / X, with the p of atm-red, max_p being for a frame; always
-    where p = 1
+    Formula: refuse a frame of VC i <=> p = 1 or a uniform draw < p Y_i N_a / X, with p as in atm-red, but max_p not
+    divided by segment_cells
 
     Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
 
@@ -361,8 +361,8 @@ class PacketRed(Component):
 class FrameDropFromFront(Component):
     """Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.
 
-    Formula: push out the waiting cells of the front cell's frame <=> X >= K; drop-but-eom spares its EOM behind the
-    front
+    Formula: push out all waiting cells of the front cell's frame <=> X >= K; with drop-but-eom its EOM stays,
+    unless it is the front cell
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996;
     `cell-discard`, section 2.
@@ -374,7 +374,7 @@ class FrameDropFromFront(Component):
     TAG: ClassVar[Mapping[str, str]] = {"policy": "frame-drop-from-front"}
 
 
-#: Drop policies: which cells and frames a class queue drops. X, Y_i and N_a exclude the cell in service.
+#: Drop policies: which cells and frames a class queue drops. K is the buffer; X cells wait, Y_i of them of VC i, and N_a VCs have Y_i > 0. The cell in service does not count.
 Drop: TypeAlias = (
     TailDrop
     | Ppd

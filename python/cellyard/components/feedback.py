@@ -17,8 +17,8 @@ from cellyard.components.base import Component
 class Erica(Component):
     """Explicit rates by ERICA: an equal share of the target capacity, or the rate that keeps the load at the target.
 
-    Formula: z = input / target; ER = max(target / N, CCR / z), and at z <= 1 + delta at least the largest of the
-    interval before
+    Formula: E = U rate - rate of higher classes; z = input / E; ER = max(E / N, CCR / z) <= E for N active VCs; if
+    z <= 1 + delta, ER is at least the largest allocation of the previous interval
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172.
 
@@ -53,11 +53,12 @@ class Erica(Component):
 class EricaPlus(Component):
     """Explicit rates by ERICA+: like ERICA, but with a target that keeps a small queue.
 
-    Formula: target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF
+    Formula: as erica, with E = f(q) (rate - rate of higher classes); f falls with the queueing delay q: f(0) = b,
+    f(T0) = 1, and never below QDLF
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+).
 
-    Limits: Those of ERICA. The target may also exceed the capacity, up to b times.
+    Limits: As for `erica`. The target may also exceed the capacity, up to b times.
 
     Fields:
         t0: T0, target queueing delay; above 0. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default:
@@ -97,12 +98,12 @@ class EricaPlus(Component):
 class EricaMcr(Component):
     """Explicit rates by ERICA with minimum rates: MCR plus a weighted share of what the target leaves above all MCRs.
 
-    Formula: share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input /
-    target, both above the MCRs
+    Formula: as erica, but only rates above the minimum rates count in E, input and CCR; ER = MCR + weight max(E /
+    sum of weights of the active VCs, CCR / (weight z))
 
     Source: ATM Forum 98-0408 (general weighted fairness).
 
-    Limits: Those of ERICA, except for minimum rates. MCRs that together exceed the target are still granted, each
+    Limits: As for `erica`, except for minimum rates. MCRs that together exceed the target are still granted, each
     up to the target.
 
     Fields:
@@ -134,7 +135,7 @@ class EricaMcr(Component):
 class RelativeRate(Component):
     """Relative-rate marking: by queue length, backward RM cells say that rates must fall (CI) or must not rise (NI).
 
-    Formula: CI = 1 <=> X > high at the end of the last interval; NI = 1 <=> X > low
+    Formula: at the end of the last interval: CI = 1 <=> X > high; NI = 1 <=> X > low
 
     Source: ATM Forum, Traffic Management 4.0, section 5.10.6.
 
@@ -164,8 +165,7 @@ class Efci(Component):
 
     Source: ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6.
 
-    Limits: Those of relative-rate marking. The mark also takes longer, because it travels by way of the
-    destination.
+    Limits: As for `relative-rate`. The mark also takes longer, because it travels by way of the destination.
 
     Fields:
         interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
@@ -184,7 +184,7 @@ class Efci(Component):
 class OracleRate(Component):
     """Explicit rates computed beforehand: max-min fair rates of greedy sources above their MCRs; a reference for other rules.
 
-    Formula: water-filling over all links with feedback, each with target x rate less the mean rate of higher
+    Formula: max-min fair rates over all links with feedback, each with the capacity U rate - mean rate of higher
     classes
 
     Source: Bertsekas and Gallager, Data Networks, section 6.5.2.
@@ -202,7 +202,7 @@ class OracleRate(Component):
     target: float | str = 0.9
 
 
-#: Feedback of a class queue to ABR sources: explicit rates, or congestion marks, in passing cells.
+#: Feedback of a class queue to ABR sources: explicit rates ER, or the marks CI, NI and EFCI, in passing cells. X cells wait in the queue. CCR is the rate that a source reports.
 Feedback: TypeAlias = (
     Erica
     | EricaPlus

@@ -205,7 +205,8 @@ class Vc(Component):
 class Contract(Component):
     """Traffic contract for the data of a VC. Rates count whole cells. Only policers and drop policies use it.
 
-    Formula: PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with BT = (MBS - 1)(1/SCR - 1/PCR)
+    Formula: PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with the burst tolerance BT = (MBS -
+    1)(1/SCR - 1/PCR)
 
     Source: ATM Forum, Traffic Management 4.0 and 4.1, section 4.4; ITU-T I.371.
 
@@ -235,10 +236,10 @@ class Contract(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Abr(Component):
-    """The end systems of a VC of class abr: frames wait at the host and leave at ACR, interleaved with RM cells.
+    """The end systems of a VC of class abr: frames wait at the host and leave at ACR, the allowed cell rate, interleaved with RM cells.
 
-    Formula: ACR := min(ACR + RIF PCR, PCR) or ACR - RDF ACR, then min(ACR, ER), in [MCR, PCR]; ICR <= TBE / FRTT;
-    CRM = TBE / Nrm
+    Formula: backward RM cell: ACR falls by RDF ACR if CI = 1, else rises by RIF PCR if NI = 0; then it is limited
+    to ER and to [MCR, PCR]; first ACR = min(ICR, TBE / FRTT), at least MCR
 
     Source: ATM Forum, Traffic Management 4.0, section 5.10.
 

@@ -41,7 +41,8 @@ class Gcra(Component):
 class FGcra(Component):
     """Frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops non-conforming cells.
 
-    Formula: a frame of CLP = 0 is eligible <=> X' <= BT + CDVT at its first cell; each of its cells adds 1/MCR
+    Formula: a frame of CLP = 0 is eligible <=> the bucket level is at most BT + CDVT at its first cell; each cell
+    of an eligible frame adds 1/MCR
 
     Source: ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2).
 

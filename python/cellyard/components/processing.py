@@ -17,7 +17,7 @@ from cellyard.components.base import Component
 class Server(Component):
     """Processes one cell or frame at a time.
 
-    Formula: leaves at max(arrival, previous leaving) + time
+    Formula: departure = max(arrival, previous departure) + time
 
     Fields:
         per: What takes one processing time. ``cell``: Each cell takes one processing time; switches only.
@@ -38,7 +38,7 @@ class Server(Component):
 class Latency(Component):
     """Processes all cells or frames in parallel, and keeps their order.
 
-    Formula: leaves at max(arrival + time, previous leaving)
+    Formula: departure = max(arrival + time, previous departure)
 
     Fields:
         per: What takes one processing time. ``cell``: Each cell takes one processing time; switches only.

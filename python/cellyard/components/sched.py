@@ -17,7 +17,7 @@ from cellyard.components.base import Component
 class Fifo(Component):
     """Serves cells of all classes in order of arrival. Each class keeps its own buffer and policy.
 
-    Formula: the cell that arrived first goes
+    Formula: the cell that arrived first goes first
 
     Source: `ubr-plus`, section 4.
 
@@ -31,7 +31,7 @@ class Fifo(Component):
 class StrictPriority(Component):
     """Serves the highest class that has a waiting cell, in the order cbr, vbr, abr, gfr, ubr.
 
-    Formula: the first class with X > 0 goes
+    Formula: the highest class with X > 0 goes first
 
     Source: `guaranteed-rate`, section 3 (GR = 0).
 
@@ -45,7 +45,8 @@ class StrictPriority(Component):
 class GuaranteedRate(Component):
     """Strict priority, but one class gets at least a fraction of the cell slots.
 
-    Formula: per slot, credit := 0 if X = 0, else credit + GR; if credit >= 1 the class goes and pays 1
+    Formula: per slot, credit := 0 if X = 0 for the class, else credit + GR; if credit >= 1, the class goes and
+    credit := credit - 1
 
     Source: `guaranteed-rate`, section 3.
 
@@ -68,8 +69,8 @@ class GuaranteedRate(Component):
 class PerVc(Component):
     """Strict priority between classes; within one class, guaranteed rates first, the rest by weight.
 
-    Formula: per slot of the port, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and
-    pays 1, else the smallest start tag S_i goes and S_i + 1 / weight_i
+    Formula: per slot, credit_i := credit_i + guarantee_i / rate while VC i has cells; the VC with the largest
+    credit >= 1 goes and pays 1; else the VC with the smallest start tag S_i goes, and S_i := S_i + 1 / weight_i
 
     Source: `guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5),
     1997.

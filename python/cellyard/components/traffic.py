@@ -140,7 +140,7 @@ class Cbr(Component):
 class Poisson(Component):
     """Single cells that arrive as a Poisson process.
 
-    Formula: the gaps are exponential with mean 424 / rate
+    Formula: the gaps are exponential with mean 424 bits / rate
 
     Source: M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6.
 
@@ -158,8 +158,7 @@ class Poisson(Component):
 class Vbr(Component):
     """Alternates bursts of single cells at equal intervals (on) with pauses (off).
 
-    Formula: burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, before start +
-    b (on + off) + on
+    Formula: burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, while k c < on
 
     Source: `guaranteed-rate`, section 3 and figure 2.
 
@@ -185,8 +184,8 @@ class Vbr(Component):
 class Udp(Component):
     """UDP datagrams of equal size at equal intervals, whether or not any are lost: greedy by default, at a set rate, or in bursts.
 
-    Formula: frames of n cells; frame k of a burst is handed to the NIC k n c after its beginning, c = 424 bits /
-    rate, before `on` is over
+    Formula: frames of n cells; frame k of a burst is handed to the NIC k n c after the burst begins, c = 424 bits /
+    rate, while k n c < on
 
     Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
 
