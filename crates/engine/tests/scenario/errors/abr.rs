@@ -143,7 +143,7 @@ fn parameters_of_feedback_mean_something() {
         ),
         (
             "{ kind = \"erica-mcr\", active_decay = 1 }",
-            ["abr.feedback.active_decay", "nothing new"],
+            ["abr.feedback.active_decay", "new measurements"],
         ),
         (
             "{ kind = \"erica-plus\", a = 1 }",

@@ -63,7 +63,7 @@ fn references_must_exist() {
     );
     says(
         &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc\"\nenvelope = \"100 ns\"\n"),
-        &["probe[0].envelope", "makes ", "at most 10000000 points"],
+        &["probe[0].envelope", "records ", "at most 10000000 points"],
     );
     says(
         &with("[[probe]]\nwhat = \"queue\"\nof = \"east->sink2\"\nvc = \"vc1\"\n"),
