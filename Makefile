@@ -12,7 +12,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs pins build explorer tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs site pins build explorer tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -74,6 +74,16 @@ fresh: build ## check that generated files are up to date
 docs: build ## regenerate classes of components and results, schemas, reference pages, and licences of the crates in a wheel
 	$(BIN)/python scripts/generate.py
 	$(BIN)/python scripts/licences.py
+
+site: build .venv/site-tools ## the documentation as a website in docs/build/site, which works offline; its links are checked
+	mkdir -p docs/build/extra
+	$(RUN) explore --save docs/build/extra/explore.html
+	$(BIN)/python -m sphinx -W --keep-going --quiet --builder html docs docs/build/site
+	$(BIN)/python scripts/check_site.py docs/build/site
+
+.venv/site-tools: docs/requirements.txt .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement docs/requirements.txt
+	touch $@
 
 validate: build ## run every table of every study as an ensemble and compare with the stated tolerances (slow)
 	$(BIN)/python -m pytest -m slow tests/validation
@@ -160,6 +170,8 @@ pins: tools ## pin the newest Python dependencies by version and hash
 		--no-header --no-emit-options --output-file constraints.txt pyproject.toml
 	.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 		--no-header --no-emit-options --output-file scripts/wheel-tools.txt scripts/wheel-tools.in
+	cd docs && ../.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+		--no-header --no-emit-options --output-file requirements.txt requirements.in
 
 clean: ## remove everything that was built
 	rm -rf .venv target python/cellyard/*.so python/cellyard/explorer/engine.wasm

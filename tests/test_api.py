@@ -154,7 +154,8 @@ def test_values_can_be_replaced() -> None:
         cy.Scenario.from_toml(LAN),
     ):  # where the text alone is valid, the message names the override too
         with pytest.raises(
-            cy.ScenarioError, match=r"scenario.*vc\[0\].to = .* a group of 3 .*; with duration=3 s, host.source.count=3$"
+            cy.ScenarioError,
+            match=r"scenario.*vc\[0\].to = .* a group of 3 .*; with duration=3 s, host.source.count=3$",
         ):
             scenario.with_values({"duration": "3 s"}).with_values({"host.source.count": 3})
 

@@ -1,0 +1,169 @@
+"""Check the built documentation site: links, offline use, phones and accessibility.
+
+Usage: check_site.py SITE. Prints what is wrong and fails if anything is. Barriers for readers with
+disabilities are found by axe-core in Chromium; where one of them is missing, that part is left out,
+and the script says so.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).resolve().parent.parent
+AXE = ROOT / ".venv/axe/node_modules/axe-core/axe.min.js"
+
+#: Elements that load what they name, and the attribute that names it.
+LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src"}
+
+#: Extra pages whose fragments are read by a script and are no anchors.
+SCRIPTED = ("explore.html",)
+
+#: Seconds within which the browser must have seen all pages.
+PATIENCE = 300
+
+DRIVER = """<!doctype html><html lang="en"><head><title>driver</title></head><body><script type="module">
+const frame = document.body.appendChild(document.createElement('iframe'));
+frame.title = 'page';
+const found = [], AXE = AXE_TEXT;
+for (const page of PAGES_LIST) for (const width of [1280, 390]) for (const theme of ['light', 'dark']) {
+  localStorage.setItem('theme', theme);
+  frame.width = width; frame.height = 900;
+  frame.src = page;
+  await new Promise((done) => { frame.onload = done; });
+  const inner = frame.contentWindow;
+  const root = inner.document.documentElement;
+  if (root.scrollWidth > inner.innerWidth + 1) found.push(`${page}: wider than a screen of ${width} pixels`);
+  if (!inner.axe) inner.eval(AXE);
+  if (width === 1280) {
+    const { violations } = await inner.axe.run();
+    for (const one of violations)
+      found.push(`${page}, ${theme}: ${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)}`);
+  }
+}
+await fetch('/', { method: 'POST', body: JSON.stringify(found) });
+</script></body></html>"""
+
+
+class Page(HTMLParser):
+    """What a page of the site links to, loads and can be linked to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect links, anchors and loaded files."""
+        values = {name: value for name, value in attrs if value}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        if tag == "link" and values.get("rel") in ("stylesheet", "preload", "icon"):
+            self.loaded.append(values["href"])
+        if tag in LOADED and LOADED[tag] in values:
+            self.loaded.append(values[LOADED[tag]])
+
+
+def dead_links(site: Path) -> list[str]:
+    """Return links to pages, anchors and files that are not there, and files loaded from elsewhere."""
+    pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
+    wrong = []
+    for path, page in pages.items():
+        if path.name in SCRIPTED:
+            continue
+        shown = path.relative_to(site)
+        wrong += [f"{shown}: loads {url}" for url in page.loaded if urlsplit(url).scheme in ("http", "https")]
+        for url in (*page.links, *page.loaded):
+            parts = urlsplit(url)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            anchor = unquote(parts.fragment)
+            if not target.exists():
+                wrong.append(f"{shown}: no file for the link {url}")
+            elif anchor and target in pages and target.name not in SCRIPTED and anchor not in pages[target].anchors:
+                wrong.append(f"{shown}: no anchor for the link {url}")
+    return wrong
+
+
+def seen_by_a_browser(site: Path, chromium: str) -> list[str]:
+    """Return what axe-core and the width of a phone find wrong on each page."""
+    pages = [str(path.relative_to(site)) for path in sorted(site.rglob("*.html")) if path.name not in SCRIPTED]
+    axe = json.dumps(AXE.read_text(encoding="utf-8")).replace("</", "<\\/")
+    driver = DRIVER.replace("PAGES_LIST", json.dumps(pages)).replace("AXE_TEXT", axe)
+    results: Queue[list[str]] = Queue()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path != "/driver.html":
+                super().do_GET()
+                return
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(driver.encode())
+
+        def do_POST(self) -> None:
+            results.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            """Say nothing of each request."""
+
+    with (
+        tempfile.TemporaryDirectory() as profile,
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site))) as server,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/driver.html"
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={profile}",
+        ]
+        with subprocess.Popen([chromium, *options, address], stderr=subprocess.DEVNULL) as browser:
+            try:
+                return results.get(timeout=PATIENCE)
+            except Empty:
+                return [f"the browser has not seen all {len(pages)} pages within {PATIENCE} s"]
+            finally:
+                browser.kill()
+                server.shutdown()
+
+
+def main() -> int:
+    """Check the site and return the exit status."""
+    site = Path(sys.argv[1]).resolve()
+    wrong = dead_links(site)
+    chromium = shutil.which("chromium")
+    if chromium and AXE.exists():
+        wrong += seen_by_a_browser(site, chromium)
+    else:
+        print("not checked in a browser: Chromium or axe-core is missing", file=sys.stderr)
+    print(
+        "\n".join(wrong)
+        if wrong
+        else f"{len(list(site.rglob('*.html')))} pages: no dead link, nothing loaded from elsewhere"
+    )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
