@@ -201,7 +201,8 @@ def family_type(family: dict[str, Any]) -> str:
         members.append(f"Literal[{', '.join(short)}]")
     members.append("Mapping[str, Any]")
     joined = " | ".join(members)
-    return f"#: {family['help']}\n{camel(family['name'])}: TypeAlias = {joined}"
+    comment = textwrap.fill(family["help"], WIDTH, initial_indent="#: ", subsequent_indent="#: ")
+    return f"{comment}\n{camel(family['name'])}: TypeAlias = {joined}"
 
 
 def scenario_fields(scenario: dict[str, Any]) -> tuple[str, str]:

@@ -374,7 +374,8 @@ class FrameDropFromFront(Component):
     TAG: ClassVar[Mapping[str, str]] = {"policy": "frame-drop-from-front"}
 
 
-#: Drop policies: which cells and frames a class queue drops. K is the buffer; X cells wait, Y_i of them of VC i, and N_a VCs have Y_i > 0. The cell in service does not count.
+#: Drop policies: which cells and frames a class queue drops. K is the buffer; X cells wait, Y_i of them of VC i,
+#: and N_a VCs have Y_i > 0. The cell in service does not count.
 Drop: TypeAlias = (
     TailDrop
     | Ppd

@@ -202,7 +202,8 @@ class OracleRate(Component):
     target: float | str = 0.9
 
 
-#: Feedback of a class queue to ABR sources: explicit rates ER, or the marks CI, NI and EFCI, in passing cells. X cells wait in the queue. CCR is the rate that a source reports.
+#: Feedback of a class queue to ABR sources: explicit rates ER, or the marks CI, NI and EFCI, in passing cells. X
+#: cells wait in the queue. CCR is the rate that a source reports.
 Feedback: TypeAlias = (
     Erica
     | EricaPlus
