@@ -139,7 +139,7 @@ def test_progress_away_from_a_terminal_is_a_line_now_and_then(
 
 def test_a_run_ends_once_it_is_cancelled_and_what_had_finished_is_kept(tmp_path: Path) -> None:
     cancel = threading.Event()
-    short, endless = cy.ready.scenario("lan-5"), cy.ready.scenario("lan-5", overrides={"duration": "100000 s"})
+    short, endless = cy.examples.scenario("lan-5"), cy.examples.scenario("lan-5", overrides={"duration": "100000 s"})
     jobs = [Job(short.with_values({"duration": "10 ms"}).canonical), Job(endless.canonical)]
     with Store(tmp_path / "runs.sqlite") as store:
         under_way = run_jobs(jobs, threads=1, store=store, cancel=cancel)

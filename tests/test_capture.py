@@ -172,7 +172,7 @@ def test_files_are_named_by_place_layer_and_run_and_checked_as_all_others(cli: C
 
 def test_python_writes_them_into_a_folder(tmp_path: Path) -> None:
     probe = {"what": "capture", "of": "west->east", "layer": "frames"}
-    scenario = cy.ready.scenario("lan-5").with_values({"duration": "0.2 s", "probe": [probe]})
+    scenario = cy.examples.scenario("lan-5").with_values({"duration": "0.2 s", "probe": [probe]})
     bare = scenario.run()
     assert not list(tmp_path.glob("**/*.pcapng"))
     result = scenario.run(captures=tmp_path / "made")
@@ -191,14 +191,14 @@ def test_python_writes_them_into_a_folder(tmp_path: Path) -> None:
         with pytest.raises(cy.UsageError, match=expected):
             scenario.run(captures=tmp_path / "none", **options)
     with pytest.raises(cy.UsageError, match="there are no captures"):
-        cy.ready.scenario("lan-5").run(captures=tmp_path / "none")
+        cy.examples.scenario("lan-5").run(captures=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
 
 def test_captures_leave_what_other_probes_record(tmp_path: Path) -> None:
     capture = {"what": "capture", "of": "west->east", "layer": "cells"}
     probes = [capture, {"what": "queue", "of": "west->east", "interval": "1 ms"}, {"what": "trace", "of": "vc1"}]
-    scenario = cy.ready.scenario("lan-5").with_values({"duration": "0.2 s", "probe": probes})
+    scenario = cy.examples.scenario("lan-5").with_values({"duration": "0.2 s", "probe": probes})
     bare, captured = scenario.run(replications=2), scenario.run(replications=2, captures=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {f"run-{run}-west-east-cells.pcapng" for run in range(2)}
     for before, after in zip(bare, captured, strict=True):
@@ -213,7 +213,7 @@ def test_a_capture_that_does_not_fit_on_the_disk_is_an_error(tmp_path: Path, mon
 
     monkeypatch.setattr(Spool, "write", full)
     probes = [{"what": "capture", "of": "west->east", "layer": "cells"}, {"what": "queue", "of": "west->east"}]
-    scenario = cy.ready.scenario("lan-5").with_values({"duration": "10 ms", "probe": probes})
+    scenario = cy.examples.scenario("lan-5").with_values({"duration": "10 ms", "probe": probes})
     with pytest.raises(SpoolError, match="No space left"):
         scenario.run(captures=tmp_path)
     assert not list(tmp_path.iterdir())

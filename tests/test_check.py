@@ -100,4 +100,4 @@ def test_an_outline_does_not_grow_with_vcs_that_are_alike() -> None:
 
 def test_one_vc_is_told_as_one() -> None:
     for name, begins in (("lossy-link", "1 VC over "), ("lan-5", "5 VCs over ")):
-        assert overview.size(outline(cy.ready.scenario(name).canonical)).startswith(begins)
+        assert overview.size(outline(cy.examples.scenario(name).canonical)).startswith(begins)

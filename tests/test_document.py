@@ -38,7 +38,7 @@ def test_compressed_bytes_that_are_damaged_are_an_error() -> None:
 
 
 def test_totals_of_a_run_are_there_before_its_vcs_are_decoded() -> None:
-    scenario = cy.ready.scenario("lan-5", overrides={"duration": "10 ms", "name": '"trap",\\"vcs\\":['})
+    scenario = cy.examples.scenario("lan-5", overrides={"duration": "10 ms", "name": '"trap",\\"vcs\\":['})
     (run,) = run_jobs([Job(scenario.canonical)])
     assert isinstance(run.result, Document)
     first = json.loads(run.result.text.partition("\n")[0].rstrip(",") + "}")

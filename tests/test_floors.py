@@ -19,7 +19,7 @@ FLOORS = (
 )
 
 #: Modules outside the packages, which give public names to their contents.
-FLAT = ["cluster", "errors", "networks", "plot_rows", "public", "ready", "reproduce", "__init__", "__main__"]
+FLAT = ["cluster", "errors", "examples", "networks", "plot_rows", "public", "reproduce", "__init__", "__main__"]
 
 
 def imported() -> dict[str, set[str]]:

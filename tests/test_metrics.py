@@ -303,11 +303,11 @@ def test_the_declaration_that_the_documentation_shows_can_be_measured(mine: Make
 
 
 def test_what_the_other_end_of_a_vc_and_its_abr_end_systems_did_is_measured() -> None:
-    (both,) = cy.ready.scenario("lan-5", overrides={"duration": "100 ms", "vc.traffic.both_ways": "true"}).run()
+    (both,) = cy.examples.scenario("lan-5", overrides={"duration": "100 ms", "vc.traffic.both_ways": "true"}).run()
     assert metric_path("vc.vc1.back.segments").of(both) == both.vcs["vc1"].back[0].segments > 0
-    (plain,) = cy.ready.scenario("lan-5", overrides={"duration": "1 ms"}).run()
+    (plain,) = cy.examples.scenario("lan-5", overrides={"duration": "1 ms"}).run()
     assert metric_path("vc.vc1.back.segments").of(plain) is None
-    (paced,) = cy.ready.scenario("abr-erica", overrides={"duration": "1100 ms"}).run()
+    (paced,) = cy.examples.scenario("abr-erica", overrides={"duration": "1100 ms"}).run()
     name, vc = next(iter(paced.vcs.items()))
     rates = {end.host: end.mean_acr_mbps for end in vc.end_systems}
     assert metric_path(f"sum(vc.{name}.end_system.*.mean_acr_mbps)").of(paced) == sum(rates.values()) > 0

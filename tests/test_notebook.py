@@ -21,12 +21,12 @@ PROBES = (cy.QueueProbe(of="west->east", interval="1 ms"), cy.CwndProbe(of="vc")
 
 @cache
 def result() -> cy.Results:
-    return cy.ready.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
+    return cy.examples.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
 
 
 @cache
 def ensemble() -> cy.Results:
-    return cy.ready.scenario("lan-5", overrides={"duration": "100 ms"}).run(replications=3)
+    return cy.examples.scenario("lan-5", overrides={"duration": "100 ms"}).run(replications=3)
 
 
 def test_repr_of_any_result_fits_a_screen() -> None:
@@ -44,7 +44,7 @@ def test_repr_of_any_result_fits_a_screen() -> None:
 
 def test_a_notebook_shows_tables_and_the_topology() -> None:
     run = result().only
-    drawing = cy.ready.scenario("lan-5")._repr_html_()
+    drawing = cy.examples.scenario("lan-5")._repr_html_()
     assert "source1 .. source5 (5)" in drawing and "-&gt;" not in drawing and "<b>lan-5</b>" in drawing
     shown = result()._repr_html_()
     sent = run.vcs["vc1"].cells_sent
@@ -57,7 +57,7 @@ def test_a_notebook_shows_tables_and_the_topology() -> None:
         assert part._repr_html_().startswith("<table>")
     assert len(Trace(run.trace * 1000)._repr_html_()) < 10_000
     assert cy.Results([])._repr_html_() == "no runs"
-    assert "<script" not in cy.ready.scenario("lan-5", overrides={"name": "<script>"})._repr_html_()
+    assert "<script" not in cy.examples.scenario("lan-5", overrides={"name": "<script>"})._repr_html_()
 
 
 def test_a_large_network_is_shown_in_part() -> None:
@@ -85,7 +85,7 @@ def test_a_name_that_is_not_there_says_what_is() -> None:
 
 
 def test_what_only_a_single_run_has_is_no_attribute_of_several() -> None:
-    several = cy.ready.scenario("lan-5", overrides={"duration": "10 ms"}).run(replications=2)
+    several = cy.examples.scenario("lan-5", overrides={"duration": "10 ms"}).run(replications=2)
     with pytest.raises(
         cy.SeveralRunsError, match=r"^there are 2 runs: index them, or use median\(\) and interval\(\)$"
     ):
@@ -94,7 +94,7 @@ def test_what_only_a_single_run_has_is_no_attribute_of_several() -> None:
 
 
 def test_results_and_series_are_equal_and_hashed_by_their_numbers() -> None:
-    again = cy.ready.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
+    again = cy.examples.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
     assert again == result() and hash(again) == hash(result())
     assert again.only == result().only and hash(again.only) == hash(result().only)
     assert again.series == result().series and set(again.series) == set(result().series)
@@ -124,12 +124,12 @@ def test_a_figure_shows_itself_and_leaves_matplotlib_as_it_was() -> None:
 
 
 def test_everything_of_the_package_is_there_and_imported_when_used() -> None:
-    assert {"plot", "ready", "study", "reproduce", "results", "traffic", "Scenario", "__version__"} <= set(dir(cy))
+    assert {"examples", "plot", "study", "reproduce", "results", "traffic", "Scenario", "__version__"} <= set(dir(cy))
     assert cy.__version__ == cy.version() and cy.Tcp is cy.traffic.Tcp and cy.QueueProbe is cy.probe.Queue
     assert len(dir(cy)) <= 45
     code = (
         "import sys, cellyard as cy; assert not {'numpy', 'matplotlib', 'cellyard.components'} & set(sys.modules); "
-        "cy.ready.names(), cy.study.studies(), cy.plot.MARKERS; assert 'matplotlib' not in sys.modules"
+        "cy.examples.names(), cy.study.studies(), cy.plot.MARKERS; assert 'matplotlib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="no attribute 'plots'"):
@@ -190,7 +190,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 def small_experiment() -> ex.Experiment:
     return ex.Experiment(
         name="small",
-        base=cy.ready.scenario("lan-5", overrides={"duration": "20 s"}),
+        base=cy.examples.scenario("lan-5", overrides={"duration": "20 s"}),
         axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"])],
         metrics=["efficiency"],
         replications=4,
@@ -208,7 +208,7 @@ def test_a_notebook_shows_how_far_an_experiment_is_and_that_it_is_done(notebook:
 
 
 def test_a_notebook_shows_the_simulated_time_of_one_run_and_names_as_text(notebook: list[dict[str, str]]) -> None:
-    cy.ready.scenario("lan-5", overrides={"duration": "20 s", "name": "a<b"}).run()
+    cy.examples.scenario("lan-5", overrides={"duration": "20 s", "name": "a<b"}).run()
     assert any(re.match(r"a<b: .* of 20 s simulated", one["text/plain"]) for one in notebook)
     assert all("a&lt;b" in one["text/html"] for one in notebook)
 

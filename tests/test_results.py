@@ -52,7 +52,7 @@ def test_what_a_port_counts_in_the_measuring_time(kernel: str) -> None:
     assert port.measured_cell_loss_ratio == port.classes[0].measured_cell_loss_ratio == pytest.approx(3 / 7)
     assert port.cell_loss_ratio == port.classes[0].cell_loss_ratio > 3 / 7
     # A port that cannot queue has no counters.
-    lone = cy.ready.scenario("lan-5", overrides={"duration": "20 ms"}).run().ports["east->sink1"]
+    lone = cy.examples.scenario("lan-5", overrides={"duration": "20 ms"}).run().ports["east->sink1"]
     assert (lone.measured_arrived_cells, lone.measured_utilisation) == (None, None)
 
 
@@ -341,7 +341,7 @@ N = 20
 
 
 def test_what_a_run_tells_is_told_by_a_result_of_one_run_and_by_none_of_several() -> None:
-    short = cy.ready.scenario("lan-5").with_values({"duration": "5 ms"})
+    short = cy.examples.scenario("lan-5").with_values({"duration": "5 ms"})
     one, several = short.run(digest=True), short.run(replications=2)
     for name, kind in vars(cy.RunResult).items():
         if (
@@ -431,7 +431,7 @@ def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
 
 
 def test_a_series_of_an_earlier_version_has_no_statistic() -> None:
-    scenario = cy.ready.scenario("lan-5", overrides={"duration": "25 ms"})
+    scenario = cy.examples.scenario("lan-5", overrides={"duration": "25 ms"})
     run = scenario.with_values({"probe": [{"what": "queue", "of": "west->east", "interval": "10 ms"}]}).run().only
     (series,) = run.data["series"]
     earlier = {name: value for name, value in series.items() if name != "statistic"}
@@ -440,7 +440,7 @@ def test_a_series_of_an_earlier_version_has_no_statistic() -> None:
 
 
 def test_an_envelope_is_what_all_changes_come_to(cli: Cli, tmp_path: Path) -> None:
-    scenario = cy.ready.scenario("lan-5", overrides={"duration": "25 ms"})
+    scenario = cy.examples.scenario("lan-5", overrides={"duration": "25 ms"})
     every, enveloped = ({"what": "queue", "of": "west->east", **more} for more in ({}, {"envelope": "10 ms"}))
     run = scenario.with_values({"probe": [every, enveloped]}).run().only
     changes, *parts = run.series
@@ -467,7 +467,7 @@ def test_an_envelope_is_what_all_changes_come_to(cli: Cli, tmp_path: Path) -> No
 
 
 def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None:
-    scenario = cy.ready.scenario("lan-5", overrides={"duration": "100 ms"})
+    scenario = cy.examples.scenario("lan-5", overrides={"duration": "100 ms"})
     runs = scenario.with_values({"probe": [{"what": "queue", "of": "west->east", "interval": "10 ms"}]}).run(
         replications=2
     )
@@ -486,7 +486,7 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
     assert len(scenario.run().to_frame(of="series")) == 0
     with pytest.raises(cy.UsageError, match="did you mean 'ports'"):
         runs.to_frame(of="port")
-    files = cy.ready.scenario("file-transfers").run(replications=2)
+    files = cy.examples.scenario("file-transfers").run(replications=2)
     transfers = files.to_frame(of="transfers")
     assert transfers.columns == ["run", "replication", "vc", "number", "began_s", "duration_s"]
     assert transfers["number"].to_list() == 2 * list(range(1, 13)) and set(transfers["vc"]) == {"files"}

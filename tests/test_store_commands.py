@@ -325,7 +325,7 @@ def test_diff_tells_of_points_that_moved(cli: Cli, path: Path, monkeypatch: pyte
 
 def test_diff_tells_of_traced_drops_that_moved(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lossy = {"duration": "2 s", "probe": [cy.TraceProbe(of="tcp")]}
-    canonical, path = cy.ready.scenario("lossy-link").with_values(lossy).canonical, tmp_path / "traced.sqlite"
+    canonical, path = cy.examples.scenario("lossy-link").with_values(lossy).canonical, tmp_path / "traced.sqlite"
     (result,) = filled(path, Job(canonical))
     drops = result["trace"]
 

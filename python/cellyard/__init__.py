@@ -9,7 +9,7 @@ A `Scenario` is a network with its traffic. Its `run` returns `Results`. A scena
     probe                      recordings over time: ``probe.Queue``
     Measure, Ensemble          the measuring time, and the random draws of each replication
 
-Modules: `ready` has example scenarios, and `networks` makes networks. `experiment` answers a
+Modules: `examples` has example scenarios, and `networks` makes networks. `experiment` answers a
 question with many runs. `study` and `reproduce` have the published studies. `plot` draws (needs
 matplotlib), and `cluster` runs on many machines (needs distributed). Everything is imported on
 first use, so that ``import cellyard`` is cheap.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from cellyard.system.lazy import lazily
@@ -12,10 +13,10 @@ if TYPE_CHECKING:
         cluster as cluster,
         components as components,
         errors as errors,
+        examples as examples,
         experiment as experiment,
         networks as networks,
         plot as plot,
-        ready as ready,
         reproduce as reproduce,
         results as results,
         study as study,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     __version__: str
 
 #: Public modules.
-_MODULES = "cluster components errors experiment networks plot ready reproduce results study"
+_MODULES = "cluster components errors examples experiment networks plot reproduce results study"
 
 #: Names in `dir(cellyard)` and `help(cellyard)` besides the modules and the groups of components.
 _SHOWN = (
@@ -51,6 +52,9 @@ _ERRORS = (
     "UnknownNameError UsageError"
 )
 _GROUPS = "drop feedback police probe processing sched traffic"
+
+#: Former names and their replacements. Using a former name gives a `DeprecationWarning`.
+_FORMER = {"ready": "examples"}
 
 _get, _ = lazily(
     "cellyard",
@@ -68,6 +72,9 @@ _get, _ = lazily(
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _get("version")()
+    if name in _FORMER:
+        warnings.warn(f"cellyard.{name} is now called cellyard.{_FORMER[name]}", DeprecationWarning, stacklevel=2)
+        return __getattr__(_FORMER[name])
     if name in _MODULES.split():
         return importlib.import_module(f"cellyard.{name}")
     try:

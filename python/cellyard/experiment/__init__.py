@@ -7,7 +7,7 @@ A description names a base scenario, axes that vary it, metrics and one question
 
     loss = ex.Experiment(
         name="buffer",
-        base=ready.scenario("lan-5"),
+        base=examples.scenario("lan-5"),
         axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("500 cells", "8000 cells", steps=16))],
         metrics=["cell_loss_ratio"],
         question=ex.Find("buffer", ["cell_loss_ratio < 0.001"]),
