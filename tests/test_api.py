@@ -68,7 +68,7 @@ def test_replications_are_an_ensemble_and_jobs_change_nothing() -> None:
     assert results.values("vc.vc2.goodput_mbps") == [run.vcs["vc2"].goodput_mbps for run in results]
     longest = [max(port.mean_queue_cells for port in run.ports.values()) for run in results]
     assert results.interval("max(port.*.mean_queue_cells)") == (min(longest), max(longest))
-    with pytest.raises(ValueError, match="there are 4 runs"):
+    with pytest.raises(ValueError, match="there are 4: index them"):
         _ = results.totals
 
 
@@ -205,7 +205,7 @@ def test_losses_on_purpose_are_traced_whatever_the_kernel() -> None:
         assert not port.can_queue and port.dropped_cells.link == port.classes[0].dropped_cells == len(run.trace) // 2
 
 
-def test_p99_of_tcps_is_told_only_where_it_is_known() -> None:
+def test_p99_of_tcps_is_undefined_if_unknown() -> None:
     plain = lan()
     assert plain.run().totals.p99_cell_transfer_delay_s is not None
     fields = {"hosts": [cy.Host(name="source", count=2), cy.Host(name="sink", count=2)]}
@@ -229,7 +229,7 @@ def test_components_are_frozen_and_keyword_only() -> None:
     assert dataclasses.asdict(policy) == {"r": 0.5, "z": 0.8, "k_fba": None}
 
 
-def test_every_public_name_can_be_had() -> None:
+def test_every_public_name_is_accessible() -> None:
     names = dir(cy)
     assert {"Scenario", "traffic", "Results", "errors", "version"} <= set(names)
     assert all(getattr(cy, name) is not None for name in [*names, *cy.components.__all__, "ScenarioError"])
@@ -260,7 +260,7 @@ tcps = st.builds(
 
 @settings(deadline=None, max_examples=60)
 @given(st.builds(cy.Queue, buffer=st.just("1000 cells"), drop=drops), tcps, st.booleans(), st.integers(0, 2**63 - 1))
-def test_what_components_say_survives_the_way_through_toml(
+def test_components_survive_a_round_trip_through_toml(
     queue: cy.Queue, tcp: cy.Tcp, arrival_first: bool, seed: int
 ) -> None:
     made = lan(
@@ -273,7 +273,7 @@ def test_what_components_say_survives_the_way_through_toml(
     assert made.seed == seed and made.to_dict()["arrival_first"] is arrival_first
 
 
-def test_trace_tells_why_each_cell_was_dropped() -> None:
+def test_the_trace_has_the_reason_of_each_drop() -> None:
     result = lan(duration="100 ms", probes=[cy.TraceProbe(of="vc1")]).run().only
     assert len(result.trace) == result.vcs["vc1"].cells_dropped > 0
     refused = [cell for cell in result.trace if cell.reason == "policy"]

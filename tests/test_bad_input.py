@@ -26,10 +26,10 @@ def test_a_file_of_the_other_kind_is_one_line_that_says_what_reads_it(cli: Cli, 
     for command in ("run", "check"):
         done = cli(command, "asked.toml")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert done.stderr.startswith("asked.toml: is an experiment, no scenario: `cellyard experiment check`")
+        assert done.stderr.startswith("asked.toml: is an experiment, not a scenario; use `cellyard experiment check`")
     for command in ("run", "check", "report"):
         done = cli("experiment", command, lan)
-        told = f"{lan}: is a scenario, no experiment: `cellyard run` and `cellyard check` read it\n"
+        told = f"{lan}: is a scenario, not an experiment; use `cellyard run` or `cellyard check`\n"
         assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
@@ -257,7 +257,7 @@ def test_what_another_class_leaves_behind_is_told_with_the_way_out(cli: Cli) -> 
     overrides = ["vc.tcp.class=ubr", "probe=default"]
     for way_out in ("vc.0.abr=default", "switch.0.abr.feedback=default"):
         told = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))
-        refused(told, f"; {way_out} takes it away\n")
+        refused(told, f"; {way_out} removes it\n")
         overrides.append(way_out)
     done = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))
     assert done.returncode == 0
@@ -279,14 +279,14 @@ def test_what_another_class_leaves_behind_is_told_with_the_way_out(cli: Cli) -> 
         (["--set", "host.source.count=4"], "; with host.source.count=4\n"),
         (["--grid", "vc.traffic=tcp,cbr"], "; with vc.traffic=cbr\n"),
         (["--grid", "duration="], "--grid: 'duration=' must be PATH=a,b,c"),
-        (["--grid", "duration=1 s,,2 s"], "--grid 'duration=1 s,,2 s': an empty value between commas"),
-        (["--grid", "duration=[1 s,2 s]"], "values stand without brackets, as in duration=a,b,c"),
-        (["--grid", 'switch.west.ubr.drop={ policy = "fba"'], "a quote, a bracket or a brace has no other end"),
-        (["--grid", "switch.west.ubr.drop=epd],fba"], "a quote, a bracket or a brace has no other end"),
-        (["--grid", 'switch.west.ubr.drop="epd,fba'], "a quote, a bracket or a brace has no other end"),
+        (["--grid", "duration=1 s,,2 s"], "--grid 'duration=1 s,,2 s': has an empty value between commas"),
+        (["--grid", "duration=[1 s,2 s]"], "give the values without brackets, as in duration=a,b,c"),
+        (["--grid", 'switch.west.ubr.drop={ policy = "fba"'], "has an unclosed quote, bracket or brace"),
+        (["--grid", "switch.west.ubr.drop=epd],fba"], "has an unclosed quote, bracket or brace"),
+        (["--grid", 'switch.west.ubr.drop="epd,fba'], "has an unclosed quote, bracket or brace"),
         (
             ["--grid", "seed=" + ",".join(map(str, range(2000))), "--replications", "1000"],
-            "2000000 runs: at most 1000000",
+            "2000000 runs, and at most 1000000",
         ),
         (["--colour"], "--colour"),
     ],

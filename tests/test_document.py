@@ -15,7 +15,7 @@ TEXTS = ("{}", '{"a": 1}', '{"a":1,\n"b":[{"c":"}\\n{"}]}', '{"é\\u00e9":-1.5e-
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_document_is_what_json_says(text: str) -> None:
+def test_a_document_equals_its_parsed_json(text: str) -> None:
     expected = json.loads(text)
     for given in (text, zlib.compress(text.encode())):
         found = Document(given)
@@ -26,7 +26,7 @@ def test_a_document_is_what_json_says(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "7", "{", '{"a":1,\n"b"}', '{"a"\n}', '{"a":1,\n"b":2}}'])
-def test_what_is_no_object_is_an_error_when_it_is_looked_at_whole(text: str) -> None:
+def test_a_text_without_an_object_is_an_error_on_full_access(text: str) -> None:
     with pytest.raises(ValueError):
         dict(Document(text))
 

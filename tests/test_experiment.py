@@ -18,7 +18,7 @@ from cellyard import experiment as ex
 from cellyard.commands.experiment_text import answer_tables
 from cellyard.experiment import examples, reading
 from cellyard.experiment.description.problems import Problems
-from cellyard.experiment.records import side_by_side
+from cellyard.experiment.records import merge_joint_axes
 from cellyard.scenario import Scenario, examples as scenarios
 from cellyard.store import open_store
 from cellyard.system.errors import ExperimentError, UsageError
@@ -68,24 +68,24 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     assert document["runs"] == 18
     with (folder / "points.csv").open() as file:
         points = list(csv.DictReader(file))
-    assert [(one["policy"], one["buffer_cells"]) for one in points] == [
+    assert [(point["policy"], point["buffer_cells"]) for point in points] == [
         (policy, buffer) for policy in ("tail-drop", "epd", "fba z=0.8") for buffer in ("300", "500")
     ]
     with (folder / "runs.csv").open() as file:
         runs = list(csv.DictReader(file))
-    own = [float(run["efficiency"]) for run in runs if run["policy"] == "epd" and run["buffer_cells"] == "500"]
-    assert len(own) == 3
-    one = points[3]
-    assert float(one["efficiency.mean"]) == pytest.approx(sum(own) / 3)
+    efficiencies = [float(run["efficiency"]) for run in runs if run["policy"] == "epd" and run["buffer_cells"] == "500"]
+    assert len(efficiencies) == 3
+    point = points[3]
+    assert float(point["efficiency.mean"]) == pytest.approx(sum(efficiencies) / 3)
     assert (folder / "experiment.toml").read_text() == SMALL
     (folder / "lan.toml").write_text((folder / "base.toml").read_text())
     assert cli("experiment", "check", folder / "experiment.toml").returncode == 0
     assert Scenario.read(folder / "base.toml") == Scenario.read(tmp_path / "lan.toml", overrides={"duration": "200 ms"})
     scenario = Scenario.read(tmp_path / "lan.toml", overrides={"duration": "200 ms", "switch.west.ubr.drop": "epd"})
-    assert own == scenario.run(replications=3).values("efficiency")
+    assert efficiencies == scenario.run(replications=3).values("efficiency")
 
 
-def test_means_of_counts_are_told_with_one_digit_behind_the_point_at_most(small: Path, cli: Cli) -> None:
+def test_means_of_counts_have_at_most_one_decimal(small: Path, cli: Cli) -> None:
     points = json.loads(cli("experiment", "run", small, "--format", "json").stdout)["points"]
     assert any(point["queue"]["mean"] % 1 for point in points)
     assert all(isinstance(point["queue"]["min"], int) for point in points)
@@ -98,7 +98,7 @@ def test_means_of_counts_are_told_with_one_digit_behind_the_point_at_most(small:
 
 
 @pytest.mark.parametrize("points", [100, 101])
-def test_a_long_table_says_how_many_points_it_leaves_out_and_where_all_are(
+def test_a_long_table_counts_omitted_points_and_names_the_full_file(
     lan: Path, cli: Cli, tmp_path: Path, points: int
 ) -> None:
     path = lan.parent / "long.toml"
@@ -114,7 +114,7 @@ def test_a_long_table_says_how_many_points_it_leaves_out_and_where_all_are(
     assert len((tmp_path / "o" / "points.csv").read_text().splitlines()) == 1 + points
 
 
-def test_what_was_run_is_not_run_again_also_by_a_larger_experiment(small: Path, cli: Cli, tmp_path: Path) -> None:
+def test_stored_runs_are_reused_by_a_larger_experiment(small: Path, cli: Cli, tmp_path: Path) -> None:
     assert cli("experiment", "run", small, "--out", "results").returncode == 0
     first = (tmp_path / "results/points.csv").read_bytes()
     again = cli("experiment", "run", small, "--out", "results", "--format", "json")
@@ -132,18 +132,18 @@ def test_what_was_run_is_not_run_again_also_by_a_larger_experiment(small: Path, 
     )
     assert kept is None or len(kept) == 36  # 18 earlier runs and 18 new ones
     alone = cli("experiment", "run", small, "--format", "json", "--jobs", "1")
-    told, fresh = json.loads(larger.stdout), json.loads(alone.stdout)
-    assert {**told, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
+    resumed, fresh = json.loads(larger.stdout), json.loads(alone.stdout)
+    assert {**resumed, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
 
 
-def test_a_report_of_stored_runs_says_that_none_had_to_be_made(small: Path, cli: Cli, tmp_path: Path) -> None:
+def test_a_report_says_that_all_runs_were_stored_before(small: Path, cli: Cli, tmp_path: Path) -> None:
     assert re.search(r"engine \S+: \d+\.\d s of CPU time, ", cli("experiment", "run", small, "--out", "results").stdout)
     done = cli("experiment", "report", small, "--out", "results")
     assert done.returncode == 0, done.stderr
     assert "seed 1,\nall stored before.</p>" in (tmp_path / "results/index.html").read_text()
 
 
-def test_a_metric_that_is_added_needs_no_new_run(small: Path, cli: Cli) -> None:
+def test_an_added_metric_needs_no_new_run(small: Path, cli: Cli) -> None:
     assert cli("experiment", "run", small, "--out", "results").returncode == 0
     small.write_text(SMALL.replace("metrics = {", 'metrics = { fairness = "fairness",'))
     again = cli("experiment", "run", small, "--out", "results", "--format", "json")
@@ -160,11 +160,11 @@ def test_a_metric_can_be_a_formula_of_others_in_each_run() -> None:
     samples = [measured[replication] for replication in range(3)]
     runs = base.run(replications=3)
     mine = [run.vcs["vc1"].goodput_mbps for run in runs]
-    assert [one["most"] for one in samples] == [2 * goodput for goodput in mine]
-    assert [one["part"] for one in samples] == [
+    assert [sample["most"] for sample in samples] == [2 * goodput for goodput in mine]
+    assert [sample["part"] for sample in samples] == [
         goodput / run.totals.goodput_mbps for goodput, run in zip(mine, runs, strict=True)
     ]
-    assert {one["none"] for one in samples} == {None}
+    assert {sample["none"] for sample in samples} == {None}
     # The direction of a formula is unknown, and so are bounds of its mean.
     with pytest.raises(ExperimentError, match=r"better\.part.*is missing"):
         ex.Experiment(
@@ -176,7 +176,7 @@ def test_a_metric_can_be_a_formula_of_others_in_each_run() -> None:
         )
 
 
-def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path, tmp_path: Path) -> None:
+def test_an_interrupt_keeps_finished_runs_and_the_next_run_continues(lan: Path, tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(SMALL.replace("200 ms", "2 s").replace("replications = 3", "replications = 20"))
     command = [sys.executable, "-c", INTERRUPTED, "experiment", "run", str(path), "--out", "results"]
@@ -194,14 +194,14 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path,
         subprocess.run([*command, *out], cwd=tmp_path, capture_output=True, text=True, timeout=120)
         for out in (["--out", "results"], [])
     )
-    told, fresh = json.loads(on.stdout), json.loads(alone.stdout)
-    assert {**told, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
-    assert told["complete"] is True
+    resumed, fresh = json.loads(on.stdout), json.loads(alone.stdout)
+    assert {**resumed, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
+    assert resumed["complete"] is True
     # Runs that were kept stay, and the reported time is that of the others.
     with open_store(tmp_path / "results") as store:
         there = list(store.runs())
     assert there[: len(kept)] == kept and len(there) == 120
-    assert told["timing"]["cpu_seconds"] == pytest.approx(sum(run.cpu_s for run in there[len(kept) :]))
+    assert resumed["timing"]["cpu_seconds"] == pytest.approx(sum(run.cpu_s for run in there[len(kept) :]))
 
 
 #: Code of a command line that a signal interrupts when it looks at the 20th finished run. The main
@@ -225,7 +225,7 @@ main()
 """
 
 
-def test_check_tells_points_runs_and_cost_and_runs_nothing(small: Path, cli: Cli, tmp_path: Path) -> None:
+def test_check_shows_points_runs_and_cost_without_running(small: Path, cli: Cli, tmp_path: Path) -> None:
     done = cli("experiment", "check", small)
     assert done.returncode == 0, done.stderr
     assert re.search(r"6 points, 18 runs: some 0\.\d+ s of CPU time", done.stdout)
@@ -239,7 +239,7 @@ def test_check_tells_points_runs_and_cost_and_runs_nothing(small: Path, cli: Cli
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lan.toml", "small.toml"]
 
 
-def test_report_is_one_page_with_question_answer_figures_tables_and_the_way_back(
+def test_report_is_one_page_with_question_answer_figures_tables_and_command(
     small: Path, cli: Cli, tmp_path: Path
 ) -> None:
     small.write_text(SMALL.replace("Is EPD", "Is <b>EPD"))
@@ -268,7 +268,7 @@ labels = ["EPD", "FBA", "FBA, less"]
 """
 
 
-def test_axes_that_vary_together_are_one_named_by_its_labels(small: Path, cli: Cli, tmp_path: Path) -> None:
+def test_joint_axes_are_shown_as_the_axis_with_labels(small: Path, cli: Cli, tmp_path: Path) -> None:
     small.write_text(TOGETHER.replace("\n[question]", f"{NAMED}\n[question]"))
     done = cli("experiment", "report", small)
     assert done.returncode == 0, done.stderr
@@ -284,7 +284,7 @@ def test_axes_that_vary_together_are_one_named_by_its_labels(small: Path, cli: C
     assert re.search(r"^policy +buffer_cells +runs +efficiency", done.stdout, re.MULTILINE)
 
 
-def test_axes_that_vary_together_without_labels_are_told_apart_by_one_or_by_all() -> None:
+def test_joint_axes_without_labels_are_distinguished_by_one_or_all_columns() -> None:
     numbers = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.4, "p95": 0.6, "min": 0.3, "max": 0.7}
     for values, names in (
         ([("epd", 0.5), ("fba", 0.5), ("fba", 0.8)], ["drop, z"]),
@@ -292,17 +292,19 @@ def test_axes_that_vary_together_without_labels_are_told_apart_by_one_or_by_all(
     ):
         points = [{"drop": drop, "z": z, "runs": 3, "efficiency": numbers} for drop, z in values]
         document = {"points": points, "together": [{"columns": ["drop", "z"], "named_by": None, "asked": None}]}
-        assert [list(point) for point in side_by_side(document, named=False)] == [[*names, "runs", "efficiency"]] * 3
-        assert side_by_side(document, named=True) == points
+        assert [list(point) for point in merge_joint_axes(document, named=False)] == [
+            [*names, "runs", "efficiency"]
+        ] * 3
+        assert merge_joint_axes(document, named=True) == points
     # The question is about the column `z`, which `drop` names: `z` stays, and figures are over it.
     about = {**document, "together": [{"columns": ["drop", "z"], "named_by": "drop", "asked": "z"}]}
-    assert side_by_side(about, named=True) == points
-    assert [list(point) for point in side_by_side(about, named=False)] == [["z", "runs", "efficiency"]] * 3
-    merged = side_by_side({**document, "points": [{"drop": "fba", "z": 1}, {"drop": "fba", "z": 1}]}, named=False)
+    assert merge_joint_axes(about, named=True) == points
+    assert [list(point) for point in merge_joint_axes(about, named=False)] == [["z", "runs", "efficiency"]] * 3
+    merged = merge_joint_axes({**document, "points": [{"drop": "fba", "z": 1}, {"drop": "fba", "z": 1}]}, named=False)
     assert merged == [{"drop": "fba"}] * 2
 
 
-def test_progress_tells_points_runs_pace_and_time_left(small: Path, tmp_path: Path) -> None:
+def test_progress_shows_points_runs_pace_and_time_left(small: Path, tmp_path: Path) -> None:
     small.write_text(SMALL.replace("200 ms", "20 s"))
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "cellyard", "experiment", "run", str(small), "--jobs", "1"]
@@ -367,7 +369,7 @@ SMALLER: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", examples.names())
-def test_ready_experiments_run_in_a_small_form(name: str) -> None:
+def test_example_experiments_run_in_a_small_form(name: str) -> None:
     data = tomllib.loads(examples.text(name))
     assert examples.text(name).startswith("# ")
     assert data["name"] == name
@@ -382,18 +384,18 @@ def test_ready_experiments_run_in_a_small_form(name: str) -> None:
     assert outcome.runs <= experiment.expected().runs
     tables = {title for title, records in outcome.answer.tables.items() if records}
     assert set(answer_tables(outcome.to_dict())) == tables, "a table is named as another part of the document"
-    assert all(one["runs"] >= 1 for one in outcome.points())
+    assert all(point["runs"] >= 1 for point in outcome.points())
 
 
-def test_every_question_is_in_the_docs_and_in_a_ready_experiment_which_is_a_section_there() -> None:
+def test_every_question_is_documented_and_has_a_documented_example() -> None:
     kinds = {examples.experiment(name).question.kind for name in examples.names()}
     assert kinds == set(reading.QUESTIONS)
     page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
     for kind, module in reading.QUESTIONS.items():
         (question,) = (
-            one
-            for one in vars(module).values()
-            if getattr(one, "__module__", "") == module.__name__ and hasattr(one, "kind")
+            member
+            for member in vars(module).values()
+            if getattr(member, "__module__", "") == module.__name__ and hasattr(member, "kind")
         )
         assert question.kind == kind
         assert getattr(ex, question.__name__) is question
@@ -416,7 +418,7 @@ def imported(code: str) -> str:
     """Return the heavy modules that are loaded after ``code``."""
     heavy = "'scipy', 'optuna', 'polars', 'pandas', 'matplotlib', 'cellyard.experiment.experiment'"
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{code}\nprint([one for one in ({heavy}) if one in sys.modules])"],
+        [sys.executable, "-c", f"import sys\n{code}\nprint([module for module in ({heavy}) if module in sys.modules])"],
         capture_output=True,
         text=True,
     )
@@ -424,13 +426,13 @@ def imported(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_libraries_of_experiments_are_imported_when_they_are_needed() -> None:
+def test_optional_libraries_are_imported_only_when_needed() -> None:
     assert imported("import cellyard, cellyard.cli.main, cellyard.experiment") == "[]"
     reading_one = "from cellyard.experiment import examples\nexamples.experiment('buffer')"
     assert imported(reading_one) == "['cellyard.experiment.experiment']"
 
 
-def test_an_experiment_from_python_keeps_its_runs_in_a_store_and_takes_them_from_there(tmp_path: Path) -> None:
+def test_an_experiment_from_python_stores_and_reuses_its_runs(tmp_path: Path) -> None:
     def make(replications: int) -> ex.Experiment:
         return ex.Experiment(
             name="kept",
@@ -464,7 +466,7 @@ def test_an_experiment_from_python_runs_on_workers_that_are_started_once() -> No
     )
     here, there = made.run(), made.run(workers=1)
     assert there.text == here.text and there.points() == here.points()
-    with pytest.raises(UsageError, match="on and workers exclude each other"):
+    with pytest.raises(UsageError, match=r"give either on .* or workers .*, not both"):
         made.run(on="tcp://127.0.0.1:1", workers=1)
 
 
@@ -480,7 +482,9 @@ switch = [
 link = [{ from = "source", to = "west", rate = "141.333 Mbps" }, { from = "west", to = "sink", rate = "141.333 Mbps" }]
 vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", mss = "9140 bytes", granularity = "0.1 ms", initial_rto = "10 ms" } }]
 """
-IN_STEP = "those that begin within ensemble.start_jitter of each other may meet again in one buffer with each timeout"
+SYNCHRONISED = (
+    "TCPs that start within ensemble.start_jitter of each other may overflow the same buffer again at each timeout"
+)
 
 
 def meeting(folder: Path, cli: Cli, path: str, values: list[object], metric: str = "efficiency") -> list[str]:
@@ -499,17 +503,17 @@ def test_runs_in_which_no_tcp_delivers_anything_are_noted_with_their_points(
     tmp_path: Path, cli: Cli, metric: str
 ) -> None:
     (note,) = meeting(tmp_path, cli, "ensemble.start_jitter", ["1 us", "100 ms"], metric)
-    told = "no TCP delivered anything in 2 of 4 runs (at start_jitter = 1 us): where frames were lost, "
-    assert note.startswith(told + IN_STEP)
+    text = "no TCP delivered anything in 2 of 4 runs (at start_jitter = 1 us); if frames were lost, "
+    assert note.startswith(text + SYNCHRONISED)
 
 
 def test_replications_in_which_no_tcp_delivers_anything_are_noted(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "meeting.toml").write_text(MEETING)
-    assert f"no TCP delivered anything: {IN_STEP}" in cli("run", "meeting.toml", "--replications", 2).stderr
+    assert f"no TCP delivered anything: {SYNCHRONISED}" in cli("run", "meeting.toml", "--replications", 2).stderr
     short = cli("run", "meeting.toml", "--replications", 2, "--set", "duration=9 ms").stderr
     assert "no TCP delivered anything: they lost what they sent first, and the run ends before a first timeout" in short
     grid = cli("run", "meeting.toml", "--replications", 2, "--grid", 'ensemble.start_jitter="1 us","100 ms"').stderr
-    assert f"no TCP delivered anything in 2 of 4 runs: {IN_STEP}" in grid
+    assert f"no TCP delivered anything in 2 of 4 runs: {SYNCHRONISED}" in grid
 
 
 @pytest.mark.parametrize(
@@ -520,7 +524,7 @@ def test_replications_in_which_no_tcp_delivers_anything_are_noted(tmp_path: Path
         ("vc.*.traffic", ["'udp'"]),
     ],
 )
-def test_tcps_that_could_not_meet_are_not_blamed_for_it(
+def test_runs_without_synchronised_tcps_get_no_note_on_timeouts(
     tmp_path: Path, cli: Cli, path: str, values: list[object]
 ) -> None:
     assert not [note for note in meeting(tmp_path, cli, path, values) if "no TCP" in note and "timeout" in note]

@@ -70,18 +70,18 @@ WRONG = {
     "column of the answer": (
         f'{AXIS}\n{VALUES}\n\n[question]\nkind = "find"\naxis = "buffer"',
         f'{AXIS}\nname = "share_low"\n{VALUES}\n\n[question]\nkind = "find"\naxis = "share_low"',
-        '8:1: axis[0].name = "share_low": is a column of the answer', "another name; not share, share_low,",
+        '8:1: axis[0].name = "share_low": is the name of a column of the answer', "a name other than share, share_low,",
     ),
     "column": (
         '["efficiency", "cell_loss_ratio"]', '{ buffer_cells = "totals.max_queue_cells", cell_loss_ratio = "totals.cell_loss_ratio" }',
-        '6:1: axis[0].name = "buffer": has the column of the metric buffer_cells', "another name of the axis",
+        '6:1: axis[0].name = "buffer": gets the column buffer_cells, which is also a metric', "a different name for the axis",
     ),
-    "item": (VALUES, "values = [[1]]", "8:11: axis[0].values[0] = [1]: is not a value", "a text"),
-    "neither": (VALUES, "", "6:1: axis[0]: needs either values or a range", "range = {"),
+    "item": (VALUES, "values = [[1]]", "8:11: axis[0].values[0] = [1]: cannot be set in a scenario", "a text"),
+    "neither": (VALUES, "", "6:1: axis[0]: needs either values or range", "range = {"),
     "runs": (
         "replications = 2",
         "replications = 100000\n" + '[[axis]]\npath = "seed"\nrange = { from = 1, to = 1000, steps = 1000 }\n',
-        "14:2: question: the experiment makes 300000000 runs",
+        "14:2: question: the experiment has 300000000 runs",
         "at most 10000000",
     ),
     "requirement": ("cell_loss_ratio < 0.001", "cell_loss < 0.001", "13:12: question.require[0] = ", "did you mean `cell_loss_ratio`?"),
@@ -98,19 +98,19 @@ WRONG = {
     "formula of a formula": (
         'metrics = ["efficiency", "cell_loss_ratio"]',
         'metrics = { efficiency = "efficiency", twice = "2 * efficiency", more = "twice + 1" }',
-        '3:66: metrics.more = "twice": is a formula itself',
+        '3:66: metrics.more = "twice": is itself a formula',
         "efficiency",
     ),
     "formula of paths": (
         'metrics = ["efficiency", "cell_loss_ratio"]',
         'metrics = { efficiency = "efficiency", ratio = "vc.vc1.goodput_mbps / vc.vc2.goodput_mbps" }',
         "3:40: metrics.ratio = ",
-        "a formula of other metrics by their names, as `near / far`",
+        "a formula of other metrics by their names, such as `near / far`",
     ),
     "metrics": ('metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = "efficiency"', "3:1: metrics = ", "is neither a list"),
     "example": ('"lan-5"', '"lan-6"', "2:10: base.example = ", "did you mean 'lan-5'?"),
     "base": ('example = "lan-5"', 'file = "none.toml"', "2:10: base.file = ", "No such file"),
-    "replications": ("replications = 2", "replications = 0", "4:1: replications = 0: is out of bounds", "from 1 to 100000"),
+    "replications": ("replications = 2", "replications = 0", "4:1: replications = 0: is out of range", "from 1 to 100000"),
     "type": ("replications = 2", 'replications = "two"', "4:1: replications = ", "is not a whole number"),
     "field": ("replications = 2", "replicatons = 2", "4:1: replicatons = 2: is an unknown field", "did you mean `replications`?"),
     "axis": ('axis = "buffer"', 'axis = "bufer"', "12:1: question.axis = ", "did you mean `buffer`?"),
@@ -133,7 +133,7 @@ def test_one_mistake_is_one_clear_error_and_leaves_nothing_behind(case: str, cli
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.toml"]
 
 
-def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(cli: Cli, tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once_in_line_order(cli: Cli, tmp_path: Path) -> None:
     text = GOOD
     for case in ("field", "metric", "path", "question"):
         text = text.replace(*WRONG[case][:2])
@@ -143,7 +143,7 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(cli: Cli, tmp
     assert [int(line.split(":")[1]) for line in done.stderr.splitlines()] == [3, 4, 8, 12]
 
 
-def test_the_same_mistakes_in_python_are_the_same_errors_without_a_place() -> None:
+def test_mistakes_in_python_give_the_same_errors_without_lines() -> None:
     with pytest.raises(ExperimentError) as raised:
         ex.Experiment(
             name="bad",
@@ -158,13 +158,13 @@ def test_the_same_mistakes_in_python_are_the_same_errors_without_a_place() -> No
         ex.Experiment(name="bad", base=examples.scenario("lan-5"), axes=["x"], metrics=["efficiency"])  # type: ignore[list-item]
 
 
-def test_a_formula_is_not_blamed_for_a_metric_that_is_wrong_where_it_stands() -> None:
+def test_a_formula_of_a_faulty_metric_is_not_reported_too() -> None:
     for formula, blamed in (("loss / 2", []), ("loss / lost", [("metrics.ratio", '"lost"')])):
         metrics = f'{{ loss = "cell_los_ratio", ratio = "{formula}" }}'
         with pytest.raises(ExperimentError) as raised:
             ex.Experiment.from_toml(GOOD.replace('["efficiency", "cell_loss_ratio"]', metrics))
-        told = [(problem.path, problem.value) for problem in raised.value.problems if "metrics" in problem.path]
-        assert told == [("metrics.loss", '"cell_los_ratio"'), *blamed]
+        reported = [(problem.path, problem.value) for problem in raised.value.problems if "metrics" in problem.path]
+        assert reported == [("metrics.loss", '"cell_los_ratio"'), *blamed]
 
 
 def test_a_condition_runs_no_code() -> None:
@@ -191,7 +191,7 @@ VALUES_OF = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(KEYS, VALUES_OF, max_size=4))
-def test_every_key_of_any_text_has_the_place_where_it_stands(data: dict[str, Any]) -> None:
+def test_every_key_has_its_line_and_column(data: dict[str, Any]) -> None:
     from cellyard.system.values import toml
 
     def key(name: str) -> str:
@@ -215,7 +215,7 @@ def test_every_key_of_any_text_has_the_place_where_it_stands(data: dict[str, Any
         check(value, (name,))
 
 
-def test_places_of_headers_lists_of_tables_and_strings_over_several_lines() -> None:
+def test_headers_lists_and_multiline_strings_have_lines_and_columns() -> None:
     text = 'a.b = 1\n[t."u v"]\nx = """\n]\n"""\n[[l]]\ny = [\n  1,\n  # no\n  2,\n]\n'
     text += "[l.in]\nz = 1979-05-27 07:32:00\n[[l]]\ny = '''a'''\n"
     found = _engine.read_tree(text, "")[1]
@@ -241,7 +241,7 @@ question = {{
     assert isinstance(experiment.question, ex.Precision) and experiment.question.within
 
 
-def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_named_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = ex.Experiment.from_toml(GOOD)
     outcome = ex.Outcome(experiment)
     for name in ("polars", "pandas", "scipy", "optuna"):
@@ -253,10 +253,10 @@ def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.
     from cellyard.experiment.description import design
     from cellyard.experiment.questions import optimise
 
-    with pytest.raises(UsageError, match="need scipy: pip install scipy"):
-        design.scipy("designs")
-    with pytest.raises(UsageError, match="needs optuna: pip install optuna"):
-        optimise.load()
+    with pytest.raises(UsageError, match=r"designs cannot be used without scipy: pip install scipy"):
+        design.load_scipy("designs")
+    with pytest.raises(UsageError, match=r"needs optuna: pip install optuna"):
+        optimise.load_optuna()
 
 
 @pytest.mark.parametrize("module", ["torch", "scipy"])
@@ -317,7 +317,7 @@ def replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
         return value
     if isinstance(data, dict):
         return {**data, path[0]: replaced(data[path[0]], path[1:], value)}
-    return [replaced(one, path[1:], value) if place == path[0] else one for place, one in enumerate(data)]
+    return [replaced(item, path[1:], value) if index == path[0] else item for index, item in enumerate(data)]
 
 
 @pytest.mark.parametrize(
@@ -356,18 +356,18 @@ values = ["epd", "tail-drop"]
 """
 
 
-def test_a_constraint_that_cannot_be_judged_is_an_error_with_its_place(cli: Cli, tmp_path: Path) -> None:
+def test_a_constraint_that_cannot_be_evaluated_is_an_error(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "constrained.toml").write_text(CONSTRAINED)
     done = cli("experiment", "check", "constrained.toml")
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "constraints" in done.stderr and "cannot be judged" in done.stderr
+    assert "constraints" in done.stderr and "cannot be evaluated" in done.stderr
 
 
 def test_a_metric_may_not_have_the_name_of_a_column(cli: Cli, tmp_path: Path) -> None:
     text = CONSTRAINED.replace('constraints = ["policy > 3"]\n', "").replace('["efficiency"]', '{ runs = "timeouts" }')
     (tmp_path / "named.toml").write_text(text)
     done = cli("experiment", "check", "named.toml")
-    assert done.returncode == 2 and "is a name of something else" in done.stderr
+    assert done.returncode == 2 and "is a reserved name" in done.stderr
 
 
 BIG = """\
@@ -388,7 +388,7 @@ BUFFERS = 'path = "switch.west.ubr.buffer"\nrange = {{ from = "{} cells", to = "
 SEEDS = 'path = "seed"\nrange = { from = 1, to = 60, steps = 60 }'
 
 
-def test_a_value_that_is_wrong_beside_one_other_is_found_in_a_grid_of_more_points_than_are_tried() -> None:
+def test_an_invalid_pair_of_values_is_found_in_a_sampled_grid() -> None:
     """The value works with the buffer of the base.
 
     It is neither the first nor the last nor the middle value of its axis.
@@ -396,25 +396,25 @@ def test_a_value_that_is_wrong_beside_one_other_is_found_in_a_grid_of_more_point
     fine = ", ".join(f'"{cells} cells"' for cells in range(100, 130))
     base = 'question = "table"\nset = { "switch.west.ubr.buffer" = "2000 cells" }'
     late = big(BUFFERS.format(1000), RESERVE.format(f'{fine}, "1900 cells", "100 cells"'), SEEDS)
-    with pytest.raises(ExperimentError, match=r"the values .*reserve = 1900 cells.* do not go together"):
+    with pytest.raises(ExperimentError, match=r"the values .*reserve = 1900 cells.* are invalid together"):
         ex.Experiment.from_toml(late.replace('question = "table"', base))
     many = ex.Experiment.from_toml(big(BUFFERS.format(1000), RESERVE.format(fine), SEEDS))
-    points = many.plan.tried_points(1000)
+    points = many.plan.checked_points(1000)
     tried = {
         (axis.name, level) for point in points for axis in many.plan.axes for level in [dict(point.levels)[axis.name]]
     }
     assert tried == {(axis.name, level) for axis in many.plan.axes for level in axis.levels}
     assert len(points) <= 2 * (60 + 30 + 60) + 200 < many.expected().points == 60 * 30 * 60
-    assert many.plan.tried_points(1000) == points
+    assert many.plan.checked_points(1000) == points
 
 
-def test_a_long_list_has_its_wrong_value_told_with_its_place() -> None:
+def test_an_invalid_value_in_a_long_list_is_reported_with_its_index() -> None:
     values = ", ".join(f'"{1000 + i} cells"' for i in range(1500)) + ', "12 frames"'
     with pytest.raises(ExperimentError, match=r"axis\[0\]\.values\[1500\]: .*unknown unit `frames`"):
         ex.Experiment.from_toml(big(f'path = "switch.west.ubr.buffer"\nvalues = [{values}]', SEEDS))
 
 
-def test_equal_values_side_by_side_cannot_be_compared_or_searched() -> None:
+def test_repeated_values_cannot_be_compared_or_searched() -> None:
     axes = (
         'path = "switch.west.ubr.buffer"\nvalues = ["500 cells", "500 cells"]\ntogether = "a"',
         'path = "switch.west.ubr.drop"\nvalues = ["epd", "tail-drop"]\ntogether = "a"',
@@ -424,16 +424,16 @@ def test_equal_values_side_by_side_cannot_be_compared_or_searched() -> None:
         '{ kind = "find", axis = "buffer", require = "efficiency > 0" }',
     ):
         text = big(*axes).replace('"table"', question).replace("replications = 1", "replications = 2")
-        with pytest.raises(ExperimentError, match=r'question\.axis = "buffer": has (equal values|a single value)'):
+        with pytest.raises(ExperimentError, match=r'question\.axis = "buffer": has (repeated values|only one value)'):
             ex.Experiment.from_toml(text)
 
 
-def test_a_name_that_is_wrong_on_its_axis_is_not_wrong_once_more_in_the_question() -> None:
+def test_a_fault_of_an_axis_is_not_reported_again_in_the_question() -> None:
     question = ex.Compare("buffer", ["efficiency"], against="small")
     axis = ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"], labels=["small"])
     base = examples.scenario("lan-5")
     with pytest.raises(ExperimentError) as refused:
         ex.Experiment(name="x", base=base, axes=[axis], metrics=["efficiency"], question=question)
     assert str(refused.value) == (
-        'axis[0].labels = ["small"]: has 1 text, and there are 2 values (allowed: one for each of a list of values)'
+        'axis[0].labels = ["small"]: has 1 label for 2 values (allowed: one label for each value of a list)'
     )

@@ -19,16 +19,16 @@ def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
 
     outcome = comparison(replications=20).run(runner=by(measure))
     assert outcome.answer is not None
-    found = {(one["variant"], one["against"]): one for one in outcome.answer.tables["comparisons"]}
+    found = {(record["variant"], record["against"]): record for record in outcome.answer.tables["comparisons"]}
     assert found["1001 cells", "1000 cells"]["better"] == "not separated"
     for against in ("1000 cells", "1001 cells"):
-        one = found["1002 cells", against]
-        assert one["better"] == "1002 cells"
-        assert one["difference_low"] < 0.05 < one["difference_high"]
+        record = found["1002 cells", against]
+        assert record["better"] == "1002 cells"
+        assert record["difference_low"] < 0.05 < record["difference_high"]
     assert "1002 cells is better than 1000 cells: efficiency is higher by 0.0" in outcome.text
 
 
-def test_compare_against_a_value_takes_the_others_less_that_one() -> None:
+def test_differences_against_a_value_are_other_minus_value() -> None:
     experiment = ex.Experiment(
         name="against",
         base=BASE,
@@ -39,8 +39,11 @@ def test_compare_against_a_value_takes_the_others_less_that_one() -> None:
     )
     outcome = experiment.run(runner=by(lambda at, i: {"efficiency": at["buffer"] - 1000 + drawn(i).gauss(0, 0.01)}))
     assert outcome.answer is not None
-    told = [(one["variant"], one["against"], round(one["difference"])) for one in outcome.answer.tables["comparisons"]]
-    assert told == [("1000 cells", "1001 cells", -1), ("1002 cells", "1001 cells", 1)]
+    differences = [
+        (record["variant"], record["against"], round(record["difference"]))
+        for record in outcome.answer.tables["comparisons"]
+    ]
+    assert differences == [("1000 cells", "1001 cells", -1), ("1002 cells", "1001 cells", 1)]
 
 
 def test_compare_knows_that_less_loss_is_better() -> None:
@@ -64,37 +67,37 @@ def test_compare_calls_equal_variants_different_as_rarely_as_stated() -> None:
             for a in range(5)
             for b in range(a)
         ]
-        wrong += any(one.probability < 0.05 for one in holm(pairs, 0.95))
+        wrong += any(result.probability < 0.05 for result in holm(pairs, 0.95))
     assert 0.005 < wrong / 1000 < 0.07
 
 
-def test_intervals_of_compare_leave_out_zero_exactly_where_a_pair_is_called_different() -> None:
+def test_intervals_of_compare_exclude_zero_exactly_for_different_pairs() -> None:
     seen = set()
     for repetition in range(60):
         r = drawn("steps", repetition)
         samples = [[r.gauss(shift, 1) for _ in range(8)] for shift in (0, 0.6, 1.2, 2.4)]
-        for one, values in zip(holm([log_no_difference(v) for v in samples], 0.95), samples, strict=True):
-            found = estimate(values, one.confidence)
+        for result, values in zip(holm([log_no_difference(v) for v in samples], 0.95), samples, strict=True):
+            found = estimate(values, result.confidence)
             assert found and found.low is not None and found.high is not None
-            assert (one.probability < 0.05) == (not found.low <= 0 <= found.high)
-            seen.add(one.probability < 0.05)
+            assert (result.probability < 0.05) == (not found.low <= 0 <= found.high)
+            seen.add(result.probability < 0.05)
     assert seen == {True, False}
 
 
-def test_compare_says_of_how_many_pairs_it_judges() -> None:
+def test_compare_reports_the_number_of_defined_pairs() -> None:
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float | None]:
         undefined = at["buffer"] == 1002 and i >= 6
         return {"efficiency": None if undefined else 0.1 * at["buffer"] + drawn(at["buffer"], i).gauss(0, 0.01)}
 
     text = comparison(replications=10).run(runner=by(measure)).text
     assert text.endswith(
-        "10 replications of each variant, with common random numbers, of which 6 to 10 define the metric in both of a pair."
+        "10 replications of each variant, with common random numbers; in 6 to 10 of these, the metric is defined for both variants."
     )
     whole = comparison(replications=10, variants=2).run(runner=by(measure)).text
     assert whole.endswith("10 replications of each variant, with common random numbers.")
 
 
-def test_compare_at_several_points_says_first_how_often_each_variant_was_better() -> None:
+def test_compare_at_several_points_first_counts_wins() -> None:
     experiment = ex.Experiment(
         name="points",
         base=BASE,
@@ -114,7 +117,7 @@ def test_compare_at_several_points_says_first_how_often_each_variant_was_better(
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
     assert answer.sentences[0] == (
-        "By efficiency, of 3 comparisons: better was epd 1 time (by 0.3017) and tail-drop 1 time (by 0.2936); 1 not separated."
+        "3 comparisons of efficiency: epd better in 1 (by 0.3017), tail-drop better in 1 (by 0.2936), 1 not separated."
     )
     assert answer.sentences[2].startswith(
         "At buffer = 1000 cells: epd is better than tail-drop: efficiency is higher by 0."
@@ -124,8 +127,8 @@ def test_compare_at_several_points_says_first_how_often_each_variant_was_better(
     )
 
 
-def test_an_efficiency_above_one_is_told_beside_the_answer() -> None:
+def test_an_efficiency_above_one_is_noted() -> None:
     above = comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.1 + 0.01 * i}))
     (note,) = above.to_dict()["notes"]
-    assert note.startswith("efficiency is up to 1.190: more was delivered than measure.max_goodput says can be.")
+    assert note.startswith("efficiency reaches 1.190: more was delivered than measure.max_goodput allows.")
     assert comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.0004})).to_dict()["notes"] == []

@@ -10,7 +10,7 @@ from cellyard.experiment.description.expression import Condition
 from known_answers import BASE, by
 
 
-def test_ends_of_a_range_are_those_that_are_stated() -> None:
+def test_ends_of_a_range_are_exact() -> None:
     ends = ex.Range("0.123456789", "1.123456789")
     assert [ends.at(share).label for share in (0, 1)] == ["0.123456789", "1.123456789"]
 
@@ -54,13 +54,13 @@ def test_axes_that_vary_together_and_constraints_choose_the_points() -> None:
     assert experiment.engine().scenario(experiment.plan.points()[0]).to_dict()["vcs"].__len__() == 2
 
 
-def test_equal_is_not_enough_where_less_is_asked() -> None:
+def test_equality_violates_a_strict_condition() -> None:
     assert Condition("queue < 1000").excess({"queue": 1000}) > 0
     assert Condition("queue <= 1000").excess({"queue": 1000}) == 0
     assert Condition("queue < 1000").excess({"queue": 900}) == -100
 
 
-def test_lists_that_vary_together_stay_side_by_side_where_values_repeat() -> None:
+def test_joint_lists_keep_repeated_values() -> None:
     axes = [
         ex.Axis("switch.west.ubr.buffer", ["500 cells", "500 cells", "1000 cells"], together="a"),
         ex.Axis("switch.west.ubr.drop", ["tail-drop", "epd", "epd"], together="a"),

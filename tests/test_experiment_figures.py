@@ -9,7 +9,7 @@ from cellyard import experiment as ex
 from known_answers import BASE, by
 
 
-def test_lines_of_many_metrics_stand_below_each_other() -> None:
+def test_lines_of_many_metrics_use_several_rows() -> None:
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import figures
 
@@ -51,32 +51,32 @@ def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None
             assert [label.get_text() for label in axes.get_xticklabels()] == [str(value) for value in values]
 
 
-def test_a_figure_of_more_differences_than_fit_says_how_many_it_shows() -> None:
+def test_a_figure_of_too_many_differences_says_how_many_it_shows() -> None:
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import _differences
 
     def drawn(number: int) -> Any:
-        told = {
+        record = {
             "metric": "efficiency",
             "difference": 0.1,
             "difference_low": 0.0,
             "difference_high": 0.2,
             "better": "not separated",
         }
-        return _differences([{**told, "variant": f"v{i}", "against": "base"} for i in range(number)])
+        return _differences([{**record, "variant": f"v{i}", "against": "base"} for i in range(number)])
 
     few, many = drawn(60), drawn(61)
     assert "first" not in few.text and many.text.endswith("The first 60 of 61; comparisons.csv has all.")
-    assert [len(one.figure.axes[0].get_yticks()) for one in (few, many)] == [60, 60]
+    assert [len(drawn.figure.axes[0].get_yticks()) for drawn in (few, many)] == [60, 60]
 
 
-def test_the_best_of_three_goals_are_no_line_in_the_plane_of_two() -> None:
+def test_the_best_points_of_three_goals_are_not_joined_by_a_line() -> None:
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import _front
 
     def drawn(*goals: str) -> Any:
         best = [dict.fromkeys(goals, float(i)) for i in range(3)]
-        points = [{goal: {"mean": value} for goal, value in one.items()} for one in best]
+        points = [{goal: {"mean": value} for goal, value in values.items()} for values in best]
         return _front({"question": {"goals": dict.fromkeys(goals, "highest")}, "points": points, "best": best}).figure
 
     two, three = drawn("efficiency", "fairness"), drawn("efficiency", "fairness", "goodput_mbps")

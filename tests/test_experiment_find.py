@@ -71,10 +71,10 @@ def test_find_says_that_its_assumption_was_checked() -> None:
     assert found["buffer"] == "4321 cells"
     assert found["values_tried"] <= 2 + 14 + 6
     assert (found["bracket_from"], found["bracket_to"]) == ("4320 cells", "4321 cells") or found["share_low"] < 0.5
-    assert "Assumed: once the requirement holds it holds for every larger value" in text
+    assert "Assumption: if the requirement holds at a value, it holds at every larger value" in text
 
 
-def test_find_says_that_its_assumption_is_wrong_and_tries_all_values_where_they_are_few() -> None:
+def test_find_tries_all_values_if_its_assumption_is_wrong() -> None:
     text, found = finding(lambda x: float(20 <= x < 40 or x >= 60), size=64)
     assert "is wrong" in text
     assert (found["buffer"], found["values_tried"]) == ("20 cells", 64)
@@ -124,7 +124,7 @@ def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width
         fresh = [holds(expected, many + i) for i in range(many)]
         assert (found["share_low"], found["share_high"]) == share_interval(round(sum(fresh)), many, 0.95)
         lacks = found["share_low"] < share
-        assert (f"so {100 * share:g} % is not shown" in outcome.text) == lacks
+        assert (f"but not {100 * share:g} %" in outcome.text) == lacks
     assert sorted(widths)[4] <= (2 if width < 300 else 8)
 
 
@@ -140,6 +140,6 @@ def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_
     share, steps = (note for note in experiment.notes if "replication" in note)
     # If all n succeed, the lower bound is n / (n + 1.96^2): 72.2 % for 10 of 10. A bound of 95 %
     # takes 73.
-    assert "at least 72.2 % at 95 % confidence; 73 replications can" in share
+    assert "at least 72.2 % (95 % confidence); 73 replications are needed" in share
     assert "7751 values are searched" in steps
     assert share_interval(73, 73, 0.95)[0] >= 0.95 > share_interval(72, 72, 0.95)[0]

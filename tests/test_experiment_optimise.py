@@ -21,27 +21,27 @@ def test_optimise_gets_near_the_top_and_gives_up_bad_trials() -> None:
     assert again.answer == outcome.answer  # every run gives the same result
 
 
-def test_optimise_keeps_to_its_requirements() -> None:
+def test_optimise_meets_its_requirements() -> None:
     outcome = optimising(goals={"efficiency": "highest"}, require=["fairness > 0.6"], trials=60).run(runner=by(hill))
     assert outcome.answer is not None
     (best,) = outcome.answer.tables["best"]
     assert 0.2 < float(best["r"]) < 0.4
     none = optimising(goals={"efficiency": "highest"}, require=["fairness > 2"], trials=10).run(runner=by(hill))
-    assert "No trial has fairness > 2" in none.text
+    assert "No trial meets fairness > 2." in none.text
 
 
-def test_optimise_gives_points_of_which_none_beats_another() -> None:
+def test_optimise_with_two_goals_returns_a_pareto_front() -> None:
     outcome = optimising(goals={"efficiency": "highest", "fairness": "highest"}, trials=60).run(runner=by(hill))
     assert outcome.answer is not None
-    best = [(one["efficiency"], one["fairness"]) for one in outcome.answer.tables["best"]]
+    best = [(record["efficiency"], record["fairness"]) for record in outcome.answer.tables["best"]]
     assert len(best) > 3
     assert not any(a[0] >= b[0] and a[1] >= b[1] for a in best for b in best if a is not b)
 
 
-def test_the_best_points_stand_in_the_order_of_the_first_goal() -> None:
-    for way, sign in (("highest", 1), ("lowest", -1)):
-        goals = {"fairness": way, "efficiency": "highest"}
+def test_best_points_are_sorted_by_the_first_goal() -> None:
+    for direction, sign in (("highest", 1), ("lowest", -1)):
+        goals = {"fairness": direction, "efficiency": "highest"}
         answer = optimising(goals=goals, trials=24, sampler="random").run(runner=by(hill)).answer
         assert answer is not None
-        found = [sign * one["fairness"] for one in answer.tables["best"]]
+        found = [sign * record["fairness"] for record in answer.tables["best"]]
         assert len(found) > 1 and found == sorted(found, reverse=True)

@@ -39,7 +39,7 @@ LAWS = {
 @pytest.mark.parametrize(
     ("name", "first"), [*((name, 20) for name in LAWS), ("Bernoulli", 5), ("rare loss", 5), ("two modes", 5)]
 )
-def test_intervals_of_precision_cover_a_known_mean_as_often_as_stated_or_are_not_known(name: str, first: int) -> None:
+def test_intervals_of_precision_cover_a_known_mean_or_are_unknown(name: str, first: int) -> None:
     """Runs 120 repetitions at a nominal 95 % with fixed seeds.
 
     Fewer than 88.5 % of the known intervals would be 3.3 standard errors below.
@@ -85,7 +85,7 @@ def test_precision_makes_as_many_runs_as_steins_rule_says() -> None:
     assert needed == math.ceil((2.02269 / 0.2) ** 2) == 103
 
 
-def test_precision_of_a_rare_loss_is_not_reached_by_runs_without_one() -> None:
+def test_runs_without_loss_do_not_reach_the_precision_of_a_rare_loss() -> None:
     experiment = ex.Experiment(
         name="rare",
         base=BASE,
@@ -98,11 +98,11 @@ def test_precision_of_a_rare_loss_is_not_reached_by_runs_without_one() -> None:
     (found,) = outcome.answer.tables["precision"]
     assert (found["reached"], found["runs"], found["cells.mean"], found["cells.low"]) == ("not known", 40, 7.0, None)
     assert 0.05 < found["cell_loss_ratio.high"] < 0.15
-    assert "not known: cells, of which all 40 values are equal" in outcome.text
+    assert "Not known: cells (all 40 values are equal)." in outcome.text
     assert any("fewer than 20 first runs" in note for note in experiment.notes)
 
 
-def test_coverage_of_the_ordinary_interval_is_that_stated() -> None:
+def test_the_ordinary_interval_has_the_stated_coverage() -> None:
     covered = 0
     for repetition in range(2000):
         r = drawn("fixed", repetition)
@@ -112,7 +112,7 @@ def test_coverage_of_the_ordinary_interval_is_that_stated() -> None:
     assert abs(covered / 2000 - 0.95) < 3.5 * math.sqrt(0.95 * 0.05 / 2000)
 
 
-def test_precision_says_which_points_did_not_get_there() -> None:
+def test_precision_names_the_points_that_did_not_reach_it() -> None:
     experiment = ex.Experiment(
         name="precise",
         base=BASE,
@@ -126,9 +126,9 @@ def test_precision_says_which_points_did_not_get_there() -> None:
         runner=by(lambda at, i: {"efficiency": drawn(at["policy"], i).gauss(1.0, spread[at["policy"]])})
     )
     assert outcome.answer is not None
-    assert "1 point of 2 did not get there with at most 50 runs" in outcome.text
-    assert [one["reached"] for one in outcome.answer.tables["precision"]] == ["yes", "no"]
-    assert [one["runs"] for one in outcome.points()] == [40, 50]
+    assert "At 1 of 2 points, at most 50 runs were not enough: policy = fba." in outcome.text
+    assert [record["reached"] for record in outcome.answer.tables["precision"]] == ["yes", "no"]
+    assert [point["runs"] for point in outcome.points()] == [40, 50]
 
 
 def test_a_bound_that_a_value_passes_clips_no_interval() -> None:

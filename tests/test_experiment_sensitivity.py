@@ -43,17 +43,17 @@ def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
 
     outcome = experiment.run(runner=by(measure))
     assert outcome.answer is not None
-    for one, first, total in zip(
+    for record, first, total in zip(
         outcome.answer.tables["indices"], (0.3139, 0.4424, 0.0), (0.5576, 0.4424, 0.2437), strict=True
     ):
-        assert one["first"] == pytest.approx(first, abs=0.03)
-        assert one["total"] == pytest.approx(total, abs=0.03)
-        assert one["first_low"] - 0.02 <= first <= one["first_high"] + 0.02
-        assert one["total_low"] - 0.02 <= total <= one["total_high"] + 0.02
-    assert outcome.text.startswith("x1 decides efficiency most")
+        assert record["first"] == pytest.approx(first, abs=0.03)
+        assert record["total"] == pytest.approx(total, abs=0.03)
+        assert record["first_low"] - 0.02 <= first <= record["first_high"] + 0.02
+        assert record["total_low"] - 0.02 <= total <= record["total_high"] + 0.02
+    assert outcome.text.startswith("x1 has the largest influence on efficiency. Total indices: ")
 
 
-def test_an_axis_without_influence_has_no_interval_and_is_told_and_drawn() -> None:
+def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import _indices
     from cellyard.experiment.questions.sensitivity import _sentence
@@ -61,9 +61,11 @@ def test_an_axis_without_influence_has_no_interval_and_is_told_and_drawn() -> No
     ends = {"first": 0.9, "first_low": 0.8, "first_high": 1.0, "total": 0.9, "total_low": 0.8, "total_high": 1.0}
     none = {"first": 0.0, "first_low": None, "first_high": None, "total": 0.0, "total_low": None, "total_high": None}
     records: list[dict[str, Any]] = [{"metric": "m", "axis": "buffer", **ends}, {"metric": "m", "axis": "idle", **none}]
-    assert _sentence("m", records).startswith("buffer decides m most") and "overlap" not in _sentence("m", records)
+    assert _sentence("m", records).startswith("buffer has the largest influence on m.") and "overlap" not in _sentence(
+        "m", records
+    )
     assert len(_indices(records).figure.axes) == 1
-    assert _sentence("m", [{"metric": "m", "axis": "idle", **none}]) == "m does not vary, so that nothing decides it."
+    assert _sentence("m", [{"metric": "m", "axis": "idle", **none}]) == "m does not vary, so no axis influences it."
 
 
 def index(axis: str, total: float, low: float, high: float) -> dict[str, Any]:
@@ -71,16 +73,18 @@ def index(axis: str, total: float, low: float, high: float) -> dict[str, Any]:
     return {"metric": "m", "axis": axis, **first, "total": total, "total_low": low, "total_high": high}
 
 
-def test_sensitivity_names_no_axis_as_the_first_where_the_interval_of_any_other_reaches_it() -> None:
+def test_sensitivity_names_no_first_axis_if_intervals_overlap() -> None:
     from cellyard.experiment.questions.sensitivity import _sentence
 
     first, second, wide = index("a", 0.9, 0.8, 1.0), index("b", 0.4, 0.3, 0.5), index("c", 0.2, 0.0, 0.85)
-    assert _sentence("m", [second, first]).startswith("a decides m most: by total index a 0.9 [0.8, 1] and b 0.4 ")
-    unsure = "Which axis decides m most is not sure, as intervals overlap: by total index a 0.9 [0.8, 1], b 0.4 "
+    assert _sentence("m", [second, first]).startswith(
+        "a has the largest influence on m. Total indices: a 0.9 [0.8, 1] and b 0.4 "
+    )
+    unsure = "Which axis has the largest influence on m is not known, as intervals overlap. Total indices: a 0.9 [0.8, 1], b 0.4 "
     assert _sentence("m", [second, first, wide]).startswith(unsure)
 
 
-def test_sensitivity_says_which_indices_cannot_be_and_how_many_runs_would_tell_more() -> None:
+def test_sensitivity_reports_impossible_indices_and_the_samples_needed() -> None:
     pytest.importorskip("scipy")
     axes = [
         ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
@@ -96,19 +100,24 @@ def test_sensitivity_says_which_indices_cannot_be_and_how_many_runs_would_tell_m
     )
     few = experiment.run(runner=by(lambda at, _: {"efficiency": at["r"] + drawn(at["r"], at["z"]).gauss(0, 0.5)}))
     assert few.answer is not None
-    indices = {(order, one["axis"]): one for one in few.answer.tables["indices"] for order in ("first", "total")}
-    outside = {key: one for key, one in indices.items() if not 0 <= one[key[0]] <= 1}
+    indices = {
+        (order, record["axis"]): record for record in few.answer.tables["indices"] for order in ("first", "total")
+    }
+    outside = {key: record for key, record in indices.items() if not 0 <= record[key[0]] <= 1}
     assert outside  # random draws are fixed, and noise depends on both axes
-    (told,) = [sentence for sentence in few.answer.sentences if "outside 0 to 1" in sentence]
-    assert all(f"{order} of {axis} for efficiency ({one[order]:.4g})" in told for (order, axis), one in outside.items())
-    half = max((one[f"{order}_high"] - one[f"{order}_low"]) / 2 for (order, _), one in outside.items())
-    (samples, points, runs) = map(int, re.findall(r"some (\d+) samples \((\d+) points, (\d+) runs\)", told)[0])
+    (sentence,) = [sentence for sentence in few.answer.sentences if "outside the possible range 0 to 1" in sentence]
+    assert all(
+        f"{order} of {axis} for efficiency ({record[order]:.4g})" in sentence
+        for (order, axis), record in outside.items()
+    )
+    half = max((record[f"{order}_high"] - record[f"{order}_low"]) / 2 for (order, _), record in outside.items())
+    (samples, points, runs) = map(int, re.findall(r"About (\d+) samples \((\d+) points, (\d+) runs\)", sentence)[0])
     assert runs == 3 * points == 12 * samples
     assert half * math.sqrt(16 / samples) <= 0.1 < half * math.sqrt(2 * 16 / samples)
 
 
 @pytest.mark.filterwarnings("error")
-def test_sensitivity_is_the_same_whenever_it_is_run_and_by_the_estimators_of_scipy() -> None:
+def test_sensitivity_is_reproducible_and_agrees_with_scipy() -> None:
     import numpy as np
     from cellyard.experiment.questions.sensitivity import saltelli
     from scipy import stats  # type: ignore[import-untyped]

@@ -23,7 +23,7 @@ def test_a_parking_lot_has_a_long_group_and_one_for_each_link() -> None:
     assert [vc["traffic"]["kind"] for vc in data["vcs"]] == ["tcp", "udp"] * 4
 
 
-def test_links_between_switches_have_the_port_there_alone() -> None:
+def test_only_links_between_switches_have_the_port() -> None:
     queue = cy.Queue(buffer="300 cells", drop="epd")
     links = {
         link["name"]: link for link in lot(2, port={"ubr": queue}, delay="3 ms", access_delay="7 us").to_dict()["links"]
@@ -45,15 +45,19 @@ def test_groups_can_be_named_and_the_long_one_gets_least_without_fairness() -> N
     ("hops", "fields", "text"),
     [
         (0, {}, "hops = 0: must be a whole number from 1 to 1000"),
-        (2, {"members": []}, "members: must be at least one VC"),
+        (2, {"members": []}, r"members = \[\]: must be one VC or more"),
         (2, {"members": [3]}, "each a mapping of fields of Vc"),
-        (2, {"members": [{"traffic": "tcp", "name": "a"}]}, "members: name is given by the network"),
+        (
+            2,
+            {"members": [{"traffic": "tcp", "name": "a"}]},
+            "members: parking_lot itself sets name of each VC; leave it out",
+        ),
         (2, {"members": [{"traffic": "tcp", "nope": 1}]}, "members: .*nope"),
         (2, {"port": {"nope": 1}}, "port: .*nope"),
         (2, {"groups": ["A", "B"]}, "must be 3 different names"),
         (2, {"groups": ["A", "B", "B"]}, "must be 3 different names"),
     ],
 )
-def test_what_is_out_of_bounds_is_told(hops: int, fields: dict[str, Any], text: str) -> None:
+def test_arguments_out_of_bounds_are_refused(hops: int, fields: dict[str, Any], text: str) -> None:
     with pytest.raises(cy.UsageError, match=text):
         lot(hops, **fields)

@@ -87,7 +87,8 @@ def test_a_name_that_is_not_there_says_what_is() -> None:
 def test_what_only_a_single_run_has_is_no_attribute_of_several() -> None:
     several = cy.examples.scenario("lan-5", overrides={"duration": "10 ms"}).run(replications=2)
     with pytest.raises(
-        cy.SeveralRunsError, match=r"^there are 2 runs: index them, or use median\(\) and interval\(\)$"
+        cy.SeveralRunsError,
+        match=r"^this needs a single run, but there are 2: index them, or use median\(\) and interval\(\)$",
     ):
         _ = several.vcs
     assert not hasattr(several, "vcs") and hasattr(several[0], "vcs")

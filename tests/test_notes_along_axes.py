@@ -9,21 +9,21 @@ import cellyard as cy
 from conftest import Cli
 
 
-def test_a_grid_of_classes_notes_that_their_queues_have_unlike_buffers(cli: Cli, lan: Path) -> None:
+def test_a_grid_of_classes_with_different_buffers_is_noted(cli: Cli, lan: Path) -> None:
     note = (
-        "note: --grid vc.*.class compares queues of unlike size, as each class has a buffer of its own: "
+        "note: --grid vc.*.class compares queues of different size, since each class has its own buffer: "
         "at west->east ubr has 500 cells and gfr has no limit\n"
     )
     grid = ["--grid", "duration=100 ms,200 ms", "--grid", 'vc.*.class=ubr,"gfr"']
     for command in ("check", "run"):
         assert cli(command, lan, *grid).stderr.count(note) == 1
         alike = cli(command, lan, *grid, "--set", "switch.west.gfr.buffer=500 cells")
-        assert alike.returncode == 0 and "unlike size" not in alike.stderr
+        assert alike.returncode == 0 and "different size" not in alike.stderr
 
 
-def test_a_largest_goodput_that_stays_while_fair_shares_change_is_noted(cli: Cli, lan: Path) -> None:
+def test_a_constant_max_goodput_is_noted_if_fair_shares_change(cli: Cli, lan: Path) -> None:
     short, mss = ("run", lan, "--set", "duration=1 ms"), ("--grid", "vc.*.traffic.mss=512 bytes,9140 bytes")
-    cure = 'measure.max_goodput = "fair shares" makes it relative to the sum at each point'
+    cure = 'set measure.max_goodput = "fair shares", so that efficiency is relative to the sum at each point'
     note = (
         "note: --grid {} changes what the links can deliver: fair shares add up to 125.198491 Mbps with {} and to {} with {}, "
         f"but efficiency is relative to 125.198491 Mbps in both; {cure}\n"
@@ -42,7 +42,7 @@ def test_a_largest_goodput_that_stays_while_fair_shares_change_is_noted(cli: Cli
         fair = cli(*short, *grid, "--set", "measure.max_goodput=fair shares").stderr
         without = cli(*short, *grid, "--set", "measure.max_goodput=default").stderr
         assert "fair shares add up" not in fair and "fair shares add up" not in without
-        assert without.count("note: no efficiency: the scenario states no measure.max_goodput, as a rate or as") == 1
+        assert without.count("note: no efficiency: the scenario sets no measure.max_goodput (a rate, or") == 1
     # Each of two axes gets a note, but an axis that leaves the sum unchanged gets none.
     both = cli(*short, *mss, "--grid", "link.*.delay=1 ms,2 ms", "--grid", "host.*.count=5,10").stderr
     assert both.count("changes what the links can deliver") == 1
@@ -74,10 +74,10 @@ axis = "rate"
 """
 
 
-def test_efficiency_relative_to_fair_shares_compares_links_of_unlike_rates(cli: Cli, lan: Path) -> None:
+def test_efficiency_relative_to_fair_shares_compares_links_of_different_rates(cli: Cli, lan: Path) -> None:
     path = lan.parent / "m.toml"
 
-    def told(command: str, more: str = "") -> str:
+    def output(command: str, more: str = "") -> str:
         path.write_text(FAIR.format(lan.name, more))
         return " ".join(cli("experiment", command, path).stdout.split())
 
@@ -86,11 +86,11 @@ def test_efficiency_relative_to_fair_shares_compares_links_of_unlike_rates(cli: 
         "12.519849 Mbps with 15.552 Mbps, but efficiency is relative to 125.198491 Mbps in both"
     )
     fair = ', "measure.max_goodput" = "fair shares"'
-    assert note in told("check") and note in told("run")
-    assert "changes what the links" not in told("check", fair)
+    assert note in output("check") and note in output("run")
+    assert "changes what the links" not in output("check", fair)
     # Small windows fill the slow link and not the fast one, unlike with a single largest goodput.
-    assert "155.52 Mbps is better than 15.552 Mbps: efficiency is higher by" in told("run")
-    assert "15.552 Mbps is better than 155.52 Mbps: efficiency is higher by" in told("run", fair)
+    assert "155.52 Mbps is better than 15.552 Mbps: efficiency is higher by" in output("run")
+    assert "15.552 Mbps is better than 155.52 Mbps: efficiency is higher by" in output("run", fair)
     # There is no note, either, when the largest goodput varies with the axis.
     text = (
         FAIR.format(lan.name, "")
@@ -115,12 +115,12 @@ values = ["125.198491 Mbps", "12.519849 Mbps"]
     assert "note: rate changes what the links can deliver" in cli("experiment", "check", path).stdout
     path.write_text(FAIR.format(lan.name, ', "measure.max_goodput" = "default"'))
     assert (
-        "efficiency is not defined: the scenario states no measure.max_goodput, as a rate or as"
+        "efficiency is undefined: the scenario sets no measure.max_goodput (a rate, or"
         in cli("experiment", "check", path).stdout
     )
 
 
-def test_the_goodput_that_efficiency_is_relative_to_is_told(cli: Cli, lan: Path) -> None:
+def test_runs_report_the_goodput_that_efficiency_is_relative_to(cli: Cli, lan: Path) -> None:
     fair = ("--set", "duration=100 ms", "--set", "measure.max_goodput=fair shares")
     grid = ("--grid", "link.west->east.rate=155.52 Mbps,77.76 Mbps")
     runs = json.loads(cli("run", lan, *fair, *grid, "--format", "json").stdout)["runs"]
@@ -148,7 +148,7 @@ def test_vcs_whose_numbers_change_along_an_axis_of_counts_are_noted(cli: Cli, tm
         'vc = [{ from = "near", to = "sink", traffic = "tcp" }, { from = "mid", to = "sink", traffic = "tcp" }]\n'
     )
     (tmp_path / "n.toml").write_text(text)
-    note = "changes which VC vc3 is: mid1 to sink with 2, near3 to sink with 4; a `name` for each entry of `vc` keeps VCs apart"
+    note = "changes which VC is called vc3: mid1 to sink with 2, near3 to sink with 4; give each entry of `vc` a `name`"
     assert f"note: --grid host.near.count {note}\n" in cli("run", "n.toml", "--grid", "host.near.count=2,4").stderr
     assert "changes which VC" not in cli("run", "n.toml", "--grid", "host.mid.count=1,2,4").stderr
     experiment = (

@@ -14,7 +14,7 @@ import pytest
 from cellyard import _engine
 from cellyard.experiment.figures import figures, one_figure
 from cellyard.experiment.records import range_of
-from cellyard.experiment.stored import Asked, Points, gathered
+from cellyard.experiment.stored_points import PlotRequest, StoredPoints, collect
 from cellyard.plot import style
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.scenario.parameters import Scenarios
@@ -54,9 +54,9 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def asked(path: Path, x: str = "buffer", y: tuple[str, ...] = ("efficiency",), **more: Any) -> Points:
+def asked(path: Path, x: str = "buffer", y: tuple[str, ...] = ("efficiency",), **more: Any) -> StoredPoints:
     with open_store(path) as store:
-        return gathered(store, Asked(x, y, **more))
+        return collect(store, PlotRequest(x, y, **more))
 
 
 def test_points_are_means_of_the_replications_with_their_range(path: Path) -> None:
@@ -81,7 +81,7 @@ def test_points_are_means_of_the_replications_with_their_range(path: Path) -> No
 def test_runs_that_differ_in_more_are_not_averaged(path: Path) -> None:
     with pytest.raises(
         cy.UsageError,
-        match=rf"differ in more: {DROP} \(3 values\), vc\.\*\.traffic\.mss \(2 values\); name them with --by",
+        match=rf"runs at one point also differ in {DROP} \(3 values\), vc\.\*\.traffic\.mss \(2 values\); add these to --by",
     ):
         asked(path)
     chosen = asked(path, where=[("drop", "epd"), ("mss", "512 bytes")])
@@ -107,14 +107,16 @@ def test_where_none_chooses_the_runs_in_which_a_field_is_not_set(tmp_path: Path)
     plain = LONG.with_values({field: "default"})
     stated = [LONG.with_values({field: value}) for value in ("30 Mbps", "40 Mbps")]
     fill(path, *(Job(one.canonical, draw) for one in (plain, *stated) for draw in range(2)))
-    with pytest.raises(cy.UsageError, match=rf"{field} \(3 values\); .*--where PATH=none where it is not set"):
+    with pytest.raises(cy.UsageError, match=rf"{field} \(3 values\); .*--where PATH=none if it is not set"):
         asked(path, y=("goodput_mbps",))
     (point,) = asked(path, y=("goodput_mbps",), where=[(field, "none")]).points
     assert point["runs"] == 2
     assert point["goodput_mbps"]["mean"] == pytest.approx(sum(plain.run(replications=2).values("goodput_mbps")) / 2)
     both = asked(path, x=field, y=("goodput_mbps",), where=[(field, "30 Mbps"), (field, "none")])
     assert "2 of 4 runs are left out" in both.notes[0]
-    with pytest.raises(cy.UsageError, match=rf"--where {field}=9: no run has it; there are: 30 Mbps, 40 Mbps, none"):
+    with pytest.raises(
+        cy.UsageError, match=rf"--where {field}=9: no run has this value; available: 30 Mbps, 40 Mbps, none"
+    ):
         asked(path, where=[(field, "9")])
 
 
@@ -127,17 +129,20 @@ def test_a_path_that_few_scenarios_have_leaves_the_others_out_and_says_so(path: 
 WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
     "nothing": (
         {"x": ""},
-        rf"--x: missing the path to draw along the x axis\. Among these runs vary: {BUFFER} \(2 values\)",
+        rf"--x is missing: give the path of the parameter on the x axis\. These runs differ in {BUFFER} \(2 values\)",
     ),
-    "path": ({"x": "bufer"}, r"--x bufer: is not a path of these scenarios; did you mean `buffer`\? Among"),
-    "other path": ({"x": "efficiency"}, r"--x efficiency: is not a path of these scenarios\. Among these runs vary: "),
+    "path": (
+        {"x": "bufer"},
+        r"--x bufer: is not a path in these scenarios; did you mean `buffer`\? These runs differ in",
+    ),
+    "other path": ({"x": "efficiency"}, r"--x efficiency: is not a path in these scenarios\. These runs differ in "),
     "metric": ({"y": ("eficiency",)}, r"--y: metric 'eficiency' does not exist; did you mean 'efficiency'\?"),
-    "no metric": ({"y": ()}, r"--y: say what is drawn"),
-    "many": ({"by": ["drop", "mss", "duration"]}, r"--by: at most 2 parameters, and there are 3"),
-    "twice": ({"by": ["buffer"]}, r"--x and --by: each parameter once"),
-    "value": ({"where": [("drop", "red")]}, r"--where drop=red: no run has it; there are: epd, fba z=0\.5"),
-    "scenario": ({"scenario": "wan"}, r"holds no runs of scenarios named wan; there are: two TCPs"),
-    "engine": ({"engine": "zz"}, r"--engine zz: is no build of "),
+    "no metric": ({"y": ()}, r"--y is missing: give a metric to draw"),
+    "many": ({"by": ["drop", "mss", "duration"]}, r"--by: 3 parameters given, and at most 2 are allowed"),
+    "twice": ({"by": ["buffer"]}, r"--x and --by: each parameter may appear only once in buffer, buffer"),
+    "value": ({"where": [("drop", "red")]}, r"--where drop=red: no run has this value; available: epd, fba z=0\.5"),
+    "scenario": ({"scenario": "wan"}, r"has no runs of a scenario named wan; available: two TCPs"),
+    "engine": ({"engine": "zz"}, r"--engine zz: matches no build in "),
 }
 
 
@@ -158,7 +163,8 @@ def test_last_words_name_what_varies_and_are_refused_where_they_name_several() -
     assert both.varying() == {BUFFER: 2, "vc.vc1.start": 2}
     mixed = LONG.with_values({"vc.vc1.start": "2 ms", "vc.vc2.start": "3 ms"})
     with pytest.raises(
-        cy.UsageError, match=r"--x start: is not the same wherever it stands; say which: vc\.vc1\.start, vc\.vc2\.start"
+        cy.UsageError,
+        match=r"--x start: is ambiguous, with different values at vc\.vc1\.start, vc\.vc2\.start; give a longer path",
     ):
         Scenarios({b"1": one.to_toml(), b"2": mixed.to_toml()}).values("start", "--x")
 
@@ -176,11 +182,12 @@ def test_a_path_that_is_short_in_one_scenario_and_not_among_several_has_them_nam
     )
     every = Scenarios({b"1": one.to_toml(), b"2": other.to_toml()})
     with pytest.raises(
-        cy.UsageError, match=r"--x vc\.\*\.start: is not .*; --scenario NAME chooses one of mixed, plain$"
+        cy.UsageError,
+        match=r"--x vc\.\*\.start: is ambiguous, .*; select one scenario with --scenario NAME: mixed, plain$",
     ):
         every.values("vc.*.start", "--x")
     with pytest.raises(
-        cy.UsageError, match=r"--x strat: is not a path .*; --scenario NAME chooses one of mixed, plain$"
+        cy.UsageError, match=r"--x strat: is not a path .*; select one scenario with --scenario NAME: mixed, plain$"
     ):
         every.values("strat", "--x")
     assert every.only({b"1"}).values("vc.*.start", "--x") == {b"1": "1 ms"}
@@ -215,7 +222,7 @@ def test_seeds_are_draws_and_other_engines_are_left_out_with_a_note(
     fill(path, Job(LONG.canonical, 0))
     found = asked(path)
     assert [point["runs"] for point in found.points] == [1]
-    assert found.notes == ["runs of engine later; those of other builds are left out (--engine)"]
+    assert found.notes == ["only runs of engine later are shown; --engine selects another build"]
     monkeypatch.undo()
     assert [point["runs"] for point in asked(path, engine=_engine.build()[:6]).points] == [2]
 
@@ -379,6 +386,6 @@ def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:
     pytest.importorskip("matplotlib")
     spread = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.3, "p95": 0.7, "min": 0.2, "max": 0.8}
     points = [{"buffer_cells": buffer, "runs": 2, "efficiency": spread} for buffer in (500, 1000, float("inf"))]
-    document = Points(["buffer_cells"], ["efficiency"], points).document()
+    document = StoredPoints(["buffer_cells"], ["efficiency"], points).document()
     (axes,) = one_figure(document).figure.axes
     assert [text.get_text() for text in axes.get_xticklabels()] == ["500", "1000", "unlimited"]

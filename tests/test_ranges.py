@@ -9,7 +9,7 @@ from cellyard.statistics import ranges
 
 @pytest.mark.parametrize("runs", [2, 4, 9, 10, 20, 37, 100])
 @pytest.mark.parametrize(("law", "off"), [("random", 0.0), ("standard_normal", 0.023), ("standard_exponential", 0.018)])
-def test_one_more_draw_lies_in_the_range_as_often_as_stated(runs: int, law: str, off: float) -> None:
+def test_a_further_value_lies_in_the_range_as_often_as_stated(runs: int, law: str, off: float) -> None:
     """Uses a Monte Carlo simulation of 4000 ensembles, with a standard error of at most 0.008."""
     draws = getattr(np.random.default_rng(1), law)((4000, runs + 1))
     found = [ranges.interval(ensemble[:-1].tolist()) or (0, 0) for ensemble in draws]

@@ -9,7 +9,7 @@ import cellyard as cy
 import numpy as np
 import pytest
 from cellyard import _engine, results
-from cellyard.experiment import metric_kind as meaning
+from cellyard.experiment import metric_kind
 from cellyard.results import path as metric_path, tables, types as result_types
 from cellyard.results.part import ResultPart
 from conftest import LAN
@@ -44,7 +44,7 @@ def check(value: Any, schema: dict[str, Any]) -> None:
             check(item, schema["items"])
 
 
-def test_the_document_of_a_run_is_as_its_schema_says(run: cy.RunResult) -> None:
+def test_the_document_of_a_run_follows_its_schema(run: cy.RunResult) -> None:
     check(run.to_dict(), SCHEMA)
     assert run.to_dict()["trace"] and run.to_dict()["series"]
 
@@ -80,12 +80,12 @@ def test_values_of_parts_are_those_of_the_document(run: cy.RunResult) -> None:
         ("totals", "cells"), ("vcs", "name"), ("ports", "name"), ("classes", "cells_sent"), ("series", "unit"), ("trace", "vc"),
     ],
 )  # fmt: skip
-def test_a_field_that_is_not_known_or_not_there_is_an_error(run: cy.RunResult, part: str, field: str) -> None:
+def test_unknown_and_missing_fields_are_errors(run: cy.RunResult, part: str, field: str) -> None:
     def changed(**more: Any) -> cy.RunResult:
         document = {**run.to_dict()}
         inner = document[part]
-        one = {**(inner if isinstance(inner, dict) else inner[0]), **more}
-        kept = {name: value for name, value in one.items() if value is not ...}
+        changed = {**(inner if isinstance(inner, dict) else inner[0]), **more}
+        kept = {name: value for name, value in changed.items() if value is not ...}
         document[part] = kept if isinstance(inner, dict) else [kept, *inner[1:]]
         return cy.RunResult(document)
 
@@ -115,9 +115,9 @@ def test_every_list_within_a_run_is_a_table() -> None:
     def lists(schema: dict[str, Any]) -> dict[str, str]:
         """Return the fields that are lists of parts, with the names of the parts."""
         listed = {
-            name: one["items"].get("$ref", "").rpartition("/")[2]
-            for name, one in schema["properties"].items()
-            if "items" in one
+            name: property_schema["items"].get("$ref", "").rpartition("/")[2]
+            for name, property_schema in schema["properties"].items()
+            if "items" in property_schema
         }
         return {name: part for name, part in listed.items() if part}
 
@@ -129,20 +129,20 @@ def test_every_list_within_a_run_is_a_table() -> None:
 
 def test_every_part_with_numbers_can_be_measured() -> None:
     parts = {
-        one
-        for one in vars(result_types).values()
-        if isinstance(one, type) and issubclass(one, ResultPart) and one.numbers()
+        kind
+        for kind in vars(result_types).values()
+        if isinstance(kind, type) and issubclass(kind, ResultPart) and kind.numbers()
     }
     measured = {below.kind for parts in metric_path.PARTS.values() for below in parts.values()}
     # These parts have no names.
     assert parts - measured == {results.TransferResult, results.DroppedCell}, "not in metric_path.PARTS"
 
 
-def test_of_every_number_without_unit_it_is_known_whether_it_is_a_share() -> None:
+def test_numbers_without_units_are_shares_except_for_two() -> None:
     units = ("_s", "_mbps", "_cells")
-    kinds = (one for one in vars(result_types).values() if isinstance(one, type) and issubclass(one, ResultPart))
+    kinds = (kind for kind in vars(result_types).values() if isinstance(kind, type) and issubclass(kind, ResultPart))
     numbers = {
         name for kind in kinds for name, is_count in kind.numbers().items() if not is_count and not name.endswith(units)
     }
     shares = {name.removeprefix("measured_") for name in numbers - {"host_load", "drop_probability"}}
-    assert shares == set(meaning.SHARES), "experiment/meaning.py"
+    assert shares == set(metric_kind.SHARES), "see SHARES in experiment/metric_kind.py"

@@ -38,7 +38,7 @@ def burst(kernel: str, measure: cy.Measure | None = None, **queue: Any) -> cy.Ru
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_what_a_port_counts_in_the_measuring_time(kernel: str) -> None:
+def test_ports_count_cells_of_the_measuring_time(kernel: str) -> None:
     # Between 2 and 5 ms, cells leave at 2.1, 3.1 and 4.1 ms. Before the first 8 cells wait, then 7,
     # 6 and 5.
     port = burst(kernel, cy.Measure(warm_up="2 ms", window="3 ms")).ports["west->screen"]
@@ -105,7 +105,7 @@ def test_loss_of_a_burst_in_a_finite_buffer(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
+def test_each_vc_reports_its_losses_by_port_and_reason(kernel: str) -> None:
     """Ten cells of `a` and ten of `b` arrive at once at a port with a buffer of five cells.
 
     The link behind loses the first cell of each VC that gets so far.
@@ -138,8 +138,8 @@ def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
     assert (lost["a"]["west->east"].full, lost["b"]["west->east"].full) == (3, 4)
     assert [vc.cells_dropped for vc in run.vcs.values()] == [4, 4]
     assert run.ports["west->east"].dropped_cells.full == 7
-    assert metric_path("vc.a.port.a->west.dropped_cells.link").of(run) == 1
-    assert metric_path("sum(vc.*.port.west->east.dropped_cells.total)").of(run) == 7
+    assert metric_path("vc.a.port.a->west.dropped_cells.link").value_in(run) == 1
+    assert metric_path("sum(vc.*.port.west->east.dropped_cells.total)").value_in(run) == 7
 
 
 def datagrams(kernel: str, duration: str, **west: Any) -> cy.RunResult:
@@ -175,7 +175,7 @@ def datagrams(kernel: str, duration: str, **west: Any) -> cy.RunResult:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_frame_is_lost_when_nothing_of_it_is_under_way(kernel: str) -> None:
+def test_a_frame_is_lost_once_none_of_its_cells_is_under_way(kernel: str) -> None:
     for duration, delivered, lost in (("31 ms", 8, 2), ("29.5 ms", 8, 1), ("27.5 ms", 7, 1), ("7.5 ms", 2, 0)):
         result = datagrams(kernel, duration)
         udp, cbr = result.vcs.values()
@@ -188,7 +188,7 @@ def test_a_frame_is_lost_when_nothing_of_it_is_under_way(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_frames_that_lose_their_last_cell_are_lost_though_nobody_finds_them_damaged(kernel: str) -> None:
+def test_frames_without_their_last_cell_count_as_lost(kernel: str) -> None:
     """One cell comes every millisecond, where one per 1.5 ms is allowed, up to 0.6 ms early.
 
     Every third cell is dropped.
@@ -211,19 +211,19 @@ def host_link(*sources: Any, rate: str = "1 Mbps", duration: str = "1 s") -> cy.
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_what_an_overloaded_host_never_sends_is_told(kernel: str) -> None:
+def test_an_overloaded_host_reports_unsent_data(kernel: str) -> None:
     """In 1 s, 2123 and 1887 cells are handed to a link that sends 2358.
 
     The remainder counts neither as lost nor as delayed.
     """
     run = host_link(cy.Cbr(rate="900 kbps"), cy.Cbr(rate="800 kbps")).run(kernel=kernel).only
-    one, other = run.vcs.values()
-    assert [vc.cells_sent + vc.cells_not_sent for vc in (one, other)] == [2123, 1887]
-    assert one.cells_sent + other.cells_sent == 2358
+    first, second = run.vcs.values()
+    assert [vc.cells_sent + vc.cells_not_sent for vc in (first, second)] == [2123, 1887]
+    assert first.cells_sent + second.cells_sent == 2358
     assert run.totals.cell_loss_ratio == 0 and run.classes["cbr"].cell_loss_ratio == 0
-    for vc in (one, other):
+    for vc in (first, second):
         assert vc.host_load == pytest.approx(1.7)
-        assert vc.host_queue_cells == one.cells_not_sent + other.cells_not_sent == 4010 - 2358
+        assert vc.host_queue_cells == first.cells_not_sent + second.cells_not_sent == 4010 - 2358
         # The last cell is handed over at 2122 x 424 / 900000 s, while the 2358th is in service. It
         # leaves as the 4010th.
         assert vc.max_host_queue_cells == 4010 - 2358
@@ -249,7 +249,7 @@ def test_a_window_waits_at_its_host_without_overloading_it(kernel: str) -> None:
 
 @pytest.mark.parametrize("watched", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_cell_in_service_at_the_end_is_held_also_where_none_can_wait(kernel: str, watched: bool) -> None:
+def test_a_cell_in_service_at_the_end_is_held_even_without_a_queue(kernel: str, watched: bool) -> None:
     # A cell takes 42.4 us on either link. At 50 us, the first cell is in service at the switch.
     for duration, counts in (("42 us", (0, 0, 0, 0)), ("50 us", (1, 1, 0, 1)), ("90 us", (2, 2, 1, 1))):
         scenario = cy.Scenario(
@@ -340,17 +340,17 @@ def widest_gap(phases: list[float]) -> float:
 N = 20
 
 
-def test_what_a_run_tells_is_told_by_a_result_of_one_run_and_by_none_of_several() -> None:
+def test_attributes_of_a_run_are_refused_for_several_runs() -> None:
     short = cy.examples.scenario("lan-5").with_values({"duration": "5 ms"})
-    one, several = short.run(digest=True), short.run(replications=2)
+    single, several = short.run(digest=True), short.run(replications=2)
     for name, kind in vars(cy.RunResult).items():
         if (
             not name.startswith("_")
             and isinstance(kind, (property, cached_property))
             and not name.endswith("_on_demand")
         ):
-            assert getattr(one, name) == getattr(one.only, name), name
-            with pytest.raises(cy.UsageError, match="there are 2 runs"):
+            assert getattr(single, name) == getattr(single.only, name), name
+            with pytest.raises(cy.UsageError, match="there are 2: index them"):
                 getattr(several, name)
 
 
@@ -439,14 +439,14 @@ def test_a_series_of_an_earlier_version_has_no_statistic() -> None:
     assert found.statistic is None and found.value.tolist() == run.series[0].value.tolist()
 
 
-def test_an_envelope_is_what_all_changes_come_to(cli: Cli, tmp_path: Path) -> None:
+def test_an_envelope_summarises_all_changes(cli: Cli, tmp_path: Path) -> None:
     scenario = cy.examples.scenario("lan-5", overrides={"duration": "25 ms"})
     every, enveloped = ({"what": "queue", "of": "west->east", **more} for more in ({}, {"envelope": "10 ms"}))
     run = scenario.with_values({"probe": [every, enveloped]}).run().only
     changes, *parts = run.series
-    assert [one.statistic for one in parts] == ["min", "mean", "max"]
-    least, mean, greatest = (one.value for one in parts)
-    assert all(one.time_s.tolist() == [0.01, 0.02, 0.025] for one in parts)
+    assert [series.statistic for series in parts] == ["min", "mean", "max"]
+    least, mean, greatest = (series.value for series in parts)
+    assert all(series.time_s.tolist() == [0.01, 0.02, 0.025] for series in parts)
     ends = [0, 0.01, 0.02, 0.025]
     for place, (begin, end) in enumerate(itertools.pairwise(ends)):
         inside = (changes.time_s > begin) & (changes.time_s < end)
@@ -490,15 +490,17 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
     transfers = files.to_frame(of="transfers")
     assert transfers.columns == ["run", "replication", "vc", "number", "began_s", "duration_s"]
     assert transfers["number"].to_list() == 2 * list(range(1, 13)) and set(transfers["vc"]) == {"files"}
-    assert transfers["duration_s"].to_list()[12:] == [one.duration_s for one in files[1].vcs["files"].transfers]
+    assert transfers["duration_s"].to_list()[12:] == [
+        transfer.duration_s for transfer in files[1].vcs["files"].transfers
+    ]
 
 
-def test_of_the_vcs_on_demand_only_those_are_made_that_are_looked_at() -> None:
+def test_vcs_on_demand_are_created_on_access() -> None:
     whole = burst("auto").data
     data = {**whole, "vcs": [*whole["vcs"], {"name": "incomplete"}]}
     run = cy.RunResult(data)
     assert run.vcs_on_demand["vbr"] is run.vcs_on_demand["vbr"] == cy.RunResult(whole).vcs["vbr"]
-    assert metric_path("vc.vbr.cells_sent").of(run) == 10
-    assert metric_path("max(vc.v*.cells_sent)").of(run) == 10
+    assert metric_path("vc.vbr.cells_sent").value_in(run) == 10
+    assert metric_path("max(vc.v*.cells_sent)").value_in(run) == 10
     with pytest.raises(TypeError):
         run.vcs  # noqa: B018

@@ -140,8 +140,8 @@ def test_a_check_runs_no_code_of_a_study_and_says_what_it_leaves_out(
         ("./tcps", "./tcp", "there is no "),
         ("./tcps", "tcps", r"study 'tcps' does not exist\..* A study in a folder is named by its path: \./tcps"),
         ('"efficiency"', '"eficiency"', "did you mean `efficiency`"),
-        ("replications = 2", "replications = 0", "out of bounds"),
-        ("replications = 2", "seed = -1", "out of bounds"),
+        ("replications = 2", "replications = 0", "out of range"),
+        ("replications = 2", "seed = -1", "out of range"),
         ('"table"', '"tabel"', "did you mean `table`"),
         ("[question]", 'constraints = ["bufer > 5"]\n[question]', "unknown field"),
     ],
@@ -159,7 +159,7 @@ def test_a_check_finds_what_is_wrong_with_the_data_without_running_code(
 def test_reading_a_description_in_python_runs_code_only_where_that_is_asked_for(traced: Path) -> None:
     file = traced.parent / "traced.toml"
     with pytest.raises(
-        UsageError, match=r"the code in .*tcps/scenario\.py makes the scenario; run_code = True lets it run"
+        UsageError, match=r"code in .*tcps/scenario\.py builds the scenario; set run_code=True to run it"
     ):
         Experiment.read(file)
     assert load(traced).tables["1"].rows and not (traced / "ran").exists()

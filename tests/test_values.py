@@ -95,7 +95,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "not a number": (lambda: lan(seed=np.nan), "seed = nan: is not a finite number"),
     "text": (lambda: cy.Scenario.from_toml(b"name = 'a'"), "text = b.*must be a text"),  # type: ignore[arg-type]
     "file": (lambda: cy.Scenario.from_toml(LAN, file=3), "file = 3: must be a text"),  # type: ignore[arg-type]
-    "name of a file": (lambda: cy.Scenario.from_toml("lan-5.toml"), "is the name of a file; Scenario.read reads one"),
+    "name of a file": (
+        lambda: cy.Scenario.from_toml("lan-5.toml"),
+        "is the name of a file; use Scenario.read for a file",
+    ),
     "path": (lambda: cy.Scenario.read(3), "path = 3: must be the name of a file"),  # type: ignore[arg-type]
     "path with NUL": (lambda: cy.Scenario.read("a\0b"), "must be the name of a file"),
     "path that cannot be": (lambda: cy.Scenario.read("\ud800"), "it is not a valid file name"),

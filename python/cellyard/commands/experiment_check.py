@@ -25,7 +25,7 @@ def command(path: Path) -> None:
 
 def about(plan: Plan, question: Question) -> str:
     """The experiment and its predicted cost in a few lines."""
-    lines = [f"{plan.name}: {plan.title or question.kind}", f"base: {plan.told}"]
+    lines = [f"{plan.name}: {plan.title or question.kind}", f"base: {plan.base_summary}"]
     for axis in plan.axes:
         by = ", by ratio" if axis.is_log else ""
         ends = f"{axis.at(0).label} to {axis.at(1).label}{by}"
@@ -42,7 +42,7 @@ def about(plan: Plan, question: Question) -> str:
     many = f"{most}{counted(expected.points, 'point')}, {counted(expected.runs, 'run')}"
     if plan.code:
         return "\n".join([*lines, many, f"not checked, as that would run {plan.code / 'scenario.py'}: {_UNCHECKED}"])
-    experiment = Experiment.of(plan, question)
+    experiment = Experiment.from_plan(plan, question)
     cost = experiment.cost()
     runs, cores = expected.runs, all_cores()
     threads = min(cores, max(runs, 1))

@@ -52,7 +52,8 @@ def command(
         def add(files: FileSet) -> None:
             experiment_files.add(files, text, outcome, document)
             files.add(
-                "index.html", page(document, draw(document, files), text=text, told=f"Base: {experiment.plan.told}")
+                "index.html",
+                page(document, draw(document, files), text=text, told=f"Base: {experiment.plan.base_summary}"),
             )
 
         if unwritten := folder.publish(add):

@@ -16,7 +16,7 @@ from cellyard.outputs import provenance
 from cellyard.outputs.folder import interrupted, open_store, untold
 from cellyard.runs.cluster import Workers, asked
 from cellyard.scenario import read_text
-from cellyard.scenario.file_kind import is_other
+from cellyard.scenario.file_kind import other_kind
 from cellyard.show.table import Table
 from cellyard.show.text import dump
 from cellyard.study import folder as user_study
@@ -72,7 +72,7 @@ def load(path: Path) -> tuple[str, Experiment]:
     if plan.code:
         print(user_study.code_line(plan.code, ["scenario"]), file=sys.stderr)
         plan, question = reading.read_toml(text, str(path), _folder(path), run_code=True)
-    return text, Experiment.of(plan, question)
+    return text, Experiment.from_plan(plan, question)
 
 
 def _folder(path: Path) -> Path:
@@ -86,8 +86,8 @@ def outline(path: Path) -> tuple[str, Plan, Question]:
     try:
         return text, *reading.read_toml(text, str(path), _folder(path), run_code=False)
     except ExperimentError:
-        if other := is_other(text, "experiment"):
-            raise UsageError(printable(f"{path}: {other}")) from None
+        if message := other_kind(text, "experiment"):
+            raise UsageError(printable(f"{path}: {message}")) from None
         raise
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellyard.experiment.records import counts, range_of, side_by_side
+from cellyard.experiment.records import count_metrics, merge_joint_axes, range_of
 from cellyard.show.table import Column, Table, field
 from cellyard.show.text import cell, range_head, span, spent
 from cellyard.show.words import counted
@@ -79,9 +79,9 @@ def heading(name: str, document: Mapping[str, Any]) -> str:
 
 def tables(document: Mapping[str, Any]) -> dict[str, Table]:
     """The tables of a document by file name: those behind the answer, and the points."""
-    whole = counts(document["points"], document["metrics"])
+    whole = count_metrics(document["points"], document["metrics"])
     found = {title: _records(records, whole) for title, records in answer_tables(document).items()}
-    if points := side_by_side(document, named=True):
+    if points := merge_joint_axes(document, named=True):
         found["points"] = points_table(points, document["metrics"])
     return found
 
@@ -95,7 +95,7 @@ def _records(records: Sequence[Mapping[str, Any]], whole: Container[str]) -> Tab
 def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> Table:
     """Points with the mean of each metric, and its range where they have several runs."""
     keys = [name for name in points[0] if name not in metrics]
-    whole = counts(points, metrics)
+    whole = count_metrics(points, metrics)
     columns = [field(name) for name in keys]
     for metric in metrics:
         columns += _of_metric(metric, points, is_count=metric in whole)

@@ -10,7 +10,7 @@ from typing import Any
 
 from cellyard.experiment.grid import Point, split_values
 from cellyard.scenario import Scenario
-from cellyard.scenario.hints import IN_STEP
+from cellyard.scenario.hints import SYNCHRONISED_TCPS
 from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
@@ -71,15 +71,15 @@ def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
 
 def _along_axes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
     """Sentences on axes along which efficiencies are not comparable, and on axes along which VCs change their numbers."""
-    from cellyard.scenario.axis_notes import FairSums, changes_counts, lines, renumbered
+    from cellyard.scenario.axis_notes import FairSums, changes_counts, lines_along, renumbered_vcs
 
     notes, sums = [], FairSums()
     pairs = [(point.values, point.scenario) for point in points]
     for path in paths:
-        found = lines(pairs, [path])
+        found = lines_along(pairs, [path])
         notes += sums.note(f"--grid {path}", found)
         if changes_counts([path]):
-            notes += renumbered(f"--grid {path}", found)
+            notes += renumbered_vcs(f"--grid {path}", found)
     return notes
 
 
@@ -129,9 +129,9 @@ def _why_none(runs: Sequence[Mapping[str, Any]]) -> str:
     """Why runs have no efficiency."""
     if any(run["totals"]["max_goodput_mbps"] == 0 for run in runs):
         return "fair shares of the links add up to nothing, as sources of cells take all"
-    from cellyard.scenario.hints import UNSTATED
+    from cellyard.scenario.hints import NO_MAX_GOODPUT
 
-    return UNSTATED
+    return NO_MAX_GOODPUT
 
 
 def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -170,7 +170,7 @@ def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         notes.append(f"{some(stated)}: they begin at one instant, and {meet}; {hint}")
     if drawn:
         notes.append(
-            f"{some(drawn)}: {IN_STEP if any(drawn) else f'they lost what they sent first, and {_NO_TIMEOUT}'}"
+            f"{some(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost what they sent first, and {_NO_TIMEOUT}'}"
         )
     return notes
 

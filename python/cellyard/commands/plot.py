@@ -9,7 +9,7 @@ from pathlib import Path
 from cellyard import plot
 from cellyard.commands import FAILED, experiment_text
 from cellyard.experiment.figures import one_figure
-from cellyard.experiment.stored import Asked, gathered
+from cellyard.experiment.stored_points import PlotRequest, collect
 from cellyard.show.table import Table
 from cellyard.show.text import dump
 from cellyard.store import open_store
@@ -33,7 +33,7 @@ def command(
     """Draw and write the figure, and print what it shows; returns the exit status."""
     plot.can_save(out)
     with open_store(path) as store, store.snapshot():
-        found = gathered(store, Asked(x, y, by, where, scenario, engine))
+        found = collect(store, PlotRequest(x, y, by, where, scenario, engine))
     document = found.document()
     with plot.style():
         content = plot.saved(one_figure(document, lines=lines).figure, out.suffix.lstrip("."))

@@ -17,11 +17,11 @@ from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import CachedRunner, Engine, ProgressListener, Runner
+from cellyard.experiment.runner import CachedRunner, EngineRunner, ProgressListener, Runner
 from cellyard.runs.cluster import Workers
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import Scenario, read_text
-from cellyard.scenario.hints import CURE
+from cellyard.scenario.hints import USE_FAIR_SHARES
 from cellyard.show import frame
 from cellyard.show.columns import as_columns
 from cellyard.statistics.ranges import Number
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Limit on the points whose scenarios are asked for their cost. Beyond it, the cost is
 #: extrapolated.
-MOST_ASKED = 200
+MOST_COSTED = 200
 #: Efficiency above this cannot be explained by rounding of `measure.max_goodput`.
 MOST_EFFICIENCY = 1.0005
 
@@ -87,7 +87,7 @@ class Experiment:
         self.plan, self.question = reading.read(data, Problems(), Path(), scenario=scenario, run_code=True)
 
     @classmethod
-    def of(cls, plan: Plan, question: Question) -> Experiment:
+    def from_plan(cls, plan: Plan, question: Question) -> Experiment:
         """The experiment of a plan whose base is known."""
         made = cls.__new__(cls)
         made.plan, made.question = plan, question
@@ -104,9 +104,11 @@ class Experiment:
         """
         plan, question = reading.read_toml(text, file, folder or Path(), run_code=run_code)
         if plan.code:
-            would = f"{file}: base.study: the code in {plan.code / 'scenario.py'} makes the scenario"
-            raise UsageError(printable(f"{would}; run_code = True lets it run"))
-        return cls.of(plan, question)
+            code = plan.code / "scenario.py"
+            raise UsageError(
+                printable(f"{file}: base.study: code in {code} builds the scenario; set run_code=True to run it")
+            )
+        return cls.from_plan(plan, question)
 
     @classmethod
     def read(cls, path: str | Path, *, run_code: bool = False) -> Experiment:
@@ -125,7 +127,7 @@ class Experiment:
     def cost(self) -> Cost:
         """Predicted cost."""
         expected = self.expected()
-        points = self.plan.some_points(MOST_ASKED) or [Point(())]
+        points = self.plan.sample_points(MOST_COSTED) or [Point(())]
         facts = [outline(self.engine().scenario(point).canonical) for point in points]
         mean = sum(map(seconds, facts)) / len(facts)
         return Cost(expected, mean * expected.runs, max(int(fact["memory_bytes"]) for fact in facts))
@@ -143,10 +145,10 @@ class Experiment:
         store: Store | None = None,
         progress: ProgressListener | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> Engine:
+    ) -> EngineRunner:
         """The runner that simulates; ``options`` are further arguments of `cellyard.runs.batch.run_jobs`."""
         plan = self.plan
-        return Engine(plan.base, plan.paths, plan.metrics, threads, memory, store, progress, options or {})
+        return EngineRunner(plan.base, plan.paths, plan.metrics, threads, memory, store, progress, options or {})
 
     def run(
         self,
@@ -173,7 +175,7 @@ class Experiment:
         with ExitStack() as until_done:
             cluster = on
             if on is not None and workers is not None:
-                raise UsageError("on and workers exclude each other: a cluster that is there, or one to be started")
+                raise UsageError("give either on (a running cluster) or workers (a cluster to start), not both")
             if isinstance(on, str) or workers is not None:
                 cluster = until_done.enter_context(Workers(on if isinstance(on, str) else None, workers))
             progress = until_done.enter_context(InNotebook(self.name, expected.runs, points=expected.points))
@@ -203,12 +205,14 @@ class Outcome:
 
     def ask(self, runner: Runner) -> None:
         """Ask the question. After an interrupt, the metrics measured so far are kept, but there is no answer."""
-        remembered = CachedRunner(runner)
-        self.measured = remembered.kept
+        cached = CachedRunner(runner)
+        self.measured = cached.cache
         try:
-            self.answer = self.experiment.question.answer(self.experiment.plan, remembered)
+            self.answer = self.experiment.question.answer(self.experiment.plan, cached)
         except ScenarioError as error:
-            raise UsageError(f"{self.experiment.name}: a point makes no scenario: {error.problems[0].text}") from None
+            raise UsageError(
+                f"{self.experiment.name}: the scenario of a point is invalid: {error.problems[0].text}"
+            ) from None
         except ConditionError as error:
             raise UsageError(f"{self.experiment.name}: a condition {error}") from None
 
@@ -220,7 +224,7 @@ class Outcome:
     @property
     def text(self) -> str:
         """The answer in sentences."""
-        return " ".join(self.answer.sentences) if self.answer else "not answered: it was interrupted."
+        return " ".join(self.answer.sentences) if self.answer else "No answer: the experiment was interrupted."
 
     @property
     def runs(self) -> int:
@@ -230,23 +234,23 @@ class Outcome:
     @property
     def notes(self) -> list[str]:
         """Warnings about possibly misleading answers: notes on scenarios, runs without deliveries, efficiencies above 1."""
-        return [*self.experiment.notes, *self._of_nothing(), *self._beyond()]
+        return [*self.experiment.notes, *self._no_deliveries(), *self._efficiency_above_one()]
 
-    def _of_nothing(self) -> list[str]:
+    def _no_deliveries(self) -> list[str]:
         """A sentence on runs in which no TCP delivered anything, if any."""
-        return notes.of_nothing(self.experiment.plan, self.experiment.engine().scenario, self._begun)
+        return notes.no_deliveries(self.experiment.plan, self.experiment.engine().scenario, self._begun)
 
-    def _beyond(self) -> list[str]:
+    def _efficiency_above_one(self) -> list[str]:
         """A sentence on an efficiency above 1, if any."""
         names = [name for name, path in self.experiment.plan.metrics.items() if path.text == "totals.efficiency"]
-        runs = (one for kept in self.measured.values() for one in kept.values())
-        most = max((float(one[name] or 0) for one in runs for name in names), default=0.0)
+        runs = (sample for samples in self.measured.values() for sample in samples.values())
+        most = max((float(sample[name] or 0) for sample in runs for name in names), default=0.0)
         if most <= MOST_EFFICIENCY:
             return []
         return [
-            f"{names[0]} is up to {most:.3f}: more was delivered than measure.max_goodput says can be. Where an axis changes what "
-            f"the links can deliver, {CURE}; after a warm-up, data that came before its end, "
-            "behind a gap, counts once the gap is filled.",
+            f"{names[0]} reaches {most:.3f}: more was delivered than measure.max_goodput allows. If an axis changes what the "
+            f"links can deliver, {USE_FAIR_SHARES}. Data received behind a gap during the warm-up counts later, when the gap "
+            "is filled.",
         ]
 
     def _columns(self) -> list[dict[str, Any]]:
@@ -256,31 +260,31 @@ class Outcome:
     @property
     def _begun(self) -> dict[Point, dict[int, Mapping[str, Number]]]:
         """Points with at least one finished run, in the order of their values. After an interrupt, other points may exist."""
-        places = {
-            axis.name: {one: place for place, one in enumerate(dict.fromkeys(axis.levels))}
+        positions = {
+            axis.name: {level: index for index, level in enumerate(dict.fromkeys(axis.levels))}
             for axis in self.experiment.plan.axes
             if not axis.is_range
         }
 
         def order(point: Point) -> list[Any]:
-            own = dict(point.levels)
-            return [places[name][own[name]] if name in places else own[name].value for name in self._names]
+            levels = dict(point.levels)
+            return [positions[name][levels[name]] if name in positions else levels[name].value for name in self._names]
 
-        begun = [point for point, kept in self.measured.items() if kept]
+        begun = [point for point, samples in self.measured.items() if samples]
         return {point: self.measured[point] for point in sorted(begun, key=order)}
 
     def _together(self) -> list[dict[str, Any]]:
         """Columns of axes that vary together, the column whose labels name the setting, and the column of the question."""
         column = dict(zip(self._names, next(iter(self._columns()), {}), strict=False))
-        asked = getattr(self.experiment.question, "axis", None)
+        question_axis = getattr(self.experiment.question, "axis", None)
         return [
             {
-                "columns": [column[axis.name] for axis in one.axes],
-                "named_by": one.named_by and column[one.named_by.name],
-                "asked": next((column[axis.name] for axis in one.axes if axis.name == asked), None),
+                "columns": [column[axis.name] for axis in dimension.axes],
+                "named_by": dimension.named_by and column[dimension.named_by.name],
+                "asked": next((column[axis.name] for axis in dimension.axes if axis.name == question_axis), None),
             }
-            for one in self.experiment.plan.space
-            if column and len(one.axes) > 1
+            for dimension in self.experiment.plan.space
+            if column and len(dimension.axes) > 1
         ]
 
     @property
@@ -292,23 +296,24 @@ class Outcome:
 
         Points that the question gave up before all replications are left out; see `given_up`.
         """
-        return [one for one in self._summed_up() if not self._is_given_up(one["runs"])]
+        return [record for record in self._summaries() if not self._is_given_up(record["runs"])]
 
     def given_up(self) -> list[dict[str, Any]]:
         """One record per point given up before all its replications: values, number of runs, means."""
         metrics = self.experiment.plan.metrics
-        given_up = [one for one in self._summed_up() if self._is_given_up(one["runs"])]
-        return [{**one, **{metric: one[metric]["mean"] for metric in metrics}} for one in given_up]
+        given_up = [record for record in self._summaries() if self._is_given_up(record["runs"])]
+        return [{**record, **{metric: record[metric]["mean"] for metric in metrics}} for record in given_up]
 
     def _is_given_up(self, runs: int) -> bool:
         """Whether a point with ``runs`` runs was given up. Without an interrupt, all other points have all replications."""
         return self.complete and runs < self.experiment.plan.replications
 
-    def _summed_up(self) -> list[dict[str, Any]]:
+    def _summaries(self) -> list[dict[str, Any]]:
+        """One record for each begun point: values, number of runs, and statistics of each metric."""
         found = []
-        for values, kept in zip(self._columns(), self._begun.values(), strict=True):
-            samples = [kept[number] for number in sorted(kept)]
-            found.append({**values, "runs": len(kept), **records.summed_up(samples, self.experiment.plan.metrics)})
+        for values, runs in zip(self._columns(), self._begun.values(), strict=True):
+            samples = [runs[number] for number in sorted(runs)]
+            found.append({**values, "runs": len(runs), **records.summaries(samples, self.experiment.plan.metrics)})
         return found
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, form: Literal["long", "wide"] = "long") -> Any:
@@ -322,7 +327,7 @@ class Outcome:
 
     def records(self, form: str = "wide") -> Iterator[dict[str, Any]]:
         """One record per run, or per metric of each run; see `to_frame`."""
-        return records.of_runs(self._columns(), list(self._begun.values()), form)
+        return records.run_records(self._columns(), list(self._begun.values()), form)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document."""
@@ -335,7 +340,7 @@ class Outcome:
             "engine_version": _engine.version(),
             "seed": plan.base.seed,
             "replications": plan.replications,
-            "question": {"kind": self.experiment.question.kind, **_stated(plan)},
+            "question": {"kind": self.experiment.question.kind, **_question_data(plan)},
             "complete": self.complete,
             "answer": answer.sentences if answer else [],
             "notes": self.notes,
@@ -349,43 +354,46 @@ class Outcome:
         }
 
 
-def _stated(plan: Plan) -> dict[str, Any]:
-    stated = plan.stated.get("question", {})
-    return {} if isinstance(stated, str) else dict(stated)
+def _question_data(plan: Plan) -> dict[str, Any]:
+    question = plan.description.get("question", {})
+    return {} if isinstance(question, str) else dict(question)
 
 
-def _table(thing: Any) -> dict[str, Any]:
+def _table(component: Any) -> dict[str, Any]:
     """A question or a design as the table of a file, without default values."""
-    if not dataclasses.is_dataclass(thing):
-        raise UsageError(f"question or design = {str(thing)[:60]}: must be one of cellyard.experiment's, or its name")
-    table: dict[str, Any] = {"kind": thing.kind} if hasattr(thing, "kind") else {}
-    for one in dataclasses.fields(thing):
-        value = getattr(thing, one.name)
-        default = one.default_factory() if one.default_factory is not dataclasses.MISSING else one.default
+    if not dataclasses.is_dataclass(component):
+        raise UsageError(
+            f"question or design = {str(component)[:60]}: must be a question or design of cellyard.experiment, or its name"
+        )
+    table: dict[str, Any] = {"kind": component.kind} if hasattr(component, "kind") else {}
+    for argument in dataclasses.fields(component):
+        value = getattr(component, argument.name)
+        factory = argument.default_factory
+        default = factory() if factory is not dataclasses.MISSING else argument.default
         if value != default and value is not None:
-            table[one.name] = list(value) if isinstance(value, tuple) else own(value)
+            table[argument.name] = list(value) if isinstance(value, tuple) else own(value)
     return table
 
 
-def _axis_data(axis: Any, place: int) -> dict[str, Any]:
+def _axis_data(axis: Any, index: int) -> dict[str, Any]:
     if not isinstance(axis, Axis):
-        raise UsageError(f"axes[{place}] = {str(axis)[:60]}: must be an Axis")
+        raise UsageError(f"axes[{index}] = {str(axis)[:60]}: must be an Axis")
     table: dict[str, Any] = {"path": list(axis.paths)}
     table |= {key: value for key, value in (("name", axis.name), ("together", axis.together)) if value}
     if axis.labels:
         table["labels"] = [own(label) for label in axis.labels]
     if isinstance(axis.values, Range):
-        stated = {
+        range_table = {
             "from": own(axis.values.first),
             "to": own(axis.values.last),
             "steps": own(axis.values.steps),
             "scale": axis.values.scale,
             "whole": axis.values.whole,
         }
-        return table | {"range": {key: value for key, value in stated.items() if value is not None}}
+        return table | {"range": {key: value for key, value in range_table.items() if value is not None}}
     values = own(axis.values)
     return table | {
-        "values": [plain(value, f"axes[{place}].values") for value in values]
+        "values": [plain(value, f"axes[{index}].values") for value in values]
         if isinstance(values, (list, tuple, range))
         else values
     }

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from cellyard.experiment.questions.compare import COMPARED, OPEN
-from cellyard.experiment.records import range_of, side_by_side
+from cellyard.experiment.questions.compare import COLUMNS, UNDECIDED
+from cellyard.experiment.records import merge_joint_axes, range_of
 from cellyard.plot import (
     COLOURS,
     DASHES,
@@ -60,9 +60,9 @@ def figures(document: Mapping[str, Any]) -> list[Drawn]:
     if kind == "optimise" and len(document["question"].get("goals", {})) > 1 and document["points"]:
         drawn.append(_front(document))
     if document["points"]:
-        drawn += _over_axes({**document, "points": side_by_side(document, named=False)})
-    for one in drawn:
-        fit_titles(one.figure)
+        drawn += _over_axes({**document, "points": merge_joint_axes(document, named=False)})
+    for figure in drawn:
+        fit_titles(figure.figure)
     return drawn
 
 
@@ -86,7 +86,10 @@ def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
             return [_grouped(document, two[0], two[1], [{}])]
         if len(axes) == 2:
             return [_maps(document, axes, [{}], metrics, "map")]
-        return [_maps(document, axes[:2], _others(document, axes[2]), [metric], f"maps-{metric}") for metric in metrics]
+        return [
+            _maps(document, axes[:2], _panel_values(document, axes[2]), [metric], f"maps-{metric}")
+            for metric in metrics
+        ]
     return [_dots(document, axes, metrics)]
 
 
@@ -96,18 +99,19 @@ def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
     Raises `UsageError` for more values than a figure can show.
     """
     axes, metrics = columns_of(document), document["metrics"]
-    others = _others(document, axes[2]) if len(axes) > 2 else [{}]
-    if len(others) * len(metrics) > MOST_PANELS:
+    panel_values = _panel_values(document, axes[2]) if len(axes) > 2 else [{}]
+    if len(panel_values) * len(metrics) > MOST_PANELS:
         raise UsageError(
-            f"{len(others) * len(metrics)} panels are more than {MOST_PANELS}: ask for fewer values, or metrics"
+            f"the figure would have {len(panel_values) * len(metrics)} panels, and at most {MOST_PANELS} are allowed: "
+            "choose fewer values or metrics"
         )
     if len(axes) == 1:
         drawn = _lines(document, axes[0], metrics)
     elif lines:
-        drawn = _grouped(document, axes[0], axes[1], others)
+        drawn = _grouped(document, axes[0], axes[1], panel_values)
     else:
         _refuse_many(document, axes)
-        drawn = _maps(document, [axes[1], axes[0]], others, metrics, "map")
+        drawn = _maps(document, [axes[1], axes[0]], panel_values, metrics, "map")
     fit_titles(drawn.figure)
     return drawn
 
@@ -115,10 +119,10 @@ def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
 def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
     """Raise `UsageError` for a heat map with more values on a side than are legible."""
     for axis in axes[:2]:
-        many = len({point[axis] for point in document["points"]})
-        if many > MOST_ON_MAP:
+        count = len({point[axis] for point in document["points"]})
+        if count > MOST_ON_MAP:
             raise UsageError(
-                f"{axis} has {many} values, and a heat map at most {MOST_ON_MAP}: draw lines instead (--lines)"
+                f"{axis} has {count} values, and a heat map shows at most {MOST_ON_MAP}: draw lines instead (--lines)"
             )
 
 
@@ -147,7 +151,7 @@ def _numbers_and_words(document: Mapping[str, Any], axes: Sequence[str]) -> list
     return [*numbers, *words] if len(axes) == 2 and numbers and words else []
 
 
-def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
+def _panel_values(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
     """The values of an axis that has its own panels."""
     return [{axis: value} for value in dict.fromkeys(point[axis] for point in document["points"])]
 
@@ -158,20 +162,20 @@ def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Dr
     across = min(len(metrics), MOST_METRICS_ACROSS)
     down = -(-len(metrics) // across)
     figure, grid = panels_grid(down, across, width=max(4.4, WIDTH * across), height=3.0 * down)
-    for (place,), metric in zip(_in_lines(grid, len(metrics), 1), metrics, strict=True):
-        _line(place, points, axis, metric)
-        zero_at_the_bottom(place)
-        for value in _found(document, axis):
-            place.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
-        place.set_xlabel(with_unit(axis))
-        place.set_title(metric)
-    marked = " The dashed line is at the value found." if _found(document, axis) else ""
-    _tell_range(figure, points)
+    for (panel,), metric in zip(_in_lines(grid, len(metrics), 1), metrics, strict=True):
+        _line(panel, points, axis, metric)
+        zero_at_the_bottom(panel)
+        for value in _values_found(document, axis):
+            panel.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
+        panel.set_xlabel(with_unit(axis))
+        panel.set_title(metric)
+    marked = " The dashed line is at the value found." if _values_found(document, axis) else ""
+    _explain_range(figure, points)
     return Drawn("lines", f"{_and(metrics)} over {axis}", f"Means, and {_range(points)}.{marked}", figure)
 
 
 def _line(
-    place: Any,
+    panel: Any,
     points: Sequence[Mapping[str, Any]],
     axis: str,
     metric: str,
@@ -186,27 +190,28 @@ def _line(
 
     ``every`` holds the points of all panels, which share a scale.
     """
-    own = [(p[axis], p[metric]["mean"], ends) for p in points if (ends := range_of(p, metric))]
-    means = [mean for _, mean, _ in own]
-    low, high = map(list, zip(*(end for _, _, end in own), strict=True)) if own else ([], [])
+    drawn_points = [(p[axis], p[metric]["mean"], ends) for p in points if (ends := range_of(p, metric))]
+    means = [mean for _, mean, _ in drawn_points]
+    low, high = map(list, zip(*(end for _, _, end in drawn_points), strict=True)) if drawn_points else ([], [])
     look: Any = {"color": COLOURS[group % len(COLOURS)], "label": label, "markersize": 3}
     look["marker"] = MARKERS[group % len(MARKERS)]
-    words = list(words) or ([value for value, _, _ in own] if any(_is_word(value) for value, _, _ in own) else [])
+    x = [value for value, _, _ in drawn_points]
+    words = list(words) or (x if any(map(_is_word, x)) else [])
     if not words:
-        x = [value for value, _, _ in own]
-        place.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-        place.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
-        _scale(place, [point[axis] for point in every or points])
+        panel.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        panel.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
+        _scale(panel, [point[axis] for point in every or points])
         return
     shift = 0.5 * (group - (groups - 1) / 2) / max(groups, 1)
     errors = [
         [m - a for m, a in zip(means, low, strict=True)],
         [b - m for m, b in zip(means, high, strict=True)],
     ]
-    x = [words.index(value) + shift for value, _, _ in own]
-    place.errorbar(x, means, yerr=errors, linestyle="", capsize=3, elinewidth=0.9, **look)
-    place.set_xticks(range(len(words)), [_tick(word) for word in words], rotation=20, ha="right")
-    place.set_xlim(-0.5, len(words) - 0.5)
+    panel.errorbar(
+        [words.index(value) + shift for value in x], means, yerr=errors, linestyle="", capsize=3, elinewidth=0.9, **look
+    )
+    panel.set_xticks(range(len(words)), [_tick(word) for word in words], rotation=20, ha="right")
+    panel.set_xlim(-0.5, len(words) - 0.5)
 
 
 def _is_word(value: Any) -> bool:
@@ -214,23 +219,23 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) or math.isinf(value)
 
 
-def _scale(place: Any, values: Sequence[float]) -> None:
+def _scale(panel: Any, values: Sequence[float]) -> None:
     """Scale an axis from the smallest to the largest value, logarithmically if the values are spread by ratio."""
     if not is_by_ratio(sorted(set(values))):
-        place.locator_params(axis="x", nbins=MOST_TICKS)
+        panel.locator_params(axis="x", nbins=MOST_TICKS)
         margin = 0.03 * (max(values) - min(values)) or 0.5
-        place.set_xlim(min(values) - margin, max(values) + margin)
+        panel.set_xlim(min(values) - margin, max(values) + margin)
         return
     from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
-    place.set_xscale("log")
+    panel.set_xscale("log")
     if ticks := ticks_by_ratio(values):
-        place.set_xticks(ticks, [_tick(value) for value in ticks])
+        panel.set_xticks(ticks, [_tick(value) for value in ticks])
     else:
-        place.xaxis.set_major_formatter(StrMethodFormatter(TICKS))
-    place.xaxis.set_minor_formatter(NullFormatter())
+        panel.xaxis.set_major_formatter(StrMethodFormatter(TICKS))
+    panel.xaxis.set_minor_formatter(NullFormatter())
     factor = (max(values) / min(values)) ** 0.03
-    place.set_xlim(min(values) / factor, max(values) * factor)
+    panel.set_xlim(min(values) / factor, max(values) * factor)
 
 
 def is_by_ratio(values: Sequence[float]) -> bool:
@@ -255,35 +260,37 @@ def ticks_by_ratio(values: Sequence[float]) -> list[float]:
     if len(few) > MOST_LEVELS:
         return []
     least = (few[-1] / few[0]) ** (1 / (MOST_TICKS + 2))
-    kept: list[float] = []
+    ticks: list[float] = []
     for value in few:
-        if not kept or value >= least * kept[-1]:
-            kept.append(value)
-    return kept
+        if not ticks or value >= least * ticks[-1]:
+            ticks.append(value)
+    return ticks
 
 
-def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[Mapping[str, Any]]) -> Drawn:
-    """A line for each value of ``by``; a panel for each metric and each of ``others``, side by side."""
+def _grouped(document: Mapping[str, Any], axis: str, by: str, panel_values: Sequence[Mapping[str, Any]]) -> Drawn:
+    """A line for each value of ``by``; a panel for each metric and each of ``panel_values``, side by side."""
     from matplotlib.lines import Line2D
 
     points, metrics = document["points"], document["metrics"]
     values = list(dict.fromkeys(point[by] for point in points))
     across = sorted({point[axis] for point in points}, key=_order(points, axis))
     words = across if any(map(_is_word, across)) else []
-    across_page = len(others) if len(others) > 1 else min(len(metrics), MOST_METRICS_ACROSS)
-    down = -(-len(metrics) * len(others) // across_page)
+    across_page = len(panel_values) if len(panel_values) > 1 else min(len(metrics), MOST_METRICS_ACROSS)
+    down = -(-len(metrics) * len(panel_values) // across_page)
     figure, grid = panels_grid(
         down, across_page, width=max(5.0, 1.15 * WIDTH * across_page), height=0.6 + HEIGHT * down
     )
-    for line, metric in zip(_in_lines(grid, len(metrics), len(others)), metrics, strict=True):
-        for place, other in zip(line, others, strict=True):
+    for row, metric in zip(_in_lines(grid, len(metrics), len(panel_values)), metrics, strict=True):
+        for panel, panel_value in zip(row, panel_values, strict=True):
             for group, value in enumerate(values):
-                own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
-                _line(place, own, axis, metric, group=group, groups=len(values), words=words, every=points)
-            place.set_xlabel(with_unit(axis))
-            place.set_title(", ".join(_of_panel(other)))
-        line[0].set_ylabel(with_unit(metric))
-        share_scale(line)
+                group_points = [
+                    p for p in points if p[by] == value and all(p[key] == v for key, v in panel_value.items())
+                ]
+                _line(panel, group_points, axis, metric, group=group, groups=len(values), words=words, every=points)
+            panel.set_xlabel(with_unit(axis))
+            panel.set_title(", ".join(_of_panel(panel_value)))
+        row[0].set_ylabel(with_unit(metric))
+        share_scale(row)
     entries = []
     for i, value in enumerate(values):
         look: Any = {"linestyle": "" if words else DASHES[i // len(COLOURS) % len(DASHES)], "label": _tick(value)}
@@ -298,50 +305,50 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
         title=with_unit(by),
     )
     over = " for each value of ".join([axis, by])
-    _tell_range(figure, points)
+    _explain_range(figure, points)
     return Drawn("lines", f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
 
 
 def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list[Any]]:
     """Rearrange panels into ``count`` rows of ``each``; the rest of the grid is hidden."""
-    places = [place for line in grid for place in line]
-    for place in places[count * each :]:
-        place.set_visible(False)
-    return [places[i * each : (i + 1) * each] for i in range(count)]
+    all_panels = [panel for row in grid for panel in row]
+    for panel in all_panels[count * each :]:
+        panel.set_visible(False)
+    return [all_panels[i * each : (i + 1) * each] for i in range(count)]
 
 
-def _of_panel(other: Mapping[str, Any]) -> list[str]:
+def _of_panel(panel_value: Mapping[str, Any]) -> list[str]:
     """Values that a panel shows, for its title: numbers have units.
 
     >>> _of_panel({"mss_bytes": 512}), _of_panel({"policy": "EPD"}), _of_panel({"buffer_cells": math.inf})
     (['mss = 512 bytes'], ['policy = EPD'], ['buffer = unlimited'])
     """
-    said = []
-    for name, value in other.items():
+    texts = []
+    for name, value in panel_value.items():
         stem, _, unit = with_unit(name).partition(" [")
-        said.append(f"{stem} = {_tick(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
-    return said
+        texts.append(f"{stem} = {_tick(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
+    return texts
 
 
-def _found(document: Mapping[str, Any], axis: str) -> list[float]:
+def _values_found(document: Mapping[str, Any], axis: str) -> list[float]:
     """Results of a search, as numbers of the axis."""
     if document["question"]["kind"] != "find":
         return []
-    labels = dict.fromkeys(one.get(document["question"]["axis"]) for one in document.get("found", []))
+    labels = dict.fromkeys(record.get(document["question"]["axis"]) for record in document.get("found", []))
     return [value for label in labels if label and isinstance(value := _as_column(document, axis, label), (int, float))]
 
 
 def _as_column(document: Mapping[str, Any], axis: str, label: str) -> Any:
     from cellyard.show.columns import as_columns
 
-    made = as_columns([{document["question"]["axis"]: label}])[0]
-    return made.get(axis)
+    columns = as_columns([{document["question"]["axis"]: label}])[0]
+    return columns.get(axis)
 
 
 def _maps(
     document: Mapping[str, Any],
     axes: Sequence[str],
-    others: Sequence[Mapping[str, Any]],
+    panel_values: Sequence[Mapping[str, Any]],
     metrics: Sequence[str],
     name: str,
 ) -> Drawn:
@@ -350,45 +357,45 @@ def _maps(
     across_axis, down_axis = axes[1], axes[0]
     columns = sorted({point[across_axis] for point in points}, key=_order(points, across_axis))
     rows = sorted({point[down_axis] for point in points}, key=_order(points, down_axis))
-    wanted = [(metric, other) for metric in metrics for other in others]
-    most = MOST_ACROSS if len(columns) <= 6 else 2
-    across = len(others) if 1 < len(others) <= most else min(len(wanted), most)
-    down = -(-len(wanted) // across)
+    drawn = [(metric, panel_value) for metric in metrics for panel_value in panel_values]
+    most_across = MOST_ACROSS if len(columns) <= 6 else 2
+    across = len(panel_values) if 1 < len(panel_values) <= most_across else min(len(drawn), most_across)
+    down = -(-len(drawn) // across)
     size = max(WIDTH, 0.55 * len(columns) + 1.4)
     figure, grid = panels_grid(down, across, width=size * across, height=max(2.2, 0.32 * len(rows) + 1.2) * down)
-    places = [place for line in grid for place in line]
-    for place, (metric, other) in zip(places, wanted, strict=False):
-        found = {
+    all_panels = [panel for line in grid for panel in line]
+    for panel, (metric, panel_value) in zip(all_panels, drawn, strict=False):
+        means = {
             (p[down_axis], p[across_axis]): p[metric]["mean"]
             for p in points
-            if all(p[k] == v for k, v in other.items())
+            if all(p[k] == v for k, v in panel_value.items())
         }
-        values = [[found.get((row, column)) for column in columns] for row in rows]
+        values = [[means.get((row, column)) for column in columns] for row in rows]
         # Use one scale for each metric, so that panels are comparable.
         ends = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
-        _map(place, values, ends, numbers=max(len(rows), len(columns)) <= MOST_LEVELS)
-        place.set_xticks(range(len(columns)), [_tick(value) for value in columns], rotation=30, ha="right")
-        place.set_yticks(range(len(rows)), [_tick(value) for value in rows])
-        place.set_xlabel(with_unit(across_axis))
-        place.set_ylabel(with_unit(down_axis))
-        place.set_title(", ".join([metric, *_of_panel(other)]))
-    for place in places[len(wanted) :]:
-        place.set_visible(False)
+        _map(panel, values, ends, numbers=max(len(rows), len(columns)) <= MOST_LEVELS)
+        panel.set_xticks(range(len(columns)), [_tick(value) for value in columns], rotation=30, ha="right")
+        panel.set_yticks(range(len(rows)), [_tick(value) for value in rows])
+        panel.set_xlabel(with_unit(across_axis))
+        panel.set_ylabel(with_unit(down_axis))
+        panel.set_title(", ".join([metric, *_of_panel(panel_value)]))
+    for panel in all_panels[len(drawn) :]:
+        panel.set_visible(False)
     return Drawn(name, f"{_and(metrics)} over {_and(axes)}", "Means over the replications.", figure)
 
 
-def _map(place: Any, values: Sequence[Sequence[float | None]], ends: Sequence[float], *, numbers: bool = True) -> None:
+def _map(panel: Any, values: Sequence[Sequence[float | None]], ends: Sequence[float], *, numbers: bool = True) -> None:
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    shown = [[float("nan") if value is None else value for value in line] for line in values]
-    image = place.imshow(shown, cmap="viridis", aspect="auto", vmin=low, vmax=high if high > low else low + 1)
-    if not numbers:  # then colours alone tell the values
-        place.get_figure().colorbar(image, ax=place)
-    place.grid(visible=False)
-    for i, line in enumerate(values):
-        for j, value in enumerate(line):
+    numbers_or_nan = [[float("nan") if value is None else value for value in row] for row in values]
+    image = panel.imshow(numbers_or_nan, cmap="viridis", aspect="auto", vmin=low, vmax=high if high > low else low + 1)
+    if not numbers:  # only colours show the values
+        panel.get_figure().colorbar(image, ax=panel)
+    panel.grid(visible=False)
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
             if value is not None and numbers:
                 bright = value > low + 0.6 * (high - low)
-                place.text(
+                panel.text(
                     j, i, cell(value), ha="center", va="center", fontsize=7, color="black" if bright else "white"
                 )
 
@@ -397,16 +404,16 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
     """Each metric against each axis, a dot for each point."""
     points = document["points"]
     figure, grid = panels_grid(len(metrics), len(axes), width=min(WIDTH * len(axes), 20), height=2.4 * len(metrics))
-    for line, metric in zip(grid, metrics, strict=True):
-        for place, axis in zip(line, axes, strict=True):
-            own = [(p[axis], p[metric]["mean"]) for p in points if p[metric]["mean"] is not None]
-            numeric = not any(_is_word(value) for value, _ in own)
-            x = [value if numeric else str(value) for value, _ in own]
-            place.plot(
-                x, [mean for _, mean in own], linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7
+    for row, metric in zip(grid, metrics, strict=True):
+        for panel, axis in zip(row, axes, strict=True):
+            values = [(p[axis], p[metric]["mean"]) for p in points if p[metric]["mean"] is not None]
+            numeric = not any(_is_word(value) for value, _ in values)
+            x = [value if numeric else str(value) for value, _ in values]
+            panel.plot(
+                x, [mean for _, mean in values], linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7
             )
-            place.set_xlabel(with_unit(axis))
-            place.set_ylabel(with_unit(metric))
+            panel.set_xlabel(with_unit(axis))
+            panel.set_ylabel(with_unit(metric))
     return Drawn(
         "dots", f"{_and(metrics)} at every point", "Means over the replications; a dot for each point.", figure
     )
@@ -415,9 +422,9 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
 def _front(document: Mapping[str, Any]) -> Drawn:
     """Two goals against each other, with the Pareto-optimal points. A third goal is shown by colour."""
     first, second, *others = document["question"]["goals"]
-    figure, (place,) = panels(1, width=5.2, height=3.8)
+    figure, (panel,) = panels(1, width=5.2, height=3.8)
     points = [p for p in document["points"] if p[first]["mean"] is not None and p[second]["mean"] is not None]
-    place.plot(
+    panel.plot(
         [p[first]["mean"] for p in points],
         [p[second]["mean"] for p in points],
         linestyle="",
@@ -425,22 +432,22 @@ def _front(document: Mapping[str, Any]) -> Drawn:
         color="#bbbbbb",
         label="tried",
     )
-    best = sorted(document.get("best", []), key=lambda one: (one[first], one[second]))
-    a, b = [one[first] for one in best], [one[second] for one in best]
+    best = sorted(document.get("best", []), key=lambda point: (point[first], point[second]))
+    a, b = [point[first] for point in best], [point[second] for point in best]
     # With more than two goals, the best points do not form a line in this plane.
     line = "" if others else "-"
-    place.plot(a, b, linestyle=line, marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best")
+    panel.plot(a, b, linestyle=line, marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best")
     if others and best:
-        shown = place.scatter(a, b, c=[one[others[0]] for one in best], marker=MARKERS[0], s=25, zorder=3)
-        figure.colorbar(shown, ax=place, label=with_unit(others[0]))
-    place.set_xlabel(with_unit(first))
-    place.set_ylabel(with_unit(second))
-    legend(figure, place.lines, loc="outside upper center", ncols=2)
+        shown = panel.scatter(a, b, c=[point[others[0]] for point in best], marker=MARKERS[0], s=25, zorder=3)
+        figure.colorbar(shown, ax=panel, label=with_unit(others[0]))
+    panel.set_xlabel(with_unit(first))
+    panel.set_ylabel(with_unit(second))
+    legend(figure, panel.lines, loc="outside upper center", ncols=2)
     return Drawn(
         "front",
         f"The Pareto front of {first} and {second}",
-        "Means; none of the best is beaten in "
-        f"{'all goals' if others else 'both'} at once{f'; their colour tells {others[0]}' if others else ''}.",
+        f"Means. No trial beats any of the best points in {'every goal' if others else 'both goals'}."
+        f"{f' Colour shows {others[0]}.' if others else ''}",
         figure,
     )
 
@@ -449,73 +456,83 @@ def _indices(records: Sequence[Mapping[str, Any]]) -> Drawn:
     """Bars of the first and total index of each axis, with their intervals."""
     from matplotlib.patches import Patch
 
-    metrics = list(dict.fromkeys(one["metric"] for one in records))
-    figure, places = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
-    for place, metric in zip(places, metrics, strict=True):
-        own = [one for one in records if one["metric"] == metric and one["total"] is not None]
-        for shift, (which, colour) in enumerate((("first", COLOURS[4]), ("total", COLOURS[0]))):
-            x = [i + (shift - 0.5) * 0.36 for i in range(len(own))]
-            heights = [one[which] for one in own]
+    metrics = list(dict.fromkeys(record["metric"] for record in records))
+    figure, all_panels = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
+    for panel, metric in zip(all_panels, metrics, strict=True):
+        records_of_metric = [record for record in records if record["metric"] == metric and record["total"] is not None]
+        for shift, (order, colour) in enumerate((("first", COLOURS[4]), ("total", COLOURS[0]))):
+            x = [i + (shift - 0.5) * 0.36 for i in range(len(records_of_metric))]
+            heights = [record[order] for record in records_of_metric]
             # An axis without influence has no interval.
-            ends = [(one[f"{which}_low"], one[f"{which}_high"]) for one in own]
+            ends = [(record[f"{order}_low"], record[f"{order}_high"]) for record in records_of_metric]
             errors = [
-                [0 if low is None else max(one[which] - low, 0) for one, (low, _) in zip(own, ends, strict=True)],
-                [0 if high is None else max(high - one[which], 0) for one, (_, high) in zip(own, ends, strict=True)],
+                [
+                    0 if low is None else max(record[order] - low, 0)
+                    for record, (low, _) in zip(records_of_metric, ends, strict=True)
+                ],
+                [
+                    0 if high is None else max(high - record[order], 0)
+                    for record, (_, high) in zip(records_of_metric, ends, strict=True)
+                ],
             ]
-            place.bar(x, heights, width=0.34, color=colour)
-            place.errorbar(x, heights, yerr=errors, fmt="none", ecolor="#333333", capsize=2, linewidth=0.8)
-        place.axhline(0, color="#333333", linewidth=0.6)
-        place.set_xticks(range(len(own)), [one["axis"] for one in own])
-        place.set_title(metric)
+            panel.bar(x, heights, width=0.34, color=colour)
+            panel.errorbar(x, heights, yerr=errors, fmt="none", ecolor="#333333", capsize=2, linewidth=0.8)
+        panel.axhline(0, color="#333333", linewidth=0.6)
+        panel.set_xticks(range(len(records_of_metric)), [record["axis"] for record in records_of_metric])
+        panel.set_title(metric)
     handles = [
-        Patch(color=colour, label=f"{which} order") for which, colour in (("first", COLOURS[4]), ("total", COLOURS[0]))
+        Patch(color=colour, label=f"{order} order") for order, colour in (("first", COLOURS[4]), ("total", COLOURS[0]))
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=2)
-    return Drawn("indices", "What decides", "Sobol's indices: shares of the variance, with their intervals.", figure)
+    text = "Sobol indices: shares of the variance, with their intervals."
+    return Drawn("indices", "Influence of each axis", text, figure)
 
 
 def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     """The interval of each difference, by metric."""
-    metrics = list(dict.fromkeys(one["metric"] for one in records))
+    metrics = list(dict.fromkeys(record["metric"] for record in records))
     known = {
-        metric: [one for one in records if one["metric"] == metric and one["difference"] is not None]
+        metric: [record for record in records if record["metric"] == metric and record["difference"] is not None]
         for metric in metrics
     }
-    shown = {metric: own[:MOST_ROWS] for metric, own in known.items()}
+    shown = {metric: records_of_metric[:MOST_ROWS] for metric, records_of_metric in known.items()}
     rows = max(map(len, shown.values()), default=1)
     across = min(len(metrics), MOST_METRICS_ACROSS)
     down = -(-len(metrics) // across)
     figure, grid = panels_grid(
         down, across, width=max(5.0, 4.2 * across), height=max(2.0, (0.3 if down == 1 else 0.2) * rows + 1.0) * down
     )
-    places = [place for (place,) in _in_lines(grid, len(metrics), 1)]
-    left: list[str] = []
-    for i, (place, metric) in enumerate(zip(places, metrics, strict=True)):
-        for y, one in enumerate(shown[metric]):
-            sure = one["better"] != OPEN
-            place.plot(
-                [one["difference_low"], one["difference_high"]],
+    all_panels = [panel for (panel,) in _in_lines(grid, len(metrics), 1)]
+    left_names: list[str] = []
+    for i, (panel, metric) in enumerate(zip(all_panels, metrics, strict=True)):
+        for y, record in enumerate(shown[metric]):
+            sure = record["better"] not in UNDECIDED
+            panel.plot(
+                [record["difference_low"], record["difference_high"]],
                 [y, y],
                 color=COLOURS[0] if sure else "#999999",
                 linewidth=2,
             )
-            place.plot([one["difference"]], [y], marker="o", markersize=4, color=COLOURS[0] if sure else "#999999")
+            panel.plot([record["difference"]], [y], marker="o", markersize=4, color=COLOURS[0] if sure else "#999999")
         names = [
             ", ".join(
-                [f"{one['variant']} - {one['against']}", *(f"{k} {v}" for k, v in one.items() if k not in COMPARED)]
+                [
+                    f"{record['variant']} - {record['against']}",
+                    *(f"{k} {v}" for k, v in record.items() if k not in COLUMNS),
+                ]
             )
-            for one in shown[metric]
+            for record in shown[metric]
         ]
-        is_as_left = i % across > 0 and names == left
-        place.set_yticks(range(len(names)), [""] * len(names) if is_as_left else names)
-        left = left if is_as_left else names
-        place.set_ylim(len(names) - 0.5, -0.5)
-        place.axvline(0, color="#333333", linewidth=0.8)
-        place.locator_params(axis="x", nbins=MOST_TICKS - 1)
-        place.set_title(f"difference of {metric}")
-    many = max(map(len, known.values()), default=0)
-    first = f" The first {MOST_ROWS} of {many}; comparisons.csv has all." if many > MOST_ROWS else ""
-    text = f"With the intervals of Holm's steps; grey ones are not separated.{first}"
+        is_as_left = i % across > 0 and names == left_names
+        panel.set_yticks(range(len(names)), [""] * len(names) if is_as_left else names)
+        left_names = left_names if is_as_left else names
+        panel.set_ylim(len(names) - 0.5, -0.5)
+        panel.axvline(0, color="#333333", linewidth=0.8)
+        panel.locator_params(axis="x", nbins=MOST_TICKS - 1)
+        panel.set_title(f"difference of {metric}")
+    count = max(map(len, known.values()), default=0)
+    first = f" The first {MOST_ROWS} of {count}; comparisons.csv has all." if count > MOST_ROWS else ""
+    text = f"Differences with the intervals of Holm's correction; grey ones are not separated from 0.{first}"
     return Drawn("differences", "Differences", text, figure)
 
 
@@ -525,15 +542,15 @@ def _range(points: Sequence[Mapping[str, Any]]) -> str:
     return f"the range of the runs ({', of fewer runs '.join(dict.fromkeys(names))})"
 
 
-def _tell_range(figure: Figure, points: Sequence[Mapping[str, Any]]) -> None:
+def _explain_range(figure: Figure, points: Sequence[Mapping[str, Any]]) -> None:
     """Explain bands and bars below the panels, since a figure may be shown without its page."""
     if any(point["runs"] > 1 for point in points):
         figure.supxlabel(f"means, and {_range(points)}", fontsize=7.5, color="#666666")
 
 
 def _order(points: Sequence[Mapping[str, Any]], axis: str) -> Any:
-    places = {value: place for place, value in enumerate(dict.fromkeys(point[axis] for point in points))}
-    return lambda value: (0, value) if isinstance(value, (int, float)) else (1, places[value])
+    positions = {value: position for position, value in enumerate(dict.fromkeys(point[axis] for point in points))}
+    return lambda value: (0, value) if isinstance(value, (int, float)) else (1, positions[value])
 
 
 def _tick(value: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellyard.scenario.file_kind import is_other
+from cellyard.scenario.file_kind import other_kind
 from cellyard.scenario.scenario import Scenario, read_text
 from cellyard.system.errors import ScenarioError, UsageError
 from cellyard.system.limits import MOST_RUNS
@@ -39,13 +39,14 @@ def expand(
     for axis in axes:
         runs *= len(axis)
     if runs > MOST_RUNS:
-        raise UsageError(f"--grid and --replications make {runs} runs: at most {MOST_RUNS} in one go")
+        raise UsageError(f"--grid and --replications make {runs} runs, and at most {MOST_RUNS} are allowed at once")
     varied = [key for key, _ in grid]
     for key in varied:
         if varied.count(key) > 1 or key in [k for k, _ in overrides]:
-            raise UsageError(f"--grid '{key}': is set twice, by --grid and --grid or --set")
+            other = "another --grid" if varied.count(key) > 1 else "--set"
+            raise UsageError(f"--grid '{key}': {other} sets it too; set each path once")
     if seed is not None and "seed" in [*varied, *(key for key, _ in overrides)]:
-        raise UsageError("--seed and a seed in --set or --grid exclude each other")
+        raise UsageError(f"--seed {seed}: --set or --grid sets the seed too; set it once")
     text = read_text(path)
     fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
     points = []
@@ -53,8 +54,8 @@ def expand(
         try:
             scenario = Scenario.from_toml(text, file=printable(str(path)), overrides=[*fixed, *values])
         except ScenarioError:
-            if other := is_other(text, "scenario"):
-                raise UsageError(printable(f"{path}: {other}")) from None
+            if message := other_kind(text, "scenario"):
+                raise UsageError(printable(f"{path}: {message}")) from None
             raise
         points.append(Point(dict(values), scenario))
     return points
@@ -72,23 +73,23 @@ def grid_values(path: str, text: str) -> list[str]:
     >>> grid_values("switch.west.ubr.buffer", '{ from = "500 cells", to = "4000 cells", steps = 4, scale = "log" }')
     ['500 cells', '1000 cells', '2000 cells', '4000 cells']
     """
-    return [value for part in split_values(path, text) for value in _spelt_out(path, part)]
+    return [value for part in split_values(path, text) for value in _expand_range(path, part)]
 
 
-def _spelt_out(path: str, part: str) -> list[str]:
-    if found := _WHOLE.fullmatch(part):
-        first, last, unit = found.groups()
-        stated: Any = {"from": f"{first} {unit}".strip(), "to": f"{last} {unit}".strip()}
-        stated["steps"] = abs(int(last) - int(first)) + 1
+def _expand_range(path: str, part: str) -> list[str]:
+    if match := _WHOLE.fullmatch(part):
+        first, last, unit = match.groups()
+        range_table: Any = {"from": f"{first} {unit}".strip(), "to": f"{last} {unit}".strip()}
+        range_table["steps"] = abs(int(last) - int(first)) + 1
     elif part.startswith("{") and _is_toml(part):
-        stated = tomllib.loads(f"value = {part}")["value"]
-        if not {"from", "to"} <= stated.keys():
+        range_table = tomllib.loads(f"value = {part}")["value"]
+        if not {"from", "to"} <= range_table.keys():
             return [part]
     else:
         return [part]
-    from cellyard.experiment.reading import one_range
+    from cellyard.experiment.reading import read_range
 
-    return [level.text for level in one_range(stated, f"--grid '{path}={part[:60]}'").each_step]
+    return [level.text for level in read_range(range_table, f"--grid '{path}={part[:60]}'").each_step]
 
 
 def split_values(path: str, text: str) -> list[str]:
@@ -98,26 +99,26 @@ def split_values(path: str, text: str) -> list[str]:
     ['epd', '{ policy = "fba", z = 0.5 }', '"a,b"']
     """
     values, depth, quote, start = [], 0, "", 0
-    for place, letter in enumerate(text):
+    for position, character in enumerate(text):
         if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "\"'":
-            quote = letter
-        elif letter in "[{":
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "[{":
             depth += 1
-        elif letter in "]}":
+        elif character in "]}":
             depth -= 1
-        elif letter == "," and depth == 0:
-            values.append(text[start:place].strip())
-            start = place + 1
+        elif character == "," and depth == 0:
+            values.append(text[start:position].strip())
+            start = position + 1
     values.append(text[start:].strip())
-    given = f"--grid '{path}={text[:60]}'"
+    option = f"--grid '{path}={text[:60]}'"
     if "" in values:
-        raise UsageError(f"{given}: an empty value between commas")
+        raise UsageError(f"{option}: has an empty value between commas")
     if depth or quote:
-        raise UsageError(f"{given}: a quote, a bracket or a brace has no other end")
+        raise UsageError(f"{option}: has an unclosed quote, bracket or brace")
     if text.startswith("[") and len(values) == 1 and not _is_toml(text):
-        raise UsageError(f"{given}: values stand without brackets, as in {path}=a,b,c")
+        raise UsageError(f"{option}: give the values without brackets, as in {path}=a,b,c")
     return values
 
 

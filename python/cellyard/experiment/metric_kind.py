@@ -12,7 +12,7 @@ from cellyard.statistics.inference import Estimate, estimate
 _LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation", "transfer_s")
 _HIGHER = ("efficiency", "fairness", "goodput", "throughput", "finished")
 #: Metrics that the scenario states beforehand, so that no run improves them.
-_GIVEN = ("max_goodput_mbps",)
+_STATED = ("max_goodput_mbps",)
 #: Metrics that are fractions, at most 1.
 SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
@@ -49,12 +49,12 @@ def better_of(path: Metric) -> str | None:
     >>> better_of(metric_path("vc.loss.goodput_mbps")), better_of(metric_path("port.west->east.dropped_cells.full"))
     ('higher', 'lower')
     """
-    if not isinstance(path, MetricPath) or path.field in _GIVEN:
+    if not isinstance(path, MetricPath) or path.field in _STATED:
         return None
-    measured = (path.field, path.steps[-1].word)  # a part of dropped cells has the bare name of a reason
-    if any(word in name for name in measured for word in _LOWER):
+    names = (path.field, path.steps[-1].word)  # a part of dropped cells has the bare name of a reason
+    if any(word in name for name in names for word in _LOWER):
         return "lower"
-    return "higher" if any(word in name for name in measured for word in _HIGHER) else None
+    return "higher" if any(word in name for name in names for word in _HIGHER) else None
 
 
 def bounds_of(path: Metric) -> tuple[float, float]:
@@ -74,19 +74,19 @@ def bounds_of(path: Metric) -> tuple[float, float]:
 
 def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:
     """The mean of a metric with its interval, limited by `within_bounds`."""
-    found = estimate(values, confidence)
-    return found and within_bounds(path, values, found)
+    interval = estimate(values, confidence)
+    return interval and within_bounds(path, values, interval)
 
 
-def within_bounds(path: Metric, values: Sequence[float], found: Estimate) -> Estimate:
+def within_bounds(path: Metric, values: Sequence[float], interval: Estimate) -> Estimate:
     """Limit an interval of a mean to the bounds of the metric, beyond which no mean can be. This keeps its confidence.
 
     Ignore a bound that a value exceeds. Efficiency exceeds 1 where more is delivered than the
     scenario says is possible.
     """
-    if found.low is None or found.high is None:
-        return found
+    if interval.low is None or interval.high is None:
+        return interval
     least, most = bounds_of(path)
-    low = max(found.low, least) if min(values) >= least else found.low
-    high = min(found.high, most) if max(values) <= most else found.high
-    return Estimate(found.mean, low, high)
+    low = max(interval.low, least) if min(values) >= least else interval.low
+    high = min(interval.high, most) if max(values) <= most else interval.high
+    return Estimate(interval.mean, low, high)

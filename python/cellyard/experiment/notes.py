@@ -1,4 +1,4 @@
-"""Warnings about the scenarios of an experiment: each scenario's own, once, and those that only several show together."""
+"""Warnings about the scenarios of an experiment: those of single scenarios, each once, and those about several together."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from cellyard.scenario.axis_notes import (
     changes_counts,
     differing_queues,
     is_of_vcs,
-    lines,
-    renumbered,
+    lines_along,
+    renumbered_vcs,
 )
-from cellyard.scenario.hints import IN_STEP, UNSTATED
+from cellyard.scenario.hints import NO_MAX_GOODPUT, SYNCHRONISED_TCPS
 from cellyard.show.words import counted, listed
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import ScenarioError
 
-#: Largest number of points of which all are checked, and number drawn from a larger grid; see
-#: `Plan.tried_points`.
-MOST_ASKED, DRAWN = 100, 50
+#: Largest number of points of which all are checked, and number sampled from a larger grid; see
+#: `Plan.checked_points`.
+MOST_CHECKED, SAMPLED_POINTS = 100, 50
 #: The name of a VC in the path of a metric.
 _NAMED_VC = re.compile(r"\bvc\.([^.*]+)\.")
 #: Metrics that are 0 where no TCP delivered anything.
-_OF_TCPS = ("totals.efficiency", "totals.goodput_mbps")
+_ZERO_WITHOUT_DELIVERY = ("totals.efficiency", "totals.goodput_mbps")
 #: Limit on reported warnings.
-MOST_TOLD = 8
+MOST_REPORTED = 8
 
 
 def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario]) -> list[str]:
@@ -46,68 +46,63 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
     Warnings about the whole experiment come first, for example that compared service classes have
     different queues.
     """
-    asked: list[Point] = []
-    found: dict[str, list[Point]] = {}
+    points_by_note: dict[str, list[Point]] = {}
     points: list[Point] = []
     queues = {axis.name: Queues() for axis in plan.axes if any(map(is_of_vcs, axis.paths))}
-    with suppress(ConditionError):  # of many points not all were looked at when the description was read
-        points = plan.tried_points(MOST_ASKED, drawn=DRAWN)
-    made_of: list[tuple[Point, Scenario]] = []
+    with suppress(ConditionError):  # reading the description checks only a sample of many points
+        points = plan.checked_points(MOST_CHECKED, sampled=SAMPLED_POINTS)
+    checked: dict[Point, Scenario] = {}
     for point in points:
         with suppress(ScenarioError):
-            made = scenario(point)
-            made_of.append((point, made))
-            own = made.notes()
-            asked.append(point)
-            for note in own:
-                found.setdefault(note, []).append(point)
-            ports = made.describe()["ports"] if queues else []
-            for axis, of in queues.items():
-                add_queues(of, ports, dict(point.levels)[axis].text)
-    ranked = sorted(found.items(), key=lambda one: -len(one[1]))
-    told = [f"{name} is not defined: {UNSTATED}" for name in plan.lacking]
-    told += question.warnings(plan)
-    told += _of_whole_run(plan)
-    told += _along_axes(plan, made_of, scenario)
-    told += [note for axis, of in queues.items() for note in differing_queues(axis, of)]
-    told += [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
-    if len(found) > MOST_TOLD:
-        told.append(
-            f"{counted(len(found) - MOST_TOLD, 'other note')} of as many points or fewer; `cellyard check` shows those of a scenario"
+            checked[point] = scenario(point)
+            for note in checked[point].notes():
+                points_by_note.setdefault(note, []).append(point)
+            ports = checked[point].describe()["ports"] if queues else []
+            for axis, buffers in queues.items():
+                add_queues(buffers, ports, dict(point.levels)[axis].text)
+    ranked = sorted(points_by_note.items(), key=lambda item: -len(item[1]))
+    warnings = [f"{name} is undefined: {NO_MAX_GOODPUT}" for name in plan.undefined_metrics]
+    warnings += question.warnings(plan)
+    warnings += _whole_run_metrics(plan)
+    warnings += _along_axes(plan, checked, scenario)
+    warnings += [note for axis, buffers in queues.items() for note in differing_queues(axis, buffers)]
+    warnings += [f"{note}{_where(affected, list(checked))}" for note, affected in ranked[:MOST_REPORTED]]
+    if len(ranked) > MOST_REPORTED:
+        warnings.append(
+            f"{counted(len(ranked) - MOST_REPORTED, 'other note')} on equally many points or fewer; "
+            "`cellyard check` shows all notes of a scenario"
         )
-    return told
+    return warnings
 
 
-def _along_axes(
-    plan: Plan, made_of: Sequence[tuple[Point, Scenario]], scenario: Callable[[Point], Scenario]
-) -> list[str]:
+def _along_axes(plan: Plan, checked: Mapping[Point, Scenario], scenario: Callable[[Point], Scenario]) -> list[str]:
     """Sentences on axes along which efficiencies are not comparable, or along which measured VCs change their numbers."""
     compares = any(path.text == "totals.efficiency" for path in plan.metrics.values())
     vcs = {name for path in plan.metrics.values() for name in _NAMED_VC.findall(path.text)}
     notes, sums = [], FairSums()
-    labelled = [(point.labels, made) for point, made in made_of]
+    labelled = [(point.labels, checked_scenario) for point, checked_scenario in checked.items()]
     for dimension in plan.space:
         counts = vcs and any(changes_counts(axis.paths) for axis in dimension.axes)
         if not (compares or counts):
             continue
         axes = [dimension.name, *(axis.name for axis in dimension.axes)]
-        found = lines(labelled, axes) or [_line(plan, dimension, scenario)]
-        notes += sums.note(dimension.name, found) if compares else []
-        notes += renumbered(dimension.name, found, vcs) if counts else []
+        lines_of_dimension = lines_along(labelled, axes) or [_line(plan, dimension, scenario)]
+        notes += sums.note(dimension.name, lines_of_dimension) if compares else []
+        notes += renumbered_vcs(dimension.name, lines_of_dimension, vcs) if counts else []
     return notes
 
 
 def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario]) -> Line:
     """Both ends and the middle of a dimension at the middle of the others, if no design points differ in it alone."""
-    made = []
+    line = []
     for share in (0.0, 0.5, 1.0):
-        point = at_shares(plan.space, [share if one is dimension else 0.5 for one in plan.space])
+        point = at_shares(plan.space, [share if other is dimension else 0.5 for other in plan.space])
         with suppress(ScenarioError):
-            made.append((point.labels[dimension.name], scenario(point)))
-    return made
+            line.append((point.labels[dimension.name], scenario(point)))
+    return line
 
 
-def of_nothing(
+def no_deliveries(
     plan: Plan, scenario: Callable[[Point], Scenario], measured: Mapping[Point, Mapping[int, Mapping[str, Number]]]
 ) -> list[str]:
     """A sentence on runs in which no TCP delivered anything, judged by efficiency or goodput, with their points.
@@ -115,50 +110,52 @@ def of_nothing(
     Only points count at which all VCs are TCPs and several begin before the end. Only scenarios of
     such runs are built.
     """
-    names = [name for name, path in plan.metrics.items() if path.text in _OF_TCPS]
-    found = {
-        point: many
-        for point, kept in measured.items()
-        if (many := sum(any(one[name] == 0 for name in names) for one in kept.values()))
+    names = [name for name, path in plan.metrics.items() if path.text in _ZERO_WITHOUT_DELIVERY]
+    failures = {
+        point: failed
+        for point, samples in measured.items()
+        if (failed := sum(any(sample[name] == 0 for name in names) for sample in samples.values()))
     }
-    own = [point for point in found if _begins_together(scenario(point))]
-    if not own:
+    affected = [point for point in failures if _starts_together(scenario(point))]
+    if not affected:
         return []
-    when = " in the measuring time" if plan.measures_a_part else ""
-    many, runs = sum(found[point] for point in own), sum(map(len, measured.values()))
-    some = f" in {many} of {runs} runs{_where(own, list(measured))}" if many < runs else ""
-    return [f"no TCP delivered anything{when}{some}: where frames were lost, {IN_STEP}"]
+    in_time = " in the measuring time" if plan.may_measure_part else ""
+    failed, runs = sum(failures[point] for point in affected), sum(map(len, measured.values()))
+    where = f" in {failed} of {runs} runs{_where(affected, list(measured))}" if failed < runs else ""
+    return [f"no TCP delivered anything{in_time}{where}; if frames were lost, {SYNCHRONISED_TCPS}"]
 
 
-def _begins_together(scenario: Scenario) -> bool:
+def _starts_together(scenario: Scenario) -> bool:
     """Whether all VCs are TCPs and several begin before the end of the run."""
-    stated = scenario.to_dict()
-    tcps = [vc for vc in stated["vcs"] if vc["traffic"]["kind"] == "tcp"]
-    return len(tcps) == len(stated["vcs"]) and sum(vc["start"] < stated["duration"] for vc in tcps) > 1
+    data = scenario.to_dict()
+    tcps = [vc for vc in data["vcs"] if vc["traffic"]["kind"] == "tcp"]
+    return len(tcps) == len(data["vcs"]) and sum(vc["start"] < data["duration"] for vc in tcps) > 1
 
 
-def _of_whole_run(plan: Plan) -> list[str]:
+def _whole_run_metrics(plan: Plan) -> list[str]:
     """A sentence on metrics that ignore the given measuring time."""
-    asked = [name for name, path in plan.metrics.items() if is_of_whole_run(path)]
-    if not asked or not plan.measures_a_part:
+    metrics = [name for name, path in plan.metrics.items() if is_of_whole_run(path)]
+    if not metrics or not plan.may_measure_part:
         return []
-    verb = "is" if len(asked) == 1 else "are"
-    applies = "measure.warm_up and measure.window apply to goodputs, delays, and what ports have as measured_cell_loss_ratio and the like"
-    return [f"{listed(asked)} {verb} of the whole run: {applies}"]
+    verb = "covers" if len(metrics) == 1 else "cover"
+    return [
+        f"{listed(metrics)} {verb} the whole run: measure.warm_up and measure.window apply only to goodputs, delays and the "
+        "measured_ metrics of ports, such as measured_cell_loss_ratio"
+    ]
 
 
-def _where(own: Sequence[Point], asked: Sequence[Point]) -> str:
-    """The axis values that only the points ``own`` have, most informative first, or the number of points."""
-    left, parts = list(asked), []
-    names = list(dict(asked[0].levels))
-    while names and len(left) > len(own):
-        at = {name: dict.fromkeys(dict(point.levels)[name] for point in own) for name in names}
-        kept = {name: [point for point in left if dict(point.levels)[name] in at[name]] for name in names}
-        best = min(names, key=lambda name: len(kept[name]))
+def _where(affected: Sequence[Point], checked: Sequence[Point]) -> str:
+    """The axis values that distinguish the affected points, most informative first, or the number of points."""
+    matching, parts = list(checked), []
+    names = list(dict(checked[0].levels))
+    while names and len(matching) > len(affected):
+        values = {name: dict.fromkeys(dict(point.levels)[name] for point in affected) for name in names}
+        selected = {name: [point for point in matching if dict(point.levels)[name] in values[name]] for name in names}
+        best = min(names, key=lambda name: len(selected[name]))
         names.remove(best)
-        if len(kept[best]) < len(left):
-            parts.append(f"{best} = {listed([one.label for one in at[best]], most=MOST_NAMED)}")
-        left = kept[best]
-    if len(left) > len(own):
-        return f" (at {len(own)} of {len(asked)} points, as {own[0]})"
+        if len(selected[best]) < len(matching):
+            parts.append(f"{best} = {listed([level.label for level in values[best]], most=MOST_NAMED)}")
+        matching = selected[best]
+    if len(matching) > len(affected):
+        return f" (at {len(affected)} of {len(checked)} points, for example {affected[0]})"
     return f" (at {'; '.join(parts)})" if parts else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,15 +16,15 @@ from cellyard.experiment.description.design import Design, Dimension, Point
 from cellyard.experiment.description.expression import Condition
 from cellyard.experiment.description.measure import Metric
 from cellyard.scenario import Scenario
-from cellyard.scenario.hints import UNSTATED
+from cellyard.scenario.hints import NO_MAX_GOODPUT
 from cellyard.system.errors import UsageError
 
 #: Limit on the runs of an experiment, checked before memory is allocated.
 MOST_RUNS = 10_000_000
 
-#: Number of points of a large grid drawn for checks, and of values checked on a range that a
+#: Number of points of a large grid sampled for checks, and of values checked on a range that a
 #: question fills in.
-DRAWN, BETWEEN = 200, 20
+SAMPLED_POINTS, RANGE_SAMPLES = 200, 20
 
 #: Default confidence of intervals.
 CONFIDENCE = 0.95
@@ -31,7 +32,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Plan:
-    """What is simulated. ``told`` describes the base; ``stated`` is the whole description as plain data.
+    """What is simulated. ``base_summary`` names the base, and ``description`` is the whole description as plain data.
 
     ``code`` is the folder of a user's study whose code makes the base, if running code was not
     allowed. Then ``base`` is missing, and checks that need it are skipped.
@@ -40,13 +41,13 @@ class Plan:
     name: str
     title: str
     base: Scenario
-    told: str
+    base_summary: str
     axes: tuple[Axis, ...]
     constraints: tuple[Condition, ...]
     design: Design
     replications: int
     metrics: Mapping[str, Metric]
-    stated: Mapping[str, Any] = field(default_factory=dict)
+    description: Mapping[str, Any] = field(default_factory=dict)
     code: Path | None = None
 
     @cached_property
@@ -61,72 +62,79 @@ class Plan:
 
     def dimension(self, name: str) -> Dimension:
         """The dimension of the axis ``name``."""
-        return next(one for one in self.space if any(axis.name == name for axis in one.axes))
+        return next(found for found in self.space if any(axis.name == name for axis in found.axes))
 
     def points(self, *, without: Dimension | None = None) -> list[Point]:
         """The points of the design, over all dimensions but ``without``."""
-        return design.points([one for one in self.space if one is not without], self.design, self.constraints)
+        return design.points(
+            [dimension for dimension in self.space if dimension is not without], self.design, self.constraints
+        )
 
     def size(self, *, without: Dimension | None = None) -> int:
         """Number of points before constraints."""
-        return design.size([one for one in self.space if one is not without], self.design)
+        return design.size([dimension for dimension in self.space if dimension is not without], self.design)
 
     def allows(self, point: Point) -> bool:
         """Whether a point satisfies all constraints."""
         return all(condition.holds(point.values) for condition in self.constraints)
 
-    def some_points(self, most: int) -> list[Point]:
-        """At most ``most`` points of the design. Those of a grid are drawn with a fixed seed; otherwise the first are taken."""
+    def sample_points(self, most: int) -> list[Point]:
+        """At most ``most`` points of the design: a random sample of a grid with a fixed seed, or the first of another design."""
         if self.design.kind != "grid" or self.size() <= most:
             return self.points()[:most]
-        draw = random.Random(1)
-        drawn = (Point(self._level(draw.randrange(one.size) for one in self.space)) for _ in range(most))
-        return [point for point in dict.fromkeys(drawn) if self.allows(point)]
+        generator = random.Random(1)
+        sampled = (
+            Point(self._levels(generator.randrange(dimension.size) for dimension in self.space)) for _ in range(most)
+        )
+        return [point for point in dict.fromkeys(sampled) if self.allows(point)]
 
-    def tried_points(self, most: int, *, drawn: int = DRAWN) -> list[Point]:
+    def checked_points(self, most: int, *, sampled: int = SAMPLED_POINTS) -> list[Point]:
         """The points at which scenarios are checked beforehand: all of them if at most ``most``.
 
         For a larger grid, these are each value of each axis with the first values of the others and
-        with their last ones, and ``drawn`` points of the whole grid. An axis with more than
-        ``most`` values is sampled evenly; a range without steps has `BETWEEN` values.
+        with their last ones, and ``sampled`` points of the whole grid. An axis with more than
+        ``most`` values is sampled evenly; a range without steps has
+        `RANGE_SAMPLES` values.
         """
         if self.design.kind != "grid" or self.size() <= most:
             return self.points()[:most]
-        sizes = [one.size for one in self.space]
-        found = []
-        for axis, size in enumerate(sizes):
-            steps = min(size, most if all(_has_steps(one) for one in self.space[axis].axes) else BETWEEN)
-            places = sorted({i * (size - 1) // max(steps - 1, 1) for i in range(steps)})
+        sizes = [dimension.size for dimension in self.space]
+        candidates = []
+        for position, size in enumerate(sizes):
+            steps = min(size, most if all(map(_has_steps, self.space[position].axes)) else RANGE_SAMPLES)
+            indices = sorted({i * (size - 1) // max(steps - 1, 1) for i in range(steps)})
             for others in ([0] * len(sizes), [other - 1 for other in sizes]):
-                found += [Point(self._level([*others[:axis], place, *others[axis + 1 :]])) for place in places]
-        kept = [point for point in dict.fromkeys(found) if self.allows(point)]
-        return list(dict.fromkeys([*kept, *self.some_points(drawn)]))
+                before, after = others[:position], others[position + 1 :]
+                candidates += [Point(self._levels([*before, index, *after])) for index in indices]
+        allowed = [point for point in dict.fromkeys(candidates) if self.allows(point)]
+        return list(dict.fromkeys([*allowed, *self.sample_points(sampled)]))
 
     @cached_property
-    def lacking(self) -> tuple[str, ...]:
-        """Metrics that need the largest possible goodput, which no scenario of the experiment states."""
-        asked = tuple(name for name, path in self.metrics.items() if path.text == "totals.efficiency")
-        stated = self._varies("measure.max_goodput") or self.base.to_dict()["measure"]["max_goodput"] is not None
-        return asked if asked and not stated else ()
+    def undefined_metrics(self) -> tuple[str, ...]:
+        """Metrics that are undefined because no scenario of the experiment states the largest possible goodput."""
+        efficiencies = tuple(name for name, path in self.metrics.items() if path.text == "totals.efficiency")
+        is_stated = self._varies("measure.max_goodput") or self.base.to_dict()["measure"]["max_goodput"] is not None
+        return () if is_stated else efficiencies
 
     @property
-    def measures_a_part(self) -> bool:
+    def may_measure_part(self) -> bool:
         """Whether the measuring time is set or varied, so that it may not be the whole run."""
         measure = self.base.to_dict()["measure"]
-        stated = measure["window"] is not None or bool(measure["warm_up"])
-        return stated or self._varies("measure.warm_up") or self._varies("measure.window")
+        is_set = measure["window"] is not None or bool(measure["warm_up"])
+        return is_set or self._varies("measure.warm_up") or self._varies("measure.window")
 
     def _varies(self, field: str) -> bool:
         """Whether an axis changes this field of a scenario, or a table around it."""
         paths = (path for paths in self.paths.values() for path in paths)
         return any(f"{field}.".startswith(f"{path}.") for path in paths)
 
-    def _level(self, places: Iterable[int]) -> tuple[tuple[str, Level], ...]:
-        """The levels of all axes at these places of the dimensions."""
-        return tuple(pair for one, place in zip(self.space, places, strict=True) for pair in one.place(place))
+    def _levels(self, indices: Iterable[int]) -> tuple[tuple[str, Level], ...]:
+        """The levels of all axes at these indices of the dimensions."""
+        levels = (dimension.at_index(index) for dimension, index in zip(self.space, indices, strict=True))
+        return tuple(itertools.chain.from_iterable(levels))
 
     @property
-    def draws(self) -> range:
+    def replication_numbers(self) -> range:
         """The replication numbers of each point."""
         return range(self.replications)
 
@@ -155,13 +163,13 @@ class Answer:
     metrics: Sequence[str] = ()
 
 
-def defined_or_refuse(values: Iterable[float | None], metric: str, what: str, plan: Plan) -> list[float]:
-    """The values; raises `UsageError` when one is undefined. ``what`` names the purpose in the message."""
-    found = list(values)
-    missing = sum(value is None for value in found)
-    if missing:
+def require_defined(values: Iterable[float | None], metric: str, purpose: str, plan: Plan) -> list[float]:
+    """The values; raises `UsageError` when one is undefined. ``purpose`` says what needs them."""
+    all_values = list(values)
+    defined = [value for value in all_values if value is not None]
+    if missing := len(all_values) - len(defined):
+        cause = f": {NO_MAX_GOODPUT}" if metric in plan.undefined_metrics else ""
         raise UsageError(
-            f"metric {metric} is not defined at {missing} of {len(found)} points, and {what} needs it at each"
-            f"{f': {UNSTATED}' if metric in plan.lacking else ''}"
+            f"metric {metric} is undefined at {missing} of {len(all_values)} points, but {purpose} needs it at every point{cause}"
         )
-    return [value for value in found if value is not None]
+    return defined

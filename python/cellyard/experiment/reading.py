@@ -12,7 +12,7 @@ from typing import Any
 
 from cellyard import _engine
 from cellyard.experiment.description import base as bases, design, measure
-from cellyard.experiment.description.axes import SCALES, Axis, Range, default_name, parts
+from cellyard.experiment.description.axes import SCALES, Axis, Range, default_name, number_and_unit
 from cellyard.experiment.description.design import DESIGNS, Design, Dimension
 from cellyard.experiment.description.expression import Condition, ConditionError
 from cellyard.experiment.description.fields import Fields
@@ -62,7 +62,7 @@ QUESTIONS: Mapping[str, ModuleType] = {
 }
 
 #: Limit on points whose scenarios are checked before anything runs; for a larger grid see
-#: `Plan.tried_points`.
+#: `Plan.checked_points`.
 MOST_CHECKED = 1000
 #: Limit on the points of a design.
 MOST_POINTS = 1_000_000
@@ -92,9 +92,9 @@ def read(
     are skipped; see `Plan.code`.
     """
     fields = Fields(data, (), problems, FIELDS)
-    name = fields.text("name", needed="what the experiment is called, in letters, digits, - and _") or "experiment"
+    name = fields.text("name", needed="a name of letters, digits, - and _") or "experiment"
     if not re.fullmatch(NAME, name):
-        fields.wrong("name", "letters, digits, - and _, at most 64", "cannot name files")
+        fields.wrong("name", "letters, digits, - and _, at most 64", "is not a valid name of files")
     named_base = (
         bases.Base(scenario, "a scenario built in Python")
         if scenario
@@ -105,17 +105,17 @@ def read(
     if base is not None:
         base = bases.with_values(base, data.get("set", {}), problems)
         base = base if seed is None else base.with_seed(seed)
-        if '"probes":[]' not in base.canonical:  # they change nothing, and what they record is not asked for
+        if '"probes":[]' not in base.canonical:  # probes change no number, and an experiment ignores their series
             base = base.with_values({"probe": []})
     axes = _axes(data.get("axis", []), problems)
-    sound = problems.count
+    before = problems.count
     metrics = measure.read(data.get("metrics"), problems)
-    sound = sound if problems.count == sound else -1
+    metrics_are_valid = problems.count == before
     plan = Plan(
         name,
         fields.text("title") or "",
         base or Scenario.__new__(Scenario),
-        named_base.told,
+        named_base.summary,
         tuple(axes.values()),
         tuple(_constraints(fields, [axis.name for axis in axes.values()])),
         _design(data.get("design", "grid"), problems),
@@ -125,92 +125,92 @@ def read(
         named_base.code,
     )
     # Faulty axes and metrics are not reported again where the question names them.
-    named = replace(plan, axes=_named(data, axes), metrics=metrics if sound >= 0 else _Any(metrics))
+    named = replace(plan, axes=_with_stand_ins(data, axes), metrics=metrics if metrics_are_valid else _AnyName(metrics))
     question = _question(data.get("question"), named, problems)
-    _go_together(plan, axes, problems)
-    _have_columns(plan, question, axes, problems)
+    _check_joint_axes(plan, axes, problems)
+    _check_column_names(plan, question, axes, problems)
     if base is not None:
-        _values(plan, axes, problems)
+        _check_values(plan, axes, problems)
         measure.check_names(metrics, data.get("metrics"), _first_scenario(plan), problems)
-    problems.complain()
-    _can_be_grid(plan, question, axes, problems)
-    problems.complain()
+    problems.raise_all()
+    _check_grid_steps(plan, question, axes, problems)
+    problems.raise_all()
     expected = question.expected(plan)
     if expected.runs > MOST_RUNS or expected.points > MOST_POINTS:
         over = f"{expected.runs} runs" if expected.runs > MOST_RUNS else f"{expected.points} points"
         most = MOST_RUNS if expected.runs > MOST_RUNS else MOST_POINTS
-        problems.add(("question",), "", f"the experiment makes {over}", allowed=f"at most {most}")
-    problems.complain()
-    _combinations(plan, problems)
-    problems.complain()
+        problems.add(("question",), "", f"the experiment has {over}", allowed=f"at most {most}")
+    problems.raise_all()
+    _check_combinations(plan, problems)
+    problems.raise_all()
     return plan, question
 
 
-def _axes(stated: Any, problems: Problems) -> dict[int, Axis]:
+def _axes(data: Any, problems: Problems) -> dict[int, Axis]:
     """The valid axes by their index in the list."""
-    if isinstance(stated, Mapping) or not isinstance(stated, (list, tuple)):
-        problems.add(("axis",), stated, "is not a list of tables", allowed="[[axis]] with path, and values or range")
+    if isinstance(data, Mapping) or not isinstance(data, (list, tuple)):
+        problems.add(("axis",), data, "is not a list of tables", allowed="[[axis]] with path, and values or range")
         return {}
-    found: dict[int, Axis] = {}
-    for place, entry in enumerate(stated):
-        axis = _axis(entry, place, problems)
+    axes: dict[int, Axis] = {}
+    for index, entry in enumerate(data):
+        axis = _axis(entry, index, problems)
         if axis is None:
             continue
-        path = ("axis", place)
-        if any(axis.name == other.name for other in found.values()):
+        table_path = ("axis", index)
+        if any(axis.name == other.name for other in axes.values()):
             problems.add(
-                (*path, "name" if "name" in entry else "path"),
+                (*table_path, "name" if "name" in entry else "path"),
                 axis.name,
-                "is the name of another axis; give it a name of its own",
+                "is also the name of another axis; give the axes different names",
             )
             continue
-        for one in axis.paths:
-            if any(one in other.paths for other in found.values()):
-                problems.add((*path, "path"), one, "is varied by another axis")
-        found[place] = axis
-    return found
+        for axis_path in axis.paths:
+            if any(axis_path in other.paths for other in axes.values()):
+                problems.add((*table_path, "path"), axis_path, "is also the path of another axis; vary each path once")
+        axes[index] = axis
+    return axes
 
 
-class _Any(dict[str, Any]):
-    """Metrics some of which are faulty: any name may be one of those."""
+class _AnyName(dict[str, Any]):
+    """Metrics that include every name, since some of them are faulty and have no known name."""
 
     def __contains__(self, name: object) -> bool:
         return True
 
 
-def _named(data: Mapping[str, Any], axes: Mapping[int, Axis]) -> tuple[Axis, ...]:
+def _with_stand_ins(data: Mapping[str, Any], axes: Mapping[int, Axis]) -> tuple[Axis, ...]:
     """The axes, with a stand-in for each faulty one, since the question may refer to its values."""
-    found = []
-    stated, question = data.get("axis"), data.get("question")
-    against = question.get("against") if isinstance(question, Mapping) else None
-    values = [1, 2, *([against] if isinstance(against, str) else [])]
-    for place, entry in enumerate(stated if isinstance(stated, (list, tuple)) else []):
-        if place in axes:
-            found.append(axes[place])
+    named_axes = []
+    entries, question = data.get("axis"), data.get("question")
+    compared_value = question.get("against") if isinstance(question, Mapping) else None
+    values = [1, 2, *([compared_value] if isinstance(compared_value, str) else [])]
+    for index, entry in enumerate(entries if isinstance(entries, (list, tuple)) else []):
+        if index in axes:
+            named_axes.append(axes[index])
         elif isinstance(entry, Mapping):
             paths = entry.get("path", "")
             path = str(paths[0]) if isinstance(paths, (list, tuple)) and paths else str(paths)
-            found.append(Axis(path, values, str(entry.get("name") or default_name(path))))
-    return tuple(found)
+            named_axes.append(Axis(path, values, str(entry.get("name") or default_name(path))))
+    return tuple(named_axes)
 
 
-def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
+def _axis(entry: Any, index: int, problems: Problems) -> Axis | None:
     before = problems.count
-    fields = Fields(entry, ("axis", place), problems, AXIS_FIELDS)
+    fields = Fields(entry, ("axis", index), problems, AXIS_FIELDS)
     if not isinstance(entry, Mapping):
         return None
-    paths = fields.texts("path", what="paths of the scenario, as switch.west.ubr.buffer", single=True)
+    paths = fields.texts("path", items="paths of the scenario, such as switch.west.ubr.buffer", single=True)
     if "path" not in fields:
         fields.missing(
-            "path", "a path of the scenario, as switch.west.ubr.buffer, or a list of paths that get the same value"
+            "path", "a path of the scenario, such as switch.west.ubr.buffer, or a list of paths that get the same value"
         )
     name = fields.text("name") or default_name(paths[0] if paths else "")
     if not re.fullmatch(AXIS_NAME, name) or name in RESERVED:
         fields.problems.add(
             fields.at("name"),
             name,
-            "cannot name an axis",
-            allowed=f"a word of letters, digits and _; not {', '.join(RESERVED)}",
+            "is not a valid name of an axis",
+            allowed=f"a word of letters, digits and _, other than {', '.join(RESERVED)}",
         )
     together = fields.text("together") or ""
     values: Any = fields.raw("values")
@@ -218,7 +218,7 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
         fields.problems.add(
             fields.path,
             "",
-            "needs either values or a range",
+            "needs either values or range",
             allowed="values = [...] or range = { from = ..., to = ... }",
         )
     elif "range" in fields:
@@ -226,271 +226,287 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
     elif not isinstance(values, (list, tuple)):
         fields.wrong("values", "a list", "is not a list")
     elif not values:
-        fields.wrong("values", "one value or more", "is an empty list: an axis needs values")
+        fields.wrong("values", "one value or more", "is an empty list")
     else:
-        for number, value in enumerate(values):
+        for position, value in enumerate(values):
             try:
                 if value is None or isinstance(value, (list, tuple)):
-                    raise UsageError("no single value")
+                    raise UsageError("not a single value")
                 plain(value, "value")
             except UsageError:
                 allowed = "a text, a number, a truth value or a table"
-                problems.add((*fields.at("values"), number), value, "is not a value", allowed=allowed)
+                problems.add((*fields.at("values"), position), value, "cannot be set in a scenario", allowed=allowed)
     labels = _labels(fields, values) if "labels" in fields else ()
     return Axis(paths, values, name, together, labels) if problems.count == before else None
 
 
-def one_range(stated: Any, where: str) -> Range:
+def read_range(data: Any, where: str) -> Range:
     """Read a range from a table; each message of the `ExperimentError` begins with ``where``."""
     problems = Problems(where)
-    found = _range(stated, Fields({"range": stated}, (), problems, ("range",)))
-    problems.complain()
-    assert found is not None
-    return found
+    result = _range(data, Fields({"range": data}, (), problems, ("range",)))
+    problems.raise_all()
+    assert result is not None
+    return result
 
 
-def _range(stated: Any, fields: Fields) -> Range | None:
-    own = Fields(stated, fields.at("range"), fields.problems, RANGE_FIELDS)
-    if not isinstance(stated, Mapping):
+def _range(data: Any, fields: Fields) -> Range | None:
+    range_fields = Fields(data, fields.at("range"), fields.problems, RANGE_FIELDS)
+    if not isinstance(data, Mapping):
         return None
     ends = []
+    allowed = 'a number, or a text such as "100 cells"'
     for key in ("from", "to"):
         try:
-            ends.append(parts(own.raw(key)))
+            ends.append(number_and_unit(range_fields.raw(key)))
         except ValueError:
-            if key in own:
-                own.wrong(key, 'a number, or a text as "100 cells"', "is not a quantity")
+            if key in range_fields:
+                range_fields.wrong(key, allowed, "is not a quantity")
             else:
-                own.missing(key, 'a number, or a text as "100 cells"')
-    steps = own.whole("steps", None, least=1, most=MOST_POINTS)
-    scale = own.choice("scale", SCALES, "linear")
-    whole = own.flag("whole", False) if "whole" in own else None
+                range_fields.missing(key, allowed)
+    steps = range_fields.whole("steps", None, least=1, most=MOST_POINTS)
+    scale = range_fields.choice("scale", SCALES, "linear")
+    is_whole = range_fields.flag("whole", False) if "whole" in range_fields else None
     if len(ends) < 2:
         return None
-    (low, unit), (high, other) = ends
-    if unit != other:
-        own.wrong("to", f"the unit of `from`: {unit or 'none'}", "has another unit")
+    (low, unit), (high, unit_of_end) = ends
+    if unit != unit_of_end:
+        range_fields.wrong("to", f"the unit of `from`: {unit or 'none'}", "has a different unit than `from`")
     elif low >= high:
-        own.wrong("to", "more than `from`", "is not above `from`")
+        range_fields.wrong("to", "more than `from`", "is not above `from`")
     elif scale == "log" and low <= 0:
-        own.wrong("from", "more than 0 where the scale is log", "is not above 0")
-    return Range(own.raw("from"), own.raw("to"), steps, "log" if scale == "log" else "linear", whole)
+        range_fields.wrong("from", "more than 0, as the scale is log", "is not above 0")
+    return Range(
+        range_fields.raw("from"), range_fields.raw("to"), steps, "log" if scale == "log" else "linear", is_whole
+    )
 
 
 def _constraints(fields: Fields, names: Sequence[str]) -> list[Condition]:
-    kept = []
-    for place, text in enumerate(
-        fields.texts("constraints", what='conditions on axes, as ["threshold <= 0.9 * buffer"]', single=True)
+    conditions = []
+    for index, text in enumerate(
+        fields.texts("constraints", items='conditions on axes, such as ["threshold <= 0.9 * buffer"]', single=True)
     ):
-        path = ("constraints", place) if isinstance(fields.raw("constraints"), (list, tuple)) else ("constraints",)
+        path = ("constraints", index) if isinstance(fields.raw("constraints"), (list, tuple)) else ("constraints",)
         if check_condition(text, path, names, "axis", fields):
-            kept.append(Condition(text))
-    return kept
+            conditions.append(Condition(text))
+    return conditions
 
 
-def _design(stated: Any, problems: Problems) -> Design:
-    if isinstance(stated, str):
-        if stated not in DESIGNS:
-            problems.add(("design",), stated, "does not exist", near=DESIGNS)
+def _design(data: Any, problems: Problems) -> Design:
+    if isinstance(data, str):
+        if data not in DESIGNS:
+            problems.add(("design",), data, "unknown design", near=DESIGNS)
             return Design()
-        stated = {"kind": stated}
-    fields = Fields(stated, ("design",), problems, DESIGN_FIELDS)
+        data = {"kind": data}
+    fields = Fields(data, ("design",), problems, DESIGN_FIELDS)
     kind = fields.choice("kind", DESIGNS, "grid")
     points = fields.whole("points", None, least=1, most=MOST_POINTS)
     if kind != "grid" and points is None and "points" not in fields:
-        fields.missing("points", "the number of points")
+        fields.missing("points", f"the number of points of the design, from 1 to {MOST_POINTS}")
     if kind == "grid" and "points" in fields:
-        fields.wrong("points", "nothing: a grid has the points of its axes", "does not go with a grid")
+        fields.wrong("points", "no number of points, as the axes determine it", "cannot be set for a grid")
     if kind == "sobol" and points and points & (points - 1):
         near = 2 ** round(math.log2(points))
-        fields.wrong("points", f"a power of 2, as {near}: Sobol's points are even only then", "is not a power of 2")
+        fields.wrong("points", f"a power of 2, such as {near}", "is not a power of 2, which a Sobol sequence needs")
     seed = fields.whole("seed", 1, least=0, most=2**32 - 1)
     return Design(kind, points, 1 if seed is None else seed)  # type: ignore[arg-type]
 
 
-def _question(stated: Any, plan: Plan, problems: Problems) -> Question:
-    if isinstance(stated, str):
-        stated = {"kind": stated}
-    if not isinstance(stated, Mapping) or "kind" not in stated:
-        value = "" if stated is None else stated
+def _question(data: Any, plan: Plan, problems: Problems) -> Question:
+    if isinstance(data, str):
+        data = {"kind": data}
+    if not isinstance(data, Mapping) or "kind" not in data:
+        value = "" if data is None else data
         problems.add(
             ("question",),
             value,
-            "is missing" if stated is None else "has no kind",
+            "is missing" if data is None else "has no kind",
             allowed=f"kind = one of {', '.join(QUESTIONS)}",
         )
         return table.Table()
-    kind = stated["kind"]
+    kind = data["kind"]
     if not isinstance(kind, str) or kind not in QUESTIONS:
         problems.add(("question", "kind"), kind, "unknown question", near=QUESTIONS)
         return table.Table()
     module: Any = QUESTIONS[kind]
-    fields = Fields(stated, ("question",), problems, ("kind", *module.FIELDS))
+    fields = Fields(data, ("question",), problems, ("kind", *module.FIELDS))
     question: Question = module.read(fields, plan)
     return question
 
 
-def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
+def _check_joint_axes(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
     """Report axes that cannot vary together."""
     for dimension in plan.space:
         first = dimension.axes[0]
         for axis in dimension.axes[1:]:
-            place = next(number for number, one in axes.items() if one is axis)
+            index = next(position for position, candidate in axes.items() if candidate is axis)
             if axis.is_range != first.is_range:
                 problems.add(
-                    ("axis", place, "together"),
+                    ("axis", index, "together"),
                     axis.together,
-                    f"is a list beside a range, {first.name}",
-                    allowed="lists of one length, or ranges of as many steps",
+                    f"has {'a range' if axis.is_range else 'a list'}, but {first.name} has "
+                    f"{'a range' if first.is_range else 'a list'}",
+                    allowed="lists of equal length, or ranges with equal steps",
                 )
             elif len(axis.levels) != len(first.levels):
                 problems.add(
-                    ("axis", place, "together"),
+                    ("axis", index, "together"),
                     axis.together,
-                    f"has {len(axis.levels)} values, and {first.name} has {len(first.levels)}",
-                    allowed="as many values",
+                    f"has {counted(len(axis.levels), 'value')}, but {first.name} has {len(first.levels)}",
+                    allowed="equally many values",
                 )
 
 
-def _have_columns(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
+def _check_column_names(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
     """Report axes whose column name is that of a metric, or of a column of the answer."""
-    for place, axis in axes.items():
-        if axis.name in (taken := question.columns(axis.name)):
-            allowed = f"another name; not {', '.join(taken)}"
-            problems.add(("axis", place, "name"), axis.name, "is a column of the answer", allowed=allowed)
+    for index, axis in axes.items():
+        if axis.name in (taken := question.reserved_columns(axis.name)):
+            allowed = f"a name other than {', '.join(taken)}"
+            problems.add(("axis", index, "name"), axis.name, "is the name of a column of the answer", allowed=allowed)
         ends = [axis.values.at(share) for share in (0.0, 1.0)] if isinstance(axis.values, Range) else axis.levels
         columns = {name for row in as_columns([{axis.name: level.label} for level in ends]) for name in row}
         for column in sorted({axis.name, *columns}.intersection(plan.metrics)):
             problems.add(
-                ("axis", place, "name"),
+                ("axis", index, "name"),
                 axis.name,
-                f"has the column of the metric {column}",
-                allowed="another name of the axis",
+                f"gets the column {column}, which is also a metric",
+                allowed="a different name for the axis",
             )
 
 
-def _can_be_grid(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
+def _check_grid_steps(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
     """Report ranges that need ``steps`` for a grid."""
     if plan.design.kind != "grid":
         return
-    for place, axis in axes.items():
+    for index, axis in axes.items():
         if isinstance(axis.values, Range) and axis.values.steps is None and not question.chooses(axis.name):
             problems.add(
-                ("axis", place, "range", "steps"), "", "is missing", allowed="how many values a grid has on this axis"
+                ("axis", index, "range", "steps"),
+                "",
+                "is missing",
+                allowed="the number of values on this axis of the grid",
             )
 
 
 def _first_scenario(plan: Plan) -> Scenario:
     """The scenario of the first values of all axes, or the base if that scenario is invalid."""
     try:
-        return _made(plan, [pair for one in plan.space for pair in one.place(0)])
+        return _scenario_with(plan, [pair for dimension in plan.space for pair in dimension.at_index(0)])
     except (ScenarioError, UsageError):
         return plan.base
 
 
-def _made(plan: Plan, levels: Sequence[tuple[str, Any]]) -> Scenario:
+def _scenario_with(plan: Plan, levels: Sequence[tuple[str, Any]]) -> Scenario:
+    """The base with the values of these levels."""
     pairs = [(path, level.text) for name, level in levels for path in plan.paths[name]]
     return plan.base.with_values(pairs) if pairs else plan.base
 
 
 def _labels(fields: Fields, values: Any) -> Sequence[str]:
     """The labels of an axis: distinct texts, none of which could be read as a number."""
-    labels = fields.texts("labels", what="texts, one for each value")
-    many = len(values) if isinstance(values, (list, tuple)) else 0
-    if len(labels) != many:
+    labels = fields.texts("labels", items="texts, one for each value")
+    value_count = len(values) if isinstance(values, (list, tuple)) else 0
+    if len(labels) != value_count:
         fields.wrong(
             "labels",
-            "one for each of a list of values",
-            f"has {counted(len(labels), 'text')}, and there are {counted(many, 'value')}",
+            "one label for each value of a list",
+            f"has {counted(len(labels), 'label')} for {counted(value_count, 'value')}",
         )
-    for place, label in enumerate(labels):
-        if not label.strip() or not label.isprintable() or label in labels[:place] or quantity(label):
-            allowed = "a text of its own for each value, no number and no quantity"
-            fields.problems.add((*fields.at("labels"), place), label, "cannot name a value", allowed=allowed)
+    for index, label in enumerate(labels):
+        if not label.strip() or not label.isprintable() or label in labels[:index] or quantity(label):
+            allowed = "a different text for each value, but no number or quantity"
+            fields.problems.add((*fields.at("labels"), index), label, "is not a valid label", allowed=allowed)
     return tuple(labels)
 
 
-def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
+def _check_values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
     """Report values that the scenario refuses, each alone."""
-    numbers = {axis.name: place for place, axis in axes.items()}
+    axis_numbers = {axis.name: number for number, axis in axes.items()}
     for dimension in plan.space:
-        own = [(number, _tried(plan, dimension, place)) for number, place in enumerate(_candidates(dimension))]
+        candidates = _candidates(dimension)
+        wrong = [
+            (index, problem)
+            for index, levels in enumerate(candidates)
+            for problem in _value_problems(plan, dimension, levels)
+        ]
+        same_everywhere = (
+            candidates
+            and len(wrong) >= len(candidates)
+            and len({(problem.path, problem.message) for _, problem in wrong}) == 1
+        )
         for axis in dimension.axes:
-            wrong = [(index, problem) for index, found in own for problem in found]
-            path = ("axis", numbers[axis.name])
-            if (
-                len({problem.message for _, problem in wrong}) == 1
-                and len(wrong) >= len(own)
-                and own
-                and len({problem.path for _, problem in wrong}) == 1
-            ):
+            path = ("axis", axis_numbers[axis.name])
+            if same_everywhere:
                 problems.of_scenario((*path, "path"), wrong[0][1])
             elif isinstance(axis.values, Range):
                 for _, problem in wrong[:1]:
                     problems.of_scenario((*path, "range"), problem)
             else:
                 for index, problem in wrong:
-                    stated = _stated_place(axis, index)
-                    problems.of_scenario((*path, "values", stated), problem, axis.levels[index].text)
+                    written_index = _written_index(axis, index)
+                    problems.of_scenario((*path, "values", written_index), problem, axis.levels[index].text)
             if wrong:
                 break
 
 
-def _combinations(plan: Plan, problems: Problems) -> None:
+def _check_combinations(plan: Plan, problems: Problems) -> None:
     """Report values that are incompatible, and constraints that leave no point."""
     try:
-        points = plan.tried_points(MOST_CHECKED)
+        points = plan.checked_points(MOST_CHECKED)
     except ConditionError as error:
-        problems.add(("constraints",), "", f"cannot be judged at every point: {error}")
+        problems.add(("constraints",), "", f"cannot be evaluated at every point: a condition {error}")
         return
-    whole = plan.design.kind != "grid" or plan.size() <= MOST_CHECKED
-    if not points and plan.constraints and whole:
+    all_checked = plan.design.kind != "grid" or plan.size() <= MOST_CHECKED
+    if not points and plan.constraints and all_checked:
         problems.add(
-            ("constraints",), "", "leave no point of those that were tried", allowed="conditions that some point meets"
+            ("constraints",),
+            "",
+            "exclude every point of the design",
+            allowed="conditions that at least one point meets",
         )
     if plan.code:  # there is no base
         return
     for point in points:
         try:
-            _made(plan, point.levels)
+            _scenario_with(plan, point.levels)
         except (ScenarioError, UsageError) as error:
             first = error.problems[0].text if isinstance(error, ScenarioError) else str(error)
-            problems.add(("axis",), "", f"the values {point} do not go together: {first}")
+            problems.add(("axis",), "", f"the values {point} are invalid together: {first}")
             return
 
 
-def _stated_place(axis: Axis, index: int) -> int:
+def _written_index(axis: Axis, index: int) -> int:
     """Index of a level in the list as written, where values may repeat."""
-    return index if axis.together else axis.stated.index(axis.levels[index])
+    return index if axis.together else axis.written_levels.index(axis.levels[index])
 
 
 #: An uneven fraction of a range, which a value that must be whole does not hit.
-BETWEEN = 0.3819
+UNEVEN_SHARE = 0.3819
 
 
 def _candidates(dimension: Dimension) -> list[tuple[tuple[str, Any], ...]]:
     """All values of a list; for a range, both ends and one value between."""
     if dimension.axes[0].is_range:
-        return [dimension.at(share) for share in (0.0, BETWEEN, 1.0)]
-    return [dimension.place(index) for index in range(dimension.size)]
+        return [dimension.at(share) for share in (0.0, UNEVEN_SHARE, 1.0)]
+    return [dimension.at_index(index) for index in range(dimension.size)]
 
 
-def _tried(plan: Plan, dimension: Dimension, place: Sequence[tuple[str, Any]]) -> list[Any]:
+def _value_problems(plan: Plan, dimension: Dimension, levels: Sequence[tuple[str, Any]]) -> list[Any]:
     """Problems of a value alone that remain with the first values of the other axes."""
-    alone = _problems(lambda: _made(plan, place))
+    alone = _problems_of(lambda: _scenario_with(plan, levels))
     if not alone:
         return []
-    others = [pair for one in plan.space if one is not dimension for pair in one.place(0)]
-    beside = {(problem.path, problem.message) for problem in _problems(lambda: _made(plan, [*others, *place]))}
-    return [problem for problem in alone if (problem.path, problem.message) in beside]
+    others = [pair for other in plan.space if other is not dimension for pair in other.at_index(0)]
+    together = _problems_of(lambda: _scenario_with(plan, [*others, *levels]))
+    remaining = {(problem.path, problem.message) for problem in together}
+    return [problem for problem in alone if (problem.path, problem.message) in remaining]
 
 
-def _problems(make: Callable[[], Any]) -> list[Any]:
+def _problems_of(make: Callable[[], Any]) -> list[Any]:
     try:
         make()
     except ScenarioError as error:
         return list(error.problems)
-    except UsageError as error:  # what no text can say
+    except UsageError as error:  # a value that TOML cannot express
         return [Problem(str(error), None, None, "", "", str(error), "", None)]
     return []
 

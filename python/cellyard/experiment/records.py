@@ -13,7 +13,7 @@ from cellyard.statistics.ranges import Number, has_quantiles, quantile
 from cellyard.system.errors import unknown
 
 
-def of_runs(
+def run_records(
     columns: Sequence[Mapping[str, Any]], measured: Sequence[Mapping[int, Mapping[str, Number]]], form: str
 ) -> Iterator[dict[str, Any]]:
     """A record for each run (``wide``), or for each metric of each run (``long``)."""
@@ -29,19 +29,19 @@ def of_runs(
                 yield {**values, "replication": replication, "metric": metric, "value": number}
 
 
-def summed_up(
+def summaries(
     samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, Metric]
 ) -> dict[str, dict[str, float | None]]:
     """Mean of each metric over runs with its interval, quantiles and extremes of the runs; ``None`` where undefined.
 
     Extremes are values of runs, so counts are whole numbers.
     """
-    found: dict[str, dict[str, float | None]] = {}
+    summary: dict[str, dict[str, float | None]] = {}
     for metric, path in metrics.items():
         values = sorted(defined(samples, metric))
-        runs = sorted(value for one in samples if (value := one[metric]) is not None)
+        runs = sorted(value for sample in samples if (value := sample[metric]) is not None)
         mean = mean_of(path, values, CONFIDENCE)
-        found[metric] = {
+        summary[metric] = {
             "mean": mean and mean.mean,
             "low": mean and mean.low,
             "high": mean and mean.high,
@@ -50,10 +50,10 @@ def summed_up(
             "min": runs[0] if runs else None,
             "max": runs[-1] if runs else None,
         }
-    return found
+    return summary
 
 
-def side_by_side(document: Mapping[str, Any], *, named: bool) -> list[dict[str, Any]]:
+def merge_joint_axes(document: Mapping[str, Any], *, named: bool) -> list[dict[str, Any]]:
     """The points of a document with a single column for axes that vary together.
 
     The column kept is the first that distinguishes all combinations: of the question's axis, the
@@ -63,23 +63,23 @@ def side_by_side(document: Mapping[str, Any], *, named: bool) -> list[dict[str, 
     """
     points = [dict(point) for point in document["points"]]
     for group in document.get("together", []):
-        columns, own, asked = group["columns"], group["named_by"], group["asked"]
-        many = len({tuple(point[name] for name in columns) for point in points})
-        order = sorted(columns, key=lambda name: (name != asked, name != own))
-        kept = next((name for name in order if len({point[name] for point in points}) == many), None)
-        if not named or (kept and kept == own and asked in (None, own)):
-            points = [_in_one(point, columns, kept) for point in points]
+        columns, label_column, question_column = group["columns"], group["named_by"], group["asked"]
+        combinations = len({tuple(point[name] for name in columns) for point in points})
+        order = sorted(columns, key=lambda name: (name != question_column, name != label_column))
+        merged = next((name for name in order if len({point[name] for point in points}) == combinations), None)
+        if not named or (merged and merged == label_column and question_column in (None, label_column)):
+            points = [_with_merged_columns(point, columns, merged) for point in points]
     return points
 
 
-def _in_one(point: Mapping[str, Any], columns: Sequence[str], kept: str | None) -> dict[str, Any]:
-    """The point with only the column ``kept``, or with a combined one, in place of several."""
-    name = kept or ", ".join(columns)
-    value = point[kept] if kept else ", ".join(str(point[name]) for name in columns)
-    return {name if key in columns else key: value if key in columns else one for key, one in point.items()}
+def _with_merged_columns(point: Mapping[str, Any], columns: Sequence[str], merged: str | None) -> dict[str, Any]:
+    """The point with only the column ``merged``, or with a combined column, in place of several."""
+    name = merged or ", ".join(columns)
+    value = point[merged] if merged else ", ".join(str(point[name]) for name in columns)
+    return {name if key in columns else key: value if key in columns else other for key, other in point.items()}
 
 
-def counts(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -> set[str]:
+def count_metrics(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -> set[str]:
     """The metrics that are counts in every run of the points."""
     return {
         metric
@@ -93,5 +93,5 @@ def counts(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -> set[s
 def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
     """The range of a metric's runs at a point, as in `cellyard.statistics.ranges.interval`; ``None`` where undefined."""
     low, high = ("p5", "p95") if has_quantiles(point["runs"]) else ("min", "max")
-    found = point[metric]
-    return None if found[low] is None else (found[low], found[high])
+    summary = point[metric]
+    return None if summary[low] is None else (summary[low], summary[high])

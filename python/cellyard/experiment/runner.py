@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cellyard.store import Store
 
 #: Number of runs handed to the engine at a time.
-AT_ONCE = 5000
+RUNS_PER_BATCH = 5000
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Replicate:
 class Runner(Protocol):
     """Computes the metrics of replicates."""
 
-    def __call__(self, draws: Sequence[Replicate]) -> Iterable[tuple[int, Mapping[str, Number]]]:
+    def __call__(self, replicates: Sequence[Replicate], /) -> Iterable[tuple[int, Mapping[str, Number]]]:
         """The index of each replicate with its metrics by name, in any order; ``None`` where a metric is undefined."""
 
 
@@ -44,7 +44,7 @@ class ProgressListener(Protocol):
 
 
 @dataclass
-class Engine:
+class EngineRunner:
     """Runs variations of ``base`` and reads the ``metrics`` of their results. Runs held in ``store`` are not repeated."""
 
     base: Scenario
@@ -61,49 +61,49 @@ class Engine:
     runs: int = 0
     _done: set[Point] = field(default_factory=set)
 
-    def __call__(self, draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+    def __call__(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
         """The index and metrics of each replicate as it finishes; raises what `run_jobs` raises."""
-        for start in range(0, len(draws), AT_ONCE):
-            for place, measured in self._some(draws[start : start + AT_ONCE]):
-                yield start + place, measured
+        for start in range(0, len(replicates), RUNS_PER_BATCH):
+            for index, measured in self._run_batch(replicates[start : start + RUNS_PER_BATCH]):
+                yield start + index, measured
 
     def scenario(self, point: Point) -> Scenario:
         """The scenario of a point; raises `ScenarioError` when it is invalid."""
         pairs = [(path, level.text) for name, level in point.levels for path in self.paths[name]]
         return self.base.with_values(pairs) if pairs else self.base
 
-    def _some(self, draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+    def _run_batch(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
         texts: dict[Point, str] = {}
-        wanted: dict[tuple[str, int], list[int]] = {}  # points that make one scenario share its runs
-        left = Counter(draw.point for draw in draws)
-        for place, draw in enumerate(draws):
-            if draw.point not in texts:
-                texts[draw.point] = self.scenario(draw.point).canonical
-            wanted.setdefault((texts[draw.point], draw.replication), []).append(place)
-        jobs = [Job(text, replication) for text, replication in wanted]
-        of_jobs = list(wanted.values())
+        indices_by_job: dict[tuple[str, int], list[int]] = {}  # points that make one scenario share its runs
+        unfinished = Counter(replicate.point for replicate in replicates)
+        for index, replicate in enumerate(replicates):
+            if replicate.point not in texts:
+                texts[replicate.point] = self.scenario(replicate.point).canonical
+            indices_by_job.setdefault((texts[replicate.point], replicate.replication), []).append(index)
+        jobs = [Job(text, replication) for text, replication in indices_by_job]
+        job_indices = list(indices_by_job.values())
         for finished in self._run(jobs):
             run = RunResult(finished.result)
-            measured = {name: path.of(run) for name, path in self.metrics.items()}
+            measured = {name: path.value_in(run) for name, path in self.metrics.items()}
             self.cpu_seconds += finished.cpu_seconds
             self.cells += run.totals.cells
             self.runs += 1
-            for place in of_jobs[finished.index]:
-                left[draws[place].point] -= 1
-                if not left[draws[place].point]:
-                    self._done.add(draws[place].point)
-                yield place, measured
+            for index in job_indices[finished.index]:
+                unfinished[replicates[index].point] -= 1
+                if not unfinished[replicates[index].point]:
+                    self._done.add(replicates[index].point)
+                yield index, measured
 
     def _run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
         """Run jobs. The only place where an experiment calls the engine."""
         before, progress = self.runs, self.progress
 
-        def tell(done: float) -> None:
+        def report(done: float) -> None:
             if progress:
                 progress.update(before + done, points=len(self._done))
 
         return run_jobs(
-            jobs, threads=self.threads, store=self.store, memory=self.memory, on_progress=tell, **self.options
+            jobs, threads=self.threads, store=self.store, memory=self.memory, on_progress=report, **self.options
         )
 
 
@@ -112,19 +112,24 @@ class CachedRunner:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self.kept: dict[Point, dict[int, Mapping[str, Number]]] = {}
+        self.cache: dict[Point, dict[int, Mapping[str, Number]]] = {}
 
-    def __call__(self, draws: Sequence[Replicate]) -> list[Mapping[str, Number]]:
+    def __call__(self, replicates: Sequence[Replicate]) -> list[Mapping[str, Number]]:
         """The metrics of each replicate, in order."""
-        new = [draw for draw in dict.fromkeys(draws) if draw.replication not in self.kept.get(draw.point, {})]
-        for draw in new:  # in the order in which they were asked for, whichever finishes first
-            self.kept.setdefault(draw.point, {})
-        for place, measured in self._runner(new):
-            self.kept[new[place].point][new[place].replication] = measured
-        return [self.kept[draw.point][draw.replication] for draw in draws]
+        new = [
+            replicate
+            for replicate in dict.fromkeys(replicates)
+            if replicate.replication not in self.cache.get(replicate.point, {})
+        ]
+        for replicate in new:  # fix the order of points, whichever finishes first
+            self.cache.setdefault(replicate.point, {})
+        for index, measured in self._runner(new):
+            replicate = new[index]
+            self.cache[replicate.point][replicate.replication] = measured
+        return [self.cache[replicate.point][replicate.replication] for replicate in replicates]
 
     def samples(self, points: Sequence[Point], replications: range) -> list[list[Mapping[str, Number]]]:
         """The metrics of the given replications of each point."""
-        found = self([Replicate(point, replication) for point in points for replication in replications])
+        metrics = self([Replicate(point, replication) for point in points for replication in replications])
         count = len(replications)
-        return [found[i * count : (i + 1) * count] for i in range(len(points))]
+        return [metrics[i * count : (i + 1) * count] for i in range(len(points))]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         """Records of drops, in memory or in a file."""
 
         def __len__(self) -> int: ...
-        def __getitem__(self, some: slice, /) -> NDArray[np.void]: ...
+        def __getitem__(self, selection: slice, /) -> NDArray[np.void]: ...
 
 
 #: Record format of the engine (`crates/python/src/recorded.rs`). Words are numbers; -1 and NaN
@@ -77,8 +77,8 @@ class Drops(Sequence[dict[str, Any]]):
     def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
         if isinstance(index, slice):
             return self._tables(index)
-        place = range(len(self))[index]
-        return self._tables(slice(place, place + 1))[0]
+        position = range(len(self))[index]
+        return self._tables(slice(position, position + 1))[0]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for start in range(0, len(self), PIECE):
@@ -93,8 +93,8 @@ class Drops(Sequence[dict[str, Any]]):
         """Return all drops as a list, ready for JSON."""
         return list(self)
 
-    def _tables(self, some: slice) -> list[dict[str, Any]]:
-        records = self._records[some]
+    def _tables(self, selection: slice) -> list[dict[str, Any]]:
+        records = self._records[selection]
         columns: dict[str, list[Any]] = {name: records[name].tolist() for name, _ in RECORD}
         for name in _WORDS:
             columns[name] = [self._words[number] for number in columns[name]]

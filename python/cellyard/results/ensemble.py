@@ -52,8 +52,10 @@ class Results(Sequence[RunResult]):
         if len(self.runs) == 1:
             return f"Results({self.runs[0]!r})"
         name = f"{self.runs[0].name!r}, " if self.runs else ""
-        found = {metric: self.median(metric) for metric in ("goodput_mbps", "efficiency", "fairness")}
-        medians = ", ".join(f"{metric} {cell(value)}" for metric, value in found.items() if value is not None)
+        medians_by_metric = {metric: self.median(metric) for metric in ("goodput_mbps", "efficiency", "fairness")}
+        medians = ", ".join(
+            f"{metric} {cell(value)}" for metric, value in medians_by_metric.items() if value is not None
+        )
         return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''})"
 
     def _repr_html_(self) -> str:
@@ -76,7 +78,9 @@ class Results(Sequence[RunResult]):
     def only(self) -> RunResult:
         """Return the single run. Raises `SeveralRunsError` when there are several."""
         if len(self.runs) != 1:
-            raise SeveralRunsError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
+            raise SeveralRunsError(
+                f"this needs a single run, but there are {len(self.runs)}: index them, or use median() and interval()"
+            )
         return self.runs[0]
 
     @property
@@ -152,8 +156,8 @@ class Results(Sequence[RunResult]):
         from cellyard.results.path import metric_path
 
         path = metric_path(f"totals.{metric}" if metric in known else metric)
-        found = (path.of(run) for run in self.runs)
-        return [float(value) for value in found if value is not None]
+        values = (path.value_in(run) for run in self.runs)
+        return [float(value) for value in values if value is not None]
 
     def median(self, metric: str) -> float | None:
         """Return the median over the runs of a metric as in `values`; ``None`` when no run defines it."""
@@ -178,15 +182,17 @@ class Results(Sequence[RunResult]):
         """
         if of not in _FRAMES:
             raise unknown("frame of", str(of), _FRAMES)
-        found = [
+        records = [
             {"run": number, "replication": run.replication, **record}
             for number, run in enumerate(self.runs)
             for record in _FRAMES[of](run)
         ]
         if of == "series":
-            every = [one for run in self.runs for one in run.series]
-            return frame.of_points(found, {name: [getattr(one, name) for one in every] for name in Series.PARTS}, kind)
-        return frame.of_records(found, kind)
+            all_series = [series for run in self.runs for series in run.series]
+            return frame.of_points(
+                records, {name: [getattr(series, name) for series in all_series] for name in Series.PARTS}, kind
+            )
+        return frame.of_records(records, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -197,9 +203,9 @@ def _numbers_of(part: ResultPart) -> dict[str, Any]:
     return {name: getattr(part, name) for name in type(part).numbers()}
 
 
-def _head(one: Series) -> dict[str, Any]:
+def _head(series: Series) -> dict[str, Any]:
     """Return the values that precede each point of a series."""
-    values = (one.what, one.of, one.service_class, one.vc, one.unit, one.statistic)
+    values = (series.what, series.of, series.service_class, series.vc, series.unit, series.statistic)
     return dict(zip(SERIES, values, strict=True))
 
 
@@ -211,6 +217,6 @@ _FRAMES: Mapping[str, Callable[[RunResult], Iterable[dict[str, Any]]]] = {
         {"vc": name, **_numbers_of(transfer)} for name, vc in run.vcs.items() for transfer in vc.transfers
     ),
     "ports": lambda run: ({"port": name, **_numbers_of(port)} for name, port in run.ports.items()),
-    "classes": lambda run: ({"class": name, **_numbers_of(one)} for name, one in run.classes.items()),
+    "classes": lambda run: ({"class": name, **_numbers_of(service)} for name, service in run.classes.items()),
     "series": lambda run: map(_head, run.series),
 }

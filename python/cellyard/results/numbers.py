@@ -18,8 +18,8 @@ def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float | int]]:
         for key, inner in value.items():
             yield from numbers(inner, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):
-        for place, inner in enumerate(value):
+        for index, inner in enumerate(value):
             name = inner.get("name") or inner.get("class") if isinstance(inner, dict) else None
-            yield from numbers(inner, f"{path}.{name if isinstance(name, str) else place}")
+            yield from numbers(inner, f"{path}.{name if isinstance(name, str) else index}")
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         yield path, value

@@ -41,15 +41,15 @@ class ResultPart:
         except TypeError:
             known = {field.name for field in fields(cls)}
             wrong = [f"has no {name}" for name in sorted(known - set(values))]
-            wrong += [f"has {name}, which is not known" for name in sorted(set(values) - known)]
+            wrong += [f"has the unknown field {name}" for name in sorted(set(values) - known)]
             raise OtherVersionError(
-                f"the result is of another version of Cellyard: {cls.__name__} {', '.join(wrong)}"
+                f"the result was made by another version of Cellyard: {cls.__name__} {', '.join(wrong)}"
             ) from None
 
     def __repr__(self) -> str:
-        told = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)
-        shown = (f"{name}={value!r}" for name, value in told if value is not None)
-        return f"{type(self).__name__}({', '.join(shown)})"
+        pairs = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)
+        fields_shown = (f"{name}={value!r}" for name, value in pairs if value is not None)
+        return f"{type(self).__name__}({', '.join(fields_shown)})"
 
     def _repr_html_(self) -> str:
         from cellyard.show.notebook import part_html
@@ -86,22 +86,22 @@ class ArrayPart(ResultPart):
         if type(other) is not type(self):
             return NotImplemented
         pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-        return all(np.array_equal(one, its) if hasattr(one, "shape") else one == its for one, its in pairs)
+        return all(np.array_equal(a, b) if hasattr(a, "shape") else a == b for a, b in pairs)
 
     def __hash__(self) -> int:
         values = (getattr(self, field.name) for field in fields(self))
         return hash(tuple(len(value) if hasattr(value, "shape") else value for value in values))
 
     def __repr__(self) -> str:
-        shown = []
+        fields_shown = []
         for field in fields(self):
             value = getattr(self, field.name)
             if hasattr(value, "shape"):
                 ends = f", {value.min():g} to {value.max():g}" if len(value) else ""
-                shown.append(f"{field.name}=<{len(value)} values{ends}>")
+                fields_shown.append(f"{field.name}=<{len(value)} values{ends}>")
             elif value is not None:
-                shown.append(f"{field.name}={value!r}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+                fields_shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(fields_shown)})"
 
 
 def each(make: Callable[[Any], T]) -> Callable[[list[Any]], tuple[T, ...]]:

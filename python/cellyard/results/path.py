@@ -68,16 +68,18 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
         "port": Parts(PortResult, lambda run: run.ports_on_demand),
     },
     VcResult: {
-        "port": Parts(VcPortResult, lambda vc: {one.port: one for one in vc.ports}),
+        "port": Parts(VcPortResult, lambda vc: {port.port: port for port in vc.ports}),
         "back": Parts(BackResult, lambda vc: {"": vc.back[0]} if vc.back else {}, ONLY),
-        "end_system": Parts(EndSystemResult, lambda vc: {one.host: one for one in vc.end_systems}),
+        "end_system": Parts(EndSystemResult, lambda vc: {end_system.host: end_system for end_system in vc.end_systems}),
     },
     VcPortResult: {
-        "dropped_cells": Parts(DroppedCells, lambda there: {"": there.dropped_cells}, ONLY),
+        "dropped_cells": Parts(DroppedCells, lambda port: {"": port.dropped_cells}, ONLY),
     },
     PortResult: {
         "dropped_cells": Parts(DroppedCells, lambda port: {"": port.dropped_cells}, ONLY),
-        "class": Parts(PortClassResult, lambda port: {one.service_class: one for one in port.classes}, CLASSES),
+        "class": Parts(
+            PortClassResult, lambda port: {service.service_class: service for service in port.classes}, CLASSES
+        ),
     },
 }
 
@@ -94,11 +96,11 @@ class Step(NamedTuple):
 
         Raises `UsageError` when there is none, except for a class without traffic.
         """
-        there = self.parts.find(part)
-        found = [there[name] for name in there if fnmatchcase(name, self.name)]
-        if not (found or self.parts.names):
-            raise unknown(self.word, self.name, there)
-        return found
+        parts_by_name = self.parts.find(part)
+        matching = [parts_by_name[name] for name in parts_by_name if fnmatchcase(name, self.name)]
+        if not (matching or self.parts.names):
+            raise unknown(self.word, self.name, parts_by_name)
+        return matching
 
 
 @dataclass(frozen=True)
@@ -110,14 +112,14 @@ class MetricPath:
     field: str
     aggregate: str | None
 
-    def of(self, run: RunResult) -> Number:
+    def value_in(self, run: RunResult) -> Number:
         """Return the metric of a run; ``None`` where it is not defined.
 
         Raises `UsageError` when the run has no such VC or port.
         """
         parts: list[Any] = [run]
         for step in self.steps:
-            parts = [one for part in parts for one in step.below(part)]
+            parts = [lower for part in parts for lower in step.below(part)]
         values = [value for part in parts if (value := getattr(part, self.field)) is not None]
         if not values:
             return None
@@ -136,23 +138,24 @@ def metric_path(text: str) -> MetricPath:
         raise unknown("aggregate", aggregate, AGGREGATES)
     words = inner.split(".")
     kind: type = RunResult
-    what = "run"
+    part_name = "run"
     steps: list[Step] = []
     while words and (len(words) > 1 or kind is RunResult):
         word = words.pop(0)
         if word not in PARTS.get(kind, {}):
-            raise unknown(f"part of {what}", word, PARTS.get(kind, {}))
+            raise unknown(f"part of {part_name}", word, PARTS.get(kind, {}))
         parts = PARTS[kind][word]
         name = "" if parts.names == ONLY else words.pop(0) if words else "*"
         if parts.names and not any(fnmatchcase(known, name) for known in parts.names):
             raise unknown(word, name, parts.names)
         steps.append(Step(word, name, parts))
-        kind, what = parts.kind, word
+        kind, part_name = parts.kind, word
     field = words[0] if words else ""
     if field not in _numbers(kind):
-        raise unknown(f"numeric field of {what}", field, _numbers(kind))
+        raise unknown(f"numeric field of {part_name}", field, _numbers(kind))
     if "*" in inner and not aggregate:
-        raise UsageError(f"several fit a name with *: say how they become one number, {' or '.join(AGGREGATES)}(...)")
+        allowed = ", ".join(f"{name}({inner})" for name in AGGREGATES)
+        raise UsageError(f"{inner} can match several parts, which must be combined: {allowed}")
     return MetricPath(text, tuple(steps), field, aggregate)
 
 

@@ -72,12 +72,12 @@ class MadeOnDemand(Mapping[str, Part]):
             if "name" not in document:
                 make(document)  # raises what it raises of a document that lacks something
             self._documents[document["name"]] = document
-        self._made: dict[str, Part] = {}
+        self._parts: dict[str, Part] = {}
 
     def __getitem__(self, name: str) -> Part:
-        if name not in self._made:
-            self._made[name] = self._make(self._documents[name])
-        return self._made[name]
+        if name not in self._parts:
+            self._parts[name] = self._make(self._documents[name])
+        return self._parts[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._documents)
@@ -95,7 +95,7 @@ class Trace(tuple[DroppedCell, ...]):
         return f"<{len(self)} dropped cells>"
 
     def _repr_html_(self) -> str:
-        return parts_html("dropped cell", {str(place): one for place, one in enumerate(self)})
+        return parts_html("dropped cell", {str(index): drop for index, drop in enumerate(self)})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,35 +115,35 @@ class RunResult:
         return hash((self.name, self.seed, self.replication, self.duration_s, self.totals))
 
     def __repr__(self) -> str:
-        draw = "" if self.replication is None else f", replication {self.replication}"
-        found = {name: getattr(self.totals, name) for name in ("goodput_mbps", "efficiency", "fairness")}
-        totals = ", ".join(f"{name} {cell(value)}" for name, value in found.items() if value is not None)
+        replication = "" if self.replication is None else f", replication {self.replication}"
+        headline = {name: getattr(self.totals, name) for name in ("goodput_mbps", "efficiency", "fairness")}
+        totals = ", ".join(f"{name} {cell(value)}" for name, value in headline.items() if value is not None)
         series = f", {len(self.data['series'])} series" if self.data["series"] else ""
-        return f"RunResult({self.name!r}{draw}, {self.duration_s:g} s, {len(self.data['vcs'])} VCs{series}: {totals})"
+        return f"RunResult({self.name!r}{replication}, {self.duration_s:g} s, {len(self.data['vcs'])} VCs{series}: {totals})"
 
     def _repr_html_(self) -> str:
         """Show the totals, the VCs, and the ports where cells can queue."""
         totals = [(name, getattr(self.totals, name)) for name in type(self.totals).numbers()]
         known = [(name, value) for name, value in totals if value is not None]
-        shown = [f"<b>{escape(self.name)}</b>: {self.duration_s:g} s simulated"]
-        shown.append(table_html([name for name, _ in known], [[value for _, value in known]]))
-        shown.append(parts_html("vc", self.vcs, VC_FIELDS))
+        parts = [f"<b>{escape(self.name)}</b>: {self.duration_s:g} s simulated"]
+        parts.append(table_html([name for name, _ in known], [[value for _, value in known]]))
+        parts.append(parts_html("vc", self.vcs, VC_FIELDS))
         queueing = {name: port for name, port in self.ports.items() if port.can_queue}
         if queueing:
-            shown.append(parts_html("port", queueing, PORT_FIELDS))
+            parts.append(parts_html("port", queueing, PORT_FIELDS))
         if self.series:
             rows = [
                 [
-                    " ".join(part for part in (one.what, one.statistic) if part),
-                    one.of,
-                    one.vc or one.service_class or "",
-                    len(one.value),
-                    one.unit,
+                    " ".join(words for words in (series.what, series.statistic) if words),
+                    series.of,
+                    series.vc or series.service_class or "",
+                    len(series.value),
+                    series.unit,
                 ]
-                for one in self.series
+                for series in self.series
             ]
-            shown.append(table_html(["series", "of", "", "points", "unit"], rows))
-        return "".join(shown)
+            parts.append(table_html(["series", "of", "", "points", "unit"], rows))
+        return "".join(parts)
 
     @property
     def name(self) -> str:
@@ -203,8 +203,8 @@ class RunResult:
     @cached_property
     def classes(self) -> Named[ClassResult]:
         """Service classes that have VCs, by name."""
-        found = map(ClassResult.from_document, self.data["classes"])
-        return Named("service class", {one.service_class: one for one in found})
+        results = map(ClassResult.from_document, self.data["classes"])
+        return Named("service class", {result.service_class: result for result in results})
 
     @cached_property
     def series(self) -> tuple[Series, ...]:
@@ -245,5 +245,7 @@ def _with_points(result: Mapping[str, Any], form: Callable[[NDArray[np.float64]]
         return dict(result)
     import numpy as np
 
-    series = [one | {column: form(np.asarray(one[column], float)) for column in _COLUMNS} for one in result["series"]]
+    series = [
+        series | {column: form(np.asarray(series[column], float)) for column in _COLUMNS} for series in result["series"]
+    ]
     return {**result, "series": series}

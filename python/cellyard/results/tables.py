@@ -36,26 +36,26 @@ WITHIN = {
 
 def records(run: Mapping[str, Any], part: str) -> Iterator[dict[str, Any]]:
     """Return one record for the totals of a run, or one for each item of a table."""
-    return map(_flat, _things(run, part))
+    return map(_flat, _items(run, part))
 
 
-def _things(run: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
+def _items(run: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
     if part == "runs":
         return [run["totals"]]
     if part in WITHIN:
-        of, field, column = WITHIN[part]
-        return [{column: one["name"], **inner} for one in run[of] for inner in one[field]]
-    found: Sequence[Mapping[str, Any]] = run[part]
-    return found
+        parent, field, column = WITHIN[part]
+        return [{column: outer["name"], **inner} for outer in run[parent] for inner in outer[field]]
+    items: Sequence[Mapping[str, Any]] = run[part]
+    return items
 
 
-def _flat(thing: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without lists, which have tables of their own.
 
     `dropped_cells` becomes a column per reason.
     """
     record: dict[str, Any] = {}
-    for key, value in thing.items():
+    for key, value in item.items():
         if isinstance(value, dict):
             record |= {f"{key}_{name}": inner for name, inner in value.items()}
         elif not isinstance(value, list):

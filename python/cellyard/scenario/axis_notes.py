@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from cellyard.runs.expected import outline
-from cellyard.scenario.hints import CURE
+from cellyard.scenario.hints import USE_FAIR_SHARES
 from cellyard.scenario.overview import mbps
 from cellyard.scenario.scenario import Scenario
 from cellyard.show.words import counted, listed
@@ -14,8 +14,8 @@ from cellyard.show.words import counted, listed
 #: Scenarios that differ only in one axis, each with its value on the axis.
 Line: TypeAlias = Sequence[tuple[str, Scenario]]
 
-#: Limit on scenarios of a line whose fair shares are computed.
-MOST_ASKED = 50
+#: Limit on the scenarios of a line whose fair shares are computed.
+MOST_COMPUTED = 50
 
 #: The buffers of each class at each port, in cells; ``None`` is unlimited.
 Queues: TypeAlias = dict[str, dict[str, set[int | None]]]
@@ -33,37 +33,37 @@ class FairSums:
     def note(self, axis: str, lines: Iterable[Line]) -> list[str]:
         """A sentence if a line has one largest goodput but different sums, so that its efficiencies are not comparable."""
         for line in lines:
-            asked = line if len(line) <= MOST_ASKED else [*line[: MOST_ASKED - 1], line[-1]]
-            first: dict[int, tuple[str, int]] = {}
-            for value, scenario in asked:
-                stated, fair = self._of(scenario)
-                if not stated or not fair:
+            computed = line if len(line) <= MOST_COMPUTED else [*line[: MOST_COMPUTED - 1], line[-1]]
+            first_by_goodput: dict[int, tuple[str, int]] = {}
+            for value, scenario in computed:
+                max_goodput, fair = self._goodputs(scenario)
+                if not max_goodput or not fair:
                     continue
-                other, of_other = first.setdefault(stated, (value, fair))
+                first_value, first_fair = first_by_goodput.setdefault(max_goodput, (value, fair))
                 # Sums are rounded to the bit per second that is printed.
-                if abs(fair - of_other) > 1:
+                if abs(fair - first_fair) > 1:
                     return [
-                        f"{axis} changes what the links can deliver: fair shares add up to {mbps(of_other)} with {other} and to "
-                        f"{mbps(fair)} with {value}, but efficiency is relative to {mbps(stated)} in both; {CURE}"
+                        f"{axis} changes what the links can deliver: fair shares add up to {mbps(first_fair)} with {first_value} and to "
+                        f"{mbps(fair)} with {value}, but efficiency is relative to {mbps(max_goodput)} in both; {USE_FAIR_SHARES}"
                     ]
         return []
 
-    def _of(self, scenario: Scenario) -> tuple[int | None, int | None]:
+    def _goodputs(self, scenario: Scenario) -> tuple[int | None, int | None]:
         """The goodput to which efficiency is relative, and the sum, in bits per second."""
-        found = self._known.get(scenario.canonical)
-        if found is None:
+        goodputs = self._known.get(scenario.canonical)
+        if goodputs is None:
             facts = outline(scenario.canonical)
-            found = self._known[scenario.canonical] = facts["max_goodput_bps"], facts["fair_goodput_bps"]
-        return found
+            goodputs = self._known[scenario.canonical] = facts["max_goodput_bps"], facts["fair_goodput_bps"]
+        return goodputs
 
 
-def lines(points: Iterable[tuple[Mapping[str, str], Scenario]], axes: Sequence[str]) -> list[Line]:
+def lines_along(points: Iterable[tuple[Mapping[str, str], Scenario]], axes: Sequence[str]) -> list[Line]:
     """Groups of points that differ only in ``axes``, by the value of the first of these."""
-    found: dict[tuple[tuple[str, str], ...], list[tuple[str, Scenario]]] = {}
+    lines_by_others: dict[tuple[tuple[str, str], ...], list[tuple[str, Scenario]]] = {}
     for values, scenario in points:
         others = tuple((name, value) for name, value in values.items() if name not in axes)
-        found.setdefault(others, []).append((values[axes[0]], scenario))
-    return [line for line in found.values() if len(line) > 1]
+        lines_by_others.setdefault(others, []).append((values[axes[0]], scenario))
+    return [line for line in lines_by_others.values() if len(line) > 1]
 
 
 def changes_counts(paths: Iterable[str]) -> bool:
@@ -75,17 +75,17 @@ def changes_counts(paths: Iterable[str]) -> bool:
     return any(path.rpartition(".")[2] == "count" for path in paths)
 
 
-def renumbered(axis: str, lines: Iterable[Line], names: Container[str] | None = None) -> list[str]:
+def renumbered_vcs(axis: str, lines: Iterable[Line], names: Container[str] | None = None) -> list[str]:
     """A sentence on the first VC, optionally among ``names``, whose name means different VCs along a line."""
     for line in lines:
-        first: dict[str, tuple[str, str]] = {}
+        first_by_name: dict[str, tuple[str, str]] = {}
         for value, scenario in line:
             for name, ends in _ends(scenario).items():
-                other, before = first.setdefault(name, (value, ends))
-                if ends != before and (names is None or name in names):
+                first_value, first_ends = first_by_name.setdefault(name, (value, ends))
+                if ends != first_ends and (names is None or name in names):
                     return [
-                        f"{axis} changes which VC {name} is: {before} with {other}, {ends} with {value}; "
-                        "a `name` for each entry of `vc` keeps VCs apart"
+                        f"{axis} changes which VC is called {name}: {first_ends} with {first_value}, {ends} with {value}; "
+                        "give each entry of `vc` a `name`"
                     ]
     return []
 
@@ -104,23 +104,23 @@ def is_of_vcs(path: str) -> bool:
     return path.startswith("vc.") and path.endswith(".class")
 
 
-def add_queues(found: Queues, ports: Iterable[Mapping[str, Any]], service: str) -> None:
+def add_queues(queues: Queues, ports: Iterable[Mapping[str, Any]], service: str) -> None:
     """Add the buffers of a class at ports where its data can wait."""
     for port in ports:
         for queue in port["queues"]:
             if queue["class"] == service and port["can_queue"] and port["data_vcs"]:
-                found.setdefault(port["name"], {}).setdefault(service, set()).add(queue["buffer"])
+                queues.setdefault(port["name"], {}).setdefault(service, set()).add(queue["buffer"])
 
 
-def differing_queues(axis: str, found: Queues) -> list[str]:
+def differing_queues(axis: str, queues: Queues) -> list[str]:
     """A sentence if the classes on an axis have different buffers, which a comparison of classes also compares."""
-    unlike = [port for port, of in found.items() if len(set(map(frozenset, of.values()))) > 1]
-    if not unlike:
+    ports = [port for port, buffers in queues.items() if len(set(map(frozenset, buffers.values()))) > 1]
+    if not ports:
         return []
-    more = f" and {counted(len(unlike) - 1, 'other port')}" if len(unlike) > 1 else ""
-    sizes = [f"{service} has {_buffers(buffers)}" for service, buffers in found[unlike[0]].items()]
+    more = f" and {counted(len(ports) - 1, 'other port')}" if len(ports) > 1 else ""
+    sizes = [f"{service} has {_buffers(buffers)}" for service, buffers in queues[ports[0]].items()]
     return [
-        f"{axis} compares queues of unlike size, as each class has a buffer of its own: at {unlike[0]}{more} {listed(sizes)}"
+        f"{axis} compares queues of different size, since each class has its own buffer: at {ports[0]}{more} {listed(sizes)}"
     ]
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-#: Fields that only one kind of file has, and the command that reads it.
-_ONLY = {
-    "scenario": (frozenset({"host", "link", "vc", "duration"}), "`cellyard run` and `cellyard check` read it"),
+#: Fields that only one kind of file has, and the commands for it.
+_KINDS = {
+    "scenario": (frozenset({"host", "link", "vc", "duration"}), "`cellyard run` or `cellyard check`"),
     "experiment": (
         frozenset({"base", "axis", "question", "metrics"}),
-        "`cellyard experiment check`, `run` and `report` read it",
+        "`cellyard experiment check`, `run` or `report`",
     ),
 }
 
 
-def is_other(text: str, wanted: str) -> str:
+def other_kind(text: str, wanted: str) -> str:
     """Message for a TOML text that is clearly not of the kind ``wanted``; empty for any other text.
 
-    >>> is_other('host = []', "experiment")
-    'is a scenario, no experiment: `cellyard run` and `cellyard check` read it'
-    >>> is_other('host = []', "scenario"), is_other('[question', "scenario")
+    >>> other_kind('host = []', "experiment")
+    'is a scenario, not an experiment; use `cellyard run` or `cellyard check`'
+    >>> other_kind('host = []', "scenario"), other_kind('[question', "scenario")
     ('', '')
     """
     from cellyard import _engine
@@ -26,7 +26,11 @@ def is_other(text: str, wanted: str) -> str:
         fields = _engine.read_tree(text, "")[0].keys()
     except ValueError:
         return ""
-    ((other, (own, reads)),) = ((kind, told) for kind, told in _ONLY.items() if kind != wanted)
-    if not own & fields or _ONLY[wanted][0] & fields:
+    other = next(kind for kind in _KINDS if kind != wanted)
+    other_fields, commands = _KINDS[other]
+    if not other_fields & fields or _KINDS[wanted][0] & fields:
         return ""
-    return f"is {'an' if other[0] == 'e' else 'a'} {other}, no {wanted}: {reads}"
+    return f"is {_ARTICLES[other]} {other}, not {_ARTICLES[wanted]} {wanted}; use {commands}"
+
+
+_ARTICLES = {"scenario": "a", "experiment": "an"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 #: Reason for a missing efficiency.
-UNSTATED = 'the scenario states no measure.max_goodput, as a rate or as "fair shares" of the links'
+NO_MAX_GOODPUT = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'
 #: Advice that makes efficiencies comparable.
-CURE = 'measure.max_goodput = "fair shares" makes it relative to the sum at each point'
+USE_FAIR_SHARES = 'set measure.max_goodput = "fair shares", so that efficiency is relative to the sum at each point'
 
 #: Why all TCPs of a replication may deliver nothing, and advice.
-IN_STEP = (
-    "those that begin within ensemble.start_jitter of each other may meet again in one buffer with each timeout, "
-    "and a longer one draws them apart"
+SYNCHRONISED_TCPS = (
+    "TCPs that start within ensemble.start_jitter of each other may overflow the same buffer again at each timeout; "
+    "a larger ensemble.start_jitter separates them"
 )

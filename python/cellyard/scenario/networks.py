@@ -15,8 +15,9 @@ from cellyard.components import Host, Link, Processing, Switch, Vc
 from cellyard.scenario.scenario import Scenario
 from cellyard.system.errors import UsageError
 from cellyard.system.limits import whole
+from cellyard.system.values import shown
 
-Made = TypeVar("Made")
+Part = TypeVar("Part")
 
 #: Limit on the congested links of a parking lot.
 MOST_HOPS = 1000
@@ -54,18 +55,18 @@ def parking_lot(
     """
     hops = whole("hops", hops, least=1, most=MOST_HOPS) or 1
     if not members or not all(isinstance(member, Mapping) for member in members):
-        raise UsageError("members: must be at least one VC, each a mapping of fields of Vc")
-    given = sorted({"name", "from_", "to", "count", "route"}.intersection(*members)) if members else []
-    if given:
-        raise UsageError(f"members: {given[0]} is given by the network")
+        raise UsageError(f"members = {shown(members)}: must be one VC or more, each a mapping of fields of Vc")
+    forbidden = sorted({"name", "from_", "to", "count", "route"}.intersection(*members)) if members else []
+    if forbidden:
+        raise UsageError(f"members: parking_lot itself sets {forbidden[0]} of each VC; leave it out")
     names = list(groups) if groups is not None else ["long", *(f"hop{hop}" for hop in range(1, hops + 1))]
     if len(names) != hops + 1 or len(set(names)) != len(names):
         raise UsageError(
-            f"groups = {names}: must be {hops + 1} different names, one for the long way and one for each of {hops} links"
+            f"groups = {names}: must be {hops + 1} different names, one for the long group and one for each of {hops} links"
         )
     hosts, access, vcs = [], [], []
-    for place, group in enumerate(names):
-        first, last = (1, hops + 1) if place == 0 else (place, place + 1)
+    for index, group in enumerate(names):
+        first, last = (1, hops + 1) if index == 0 else (index, index + 1)
         for number, member in enumerate(members, start=1):
             name = f"{group}{'-' if group[-1:].isdigit() else ''}{number}"
             ends = (f"{name}-from", f"{name}-to")
@@ -74,9 +75,9 @@ def parking_lot(
                 Link(from_=ends[0], to=f"switch{first}", rate=rate, delay=access_delay),
                 Link(from_=f"switch{last}", to=ends[1], rate=rate, delay=access_delay),
             ]
-            vcs.append(_made("members", Vc, {"name": name, "from_": ends[0], "to": ends[1], **member}))
+            vcs.append(_part("members", Vc, {"name": name, "from_": ends[0], "to": ends[1], **member}))
     trunks = [
-        _made(
+        _part(
             "port",
             Link,
             {"from_": f"switch{hop}", "to": f"switch{hop + 1}", "rate": rate, "delay": delay, **(port or {})},
@@ -87,7 +88,7 @@ def parking_lot(
     return Scenario(hosts=hosts, switches=switches, links=[*access, *trunks], vcs=vcs, **fields)
 
 
-def _made(argument: str, kind: Callable[..., Made], fields: Mapping[str, Any]) -> Made:
+def _part(argument: str, kind: Callable[..., Part], fields: Mapping[str, Any]) -> Part:
     """A component with these fields; an error about an unknown field names the argument."""
     try:
         return kind(**fields)

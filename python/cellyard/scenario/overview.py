@@ -12,22 +12,22 @@ from cellyard.show.text import cells, told_time
 def size(facts: Mapping[str, Any]) -> str:
     """The size of the scenario, the cost of a run, and the largest possible goodput."""
     vcs = "1 VC" if facts["vcs"] == 1 else f"{facts['vcs']} VCs"
-    told = (
+    summary = (
         f"{vcs} over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
         f"{facts['duration_s']:g} s simulated, at most {cells(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
-        f"some {told_time(seconds(facts))} a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
+        f"about {told_time(seconds(facts))} per run, at most about {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
-    return "\n".join([told, *_attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
+    return "\n".join([summary, *_attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
 
 
-def _attainable(fair: int | None, stated: int | None) -> list[str]:
+def _attainable(fair: int | None, max_goodput: int | None) -> list[str]:
     """The sum of the fair shares, and the goodput to which efficiency is relative if that differs."""
     if fair is None:
         return []
-    told = f"fair shares of the links add up to {mbps(fair)} of goodput"
-    if stated is None:
-        return [f"{told}; without measure.max_goodput no efficiency is shown"]
-    return [told if stated == fair else f"{told}; efficiency is relative to {mbps(stated)}"]
+    text = f"fair shares of the links add up to {mbps(fair)} of goodput"
+    if max_goodput is None:
+        return [f"{text}; without measure.max_goodput, efficiency is undefined"]
+    return [text if max_goodput == fair else f"{text}; efficiency is relative to {mbps(max_goodput)}"]
 
 
 def mbps(bits_per_second: int) -> str:
@@ -38,13 +38,13 @@ def mbps(bits_per_second: int) -> str:
 def topology(facts: Mapping[str, Any]) -> str:
     """Every route from sources down to sinks. ``#`` marks ports where cells can queue."""
     pictures = []
-    for way in facts["ways"]:
-        lines = [_some(way["from"])]
-        for hop, there in zip(way["hops"], [*way["route"], _some(way["to"])], strict=True):
+    for route in facts["ways"]:
+        lines = [_names(route["from"])]
+        for hop, station in zip(route["hops"], [*route["route"], _names(route["to"])], strict=True):
             port = hop["port"]
             line = f"  {'#' if port else '|'}  {hop['rate_bps'] / 1e6:g} Mb/s, {_time(hop['delay_s'])}{_losses(hop)}"
-            lines += [f"{line}   {_port(port)}" if port else line, there]
-        lines.append(f"  {_some(way['vcs'])}: {way['traffic']}, class {way['class']}")
+            lines += [f"{line}   {_port(port)}" if port else line, station]
+        lines.append(f"  {_names(route['vcs'])}: {route['traffic']}, class {route['class']}")
         pictures.append("\n".join(lines))
     return "\n\n".join(pictures)
 
@@ -71,7 +71,7 @@ def _port(port: Mapping[str, Any]) -> str:
     return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}; {kernel}"
 
 
-def _some(names: Mapping[str, Any]) -> str:
+def _names(names: Mapping[str, Any]) -> str:
     (first, last), count = names["ends"], names["count"]
     return first if count == 1 else f"{first}, {last}" if count == 2 else f"{first} .. {last} ({count})"
 

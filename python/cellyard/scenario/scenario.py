@@ -84,7 +84,7 @@ class Scenario:
         try:
             self._canonical = _canonical(self._source)
         except ScenarioError as error:
-            raise _with_what_is_set(error, self._source) from None
+            raise _with_overrides(error, self._source) from None
 
     @classmethod
     def from_toml(cls, text: str, *, file: str = "scenario", overrides: Overrides = ()) -> Self:
@@ -94,7 +94,7 @@ class Scenario:
         `with_values`, or pairs such as ``("switch.west.ubr.buffer", "2000 cells")``.
         """
         if isinstance(text, Path) or (isinstance(text, str) and text.strip().endswith(".toml") and "=" not in text):
-            raise UsageError(f"text = {shown(text)}: is the name of a file; Scenario.read reads one")
+            raise UsageError(f"text = {shown(text)}: is the name of a file; use Scenario.read for a file")
         scenario = cls.__new__(cls)
         scenario._read(unicode("file", file), unicode("text", text), pairs("overrides", overrides))
         return scenario
@@ -232,20 +232,22 @@ class Scenario:
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         replication = whole("replication", replication, least=0, most=MOST_REPLICATIONS - 1)
         if None not in (replications, replication):
-            raise UsageError("replications and replication exclude each other: so many, or one of them")
-        draws: Sequence[int | None] = [replication] if replications is None else range(replications)
-        wanted = [Job(text, draw) for draw in draws]
-        seconds = outline(text)["duration_s"] if len(wanted) == 1 and display() else None
+            raise UsageError(
+                "give either replications (a number of runs) or replication (the number of one run), not both"
+            )
+        replication_numbers: Sequence[int | None] = [replication] if replications is None else range(replications)
+        jobs_of_runs = [Job(text, number) for number in replication_numbers]
+        seconds = outline(text)["duration_s"] if len(jobs_of_runs) == 1 and display() else None
         limit = limit_bytes(capture_limit)
         if captures is not None:
             check_possible([text], kernel=kernel, on_cluster=on is not None or workers is not None)
         folder = None if captures is None else writable_folder(Path(captures))
         with (
             Spool(folder) if folder else nullcontext() as spool,
-            InNotebook(self.name, len(wanted), simulated_seconds=seconds) as progress,
+            InNotebook(self.name, len(jobs_of_runs), simulated_seconds=seconds) as progress,
         ):
             finished = run_jobs(
-                wanted,
+                jobs_of_runs,
                 threads=jobs,
                 digest=bool(digest),
                 kernel=kernel,
@@ -258,10 +260,10 @@ class Scenario:
                 cancel=cancel,
                 on_progress=progress.update,
             )
-            found = {f.index: loaded(f.result) if spool else f.result for f in finished}
-            results = [RunResult(found[index]) for index in range(len(wanted))]
+            results_by_index = {run.index: loaded(run.result) if spool else run.result for run in finished}
+            results = [RunResult(results_by_index[index]) for index in range(len(jobs_of_runs))]
             if folder and spool:
-                for name, captured in files(spool, dict(enumerate(job.scenario for job in wanted))):
+                for name, captured in files(spool, dict(enumerate(job.scenario for job in jobs_of_runs))):
                     write_whole(folder / name, pieces(captured))
         if store and store.failure:
             raise store.failure
@@ -276,8 +278,8 @@ class Scenario:
         from cellyard.show.explorer import Explorer
 
         file, text, overrides = self._source
-        shown = text if file is not None and not overrides else self.to_toml()
-        return Explorer({self.name: shown}, self.name)
+        source = text if file is not None and not overrides else self.to_toml()
+        return Explorer({self.name: source}, self.name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self._canonical == other._canonical
@@ -309,7 +311,7 @@ def _canonical(source: Source) -> str:
     return _engine.read_json(text, list(overrides)) if file is None else _engine.read_toml(text, file, list(overrides))
 
 
-def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
+def _with_overrides(error: ScenarioError, source: Source) -> ScenarioError:
     """The error. If the text is valid without the overrides, each problem also shows them and how to remove a conflict."""
     file, text, overrides = source
     if not overrides:
@@ -318,22 +320,24 @@ def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
         _canonical((file, text, ()))
     except ScenarioError:
         return error
-    told = ", ".join(f"{path}={value}" for path, value in overrides)
-    there = f"; with {told[:57]}..." if len(told) > 60 else f"; with {told}"
+    values = ", ".join(f"{path}={value}" for path, value in overrides)
+    addition = f"; with {values[:57]}..." if len(values) > 60 else f"; with {values}"
     return ScenarioError(
         [
-            one if one.text.startswith(SET) and one.value else replace(one, text=one.text + there + _way_out(one))
-            for one in error.problems
+            problem
+            if problem.text.startswith(SET) and problem.value
+            else replace(problem, text=problem.text + addition + _remedy(problem))
+            for problem in error.problems
         ]
     )
 
 
-def _way_out(problem: Problem) -> str:
+def _remedy(problem: Problem) -> str:
     """An override that removes a value of the text that became invalid, such as `vc[0].abr` of a VC set to another class."""
     if ", or no " not in problem.allowed:
         return ""
     path = re.sub(r"\[(\d+)\]", r".\1", problem.path)
-    return f"; {path}=default takes it away"
+    return f"; {path}=default removes it"
 
 
 def read_text(path: Path) -> str:
@@ -345,8 +349,8 @@ def read_text(path: Path) -> str:
         with sys.stdin.buffer if name == "-" else path.open("rb") as file:
             raw = file.read(MAX_FILE_BYTES + 1)
         if len(raw) > MAX_FILE_BYTES:
-            raise UsageError(f"{name}: larger than {MAX_FILE_BYTES} bytes; is this a scenario?")
-        return raw.decode("utf-8-sig")  # some editors of Windows put a mark first
+            raise UsageError(f"{name}: larger than the limit of {MAX_FILE_BYTES} bytes")
+        return raw.decode("utf-8-sig")  # some editors on Windows write a byte order mark
     except OSError as error:
         raise UsageError(f"{name}: cannot read: {error.strerror or error}") from None
     except UnicodeEncodeError:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from cellyard.statistics.student import CONFIDENCE, student
+from cellyard.statistics.student import CONFIDENCE, student_quantile
 
 #: Fewest replications that can be significant. With five, all differences have equal signs with
 #: probability 1/16.
@@ -45,20 +45,20 @@ class Difference(NamedTuple):
         >>> f"{Difference(-0.25, -0.5, 0.0)}", f"{Difference(0.0125):.3f}"
         ('-0.25 [-0.50, +0.00]', '+0.013')
         """
-        told = [f"{one:+{form or '.2f'}}" for one in self if one is not None]
-        return told[0] + (f" [{', '.join(told[1:])}]" if len(told) > 1 else "")
+        parts = [f"{number:+{form or '.2f'}}" for number in self if number is not None]
+        return parts[0] + (f" [{', '.join(parts[1:])}]" if len(parts) > 1 else "")
 
 
-def of(values: Sequence[float], comparisons: int = 1) -> Difference:
+def from_values(values: Sequence[float], comparisons: int = 1) -> Difference:
     """Mean and interval of independent values. The interval holds for ``comparisons`` jointly (Bonferroni).
 
     The interval is Student's: mean +- t s / sqrt(n). Fewer than `FEWEST` values have no interval.
     Equal values other than 0 have none either, since a spread of zero says nothing about further
     values. The exception is so many equal signs that they are significant alone.
 
-    >>> f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])}", f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0], comparisons=10)}"
+    >>> f"{from_values([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])}", f"{from_values([1.0, 2.0, 3.0, 1.0, 2.0, 3.0], comparisons=10)}"
     ('+2.00 [+1.06, +2.94]', '+2.00 [+0.26, +3.74]')
-    >>> of([1.0, 2.0, 3.0]), of([0.5] * 6), of([0.5] * 6, comparisons=2)
+    >>> from_values([1.0, 2.0, 3.0]), from_values([0.5] * 6), from_values([0.5] * 6, comparisons=2)
     (Difference(mean=2.0, low=None, high=None), Difference(mean=0.5, low=0.5, high=0.5), Difference(mean=0.5, low=None, high=None))
     """
     mean, alpha = fmean(values), (1 - CONFIDENCE) / comparisons
@@ -69,5 +69,5 @@ def of(values: Sequence[float], comparisons: int = 1) -> Difference:
     if not spread:
         mean = round(mean, 12)
         return Difference(mean) if mean and 2.0 ** (1 - len(values)) > alpha else Difference(mean, mean, mean)
-    half = student(1 - alpha / 2, len(values) - 1) * spread / math.sqrt(len(values))
+    half = student_quantile(1 - alpha / 2, len(values) - 1) * spread / math.sqrt(len(values))
     return Difference(mean, mean - half, mean + half)

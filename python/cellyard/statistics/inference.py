@@ -8,7 +8,7 @@ from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 from cellyard.statistics.ranges import Number
-from cellyard.statistics.student import log_beta, log_outside, student
+from cellyard.statistics.student import log_beta, log_probability_outside, student_quantile
 
 
 class Estimate(NamedTuple):
@@ -26,7 +26,7 @@ class Estimate(NamedTuple):
 
 def defined(samples: Sequence[Mapping[str, Number]], metric: str) -> list[float]:
     """The values of a metric where it is defined."""
-    return [float(value) for one in samples if (value := one[metric]) is not None]
+    return [float(value) for sample in samples if (value := sample[metric]) is not None]
 
 
 def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
@@ -36,7 +36,7 @@ def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
     mean = fmean(values)
     if len(values) < 2:
         return Estimate(mean, None, None)
-    half = student((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    half = student_quantile((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half)
 
 
@@ -53,17 +53,17 @@ def log_no_difference(values: Sequence[float]) -> float:
     spread, mean = stdev(values), fmean(values)
     if spread == 0:
         return 0.0 if mean == 0 else -math.inf
-    return log_outside(abs(mean) * math.sqrt(len(values)) / spread, len(values) - 1)
+    return log_probability_outside(abs(mean) * math.sqrt(len(values)) / spread, len(values) - 1)
 
 
-class Judged(NamedTuple):
+class HolmResult(NamedTuple):
     """A corrected comparison: the adjusted p-value, and the confidence of the interval for its step."""
 
     probability: float
     confidence: float
 
 
-def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
+def holm(logarithms: Sequence[float], confidence: float) -> list[HolmResult]:
     """Holm's correction (1979): the probability that any equal pair is declared different stays below 1 - ``confidence``.
 
     The k-th smallest of m p-values is judged at (1 - confidence) / (m - k + 1), and none after the
@@ -72,37 +72,37 @@ def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
     P-values are given as natural logarithms, which keep their order even where p-values underflow.
 
     >>> given = [math.log(p) for p in (0.01, 0.04, 0.03)]
-    >>> [(round(one.probability, 3), round(one.confidence, 4)) for one in holm(given, 0.95)]
+    >>> [(round(result.probability, 3), round(result.confidence, 4)) for result in holm(given, 0.95)]
     [(0.03, 0.9833), (0.06, 0.975), (0.06, 0.975)]
     """
-    alpha, many = 1 - confidence, len(logarithms)
-    judged: list[Judged] = [Judged(1.0, confidence)] * many
+    alpha, count = 1 - confidence, len(logarithms)
+    results: list[HolmResult] = [HolmResult(1.0, confidence)] * count
     highest, stopped, level, last = 0.0, 0.0, alpha, math.nan
-    for k, place in enumerate(sorted(range(many), key=lambda i: logarithms[i])):
-        if logarithms[place] != last:
-            level, last = stopped or alpha / (many - k), logarithms[place]
-        if math.exp(logarithms[place]) >= level:
+    for k, index in enumerate(sorted(range(count), key=lambda i: logarithms[i])):
+        if logarithms[index] != last:
+            level, last = stopped or alpha / (count - k), logarithms[index]
+        if math.exp(logarithms[index]) >= level:
             stopped = level
-        highest = max(highest, math.exp(min(0.0, math.log(many - k) + logarithms[place])))
-        judged[place] = Judged(highest, 1 - level)
-    return judged
+        highest = max(highest, math.exp(min(0.0, math.log(count - k) + logarithms[index])))
+        results[index] = HolmResult(highest, 1 - level)
+    return results
 
 
-def share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
-    """Interval of a proportion, given ``held`` successes in ``of`` trials (Wilson, 1927).
+def share_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Interval of a proportion, given the number of successes and of trials (Wilson, 1927).
 
     >>> [round(end, 3) for end in share_interval(19, 20, 0.95)]
     [0.764, 0.991]
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share, scale = held / of, 1 + z * z / of
-    centre = (share + z * z / (2 * of)) / scale
-    half = z / scale * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    share, scale = successes / trials, 1 + z * z / trials
+    centre = (share + z * z / (2 * trials)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
-    """Exact binomial interval of a proportion, given ``held`` successes in ``of`` trials (Clopper and Pearson, 1934).
+def exact_share_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Exact binomial interval of a proportion, given the number of successes and of trials (Clopper and Pearson, 1934).
 
     The interval contains the true proportion with at least the stated confidence, whatever that
     proportion is.
@@ -112,20 +112,20 @@ def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, 
     """
     log_tail = math.log((1 - confidence) / 2)
 
-    def end(log_outside: Callable[[float], float]) -> float:
+    def end(log_probability: Callable[[float], float]) -> float:
         """The proportion at which a count this extreme has probability (1 - ``confidence``) / 2.
 
-        ``log_outside`` is the logarithm of that probability, and must increase with the proportion.
+        ``log_probability`` is the logarithm of that probability, and must increase with the proportion.
         """
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2
-            low, high = (middle, high) if log_outside(middle) < log_tail else (low, middle)
+            low, high = (middle, high) if log_probability(middle) < log_tail else (low, middle)
         return (low + high) / 2
 
-    least = end(lambda p: log_beta(p, 1 - p, held, of - held + 1)) if held else 0.0
-    most = 1 - end(lambda p: log_beta(p, 1 - p, of - held, held + 1)) if held < of else 1.0
-    return least, most
+    low_end = end(lambda p: log_beta(p, 1 - p, successes, trials - successes + 1)) if successes else 0.0
+    high_end = 1 - end(lambda p: log_beta(p, 1 - p, trials - successes, successes + 1)) if successes < trials else 1.0
+    return low_end, high_end
 
 
 def skewness(values: Sequence[float]) -> float:

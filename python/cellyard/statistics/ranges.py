@@ -80,7 +80,7 @@ def quantile(values: Sequence[float], p: float) -> float:
     0.25
     """
     ordered = sorted(values)
-    place = p * (len(ordered) - 1)
-    low = int(place)
+    position = p * (len(ordered) - 1)
+    low = int(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)

@@ -10,24 +10,24 @@ CONFIDENCE = 0.95
 
 
 @cache
-def student(p: float, freedom: int) -> float:
+def student_quantile(p: float, freedom: int) -> float:
     """Quantile ``p`` >= 0.5 of Student's law with ``freedom`` degrees of freedom.
 
     Computed from the closed form of the law (Abramowitz and Stegun, 26.7.3 and 4).
 
-    >>> [round(student(0.975, freedom), 3) for freedom in (1, 2, 9, 19, 100)]
+    >>> [round(student_quantile(0.975, freedom), 3) for freedom in (1, 2, 9, 19, 100)]
     [12.706, 4.303, 2.262, 2.093, 1.984]
     """
     low, high = 0.0, 1.0
-    while inside(high, freedom) < 2 * p - 1:
+    while probability_inside(high, freedom) < 2 * p - 1:
         high *= 2
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if inside(middle, freedom) < 2 * p - 1 else (low, middle)
+        low, high = (middle, high) if probability_inside(middle, freedom) < 2 * p - 1 else (low, middle)
     return (low + high) / 2
 
 
-def inside(t: float, freedom: int) -> float:
+def probability_inside(t: float, freedom: int) -> float:
     """Probability that Student's variable with ``freedom`` degrees of freedom lies between -t and t."""
     angle = math.atan2(t, math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
@@ -40,15 +40,15 @@ def inside(t: float, freedom: int) -> float:
     return sine * total
 
 
-def log_outside(t: float, freedom: int) -> float:
+def log_probability_outside(t: float, freedom: int) -> float:
     """Natural logarithm of the probability that Student's variable lies outside -t to t, t >= 0.
 
-    Precise even where 1 - `inside` would round to 0.
+    Precise even where 1 - `probability_inside` would round to 0.
 
     The probability is the incomplete beta function I_x(f / 2, 1 / 2) at x = f / (f + t^2)
     (Abramowitz and Stegun, 26.7.1 with 26.5.2).
 
-    >>> round(math.exp(log_outside(12.706205, 1)), 6), round(log_outside(1e9, 100))
+    >>> round(math.exp(log_probability_outside(12.706205, 1)), 6), round(log_probability_outside(1e9, 100))
     (0.05, -1845)
     """
     if math.isinf(t):

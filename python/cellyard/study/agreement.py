@@ -9,7 +9,7 @@ from typing import Any
 
 from cellyard.statistics.difference import FEWEST
 from cellyard.statistics.ranges import share_inside
-from cellyard.statistics.student import CONFIDENCE, student
+from cellyard.statistics.student import CONFIDENCE, student_quantile
 from cellyard.study.rows import Row, Rows
 from cellyard.study.study import Study
 
@@ -127,7 +127,7 @@ def error_margin(rows: Sequence[Row], metric: str, centre: str) -> float | None:
             centres = (np.mean if centre == "mean" else np.median)(drawn, axis=1)
         errors += abs(centres - float(row.published[metric] or 0))
     deviation = float(errors.std(ddof=1)) / len(rows) * math.sqrt(replications / (replications - 1))
-    return student((1 + CONFIDENCE) / 2, replications - 1) * deviation
+    return student_quantile((1 + CONFIDENCE) / 2, replications - 1) * deviation
 
 
 def inside_range(row: Row, metric: str) -> bool:

@@ -74,7 +74,7 @@ class Measures:
         found: dict[str, Any] = {name: getattr(run.totals, name) for name in self.totals}
         for name, path in self.paths.items():
             try:
-                found[name] = path.of(run)
+                found[name] = path.value_in(run)
             except UsageError as error:
                 raise UsageError(f"{_place(self.file, name, path.text)}: {run.name}: {error}") from None
         found |= self._own(run, row)

@@ -2,7 +2,7 @@
 
 Replications with one number use common random numbers in rows whose hosts and VCs have equal names.
 So candidates are compared replication by replication. The intervals of all pairs of candidates hold
-jointly at 95 % (`cellyard.statistics.difference.of`).
+jointly at 95 % (`cellyard.statistics.difference.from_values`).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def contrast(plus: Iterable[Runs], minus: Iterable[Runs], centre: float, compari
     values = [math.fsum(terms) for terms in drawn if len(terms) == len(signed)]
     if not values:
         return Difference(centre)
-    found = difference.of(values, comparisons)
+    found = difference.from_values(values, comparisons)
     if found.low is None or found.high is None or found.sign * centre >= 0:
         return found
     return Difference(found.mean, min(found.low, 0.0), max(found.high, 0.0))

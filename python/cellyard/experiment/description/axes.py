@@ -17,14 +17,14 @@ Scale: TypeAlias = Literal["linear", "log"]
 SCALES = ("linear", "log")
 
 #: Number of steps between candidates of a range that has no ``steps`` and is not of whole numbers.
-FINE = 1024
+DEFAULT_STEPS = 1024
 #: Largest range of whole numbers without ``steps`` of which all are candidates. Larger ranges have
-#: `FINE` steps.
-MOST_EVERY = 100_000
+#: `DEFAULT_STEPS` steps.
+MOST_WHOLE_NUMBERS = 100_000
 #: Units whose quantities are whole numbers.
 WHOLE_UNITS = frozenset({"", "cell", "cells", "byte", "bytes", "B"})
 #: Digits of a value within a range, and digits of its ends, which stay as written.
-DIGITS, EXACT = 6, 15
+DIGITS, DIGITS_OF_ENDS = 6, 15
 
 #: Fields that name the component in a table; see `TAG` of the classes of components.
 TAGS = ("policy", "kind", "what")
@@ -36,19 +36,19 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([
 class Level:
     """A value of an axis: the ``text`` set in the scenario, and the ``label`` that tables show.
 
-    ``told`` is false where the label of another axis, which varies together with this one, names
+    ``is_shown`` is false where the label of another axis, which varies together with this one, names
     the whole setting.
     """
 
     text: str
     label: str
-    told: bool = field(default=True, compare=False, repr=False)
+    is_shown: bool = field(default=True, compare=False, repr=False)
 
     @cached_property
     def number(self) -> float | int | None:
         """Value in the unit of results (s, Mb/s, cells, bytes); ``None`` unless it is a quantity."""
-        found = quantity(self.label)
-        return None if found is None else found[1]
+        parsed = quantity(self.label)
+        return None if parsed is None else parsed[1]
 
     @property
     def value(self) -> float | int | str:
@@ -72,7 +72,7 @@ class Range:
 
     @cached_property
     def _ends(self) -> tuple[float, float, str]:
-        (low, unit), (high, _) = parts(self.first), parts(self.last)
+        (low, unit), (high, _) = number_and_unit(self.first), number_and_unit(self.last)
         return low, high, unit
 
     @cached_property
@@ -91,16 +91,16 @@ class Range:
         low, high, unit = self._ends
         value = low * (high / low) ** share if self.scale == "log" else low + (high - low) * share
         value = min(max(value, min(low, high)), max(low, high))
-        digits = EXACT if share in (0, 1) else DIGITS
+        digits = DIGITS_OF_ENDS if share in (0, 1) else DIGITS
         text = str(round(value)) if self.is_whole else f"{value:.{digits}g}"
         return Level(f"{text} {unit}".strip(), f"{text} {unit}".strip())
 
     @cached_property
     def each_step(self) -> tuple[Level, ...]:
-        """The ``steps`` values, which may repeat. Without ``steps``, all whole numbers, or `FINE` + 1 values."""
+        """The ``steps`` values, which may repeat. Without ``steps``, all whole numbers, or `DEFAULT_STEPS` + 1 values."""
         low, high, _ = self._ends
-        every = int(abs(high - low)) + 1 if self.is_whole and self.scale == "linear" else MOST_EVERY + 1
-        steps = self.steps or (every if every <= MOST_EVERY else FINE + 1)
+        count = int(abs(high - low)) + 1 if self.is_whole and self.scale == "linear" else math.inf
+        steps = self.steps or (int(count) if count <= MOST_WHOLE_NUMBERS else DEFAULT_STEPS + 1)
         return tuple(self.at(i / (steps - 1) if steps > 1 else 0.0) for i in range(steps))
 
 
@@ -137,17 +137,17 @@ class Axis:
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """Distinct levels in order. Axes that vary together keep repeated levels, so that they stay side by side."""
-        return self.stated if self.together else tuple(dict.fromkeys(self.stated))
+        return self.written_levels if self.together else tuple(dict.fromkeys(self.written_levels))
 
     @cached_property
-    def stated(self) -> tuple[Level, ...]:
+    def written_levels(self) -> tuple[Level, ...]:
         """All levels as written, which may repeat."""
         if isinstance(self.values, Range):
             return self.values.each_step
-        made = tuple(map(level, self.values))
-        return (
-            tuple(Level(one.text, label) for one, label in zip(made, self.labels, strict=True)) if self.labels else made
-        )
+        levels = tuple(map(level, self.values))
+        if not self.labels:
+            return levels
+        return tuple(Level(unnamed.text, label) for unnamed, label in zip(levels, self.labels, strict=True))
 
     def at(self, share: float) -> Level:
         """The level at a fraction of the way, from 0 to 1. The values of a list have equal parts."""
@@ -180,16 +180,16 @@ def _label(value: Any, text: str) -> str:
     return " ".join([*tags, *fields])
 
 
-def parts(value: str | float) -> tuple[float, str]:
+def number_and_unit(value: str | float) -> tuple[float, str]:
     """Number and unit of a quantity; raises `ValueError` for anything else.
 
-    >>> parts("100 cells"), parts(0.5)
+    >>> number_and_unit("100 cells"), number_and_unit(0.5)
     ((100.0, 'cells'), (0.5, ''))
     """
-    found = _QUANTITY.match(str(value)) if not isinstance(value, bool) else None
-    if not found or not math.isfinite(float(found[1])):
-        raise ValueError(f"{value!r} is not a number, with or without a unit")
-    return float(found[1]), found[2]
+    match = _QUANTITY.match(str(value)) if not isinstance(value, bool) else None
+    if not match or not math.isfinite(float(match[1])):
+        raise ValueError(f"{value!r} is not a number with an optional unit")
+    return float(match[1]), match[2]
 
 
 def default_name(path: str) -> str:

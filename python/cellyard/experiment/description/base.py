@@ -11,6 +11,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.description.problems import Problems
 from cellyard.scenario import Scenario, examples
 from cellyard.system.errors import ScenarioError, UsageError
+from cellyard.system.values import shown
 
 ALLOWED = '{ example = "lan-5" }, { file = "lan.toml" } or { study = "ubr-plus", table = "2-3", row = { ... } }'
 
@@ -23,25 +24,28 @@ class Base:
     """The base scenario of a description, if known, with its description in words."""
 
     scenario: Scenario | None = None
-    told: str = ""
+    summary: str = ""
     #: The folder of the user's study whose code makes the scenario, if running code was not
     #: allowed.
     code: Path | None = None
 
 
-def read(stated: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base:
+def read(data: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base:
     """Read the table ``base``. Files are relative to ``folder``; code of a user's study runs only with ``run_code``."""
-    if not isinstance(stated, Mapping):
-        message = "is missing" if stated is None else "is not a table"
-        problems.add(("base",), "" if stated is None else stated, message, allowed=ALLOWED)
+    if not isinstance(data, Mapping):
+        message = "is missing" if data is None else "is not a table"
+        problems.add(("base",), "" if data is None else data, message, allowed=ALLOWED)
         return Base()
-    kinds = [kind for kind in ("file", "example", "study") if kind in stated]
+    kinds = [kind for kind in ("file", "example", "study") if kind in data]
     known = ("study", "table", "row") if kinds == ["study"] else ("file", "example", "study")
-    fields = Fields(stated, ("base",), problems, known)
+    fields = Fields(data, ("base",), problems, known)
     if len(kinds) != 1:
-        if not kinds or set(stated) <= set(known):
+        if not kinds or set(data) <= set(known):
             problems.add(
-                ("base",), stated, "names no scenario" if not kinds else "names more than one scenario", allowed=ALLOWED
+                ("base",),
+                data,
+                f"has {' and '.join(kinds) or 'none of file, example and study'}, and exactly one is needed",
+                allowed=ALLOWED,
             )
         return Base()
     kind = kinds[0]
@@ -56,7 +60,7 @@ def read(stated: Any, folder: Path, problems: Problems, *, run_code: bool) -> Ba
         return _row(name, fields, folder, run_code=run_code)
     except ScenarioError as error:
         for problem in error.problems:
-            problems.add(fields.at(kind), name, f"is not a scenario that can be simulated: {problem.text}")
+            problems.add(fields.at(kind), name, f"the scenario is invalid: {problem.text}")
     except UsageError as error:
         problems.add(fields.at(kind), name, str(error))
     return Base()
@@ -70,42 +74,45 @@ def _row(name: str, fields: Fields, folder: Path, *, run_code: bool) -> Base:
     table = fields.raw("table")
     row = fields.raw("row", {})
     if table is not None and not isinstance(table, str):
-        raise UsageError("table must be the name of a table, in quotes")
+        raise UsageError(f"table = {shown(table)}: must be the name of a table of the study, in quotes")
     if not isinstance(row, Mapping):
-        raise UsageError("row must be a table of parameters with their values")
+        raise UsageError(f"row = {shown(row)}: must be a table of parameters and values, such as {{ sources = 5 }}")
     rows = select(study, [table] if table is not None else [], {key: str(value) for key, value in row.items()})
     if len(rows) != 1:
-        open_keys = [
-            key for key in rows[0].parameters if key not in row and len({str(r.parameters.get(key)) for r in rows}) > 1
+        differing = ["table"] if len({match.table for match in rows}) > 1 else []
+        differing += [
+            f"row.{key}"
+            for key in rows[0].parameters
+            if key not in row and len({str(match.parameters.get(key)) for match in rows}) > 1
         ]
-        say = [*(["table"] if len({one.table for one in rows}) > 1 else []), *open_keys]
-        raise UsageError(f"{len(rows)} rows of the study are like that; say also: {', '.join(say) or 'more of it'}")
-    told = f"a row of the study {name}"
+        hint = f"; select one by setting {', '.join(differing)}" if differing else ""
+        raise UsageError(f"{len(rows)} rows of the study match, and exactly one is needed{hint}")
+    summary = f"a row of the study {name}"
     if study.is_own and not run_code:
-        return Base(None, told, folder / name)
-    return Base(study.scenario(rows[0]), told)
+        return Base(None, summary, folder / name)
+    return Base(study.scenario(rows[0]), summary)
 
 
-def with_values(base: Scenario, stated: Any, problems: Problems) -> Scenario:
+def with_values(base: Scenario, data: Any, problems: Problems) -> Scenario:
     """A copy of ``base`` with the values of the table ``set``."""
-    if not isinstance(stated, Mapping):
+    if not isinstance(data, Mapping):
         problems.add(
-            ("set",), stated, "is not a table", allowed='paths with their values, as "switch.west.ubr.drop" = "epd"'
+            ("set",), data, "is not a table", allowed='paths with values, such as "switch.west.ubr.drop" = "epd"'
         )
         return base
-    made = base
-    for path, value in stated.items():
+    changed = base
+    for path, value in data.items():
         if path in LISTS:
             problems.add(
                 ("set", path),
                 value,
-                "is a list of the scenario",
-                allowed=f'the whole path in quotes, as "{path}.NAME.FIELD" = ...',
+                "is a list, which cannot be replaced as a whole",
+                allowed=f'the path of a field in quotes, such as "{path}.NAME.FIELD" = ...',
             )
     try:
-        made = base.with_values({path: value for path, value in stated.items() if path not in LISTS})
-    except ScenarioError:  # say it where each stands
-        for path, value in stated.items():
+        changed = base.with_values({path: value for path, value in data.items() if path not in LISTS})
+    except ScenarioError:  # report each problem at its value
+        for path, value in data.items():
             if path in LISTS:
                 continue
             try:
@@ -114,7 +121,7 @@ def with_values(base: Scenario, stated: Any, problems: Problems) -> Scenario:
                 for problem in error.problems:
                     problems.of_scenario(("set", path), problem, value)
         if not problems.count:
-            problems.add(("set",), "", "makes no scenario: the values do not go together")
+            problems.add(("set",), "", "the values are valid separately, but not together")
     except UsageError as error:
         problems.add(("set",), "", str(error))
-    return made
+    return changed

@@ -36,24 +36,24 @@ class Point:
     @cached_property
     def values(self) -> Mapping[str, float | int | str]:
         """Values by axis name: numbers in the units of results, or labels."""
-        return {name: one.value for name, one in self.levels}
+        return {name: level.value for name, level in self.levels}
 
     @property
     def labels(self) -> Mapping[str, str]:
         """Labels by axis name, as tables of data show them."""
-        return {name: one.label for name, one in self.levels}
+        return {name: level.label for name, level in self.levels}
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def shown_labels(self) -> Mapping[str, str]:
         """Labels as an answer shows them. Of axes that vary together, only the one whose labels name the whole setting appears."""
-        return {name: one.label for name, one in self.levels if one.told}
+        return {name: level.label for name, level in self.levels if level.is_shown}
 
     def with_levels(self, others: Sequence[tuple[str, Level]]) -> Point:
         """A copy of the point with more axes."""
         return Point((*self.levels, *others))
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} = {label}" for name, label in self.told.items()) or "the base as it is"
+        return ", ".join(f"{name} = {label}" for name, label in self.shown_labels.items()) or "the unchanged base"
 
 
 @dataclass(frozen=True)
@@ -75,68 +75,71 @@ class Dimension:
 
     @cached_property
     def size(self) -> int:
-        """Number of places of a grid on the dimension."""
+        """Number of levels of a grid on the dimension."""
         return min(len(axis.levels) for axis in self.axes)
 
-    def place(self, index: int) -> tuple[tuple[str, Level], ...]:
-        """The level of each axis at a place of the grid."""
-        return tuple((axis.name, self._told(axis, axis.levels[index])) for axis in self.axes)
+    def at_index(self, index: int) -> tuple[tuple[str, Level], ...]:
+        """The level of each axis at an index of the grid."""
+        return tuple((axis.name, self._visible(axis, axis.levels[index])) for axis in self.axes)
 
     def at(self, share: float) -> tuple[tuple[str, Level], ...]:
         """The level of each axis at a fraction of the way, from 0 to 1."""
-        return tuple((axis.name, self._told(axis, axis.at(share))) for axis in self.axes)
+        return tuple((axis.name, self._visible(axis, axis.at(share))) for axis in self.axes)
 
-    def _told(self, axis: Axis, level: Level) -> Level:
-        return level if self.named_by in (None, axis) else replace(level, told=False)
+    def _visible(self, axis: Axis, level: Level) -> Level:
+        """The level, hidden if another axis names the setting."""
+        return level if self.named_by in (None, axis) else replace(level, is_shown=False)
 
 
 def dimensions(axes: Sequence[Axis]) -> list[Dimension]:
     """The dimensions of the axes. Axes that vary together form one."""
     groups: dict[object, list[Axis]] = {}
-    for place, axis in enumerate(axes):
-        groups.setdefault(axis.together or place, []).append(axis)
+    for index, axis in enumerate(axes):
+        groups.setdefault(axis.together or index, []).append(axis)
     return [Dimension(tuple(group)) for group in groups.values()]
 
 
 def size(space: Sequence[Dimension], design: Design) -> int:
     """Number of points before constraints."""
-    return math.prod(one.size for one in space) if design.kind == "grid" else (design.points or 0)
+    return math.prod(dimension.size for dimension in space) if design.kind == "grid" else (design.points or 0)
 
 
 def points(space: Sequence[Dimension], design: Design, constraints: Sequence[Condition] = ()) -> list[Point]:
     """The distinct points of a design that satisfy the constraints on axes of ``space``."""
     if design.kind == "grid" or not space:
-        made: Iterator[Point] = _grid(space)
+        candidates: Iterator[Point] = _grid(space)
     else:
-        made = (at_shares(space, shares) for shares in _filled(design, len(space)))
-    names = {axis.name for one in space for axis in one.axes}
-    own = [condition for condition in constraints if names.issuperset(condition.names)]
-    kept = (point for point in made if all(condition.holds(point.values) for condition in own))
-    return list(dict.fromkeys(kept))
+        candidates = (at_shares(space, shares) for shares in _space_filling(design, len(space)))
+    names = {axis.name for dimension in space for axis in dimension.axes}
+    applicable = [condition for condition in constraints if names.issuperset(condition.names)]
+    allowed = (point for point in candidates if all(condition.holds(point.values) for condition in applicable))
+    return list(dict.fromkeys(allowed))
 
 
 def at_shares(space: Sequence[Dimension], shares: Sequence[float]) -> Point:
     """The point at a fraction, from 0 to 1, of the way along each dimension."""
-    return Point(tuple(itertools.chain.from_iterable(one.at(float(s)) for one, s in zip(space, shares, strict=True))))
+    levels = (dimension.at(float(share)) for dimension, share in zip(space, shares, strict=True))
+    return Point(tuple(itertools.chain.from_iterable(levels)))
 
 
 def _grid(space: Sequence[Dimension]) -> Iterator[Point]:
-    for indices in itertools.product(*(range(one.size) for one in space)):
-        yield Point(tuple(itertools.chain.from_iterable(one.place(i) for one, i in zip(space, indices, strict=True))))
+    for indices in itertools.product(*(range(dimension.size) for dimension in space)):
+        levels = (dimension.at_index(index) for dimension, index in zip(space, indices, strict=True))
+        yield Point(tuple(itertools.chain.from_iterable(levels)))
 
 
-def _filled(design: Design, count: int) -> Any:
+def _space_filling(design: Design, count: int) -> Any:
     """Fractions from 0 to 1, one line for each point."""
-    qmc = scipy("the designs latin-hypercube and sobol").qmc
+    qmc = load_scipy("the designs latin-hypercube and sobol").qmc
     if design.kind == "sobol":
         return qmc.Sobol(count, rng=design.seed).random(design.points)
     return qmc.LatinHypercube(count, rng=design.seed).random(design.points)
 
 
-def scipy(what: str) -> Any:
+def load_scipy(purpose: str) -> Any:
     """The module `scipy.stats`; raises `UsageError` when it is missing."""
     try:
         from scipy import stats  # type: ignore[import-untyped]
     except ImportError:
-        raise UsageError(f"{what} need scipy: pip install scipy") from None
+        raise UsageError(f"{purpose} cannot be used without scipy: pip install scipy") from None
     return stats

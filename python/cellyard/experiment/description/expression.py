@@ -33,18 +33,18 @@ _COMPARE: Mapping[type, Callable[[Any, Any], bool]] = {
 _CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
 #: What a condition may contain, for messages.
 ALLOWED = (
-    "a comparison as in `threshold <= 0.9 * buffer`: names, numbers (of seconds, Mb/s, cells, bytes), "
+    "a comparison such as `threshold <= 0.9 * buffer`, of names, numbers (in seconds, Mb/s, cells, bytes), "
     "texts in quotes, + - * /, min, max, abs, < <= > >= == !=, and, or, not"
 )
-#: Longest condition, in letters.
+#: Longest condition, in characters.
 LONGEST = 500
-#: Number of letters of a condition that a message shows.
+#: Number of characters of a condition that a message shows.
 _SHOWN = 60
 
 
 #: What a formula may contain, for messages.
 ALLOWED_IN_FORMULAS = (
-    "a formula of other metrics by their names, as `near / far`: names, numbers, + - * /, min, max, abs"
+    "a formula of other metrics by their names, such as `near / far`, of names, numbers, + - * /, min, max, abs"
 )
 
 
@@ -61,12 +61,12 @@ class _Expression:
     @cached_property
     def _tree(self) -> ast.expr:
         if len(self.text) > LONGEST:
-            raise ConditionError(f"is longer than {LONGEST} letters")
+            raise ConditionError(f"has {len(self.text)} characters, and at most {LONGEST} are allowed")
         try:
             with warnings.catch_warnings(action="ignore"):  # Python's own, of a number beside a word
                 return ast.parse(self.text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise ConditionError("cannot be read") from None
+            raise ConditionError("is not a valid expression") from None
 
     def _check(self) -> None:
         """Raise `ConditionError`, with the faulty part, unless all parts of the text are allowed."""
@@ -84,8 +84,8 @@ class _Expression:
     def names(self) -> tuple[str, ...]:
         """Names in the expression, in order."""
         called = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
-        found = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name) and node not in called]
-        return tuple(dict.fromkeys(node.id for node in found))
+        nodes = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name) and node not in called]
+        return tuple(dict.fromkeys(node.id for node in nodes))
 
 
 @dataclass(frozen=True)
@@ -127,15 +127,15 @@ class Condition(_Expression):
             return float("inf")
         try:
             left, right = _value(tree.left, values), _value(tree.comparators[0], values)
-            by = float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
+            excess = float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
         except ArithmeticError:
             return float("inf")
         except TypeError:
-            raise ConditionError(f"compares what cannot be compared: {self.text}") from None
-        if by != by:  # the difference of two infinite numbers
+            raise ConditionError(f"compares a number with a text: {self.text}") from None
+        if excess != excess:  # the difference of two infinite numbers
             return 0.0 if self.holds(values) else float("inf")
         # Where equality is not enough, it misses by the least amount.
-        return by if by != 0 or self.holds(values) else sys.float_info.min
+        return excess if excess != 0 or self.holds(values) else sys.float_info.min
 
 
 @dataclass(frozen=True)
@@ -154,17 +154,17 @@ class Formula(_Expression):
         if not self.names or isinstance(self._tree, ast.Name):
             raise ConditionError("is a name or a number alone")
 
-    def of(self, values: Mapping[str, int | float | None]) -> float | None:
+    def value(self, values: Mapping[str, int | float | None]) -> float | None:
         """The result; ``None`` where an operand is undefined, and where the result would be infinite."""
         if any(values[name] is None for name in self.names):
             return None
         try:
-            found = float(_value(self._tree, values))
+            value = float(_value(self._tree, values))
         except ArithmeticError:
             return None
         except (TypeError, ValueError):
             raise ConditionError("does arithmetic with a text") from None
-        return found if isfinite(found) else None
+        return value if isfinite(value) else None
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:
@@ -173,7 +173,7 @@ def _parts(node: ast.AST) -> list[ast.AST]:
         return []
     if isinstance(node, ast.Constant):
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float, str)):
-            raise ConditionError("has what is neither a number nor a text")
+            raise ConditionError("has a value that is neither a number nor a text")
         if isinstance(node.value, (int, float)) and abs(node.value) > sys.float_info.max:
             raise ConditionError(f"has a number above {sys.float_info.max:.2g}")
         return []
@@ -186,17 +186,18 @@ def _parts(node: ast.AST) -> list[ast.AST]:
     operands: list[ast.expr]
     if isinstance(node, ast.Call):
         if not (isinstance(node.func, ast.Name) and node.func.id in _CALLS and not node.keywords and node.args):
-            raise ConditionError("calls what it may not")
+            raise ConditionError("has a call other than of min, max or abs")
         if (len(node.args) == 1) != (node.func.id == "abs"):
-            raise ConditionError(f"calls {node.func.id} with {len(node.args)} values")
+            needed = "one value" if node.func.id == "abs" else "two values or more"
+            raise ConditionError(f"calls {node.func.id} with {len(node.args)} values, and it needs {needed}")
         operands = node.args
     elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
         operands = [node.left, node.right]
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
         operands = [node.operand]
     else:
-        raise ConditionError("has an unsupported expression")
-    if any(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in operands):
+        raise ConditionError("has an expression that is not supported")
+    if any(isinstance(operand, ast.Constant) and isinstance(operand.value, str) for operand in operands):
         raise ConditionError("does arithmetic with a text, which can only be compared")
     return list(operands)
 
@@ -226,7 +227,7 @@ def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Compare):
         sides = [_value(part, values) for part in (node.left, *node.comparators)]
         return all(_COMPARE[type(op)](a, b) for op, a, b in zip(node.ops, sides, sides[1:], strict=False))
-    raise ConditionError("cannot be judged")
+    raise ConditionError("cannot be evaluated")
 
 
 def _number(value: Any) -> Any:

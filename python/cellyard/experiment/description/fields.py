@@ -53,7 +53,7 @@ class Fields:
             return default
         value = self._table[key]
         if not isinstance(value, str) or not value.strip() or printable(value) != value:
-            self.wrong(key, needed or "a text in quotes", "is not text")
+            self.wrong(key, needed or "a text in quotes", "is not a text")
             return default
         return value
 
@@ -61,7 +61,7 @@ class Fields:
         """One of ``choices``."""
         value = self._table.get(key, default)
         if value not in choices:
-            self.problems.add(self.at(key), value, "does not exist", near=choices)
+            self.problems.add(self.at(key), value, f"unknown {key}", near=choices)
             return default
         return str(value)
 
@@ -74,7 +74,7 @@ class Fields:
             self.wrong(
                 key,
                 f"a whole number from {least} to {most}",
-                "is out of bounds"
+                "is out of range"
                 if isinstance(value, int) and not isinstance(value, bool)
                 else "is not a whole number",
             )
@@ -88,7 +88,7 @@ class Fields:
             return None
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         if not is_number or not above < value < below:
-            self.wrong(key, _between(above, below), "is out of bounds" if is_number else "is not a number")
+            self.wrong(key, _between(above, below), "is out of range" if is_number else "is not a number")
             return default
         return float(value)
 
@@ -100,17 +100,17 @@ class Fields:
             return default
         return value
 
-    def texts(self, key: str, *, what: str, single: bool = False) -> list[str]:
-        """A list of texts, empty when missing. With ``single``, one text alone is also accepted."""
+    def texts(self, key: str, *, items: str, single: bool = False) -> list[str]:
+        """A list of texts, empty when missing. ``items`` describes them in messages. With ``single``, one text is accepted too."""
         value = self._table.get(key, [])
         if single and isinstance(value, str):
             value = [value]
         if not isinstance(value, (list, tuple)) or (key in self._table and not value):
-            self.wrong(key, f"a list of {what}", "is an empty list" if value in ([], ()) else "is not a list")
+            self.wrong(key, f"a list of {items}", "is an empty list" if value in ([], ()) else "is not a list")
             return []
-        for place, item in enumerate(value):
+        for index, item in enumerate(value):
             if not isinstance(item, str):
-                self.problems.add((*self.at(key), place), item, "is not text", allowed=what)
+                self.problems.add((*self.at(key), index), item, "is not a text", allowed=items)
         return [item for item in value if isinstance(item, str)]
 
 

@@ -16,12 +16,12 @@ from cellyard.scenario import Scenario
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import UsageError
 
-#: Names with another meaning in tables and conditions.
+#: Names that tables and conditions use in another sense.
 RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
 
 ALLOWED = (
-    'names of totals or paths, as ["efficiency", "max(port.*.max_queue_cells)"], or a table of names with their paths, '
-    "or with formulas of other metrics"
+    'a list of totals or paths, such as ["efficiency", "max(port.*.max_queue_cells)"], or a table of names with paths '
+    "or formulas"
 )
 
 
@@ -37,58 +37,56 @@ class Derived:
         """The formula as written."""
         return self.formula.text
 
-    def of(self, run: RunResult) -> Number:
+    def value_in(self, run: RunResult) -> Number:
         """The metric of a run; ``None`` where it is undefined."""
-        return self.formula.of({name: path.of(run) for name, path in self.parts.items()})
+        return self.formula.value({name: path.value_in(run) for name, path in self.parts.items()})
 
 
 #: Source of a metric's values.
 Metric: TypeAlias = MetricPath | Derived
 
 
-def read(stated: Any, problems: Problems) -> dict[str, Metric]:
+def read(data: Any, problems: Problems) -> dict[str, Metric]:
     """Valid metrics by name, from a list of names of totals and of paths, or from a table of paths and formulas."""
     entries: list[tuple[str, Any, Path]] = []
-    if isinstance(stated, Mapping):
-        entries = [(str(name), text, ("metrics", str(name))) for name, text in stated.items()]
-    elif isinstance(stated, (list, tuple)):
-        entries = [
-            (text if isinstance(text, str) else "", text, ("metrics", place)) for place, text in enumerate(stated)
-        ]
+    if isinstance(data, Mapping):
+        entries = [(str(name), text, ("metrics", str(name))) for name, text in data.items()]
+    elif isinstance(data, (list, tuple)):
+        entries = [(text if isinstance(text, str) else "", text, ("metrics", index)) for index, text in enumerate(data)]
     else:
-        message = "is missing" if stated is None else "is neither a list nor a table"
-        problems.add(("metrics",), "" if stated is None else stated, message, allowed=ALLOWED)
+        message = "is missing" if data is None else "is neither a list nor a table"
+        problems.add(("metrics",), "" if data is None else data, message, allowed=ALLOWED)
         return {}
     if not entries:
-        problems.add(("metrics",), stated, "is empty", allowed=ALLOWED)
-    found: dict[str, Metric | None] = {}
+        problems.add(("metrics",), data, "is empty", allowed=ALLOWED)
+    metrics: dict[str, Metric | None] = {}
     formulas: dict[str, tuple[Formula, Path]] = {}
     for name, text, path in entries:
         if not isinstance(text, str):
-            problems.add(path, text, "is not text", allowed="a name of totals, or a path as class.vbr.cell_loss_ratio")
+            problems.add(path, text, "is not a text", allowed="a total, or a path such as class.vbr.cell_loss_ratio")
             continue
         plain = text.strip()
         if name in RESERVED:
-            problems.add(path, name, "is a name of something else", allowed=f"another name; not {', '.join(RESERVED)}")
+            problems.add(path, name, "is a reserved name", allowed=f"a name other than {', '.join(RESERVED)}")
             continue
-        if isinstance(stated, Mapping) and (formula := _formula(plain)):
-            found[name], formulas[name] = None, (formula, path)  # in its place
+        if isinstance(data, Mapping) and (formula := _formula(plain)):
+            metrics[name], formulas[name] = None, (formula, path)  # in its place
             continue
         try:
             if plain in Totals.numbers() or ("." not in plain and "(" not in plain):
                 if plain not in Totals.numbers():
                     problems.add(path, text, "unknown metric", near=Totals.numbers())
                     continue
-                found[name or plain] = metric_path(f"totals.{plain}")
+                metrics[name or plain] = metric_path(f"totals.{plain}")
             else:
-                found[name] = metric_path(plain)
+                metrics[name] = metric_path(plain)
         except UsageError as error:
             hint = ALLOWED_IN_FORMULAS if _OPERATOR.search(plain) else ""
-            problems.add(path, text, f"leads nowhere: {error}", allowed=hint)
-    told = {name for name, _, _ in entries} - found.keys()
+            problems.add(path, text, f"is not the path of a metric: {error}", allowed=hint)
+    reported = {name for name, _, _ in entries} - metrics.keys()
     for name, (formula, path) in formulas.items():
-        found[name] = _derived(formula, found, path, problems, told)
-    return {name: metric for name, metric in found.items() if metric}
+        metrics[name] = _derived(formula, metrics, path, problems, reported)
+    return {name: metric for name, metric in metrics.items() if metric}
 
 
 #: Operators of a formula, with blanks. Names of VCs and ports may contain operators, but no blanks.
@@ -104,36 +102,41 @@ def _formula(text: str) -> Formula | None:
 
 
 def _derived(
-    formula: Formula, there: Mapping[str, Metric | None], path: Path, problems: Problems, told: Collection[str]
+    formula: Formula, metrics: Mapping[str, Metric | None], path: Path, problems: Problems, reported: Collection[str]
 ) -> Derived | None:
     """A formula with the places of its operands: metrics of the experiment that are not formulas themselves, and totals.
 
-    Problems of the names in ``told`` have already been reported.
+    Problems of the names in ``reported`` have already been reported.
     """
-    paths = {name: metric for name, metric in there.items() if isinstance(metric, MetricPath)}
+    paths = {name: metric for name, metric in metrics.items() if isinstance(metric, MetricPath)}
     parts: dict[str, MetricPath] = {}
     for name in formula.names:
         if name in paths:
             parts[name] = paths[name]
         elif name in Totals.numbers():
             parts[name] = metric_path(f"totals.{name}")
-        elif name not in told:
-            what = "is a formula itself" if name in there else "is neither a metric of the experiment nor a total"
-            problems.add(path, name, what, near=list(dict.fromkeys([*paths, *Totals.numbers()])))
+        elif name not in reported:
+            is_formula = name in metrics
+            message = (
+                "is itself a formula, and formulas contain only totals and metrics with a path"
+                if is_formula
+                else "is neither a metric of the experiment nor a total"
+            )
+            problems.add(path, name, message, near=list(dict.fromkeys([*paths, *Totals.numbers()])))
     return Derived(formula, parts) if len(parts) == len(set(formula.names)) else None
 
 
-def check_names(metrics: Mapping[str, Metric], stated: Any, scenario: Scenario, problems: Problems) -> None:
+def check_names(metrics: Mapping[str, Metric], data: Any, scenario: Scenario, problems: Problems) -> None:
     """Report VCs and ports in metrics that ``scenario`` does not have."""
     paths = {name: path for name, path in metrics.items() if isinstance(path, MetricPath)}
     if not any(step.word in ("vc", "port") for path in paths.values() for step in path.steps):
         return
-    there = {
+    known = {
         "vc": [vc["name"] for vc in scenario.to_dict()["vcs"]],
         "port": [port["name"] for port in scenario.describe()["ports"]],
     }
-    for number, (name, path) in enumerate(paths.items()):
+    for index, (name, path) in enumerate(paths.items()):
         step = path.steps[0]
-        if step.word in there and not any(fnmatchcase(one, step.name) for one in there[step.word]):
-            place = ("metrics", name) if isinstance(stated, Mapping) else ("metrics", number)
-            problems.add(place, step.name, f"unknown {step.word}", near=there[step.word])
+        if step.word in known and not any(fnmatchcase(candidate, step.name) for candidate in known[step.word]):
+            position = ("metrics", name) if isinstance(data, Mapping) else ("metrics", index)
+            problems.add(position, step.name, f"unknown {step.word}", near=known[step.word])

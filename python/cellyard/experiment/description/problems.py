@@ -17,13 +17,13 @@ Path: TypeAlias = tuple[str | int, ...]
 Place: TypeAlias = tuple[int, int]
 
 #: Limit on reported problems. The rest are only counted.
-MOST_TOLD = 50
+MOST_REPORTED = 50
 #: First character of a suggestion that is a text.
 QUOTE = '"'
-#: Least number of letters of a partial name for which the full name is suggested.
+#: Least number of characters of a partial name for which the full name is suggested.
 LEAST_PART = 3
-#: Number of letters shown of a value.
-SHOWN = 60
+#: Number of characters shown of a value.
+MOST_CHARACTERS = 60
 
 
 class Problems:
@@ -45,7 +45,7 @@ class Problems:
         if not meant and len(word) >= LEAST_PART:
             meant = [name for name in names if word in name][:1]
         suggestion = either(meant, "`").strip("`") if meant else None
-        self._add(path, shown(value), message, allowed or ", ".join(names), suggestion)
+        self._add(path, on_one_line(value), message, allowed or ", ".join(names), suggestion)
 
     def unknown_field(self, path: Path, value: Any, fields: Iterable[str]) -> None:
         """Report that the last word of ``path`` is not a field."""
@@ -54,16 +54,16 @@ class Problems:
         names = list(fields)
         meant = names_near(printable(str(path[-1])), names)
         near = either(meant, "`").strip("`") if meant else None
-        self._add(path, shown(value), "is an unknown field", ", ".join(names), near)
+        self._add(path, on_one_line(value), "is an unknown field", ", ".join(names), near)
 
     def of_scenario(self, path: Path, problem: Problem, value: Any = "") -> None:
         """Report a problem of the scenario that is due to ``value``, which the experiment sets at ``path``."""
-        of = f"{problem.path} = {problem.value}" if problem.value else problem.path
-        what = f"{of}: {problem.message}" if of else problem.message
+        field = f"{problem.path} = {problem.value}" if problem.value else problem.path
+        message = f"{field}: {problem.message}" if field else problem.message
         self._add(
             path,
-            "" if problem.text.startswith(SET) else shown(value),
-            what,
+            "" if problem.text.startswith(SET) else on_one_line(value),
+            message,
             problem.allowed,
             (problem.suggestion or "").strip("`") or None,
         )
@@ -94,15 +94,15 @@ class Problems:
         """Number of problems so far."""
         return len(self._found)
 
-    def complain(self) -> None:
+    def raise_all(self) -> None:
         """Raise `ExperimentError` with all problems, if there are any, in the order of their lines."""
         if not self._found:
             return
-        told = sorted(self._found, key=lambda one: (one.line or 0, one.column or 0))
-        if len(told) > MOST_TOLD:
-            more = f"{self._file + ': ' if self._file else ''}{len(told) - MOST_TOLD} more problems"
-            told = [*told[:MOST_TOLD], Problem(more, None, None, "", "", more, "", None)]
-        raise ExperimentError(told)
+        problems = sorted(self._found, key=lambda problem: (problem.line or 0, problem.column or 0))
+        if len(problems) > MOST_REPORTED:
+            more = f"{self._file + ': ' if self._file else ''}{len(problems) - MOST_REPORTED} more problems"
+            problems = [*problems[:MOST_REPORTED], Problem(more, None, None, "", "", more, "", None)]
+        raise ExperimentError(problems)
 
 
 def dotted(path: Path) -> str:
@@ -117,8 +117,8 @@ def dotted(path: Path) -> str:
     return text
 
 
-def shown(value: Any) -> str:
-    """A value on one line, cut to `SHOWN` letters; nothing for an empty text."""
+def on_one_line(value: Any) -> str:
+    """A value on one line, cut to `MOST_CHARACTERS`; nothing for an empty text."""
     if value == "":
         return ""
     try:
@@ -126,4 +126,4 @@ def shown(value: Any) -> str:
     except TypeError:
         text = json.dumps(str(value))
     text = printable(text)
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 3] + "..."

@@ -20,8 +20,8 @@ from cellyard.experiment.metric_kind import better_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner
-from cellyard.show.words import counted, listed, number, percent, probability
-from cellyard.statistics.inference import Estimate, Judged, estimate, holm, log_no_difference
+from cellyard.show.words import counted, number, percent, probability
+from cellyard.statistics.inference import Estimate, HolmResult, estimate, holm, log_no_difference
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Compare(Question):
     confidence: float = CONFIDENCE
     kind: ClassVar[str] = "compare"
 
-    def columns(self, axis: str) -> tuple[str, ...]:
+    def reserved_columns(self, axis: str) -> tuple[str, ...]:
         """Column names that other axes must not have. The compared axis gets no column."""
-        return () if axis == self.axis else COMPARED
+        return () if axis == self.axis else COLUMNS
 
     def expected(self, plan: Plan) -> Expected:
         """All points."""
@@ -51,129 +51,143 @@ class Compare(Question):
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """A sentence for each comparison, or for each metric if there are many."""
-        found = self.comparisons(plan, runner)
-        judged = holm([one.log_probability for one in found], self.confidence)
+        comparisons = self.comparisons(plan, runner)
+        verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
         records, sentences = [], []
-        for one, verdict in zip(found, judged, strict=True):
-            spread = estimate(one.differences, verdict.confidence)
-            winner = self._winner(one, plan, spread, verdict)
+        for comparison, verdict in zip(comparisons, verdicts, strict=True):
+            spread = estimate(comparison.differences, verdict.confidence)
+            winner = self._winner(comparison, plan, spread, verdict)
             records.append(
                 {
-                    **one.point.told,
-                    "metric": one.metric,
-                    "variant": one.second,
-                    "against": one.first,
+                    **comparison.point.shown_labels,
+                    "metric": comparison.metric,
+                    "variant": comparison.second,
+                    "against": comparison.first,
                     "difference": spread and spread.mean,
                     "difference_low": spread and spread.low,
                     "difference_high": spread and spread.high,
                     "probability": verdict.probability,
-                    "better": winner or OPEN,
-                    "pairs": len(one.differences),
+                    "better": winner or _undecided(comparison),
+                    "pairs": len(comparison.differences),
                 }
             )
-            sentences.append(self._sentence(one, spread, verdict, winner))
-        sure = (
-            f"{percent(self.confidence)} for all {len(found)} comparisons together (Holm)"
-            if len(found) > 1
-            else percent(self.confidence)
+            sentences.append(self._sentence(comparison, spread, verdict, winner))
+        jointly = f" for all {len(comparisons)} comparisons together (Holm)" if len(comparisons) > 1 else ""
+        last = (
+            f"Confidence: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} of each variant, "
+            "with common random numbers"
         )
-        last = f"Confidence: {sure}; {counted(plan.replications, 'replication')} of each variant, with common random numbers"
-        pairs = sorted({len(one.differences) for one in found})
+        pairs = sorted({len(comparison.differences) for comparison in comparisons})
         if pairs and pairs[0] < plan.replications:
-            many = f"{pairs[0]} to {pairs[-1]}" if pairs[0] < pairs[-1] else str(pairs[0])
-            last += f", of which {many} define the metric in both of a pair"
+            defined = f"{pairs[0]} to {pairs[-1]}" if pairs[0] < pairs[-1] else str(pairs[0])
+            last += f"; in {defined} of these, the metric is defined for both variants"
         last += "."
-        return Answer([*self._told(records, sentences), last], {"comparisons": records}, tuple(self.metrics))
+        return Answer([*self._summarised(records, sentences), last], {"comparisons": records}, tuple(self.metrics))
 
     def comparisons(self, plan: Plan, runner: CachedRunner) -> list[Comparison]:
         """The differences of each pair, at every point of the other axes, for every metric."""
         dimension = plan.dimension(self.axis)
-        variants = [dimension.place(index) for index in range(dimension.size)]
-        found = []
+        variants = [dimension.at_index(index) for index in range(dimension.size)]
+        comparisons = []
         for point in plan.points(without=dimension):
-            there = [(self._label(variant), point.with_levels(variant)) for variant in variants]
-            there = [(label, full) for label, full in there if plan.allows(full)]
-            samples = dict(
-                zip((full for _, full in there), runner.samples([full for _, full in there], plan.draws), strict=True)
-            )
+            labelled = [(self._label(variant), point.with_levels(variant)) for variant in variants]
+            allowed = [(label, variant_point) for label, variant_point in labelled if plan.allows(variant_point)]
+            points = [variant_point for _, variant_point in allowed]
+            samples = dict(zip(points, runner.samples(points, plan.replication_numbers), strict=True))
             for metric in self.metrics:
-                for (first, a), (second, b) in self._pairs(there):
+                for (first, a), (second, b) in self._pairs(allowed):
                     pairs = [(x[metric], y[metric]) for x, y in zip(samples[a], samples[b], strict=True)]
                     values = [float(y - x) for x, y in pairs if x is not None and y is not None]
-                    found.append(Comparison(point, metric, first, second, values, log_no_difference(values)))
-        return found
+                    comparisons.append(Comparison(point, metric, first, second, values, log_no_difference(values)))
+        return comparisons
 
     def _label(self, variant: Sequence[tuple[str, Level]]) -> str:
         return dict(variant)[self.axis].label
 
-    def _pairs(self, there: Sequence[tuple[str, Point]]) -> list[tuple[tuple[str, Point], tuple[str, Point]]]:
+    def _pairs(self, variants: Sequence[tuple[str, Point]]) -> list[tuple[tuple[str, Point], tuple[str, Point]]]:
         if self.against is None:
-            return list(itertools.combinations(there, 2))
-        own = [one for one in there if one[0] == self.against]
-        return [(one, other) for one in own for other in there if other[0] != self.against]
+            return list(itertools.combinations(variants, 2))
+        references = [variant for variant in variants if variant[0] == self.against]
+        return [(first, second) for first in references for second in variants if second[0] != self.against]
 
-    def _winner(self, one: Comparison, plan: Plan, spread: Estimate | None, verdict: Judged) -> str | None:
+    def _winner(self, comparison: Comparison, plan: Plan, spread: Estimate | None, verdict: HolmResult) -> str | None:
         if spread is None or verdict.probability >= 1 - self.confidence:
             return None
-        higher = (self.better.get(one.metric) or better_of(plan.metrics[one.metric])) == "higher"
-        return one.second if (spread.mean > 0) == higher else one.first
+        higher = (self.better.get(comparison.metric) or better_of(plan.metrics[comparison.metric])) == "higher"
+        return comparison.second if (spread.mean > 0) == higher else comparison.first
 
-    def _sentence(self, one: Comparison, spread: Estimate | None, verdict: Judged, winner: str | None) -> str:
-        where = f"At {one.point}: " if one.point.levels else ""
-        if spread is None:
-            return f"{where}{one.metric} of {one.second} and {one.first} is not defined."
+    def _sentence(
+        self, comparison: Comparison, spread: Estimate | None, verdict: HolmResult, winner: str | None
+    ) -> str:
+        where = f"At {comparison.point}: " if comparison.point.levels else ""
+        metric, first, second = comparison.metric, comparison.first, comparison.second
+        if spread is None or spread.low is None:
+            known = (
+                f"{counted(len(comparison.differences), 'replication')} {'defines' if spread else 'define'} it for both"
+            )
+            return f"{where}{'the' if where else 'The'} difference in {metric} between {second} and {first} is not known: {known}."
         size = f"[{number(spread.low)}, {number(spread.high)}], {probability(verdict.probability)}"
         if winner is None:
-            return f"{where}no significant difference in {one.metric} between {one.second} and {one.first}: {number(spread.mean)} {size}."
-        loser = one.first if winner == one.second else one.second
-        gain = spread if winner == one.second else Estimate(-spread.mean, *_turned(spread))
-        is_more = gain.mean > 0
-        how, more = ("higher", gain.mean) if is_more else ("lower", -gain.mean)
-        low, high = (gain.low, gain.high) if is_more else _turned(gain)
+            return (
+                f"{where}{'no' if where else 'No'} significant difference in {metric} between {second} and {first}: "
+                f"{number(spread.mean)} {size}."
+            )
+        loser = first if winner == second else second
+        direction = "higher" if (spread.mean > 0) == (winner == second) else "lower"
+        gain = spread if spread.mean > 0 else _negated(spread)
         return (
-            f"{where}{winner} is better than {loser}: {one.metric} is {how} by {number(more)} "
-            f"[{number(low)}, {number(high)}], {probability(verdict.probability)}."
+            f"{where}{winner} is better than {loser}: {metric} is {direction} by {number(gain.mean)} "
+            f"[{number(gain.low)}, {number(gain.high)}], {probability(verdict.probability)}."
         )
 
-    def _told(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
+    def _summarised(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
         """Sentences of the answer. With several points, counts come first. With many sentences, only counts remain."""
-        told = [] if len(sentences) > MOST_SENTENCES else list(sentences)
-        if told and not any(self.axis != name and name not in COMPARED for name in records[0]):
-            return told
-        return [*(self._counted(metric, records) for metric in self.metrics), *told]
+        shown = [] if len(sentences) > MOST_SENTENCES else list(sentences)
+        if shown and not any(self.axis != name and name not in COLUMNS for name in records[0]):
+            return shown
+        return [*(self._counted(metric, records) for metric in self.metrics), *shown]
 
     def _counted(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
         """How often each variant was better and by how much on average, ordered by frequency, then by difference."""
-        own = [one for one in records if one["metric"] == metric]
+        records_of_metric = [record for record in records if record["metric"] == metric]
         gains: dict[str, list[float]] = {}
-        for one in own:
-            if one["better"] != OPEN:
-                gains.setdefault(one["better"], []).append(abs(one["difference"]))
+        for record in records_of_metric:
+            if record["better"] not in UNDECIDED:
+                gains.setdefault(record["better"], []).append(abs(record["difference"]))
         ranked = sorted(gains, key=lambda name: (-len(gains[name]), -fmean(gains[name]), name))
-        told = [
-            f"{name} {counted(len(gains[name]), 'time')} (by {number(fmean(gains[name]))}{' on average' * (len(gains[name]) > 1)})"
+        counts = [
+            f"{name} better in {len(gains[name])} (by {number(fmean(gains[name]))}{' on average' * (len(gains[name]) > 1)})"
             for name in ranked[:MOST_RANKED]
         ]
-        if len(ranked) > MOST_RANKED:
-            told.append(f"{counted(len(ranked) - MOST_RANKED, 'other value')} of {self.axis}")
-        open_pairs = len(own) - sum(map(len, gains.values()))
-        better = listed(told, most=len(told)) or "none"
-        return f"By {metric}, of {counted(len(own), 'comparison')}: better was {better}; {open_pairs} not separated."
+        if others := ranked[MOST_RANKED:]:
+            wins = sum(len(gains[name]) for name in others)
+            counts.append(f"{counted(len(others), 'other value')} of {self.axis} better in {wins}")
+        verdicts = [record["better"] for record in records_of_metric]
+        counts += [f"{verdicts.count(verdict)} {verdict}" for verdict in UNDECIDED if verdict in verdicts]
+        return f"{counted(len(records_of_metric), 'comparison')} of {metric}: {', '.join(counts)}."
 
 
-def _turned(of: Estimate) -> tuple[float | None, float | None]:
-    """The interval of the negated difference."""
-    return (None, None) if of.low is None or of.high is None else (-of.high, -of.low)
+def _undecided(comparison: Comparison) -> str:
+    """Verdict of a comparison without a winner. Fewer than two pairs of runs cannot be tested."""
+    return NOT_SEPARATED if len(comparison.differences) > 1 else NOT_KNOWN
+
+
+def _negated(difference: Estimate) -> Estimate:
+    """The estimate of the negated difference."""
+    if difference.low is None or difference.high is None:
+        return Estimate(-difference.mean, None, None)
+    return Estimate(-difference.mean, -difference.high, -difference.low)
 
 
 #: Limit on sentences, above which comparisons are summarised.
 MOST_SENTENCES = 12
 #: Limit on the variants listed in a summary.
 MOST_RANKED = 12
-#: Text in place of the better variant where there is none.
-OPEN = "not separated"
+#: Verdicts in place of the better variant: no significant difference, and too few pairs of runs to test.
+NOT_SEPARATED, NOT_KNOWN = "not separated", "not known"
+UNDECIDED = (NOT_SEPARATED, NOT_KNOWN)
 #: Columns of the table in addition to those of the other axes.
-COMPARED = (
+COLUMNS = (
     "metric", "variant", "against", "difference", "difference_low", "difference_high", "probability", "better", "pairs",
 )  # fmt: skip
 
@@ -197,7 +211,7 @@ def read(fields: Fields, plan: Plan) -> Compare:
     """Read the question from its table."""
     names = [axis.name for axis in plan.axes]
     axis = fields.text("axis", needed="the name of the axis whose values are compared") or ""
-    metrics = fields.texts("metrics", what="metrics of the experiment", single=True)
+    metrics = fields.texts("metrics", items="metrics of the experiment", single=True)
     if "metrics" not in fields:
         metrics = list(plan.metrics)
     for metric in metrics:
@@ -205,35 +219,39 @@ def read(fields: Fields, plan: Plan) -> Compare:
             fields.problems.add(fields.at("metrics"), metric, "is not a metric of the experiment", near=plan.metrics)
     better = fields.raw("better", {})
     if not isinstance(better, Mapping):
-        fields.wrong("better", 'a table as { cells = "lower" }', "is not a table")
+        fields.wrong("better", 'a table such as { cells = "lower" }', "is not a table")
         better = {}
-    for metric, way in better.items():
+    for metric, direction in better.items():
         path = (*fields.at("better"), metric)
         if metric not in plan.metrics:
             fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
-        elif way not in ("higher", "lower"):
-            fields.problems.add(path, way, 'must be "higher" or "lower"', near=("higher", "lower"))
+        elif direction not in ("higher", "lower"):
+            fields.problems.add(path, direction, 'must be "higher" or "lower"', near=("higher", "lower"))
     for metric in metrics:
         path_of = plan.metrics.get(metric)
         if path_of and not (better.get(metric) or better_of(path_of)):
-            fields.missing(f"better.{metric}", '"higher" or "lower": which is better for this metric is not known')
+            fields.missing(
+                f"better.{metric}", '"higher" or "lower", as the kind of the metric does not show which is better'
+            )
     against = fields.text("against")
     if axis and axis not in names:
-        fields.problems.add(fields.at("axis"), axis, "is not an axis", near=names)
+        fields.problems.add(fields.at("axis"), axis, "is not an axis of the experiment", near=names)
     elif axis:
-        own = next(one for one in plan.axes if one.name == axis)
-        labels = [one.label for one in own.levels]
+        compared = next(candidate for candidate in plan.axes if candidate.name == axis)
+        labels = [level.label for level in compared.levels]
         if len(set(labels)) < 2:
-            fields.wrong("axis", "an axis with two values or more", "has a single value")
+            fields.wrong("axis", "an axis with two values or more", "has only one value")
         elif len(set(labels)) < len(labels):
-            fields.wrong("axis", "another of the axes that vary together", "has equal values, which cannot be compared")
+            fields.wrong(
+                "axis", "another of the axes that vary together", "has repeated values, which cannot be compared"
+            )
         if against is not None and against not in labels:
             fields.problems.add(fields.at("against"), against, f"is not a value of the axis {axis}", near=labels)
     if plan.replications < 2:
-        fields.problems.add(("replications",), plan.replications, "is too few to compare", allowed="2 or more")
+        fields.problems.add(("replications",), plan.replications, "is too few for a comparison", allowed="2 or more")
     if plan.design.kind != "grid" and len(plan.space) == 1:
         fields.problems.add(
-            ("design",), plan.design.kind, "needs an axis beside the one that is compared", allowed="grid"
+            ("design",), plan.design.kind, "needs a second axis besides the compared one", allowed="grid"
         )
     confidence = fields.number("confidence", CONFIDENCE, above=0.5, below=1)
     return Compare(axis, tuple(metrics), against, dict(better), confidence or CONFIDENCE)

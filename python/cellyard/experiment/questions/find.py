@@ -16,7 +16,7 @@ separated from the share at its beginning. Both results use Wilson's interval at
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
@@ -30,11 +30,12 @@ from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, percent
 from cellyard.statistics.inference import share_interval
+from cellyard.statistics.ranges import Number
 
 Want = Literal["smallest", "largest"]
 
 #: Limit on values that are all tried where the assumption turns out to be wrong.
-MOST_TRIED = 100
+MOST_VALUES = 100
 #: Default number of values tried on each side at the end.
 CHECKS = 3
 #: Square of the normal quantile of `CONFIDENCE`. If all of n trials succeed, the share is at least
@@ -42,7 +43,7 @@ CHECKS = 3
 Z_SQUARED = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
 #: Confidence that a share is below the required one, from which further neighbours are skipped. One
 #: in 10 000 errs.
-CLEARLY = 0.9998
+CLEAR_CONFIDENCE = 0.9998
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Find(Question):
     checks: int = CHECKS
     kind: ClassVar[str] = "find"
 
-    def columns(self, axis: str) -> tuple[str, ...]:
+    def reserved_columns(self, axis: str) -> tuple[str, ...]:
         """Reserved column names."""
         return ("share", "share_low", "share_high", "values_tried", "assumption", "bracket_from", "bracket_to")
 
@@ -73,7 +74,7 @@ class Find(Question):
         """Upper bound on what a search tries, for every point of the other axes. If values are few enough, this is all of them."""
         dimension = plan.dimension(self.axis)
         tried = dimension.size
-        if self.monotone and tried > MOST_TRIED:
+        if self.monotone and tried > MOST_VALUES:
             halvings = math.ceil(math.log2(max(tried, 2)))
             tried = min(tried, 2 + 3 * halvings + 2 * self.checks)
         at = plan.size(without=dimension)
@@ -81,23 +82,23 @@ class Find(Question):
 
     def warnings(self, plan: Plan) -> list[str]:
         """Warnings about too few replications for the share, and about steps finer than they can separate."""
-        found, many = [], plan.replications
-        most = share_interval(many, many, CONFIDENCE)[0]
-        if most < self.share < 1:
+        warnings, replications = [], plan.replications
+        lowest = share_interval(replications, replications, CONFIDENCE)[0]
+        if lowest < self.share < 1:
             needed = math.ceil(Z_SQUARED * self.share / (1 - self.share))
-            found.append(
-                f"{counted(many, 'replication')} cannot show a share of {percent(self.share)}: if all hold, the share is at least "
-                f"{percent(most)} at 95 % confidence; {needed} replications can"
+            warnings.append(
+                f"{counted(replications, 'replication')} cannot show a share of {percent(self.share)}: even if the requirement holds "
+                f"in all of them, they show a share of at least {percent(lowest)} (95 % confidence); {needed} replications are needed"
             )
         dimension = plan.dimension(self.axis)
-        if dimension.size > MOST_TRIED and any(
+        if dimension.size > MOST_VALUES and any(
             isinstance(axis.values, Range) and axis.values.steps is None for axis in dimension.axes
         ):
-            found.append(
-                f"the range of {self.axis} has no steps, so {dimension.size} values are searched, finer than the replications tell apart; "
-                "state steps, or read the bracket"
+            warnings.append(
+                f"the range of {self.axis} has no steps, so {dimension.size} values are searched, more finely than the replications "
+                "can separate; set steps, or use the bracket of the answer"
             )
-        return found
+        return warnings
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The value found at each point of the other axes, and the assumptions."""
@@ -111,7 +112,7 @@ class Find(Question):
             bracket = ("", "") if found is None else search.bracket(found)
             records.append(
                 {
-                    **point.told,
+                    **point.shown_labels,
                     self.axis: None if found is None else search.label(found),
                     "share": None if found is None else search.share(found),
                     "share_low": low,
@@ -127,33 +128,39 @@ class Find(Question):
 
     def _sentence(self, plan: Plan, search: Search, found: int | None) -> str:
         where = f"At {search.point}: " if search.point.levels else ""
-        asked = f"{listed(list(self.require))} in {percent(self.share)} of the replications"
+        requirement = f"{listed(list(self.require))} in {percent(self.share)} of the replications"
+        if not search.size:
+            return f"{where}{'the' if where else 'The'} constraints exclude every value of {self.axis}."
         if found is None:
-            ends = (
-                f"{search.label(0)} to {search.label(search.size - 1)}"
-                if search.size
-                else "nothing, which the constraints leave"
-            )
+            ends = f"{search.label(0)} to {search.label(search.size - 1)}"
             return (
-                f"{where}{'no' if where else 'No'} value of {self.axis} tried from {ends} gives {asked}. {search.told}"
+                f"{where}{'no' if where else 'No'} value of {self.axis} tried from {ends} gives {requirement}. "
+                f"{search.assumption}"
             )
         low, _ = search.fresh_interval(found)
-        (first, last), many = search.bracket(found), plan.replications
-        shown = "" if low >= self.share else f", so {percent(self.share)} is not shown"
-        near = found - 1 in search.tried
-        where_not = f"; with {search.label(found - 1)} it is {percent(search.share(found - 1))}" if near else ""
-        end = "" if found else f"; it is the end of {self.axis}, beyond which nothing was tried"
-        between = f"The {many} replications place the border between {first} and {last}. " if first != last else ""
+        (first, last), replications = search.bracket(found), plan.replications
+        not_shown = "" if low >= self.share else f", but not {percent(self.share)}"
+        has_neighbour = found - 1 in search.tried
+        neighbour = (
+            f", and with {search.label(found - 1)} in {percent(search.share(found - 1))}" if has_neighbour else ""
+        )
+        end = "" if found else f"; this is the end of {self.axis}, and nothing beyond it was tried"
+        between = (
+            f"The {replications} replications place the border between {first} and {last}. " if first != last else ""
+        )
         return (
-            f"{where}{'the' if where else 'The'} {self.want} {self.axis} that gives {asked} is {search.label(found)}: "
-            f"there {percent(search.share(found))} of {many} do{where_not}{end}. "
-            f"Of {many} fresh replications {percent(search.fresh_share(found))} do "
-            f"(a share of at least {percent(low)} at 95 % confidence{shown}). {between}{search.told}"
+            f"{where}{'the' if where else 'The'} {self.want} {self.axis} that gives {requirement} is {search.label(found)}. "
+            f"The requirement holds there in {percent(search.share(found))} of {replications} replications{neighbour}{end}. "
+            f"In {replications} fresh replications, it holds in {percent(search.fresh_share(found))}, which shows a share of at "
+            f"least {percent(low)} (95 % confidence){not_shown}. {between}{search.assumption}"
         )
 
 
 class Search:
-    """The search along one axis at one point of the others. Places count from the wanted end; 0 is the first candidate."""
+    """The search along one axis at one point of the others.
+
+    Candidates are numbered from the wanted end: index 0 is the smallest or largest value, as wanted.
+    """
 
     def __init__(self, find: Find, plan: Plan, runner: CachedRunner, dimension: Dimension, point: Point) -> None:
         self._find = find
@@ -161,68 +168,71 @@ class Search:
         self._runner = runner
         self.point = point
         self._conditions = [Condition(text) for text in find.require]
-        places = [dimension.place(index) for index in range(dimension.size)]
+        candidates = [dimension.at_index(index) for index in range(dimension.size)]
         if find.want == "largest":
-            places.reverse()
-        own = [self._own(place) for place in places]
-        numbers = [level.number for level in own]
-        if all(number is not None for number in numbers):  # in the order of their size, however they are listed
-            order = sorted(range(len(own)), key=lambda i: numbers[i] or 0, reverse=find.want == "largest")
-            places = [places[i] for i in order]
-        self._places = [place for place in places if plan.allows(point.with_levels(place))]
-        #: Share of replications that meet the requirement, by place. Fresh replications are kept
+            candidates.reverse()
+        levels = [self._level(candidate) for candidate in candidates]
+        numbers = [level.number for level in levels]
+        if all(number is not None for number in numbers):  # sort by size, whatever the order of the list
+            order = sorted(range(len(levels)), key=lambda i: numbers[i] or 0, reverse=find.want == "largest")
+            candidates = [candidates[i] for i in order]
+        self._candidates = [candidate for candidate in candidates if plan.allows(point.with_levels(candidate))]
+        #: Share of replications that meet the requirement, by index. Fresh replications are kept
         #: separately.
         self.tried: dict[int, float] = {}
         self._fresh: dict[int, float] = {}
         #: The assumption, in a word and in a sentence.
-        self.verdict, self.told = "", ""
+        self.verdict, self.assumption = "", ""
 
     @property
     def size(self) -> int:
         """Number of candidates."""
-        return len(self._places)
+        return len(self._candidates)
 
-    def label(self, place: int) -> str:
-        """The value at a place."""
-        return self._own(self._places[place]).label
+    def label(self, index: int) -> str:
+        """The value of a candidate."""
+        return self._level(self._candidates[index]).label
 
-    def _own(self, place: Sequence[tuple[str, Level]]) -> Level:
-        return dict(place)[self._find.axis]
+    def _level(self, candidate: Sequence[tuple[str, Level]]) -> Level:
+        return dict(candidate)[self._find.axis]
 
-    def share(self, place: int) -> float:
-        """Share of the replications that meet the requirement at a place."""
-        self._try([place])
-        return self.tried[place]
+    def share(self, index: int) -> float:
+        """Share of the replications that meet the requirement at a candidate."""
+        self._try([index])
+        return self.tried[index]
 
-    def _try(self, places: Sequence[int]) -> None:
-        new = [place for place in places if place not in self.tried]
-        self.tried |= self._shares(new, self._plan.draws)
+    def _try(self, indices: Sequence[int]) -> None:
+        new = [index for index in indices if index not in self.tried]
+        self.tried |= self._shares(new, self._plan.replication_numbers)
 
-    def _shares(self, places: Sequence[int], draws: range) -> dict[int, float]:
-        points = [self.point.with_levels(self._places[place]) for place in places]
-        self._runner([Replicate(point, i) for point in points for i in draws])
-        samples = self._runner.samples(points, draws)
-        held = [sum(all(condition.holds(one) for condition in self._conditions) for one in of) for of in samples]
-        return {place: many / len(draws) for place, many in zip(places, held, strict=True)}
+    def _shares(self, indices: Sequence[int], replications: range) -> dict[int, float]:
+        points = [self.point.with_levels(self._candidates[index]) for index in indices]
+        self._runner([Replicate(point, i) for point in points for i in replications])
+        samples = self._runner.samples(points, replications)
+        return {index: self._held(runs) / len(runs) for index, runs in zip(indices, samples, strict=True)}
 
-    def fresh_share(self, place: int) -> float:
+    def _held(self, runs: Sequence[Mapping[str, Number]]) -> int:
+        """Number of runs that meet all conditions."""
+        return sum(all(condition.holds(run) for condition in self._conditions) for run in runs)
+
+    def fresh_share(self, index: int) -> float:
         """Share of an equal number of fresh replications, which had no part in the search."""
-        if place not in self._fresh:
-            many = self._plan.replications
-            self._fresh |= self._shares([place], range(many, 2 * many))
-        return self._fresh[place]
+        if index not in self._fresh:
+            replications = self._plan.replications
+            self._fresh |= self._shares([index], range(replications, 2 * replications))
+        return self._fresh[index]
 
-    def fresh_interval(self, place: int) -> tuple[float, float]:
-        """Interval of the share at a place, from fresh replications."""
-        return self._interval(self.fresh_share(place), CONFIDENCE)
+    def fresh_interval(self, index: int) -> tuple[float, float]:
+        """Interval of the share at a candidate, from fresh replications."""
+        return self._interval(self.fresh_share(index), CONFIDENCE)
 
     def _interval(self, share: float, confidence: float) -> tuple[float, float]:
-        many = self._plan.replications
-        return share_interval(round(share * many), many, confidence)
+        replications = self._plan.replications
+        return share_interval(round(share * replications), replications, confidence)
 
-    def _is_below(self, place: int, confidence: float) -> bool:
-        """Whether the share at a place is below the required one."""
-        return self._interval(self.share(place), confidence)[1] < self._find.share
+    def _is_below(self, index: int, confidence: float) -> bool:
+        """Whether the share at a candidate is below the required one."""
+        return self._interval(self.share(index), confidence)[1] < self._find.share
 
     def bracket(self, found: int) -> tuple[str, str]:
         """The values, in the order of the axis, between which the replications place the border.
@@ -231,64 +241,67 @@ class Search:
         the axis. The other is the first from ``found`` on that holds, as does the next tried, with
         a share separated from that of the first end.
         """
-        before = next((place for place in range(found - 1, -1, -1) if self._tried_below(place)), 0)
-        most = self._interval(self.share(before), CONFIDENCE)[1] if before < found else 0.0
-        after = [place for place in sorted(self.tried) if place >= found]
-        beyond = next(
+        first = next((index for index in range(found - 1, -1, -1) if self._tried_below(index)), 0)
+        highest = self._interval(self.share(first), CONFIDENCE)[1] if first < found else 0.0
+        after = [index for index in sorted(self.tried) if index >= found]
+        last = next(
             (
-                place
-                for place, following in zip(after, [*after[1:], after[-1]], strict=True)
-                if self.holds(place)
+                index
+                for index, following in zip(after, [*after[1:], after[-1]], strict=True)
+                if self.holds(index)
                 and self.holds(following)
-                and self._interval(self.share(place), CONFIDENCE)[0] > most
+                and self._interval(self.share(index), CONFIDENCE)[0] > highest
             ),
             after[-1],
         )
-        ends = self.label(before), self.label(beyond)
+        ends = self.label(first), self.label(last)
         return ends if self._find.want == "smallest" else (ends[1], ends[0])
 
-    def _tried_below(self, place: int) -> bool:
-        return place in self.tried and self._is_below(place, CONFIDENCE)
+    def _tried_below(self, index: int) -> bool:
+        return index in self.tried and self._is_below(index, CONFIDENCE)
 
-    def holds(self, place: int) -> bool:
-        """Whether the requirement holds at a place."""
-        return self.share(place) >= self._find.share - 1e-12
+    def holds(self, index: int) -> bool:
+        """Whether the requirement holds at a candidate."""
+        return self.share(index) >= self._find.share - 1e-12
 
     def run(self) -> int | None:
-        """The first place at which the requirement holds; ``None`` if there is none."""
+        """Index of the first candidate at which the requirement holds; ``None`` if there is none."""
         if not self.size:
             return None
         if not self._find.monotone:
-            self.verdict, self.told = (
-                "none: every value tried",
-                f"Nothing was assumed: all {counted(self.size, 'value')} were tried.",
-            )
+            self.verdict = "none: every value tried"
+            self.assumption = f"Nothing was assumed: every value was tried ({self.size})."
             return self._first_of_all()
         found = self._first_near(self._bisect())
-        against = self._contradiction(found)
+        contradicting = self._contradiction(found)
         side = "larger" if self._find.want == "smallest" else "smaller"
-        if against is None:
+        if contradicting is None:
             self.verdict = "held where checked"
-            self.told = (
-                f"Assumed: once the requirement holds it holds for every {side} value; "
-                f"none of the {counted(len(self.tried), 'value')} tried contradicts that."
+            self.assumption = (
+                f"Assumption: if the requirement holds at a value, it holds at every {side} value. "
+                f"None of the values tried ({len(self.tried)}) contradicts it."
             )
             return found
         self.verdict = "wrong"
-        says = f"({self.label(against)} says otherwise)"
-        wrong = f"The assumption that the requirement goes on holding for every {side} value is wrong {says}"
-        if self.size <= MOST_TRIED:
-            self.told = f"{wrong}; so all {counted(self.size, 'value')} were tried."
+        wrong = (
+            f"The assumption that the requirement also holds at every {side} value is wrong: "
+            f"{self.label(contradicting)} contradicts it"
+        )
+        if self.size <= MOST_VALUES:
+            self.assumption = f"{wrong}. So every value was tried ({self.size})."
             return self._first_of_all()
-        self.told = f"{wrong}; of {self.size} values {len(self.tried)} were tried, and the value told is the {self._find.want} of those."
-        return min((place for place in self.tried if self.holds(place)), default=None)
+        self.assumption = (
+            f"{wrong}. Of {self.size} values, {len(self.tried)} were tried. The value found is the {self._find.want} of these "
+            "that meets the requirement."
+        )
+        return min((index for index in self.tried if self.holds(index)), default=None)
 
     def _first_of_all(self) -> int | None:
         self._try(range(self.size))
-        return next((place for place in range(self.size) if self.holds(place)), None)
+        return next((index for index in range(self.size) if self.holds(index)), None)
 
     def _bisect(self) -> int | None:
-        """The border between failing and holding by bisection, if the first place fails and the last holds."""
+        """The border between failing and holding by bisection, if the first candidate fails and the last holds."""
         self._try(sorted({0, self.size - 1}))
         if self.holds(0):
             return 0
@@ -301,55 +314,55 @@ class Search:
         return high
 
     def _first_near(self, border: int | None) -> int | None:
-        """The first place that holds among the neighbours of a border that the replications cannot separate from it.
+        """The first candidate that holds among the neighbours of a border that the replications cannot separate from it.
 
         If values are few, each neighbour is tried. Otherwise the distance doubles each time.
         """
         start = self.size if border is None else border
-        self._walk(start, -1, lambda place: self._is_below(place, CLEARLY))
-        most = self._share_below(start)
-        if self._interval(1.0, CONFIDENCE)[0] > most:  # or no share could be separated from it
-            self._walk(start, 1, lambda place: self._interval(self.share(place), CONFIDENCE)[0] > most)
-        return min((place for place in self.tried if self.holds(place)), default=None)
+        self._walk(start, -1, lambda index: self._is_below(index, CLEAR_CONFIDENCE))
+        highest = self._share_below(start)
+        if self._interval(1.0, CONFIDENCE)[0] > highest:  # or no share could be separated from it
+            self._walk(start, 1, lambda index: self._interval(self.share(index), CONFIDENCE)[0] > highest)
+        return min((index for index in self.tried if self.holds(index)), default=None)
 
     def _walk(self, start: int, step: int, is_far: Callable[[int], bool]) -> None:
-        """Try places on one side of ``start`` up to the first that is far enough. With many values, each step doubles."""
-        place, stride = start + step, 1
-        while 0 <= place < self.size and not is_far(place):
-            stride = stride if self.size <= MOST_TRIED else 2 * stride
-            place += step * stride
+        """Try candidates on one side of ``start`` up to the first that is far enough. With many values, each step doubles."""
+        index, stride = start + step, 1
+        while 0 <= index < self.size and not is_far(index):
+            stride = stride if self.size <= MOST_VALUES else 2 * stride
+            index += step * stride
 
     def _share_below(self, start: int) -> float:
-        """Upper end of the share at the nearest place before a border that is below the required one; 0 if there is none."""
-        below = [place for place in self.tried if place < start and self._is_below(place, CONFIDENCE)]
+        """Upper end of the share at the nearest candidate before a border that is below the required one; 0 if there is none."""
+        below = [index for index in self.tried if index < start and self._is_below(index, CONFIDENCE)]
         return self._interval(self.share(max(below)), CONFIDENCE)[1] if below else 0.0
 
     def _contradiction(self, found: int | None) -> int | None:
-        """A place before the border that holds, or one beyond that is below the required share; ``None`` if all agree."""
+        """A candidate before the border that holds, or one beyond that is below the required share; ``None`` if all agree."""
         border = self.size if found is None else found
-        before = _spread(0, border - 1, self._find.checks)
-        beyond = _spread(border, self.size - 1, self._find.checks)
-        self._try([*before, *beyond])
+        indices_before = _evenly_spaced(0, border - 1, self._find.checks)
+        indices_beyond = _evenly_spaced(border, self.size - 1, self._find.checks)
+        self._try([*indices_before, *indices_beyond])
         return next(
             (
-                place
-                for place in sorted(self.tried)
-                if (self.holds(place) if place < border else self._is_below(place, CONFIDENCE))
+                index
+                for index in sorted(self.tried)
+                if (self.holds(index) if index < border else self._is_below(index, CONFIDENCE))
             ),
             None,
         )
 
 
-def _spread(first: int, last: int, count: int) -> list[int]:
-    """``count`` places from ``first`` to ``last``, evenly spaced.
+def _evenly_spaced(first: int, last: int, count: int) -> list[int]:
+    """``count`` indices from ``first`` to ``last``, evenly spaced.
 
-    >>> _spread(0, 10, 3), _spread(0, 1, 3), _spread(5, 4, 3)
+    >>> _evenly_spaced(0, 10, 3), _evenly_spaced(0, 1, 3), _evenly_spaced(5, 4, 3)
     ([1, 5, 9], [0, 1], [])
     """
-    many = last - first + 1
-    if many <= count:
+    total = last - first + 1
+    if total <= count:
         return list(range(first, last + 1))
-    return sorted({first + (many * (2 * i + 1)) // (2 * count) for i in range(count)}) if count else []
+    return sorted({first + (total * (2 * i + 1)) // (2 * count) for i in range(count)}) if count else []
 
 
 #: Fields of the question's table besides ``kind``.
@@ -361,19 +374,23 @@ def read(fields: Fields, plan: Plan) -> Find:
     names = [axis.name for axis in plan.axes]
     axis = fields.text("axis", needed="the name of the axis on which a value is searched") or ""
     if axis and axis not in names:
-        fields.problems.add(fields.at("axis"), axis, "is not an axis", near=names)
+        fields.problems.add(fields.at("axis"), axis, "is not an axis of the experiment", near=names)
     elif axis:
-        labels = [one.label for one in next(one for one in plan.axes if one.name == axis).levels]
+        labels = [
+            candidate.label for candidate in next(candidate for candidate in plan.axes if candidate.name == axis).levels
+        ]
         if len(set(labels)) < len(labels):
-            fields.wrong("axis", "another of the axes that vary together", "has equal values, which cannot be compared")
+            fields.wrong(
+                "axis", "another of the axes that vary together", "has repeated values, which cannot be searched"
+            )
     if plan.design.kind != "grid":
-        fields.problems.add(("design",), plan.design.kind, "does not go with a search", allowed="grid")
-    made = Find(axis, requirements(fields, plan))
-    share = fields.number("share", made.share, above=0, below=1.0000001)
+        fields.problems.add(("design",), plan.design.kind, "cannot be used with the question find", allowed="grid")
+    question = Find(axis, requirements(fields, plan))
+    share = fields.number("share", question.share, above=0, below=1.0000001)
     checks = fields.whole("checks", CHECKS, least=0, most=100)
     return replace(
-        made,
-        share=min(share or made.share, 1.0),
+        question,
+        share=min(share or question.share, 1.0),
         want="largest" if fields.choice("want", ("smallest", "largest"), "smallest") == "largest" else "smallest",
         monotone=fields.flag("monotone", True),
         checks=CHECKS if checks is None else checks,
@@ -382,20 +399,20 @@ def read(fields: Fields, plan: Plan) -> Find:
 
 def requirements(fields: Fields, plan: Plan, *, needed: bool = True) -> list[str]:
     """The conditions of ``require``, each on metrics of the experiment."""
-    what = 'conditions on metrics, as "cell_loss_ratio < 0.001"'
+    needed_items = 'conditions on metrics, such as "cell_loss_ratio < 0.001"'
     if needed and "require" not in fields:
-        fields.missing("require", what)
-    kept = []
-    for place, text in enumerate(fields.texts("require", what=what, single=True)):
+        fields.missing("require", needed_items)
+    conditions = []
+    for index, text in enumerate(fields.texts("require", items=needed_items, single=True)):
         path = (
-            (*fields.at("require"), place) if isinstance(fields.raw("require"), (list, tuple)) else fields.at("require")
+            (*fields.at("require"), index) if isinstance(fields.raw("require"), (list, tuple)) else fields.at("require")
         )
         if check_condition(text, path, plan.metrics, "metric of the experiment", fields):
-            kept.append(text)
-    return kept
+            conditions.append(text)
+    return conditions
 
 
-def check_condition(text: str, path: Any, names: Any, what: str, fields: Fields) -> bool:
+def check_condition(text: str, path: Any, names: Any, kind: str, fields: Fields) -> bool:
     """Report what is wrong with a condition; returns whether it is valid."""
     try:
         condition = Condition(text)
@@ -404,5 +421,5 @@ def check_condition(text: str, path: Any, names: Any, what: str, fields: Fields)
         return False
     wrong = [name for name in condition.names if name not in names]
     for name in wrong:
-        fields.problems.add(path, name, f"unknown {what}", near=names)
+        fields.problems.add(path, name, f"unknown {kind}", near=names)
     return not wrong

@@ -30,7 +30,7 @@ SAMPLERS: Mapping[str, str] = {
     "gp": "GPSampler",
 }
 #: Packages that some samplers need besides Optuna.
-NEEDED: Mapping[str, tuple[str, ...]] = {"gp": ("scipy", "torch")}
+SAMPLER_PACKAGES: Mapping[str, tuple[str, ...]] = {"gp": ("scipy", "torch")}
 PRUNERS: Mapping[str, str] = {
     "none": "NopPruner",
     "median": "MedianPruner",
@@ -41,11 +41,11 @@ PRUNERS: Mapping[str, str] = {
 #: Number of trials before Optuna's nsga-ii learns from any.
 POPULATION = 50
 #: Number of concurrent trials. Fixed, so that the number of threads does not change the result.
-AT_ONCE = 8
-#: Number of parts in which replications of a trial are made if it may be pruned.
-PARTS = 4
+CONCURRENT_TRIALS = 8
+#: Number of stages in which the replications of a trial are made if it may be pruned.
+STAGES = 4
 
-Way = Literal["highest", "lowest"]
+Direction = Literal["highest", "lowest"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Optimise(Question):
     does badly after some of its replications. ``sampler`` chooses the next points, with ``seed``.
     """
 
-    goals: Mapping[str, Way]
+    goals: Mapping[str, Direction]
     require: Sequence[str] = ()
     trials: int = 100
     sampler: str = "tpe"
@@ -74,7 +74,7 @@ class Optimise(Question):
         if self.sampler != "nsga-ii" or self.trials > POPULATION:
             return []
         return [
-            f"trials = {self.trials}: the first {POPULATION} trials of nsga-ii are random; it needs more, or choose the sampler tpe"
+            f"trials = {self.trials}: the first {POPULATION} trials of nsga-ii are random; use more trials, or the sampler tpe"
         ]
 
     def chooses(self, axis: str) -> bool:
@@ -83,34 +83,34 @@ class Optimise(Question):
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The best point, or the Pareto front."""
-        optuna = load()
+        optuna = load_optuna()
         study = self._study(optuna)
         points: dict[int, Point] = {}
         while len(study.trials) < self.trials:
-            asked = [study.ask() for _ in range(min(AT_ONCE, self.trials - len(study.trials)))]
-            for trial in asked:
+            new_trials = [study.ask() for _ in range(min(CONCURRENT_TRIALS, self.trials - len(study.trials)))]
+            for trial in new_trials:
                 points[trial.number] = _suggested(trial, plan.space)
-            self._measure(optuna, study, [_Trial(trial, points[trial.number]) for trial in asked], plan, runner)
+            self._measure(optuna, study, [_Trial(trial, points[trial.number]) for trial in new_trials], plan, runner)
         states = [trial.state.name for trial in study.trials]
         complete, pruned = states.count("COMPLETE"), states.count("PRUNED")
         best = [trial for trial in study.best_trials if all(map(math.isfinite, trial.values))] if complete else []
-        way = 1 if next(iter(self.goals.values())) == "lowest" else -1
-        best.sort(key=lambda trial: (way * trial.values[0], trial.number))
-        draws = self._fresh(plan) if len(self.goals) == 1 else plan.draws
-        records = [self._record(points[trial.number], draws, plan, runner) for trial in _each_once(best, points)]
+        sign = 1 if next(iter(self.goals.values())) == "lowest" else -1
+        best.sort(key=lambda trial: (sign * trial.values[0], trial.number))
+        replications = self._fresh_replications(plan) if len(self.goals) == 1 else plan.replication_numbers
+        records = [self._record(points[trial.number], replications, plan, runner) for trial in _distinct(best, points)]
         return Answer(
-            self._told(records, plan, runner, [points[t.number] for t in best], complete, pruned),
+            self._sentences(records, plan, runner, [points[trial.number] for trial in best], complete, pruned),
             {"best": records},
             tuple(self.goals),
         )
 
     def _study(self, optuna: Any) -> Any:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        for module in NEEDED.get(self.sampler, ()):  # Optuna itself would notice after some trials only
+        for module in SAMPLER_PACKAGES.get(self.sampler, ()):  # Optuna would fail only after its first, random trials
             if importlib.util.find_spec(module) is None:
                 raise UsageError(f"the sampler {self.sampler} needs {module}: pip install {module}")
         sampler = getattr(optuna.samplers, SAMPLERS[self.sampler])(seed=self.seed)
-        directions = ["maximize" if way == "highest" else "minimize" for way in self.goals.values()]
+        directions = ["maximize" if direction == "highest" else "minimize" for direction in self.goals.values()]
         return optuna.create_study(
             directions=directions, sampler=sampler, pruner=getattr(optuna.pruners, PRUNERS[self.pruner])()
         )
@@ -120,43 +120,43 @@ class Optimise(Question):
         return len(self.goals) == 1 and self.pruner != "none"
 
     def _measure(self, optuna: Any, study: Any, trials: list[_Trial], plan: Plan, runner: CachedRunner) -> None:
-        """Run replications of trials in parts, give up those that do badly, and report all to the study."""
+        """Run replications of trials in stages, give up those that do badly, and report all to the study."""
         conditions = [Condition(text) for text in self.require]
         open_trials = []
-        for one in trials:
-            if plan.allows(one.point):
-                open_trials.append(one)
+        for candidate in trials:
+            if plan.allows(candidate.point):
+                open_trials.append(candidate)
             else:
-                study.tell(one.trial, state=optuna.trial.TrialState.FAIL)
+                study.tell(candidate.trial, state=optuna.trial.TrialState.FAIL)
         for count in _steps(plan.replications) if self._prunes else [plan.replications]:
-            runner([Replicate(one.point, i) for one in open_trials for i in range(count)])
-            still = []
-            for one in open_trials:
-                means = _means(runner.samples([one.point], range(count))[0])
+            runner([Replicate(candidate.point, i) for candidate in open_trials for i in range(count)])
+            unfinished = []
+            for candidate in open_trials:
+                means = _means(runner.samples([candidate.point], range(count))[0])
                 values = [means[metric] for metric in self.goals]
                 if any(value is None for value in values):
-                    study.tell(one.trial, state=optuna.trial.TrialState.FAIL)
+                    study.tell(candidate.trial, state=optuna.trial.TrialState.FAIL)
                 elif count == plan.replications:
                     for condition in conditions:
-                        one.trial.set_constraint(condition.text, _finite(condition.excess(means)))
-                    study.tell(one.trial, values)
+                        candidate.trial.set_constraint(condition.text, _finite(condition.excess(means)))
+                    study.tell(candidate.trial, values)
                 else:
-                    one.trial.report(values[0], count)
-                    if one.trial.should_prune():
-                        study.tell(one.trial, state=optuna.trial.TrialState.PRUNED)
+                    candidate.trial.report(values[0], count)
+                    if candidate.trial.should_prune():
+                        study.tell(candidate.trial, state=optuna.trial.TrialState.PRUNED)
                     else:
-                        still.append(one)
-            open_trials = still
+                        unfinished.append(candidate)
+            open_trials = unfinished
 
-    def _fresh(self, plan: Plan) -> range:
+    def _fresh_replications(self, plan: Plan) -> range:
         """Replications that had no part in choosing the best point of one goal."""
         return range(plan.replications, 2 * plan.replications)
 
-    def _record(self, point: Point, draws: range, plan: Plan, runner: CachedRunner) -> dict[str, Any]:
-        samples = runner.samples([point], draws)[0]
-        return {**point.told, **{metric: _means(samples)[metric] for metric in plan.metrics}}
+    def _record(self, point: Point, replications: range, plan: Plan, runner: CachedRunner) -> dict[str, Any]:
+        samples = runner.samples([point], replications)[0]
+        return {**point.shown_labels, **{metric: _means(samples)[metric] for metric in plan.metrics}}
 
-    def _told(
+    def _sentences(
         self,
         records: Sequence[Mapping[str, Any]],
         plan: Plan,
@@ -165,41 +165,50 @@ class Optimise(Question):
         complete: int,
         pruned: int,
     ) -> list[str]:
-        goal = listed([f"{way} {metric}" for metric, way in self.goals.items()])
+        goal = listed([f"{direction} {metric}" for metric, direction in self.goals.items()])
         under = f" with {listed(list(self.require))}" if self.require else ""
-        work = f"{counted(self.trials, 'trial')} by {self.sampler}, {complete} of them whole"
+        effort = f"{counted(self.trials, 'trial')} by {self.sampler}: {complete} complete"
         if self._prunes:
-            work += f", {pruned} given up early ({self.pruner})"
+            effort += f", {pruned} given up early ({self.pruner})"
         refused = self.trials - complete - pruned
-        work += f", {refused} outside the constraints or undefined." if refused else "."
+        effort += f", {refused} outside the constraints or undefined." if refused else "."
         if not records:
-            return [f"No trial has {listed(list(self.require)) or goal}.", f"{work[0].upper()}{work[1:]}"]
+            nothing = f"meets {listed(list(self.require))}" if self.require else f"defines {listed(list(self.goals))}"
+            return [f"No trial {nothing}.", effort]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
             chosen, again = (
-                mean_of(plan.metrics[metric], defined(runner.samples([best[0]], draws)[0], metric), CONFIDENCE)
-                for draws in (plan.draws, self._fresh(plan))
+                mean_of(plan.metrics[metric], defined(runner.samples([best[0]], replications)[0], metric), CONFIDENCE)
+                for replications in (plan.replication_numbers, self._fresh_replications(plan))
             )
             broken = [text for text in self.require if Condition(text).excess(records[0]) > 0]
-            lost = (
-                f" In the fresh ones {listed(broken)} {'does' if len(broken) == 1 else 'do'} not hold."
-                if broken
-                else ""
-            )
-            first = (
+            sentences = [
                 f"The {goal}{under} was found at {best[0]}: {spread(again) if again else 'undefined'} in "
-                f"{counted(plan.replications, 'fresh replication')}. In those that chose it, it was "
-                f"{number(chosen.mean) if chosen else 'undefined'}, which flatters it.{lost}"
-            )
-            return [first, f"{work[0].upper()}{work[1:]}"]
-        ends = [
-            f"{metric} from {number(min(values))} to {number(max(values))}"
-            for metric in self.goals
-            if (values := [record[metric] for record in records])
+                f"{counted(plan.replications, 'fresh replication')}.",
+                f"In the replications that selected this point, {metric} was {number(chosen.mean) if chosen else 'undefined'}, "
+                "which is biased by the selection.",
+            ]
+            if broken:
+                verb = "does" if len(broken) == 1 else "do"
+                sentences.append(f"In the fresh replications, {listed(broken)} {verb} not hold.")
+            return [*sentences, effort]
+        ranges = []
+        for metric in self.goals:
+            values = [record[metric] for record in records]
+            means = [
+                mean_of(plan.metrics[metric], defined(samples, metric), CONFIDENCE)
+                for samples in runner.samples(best, plan.replication_numbers)
+            ]
+            half = max(mean.half if mean else math.inf for mean in means)
+            known = f"95 % confidence: +-{number(half)} or less" if math.isfinite(half) else "uncertainty not known"
+            ranges.append(f"{metric} from {number(min(values))} to {number(max(values))} ({known})")
+        verb = "is" if len(records) == 1 else "are"
+        return [
+            f"{counted(len(records), 'point')} {verb} Pareto-optimal for {goal}{under}: {listed(ranges)}.",
+            "No trial beats any of these points in every goal. Since the points were selected, they look slightly better "
+            "than they are.",
+            effort,
         ]
-        are = f"{counted(len(records), 'point')} {'is' if len(records) == 1 else 'are'} best by {goal}{under}"
-        first = f"{are}: none is beaten in all of these at once; {listed(ends)}."
-        return [f"{first} Each is selected, and so looks a little better than it is.", f"{work[0].upper()}{work[1:]}"]
 
 
 class _Trial(NamedTuple):
@@ -207,7 +216,7 @@ class _Trial(NamedTuple):
     point: Point
 
 
-def _each_once(trials: Sequence[Any], points: Mapping[int, Point]) -> list[Any]:
+def _distinct(trials: Sequence[Any], points: Mapping[int, Point]) -> list[Any]:
     seen: dict[Point, Any] = {}
     for trial in trials:
         seen.setdefault(points[trial.number], trial)
@@ -217,11 +226,11 @@ def _each_once(trials: Sequence[Any], points: Mapping[int, Point]) -> list[Any]:
 def _suggested(trial: Any, space: Sequence[Dimension]) -> Point:
     """The point that a trial requests: a fraction of the way along ranges, a value of lists."""
     levels: list[Any] = []
-    for one in space:
-        if one.axes[0].is_range:
-            levels += one.at(trial.suggest_float(one.name, 0.0, 1.0))
+    for dimension in space:
+        if dimension.axes[0].is_range:
+            levels += dimension.at(trial.suggest_float(dimension.name, 0.0, 1.0))
         else:
-            levels += one.place(trial.suggest_categorical(one.name, list(range(one.size))))
+            levels += dimension.at_index(trial.suggest_categorical(dimension.name, list(range(dimension.size))))
     return Point(tuple(levels))
 
 
@@ -231,7 +240,7 @@ def _steps(replications: int) -> list[int]:
     >>> _steps(20), _steps(1)
     ([5, 10, 15, 20], [1])
     """
-    return sorted({max(1, math.ceil(replications * k / PARTS)) for k in range(1, PARTS + 1)})
+    return sorted({max(1, math.ceil(replications * k / STAGES)) for k in range(1, STAGES + 1)})
 
 
 def _means(samples: Sequence[Mapping[str, Number]]) -> dict[str, float | None]:
@@ -244,7 +253,7 @@ def _finite(value: float) -> float:
     return min(value, 1e300)
 
 
-def load() -> Any:
+def load_optuna() -> Any:
     """The module `optuna`; raises `UsageError` when it is missing."""
     try:
         import optuna
@@ -259,7 +268,7 @@ FIELDS = ("goals", "require", "trials", "sampler", "pruner", "seed")
 
 def read(fields: Fields, plan: Plan) -> Optimise:
     """Read the question from its table."""
-    allowed = 'a table as { efficiency = "highest", max_queue_cells = "lowest" }'
+    allowed = 'a table such as { efficiency = "highest", max_queue_cells = "lowest" }'
     goals = fields.raw("goals")
     if not isinstance(goals, Mapping) or not goals:
         if "goals" in fields:
@@ -267,21 +276,24 @@ def read(fields: Fields, plan: Plan) -> Optimise:
         else:
             fields.missing("goals", allowed)
         goals = {}
-    for metric, way in goals.items():
+    for metric, direction in goals.items():
         path = (*fields.at("goals"), metric)
         if metric not in plan.metrics:
             fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
-        if way not in ("highest", "lowest"):
-            fields.problems.add(path, way, 'must be "highest" or "lowest"', near=("highest", "lowest"))
+        if direction not in ("highest", "lowest"):
+            fields.problems.add(path, direction, 'must be "highest" or "lowest"', near=("highest", "lowest"))
     if plan.design.kind != "grid":
         fields.problems.add(
-            ("design",), plan.design.kind, "does not go with a search, which chooses its points itself", allowed="grid"
+            ("design",),
+            plan.design.kind,
+            "cannot be used with the question optimise, which chooses its points itself",
+            allowed="grid",
         )
-    made = Optimise(dict(goals), requirements(fields, plan, needed=False))
+    question = Optimise(dict(goals), requirements(fields, plan, needed=False))
     return replace(
-        made,
-        trials=fields.whole("trials", made.trials, least=1, most=100_000) or made.trials,
-        sampler=fields.choice("sampler", tuple(SAMPLERS), made.sampler),
-        pruner=fields.choice("pruner", tuple(PRUNERS), made.pruner),
+        question,
+        trials=fields.whole("trials", question.trials, least=1, most=100_000) or question.trials,
+        sampler=fields.choice("sampler", tuple(SAMPLERS), question.sampler),
+        pruner=fields.choice("pruner", tuple(PRUNERS), question.pruner),
         seed=fields.whole("seed", 1, least=0, most=2**32 - 1) or 0,
     )

@@ -11,7 +11,7 @@ the data repeatedly costs no confidence.
 Other laws than the normal one need more values, or another interval:
 
 * Student's interval is used from N > 25 g^2 values on, with g their skewness (Cochran, 1977,
-  section 2.15), and from `LEAST` values on. A second mode with a tenth of the runs is then missed
+  section 2.15), and from `LEAST_VALUES` values on. A second mode with a tenth of the runs is then missed
   in 1.5 % of the points.
 * Zeros and ones have the exact interval of Clopper and Pearson (1934). Looks happen only after n_0,
   2 n_0, 4 n_0, ... values, at most K times. Each look takes 1/K of the allowed error.
@@ -37,11 +37,11 @@ from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, number, percent
 from cellyard.statistics.inference import Estimate, defined, exact_share_interval, skewness
 from cellyard.statistics.ranges import Number
-from cellyard.statistics.student import student
+from cellyard.statistics.student import student_quantile
 from cellyard.system.limits import MOST_REPLICATIONS
 
 #: Least number of replications of the first stage, and the number below which a warning is due.
-FEWEST, FEW = 5, 20
+FEWEST_FIRST_RUNS, FEW_FIRST_RUNS = 5, 20
 #: The least and the greatest possible value of a metric.
 Bounds: TypeAlias = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
@@ -49,7 +49,7 @@ NO_BOUNDS: Mapping[str, Bounds] = {}
 #: The interval of an undefined metric.
 UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
 #: Least number of values for Student's interval, and number per unit of squared skewness.
-LEAST, COCHRAN = 40, 25
+LEAST_VALUES, VALUES_PER_SQUARED_SKEWNESS = 40, 25
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Precision(Question):
     confidence: float = CONFIDENCE
     kind: ClassVar[str] = "precision"
 
-    def columns(self, axis: str) -> tuple[str, ...]:
+    def reserved_columns(self, axis: str) -> tuple[str, ...]:
         """Reserved column names."""
         return ("runs", "reached")
 
@@ -74,17 +74,17 @@ class Precision(Question):
 
     def warnings(self, plan: Plan) -> list[str]:
         """A warning about too few runs to estimate the variance."""
-        found = []
-        if plan.replications < FEW:
-            found.append(
-                f"replications = {plan.replications}: fewer than {FEW} first runs seldom show rare values; each point gets {LEAST} runs or "
-                "more, and replications = 20 makes the intervals narrower"
+        warnings = []
+        if plan.replications < FEW_FIRST_RUNS:
+            warnings.append(
+                f"replications = {plan.replications}: fewer than {FEW_FIRST_RUNS} first runs often miss rare values; each point gets at "
+                f"least {LEAST_VALUES} runs, and replications = {FEW_FIRST_RUNS} makes the intervals narrower"
             )
-        if self.most < LEAST:
-            found.append(
-                f"most = {self.most}: with fewer than {LEAST} runs, only metrics of zeros and ones get an interval"
+        if self.most < LEAST_VALUES:
+            warnings.append(
+                f"most = {self.most}: with fewer than {LEAST_VALUES} runs, only metrics of zeros and ones get an interval"
             )
-        return found
+        return warnings
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The number of replications that each point needed, and the points where ``most`` were too few."""
@@ -94,47 +94,47 @@ class Precision(Question):
         records, short, unknown = [], [], []
         for point in points:
             samples = runner.samples([point], range(counts[point]))[0]
-            record: dict[str, Any] = {**point.told, "runs": counts[point]}
+            record: dict[str, Any] = {**point.shown_labels, "runs": counts[point]}
             reached, lacking = True, []
             for metric in self.within:
                 values = defined(samples, metric)
-                found = self.interval(values, plan.replications, bounds[metric]) if values else UNKNOWN
-                known = math.isfinite(found.half)
-                reached = reached and known and found.half <= self._half(metric, found.mean)
+                interval = self.interval(values, plan.replications, bounds[metric]) if values else UNKNOWN
+                known = math.isfinite(interval.half)
+                reached = reached and known and interval.half <= self._half(metric, interval.mean)
                 if not known:
-                    lacking.append(f"{metric}, {_why_unknown(values)}")
-                shown = within_bounds(plan.metrics[metric], values, found) if known else None
+                    lacking.append(f"{metric} ({_why_unknown(values)})")
+                clipped = within_bounds(plan.metrics[metric], values, interval) if known else None
                 record |= {
-                    f"{metric}.mean": found.mean if values else None,
-                    f"{metric}.low": shown and shown.low,
-                    f"{metric}.high": shown and shown.high,
+                    f"{metric}.mean": interval.mean if values else None,
+                    f"{metric}.low": clipped and clipped.low,
+                    f"{metric}.high": clipped and clipped.high,
                 }
             records.append({**record, "reached": "not known" if lacking else "yes" if reached else "no"})
             if lacking:
                 unknown.append(f"{f'at {point}: ' if point.levels else ''}{listed(lacking)}")
             elif not reached:
                 short.append(str(point))
-        asked_for = listed(
+        requirements = listed(
             [
-                f"{metric} to within {number(one) if not isinstance(one, str) else one}"
-                for metric, one in self.within.items()
+                f"{metric} to within {number(half) if not isinstance(half, str) else half}"
+                for metric, half in self.within.items()
             ]
         )
-        runs = sum(counts.values())
-        sentence = (
-            f"{asked_for} with {percent(self.confidence)} confidence took {counted(runs, 'run')}, "
-            f"from {min(counts.values())} to {max(counts.values())} at a point"
-        )
+        least, most = min(counts.values()), max(counts.values())
+        per_point = f", {least if least == most else f'{least} to {most}'} at each point" if len(points) > 1 else ""
+        sentences = [
+            f"Estimating {requirements} with {percent(self.confidence)} confidence took "
+            f"{counted(sum(counts.values()), 'run')}{per_point}."
+        ]
         if short:
-            sentence += (
-                f"; {counted(len(short), 'point')} of {len(points)} did not get there with at most {self.most} runs: "
-                f"{listed(short)}"
+            sentences.append(
+                f"At {len(short)} of {counted(len(points), 'point')}, at most {self.most} runs were not enough: {listed(short)}."
             )
         elif len(points) > 1 and not unknown:
-            sentence += f"; all {len(points)} points got there"
+            sentences.append(f"All {len(points)} points reached this precision.")
         if unknown:
-            sentence += f"; not known: {listed(unknown)}"
-        return Answer([sentence + "."], {"precision": records}, tuple(self.within))
+            sentences.append(f"Not known: {listed(unknown)}.")
+        return Answer(sentences, {"precision": records}, tuple(self.within))
 
     def replicate(
         self, points: Sequence[Point], runner: CachedRunner, *, first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
@@ -144,39 +144,39 @@ class Precision(Question):
         open_points = list(points)
         while open_points:
             runner([Replicate(point, i) for point in open_points for i in range(counts[point])])
-            still = []
+            unfinished = []
             for point in open_points:
                 samples = runner.samples([point], range(counts[point]))[0]
                 needed = min(self.needed(samples, first, bounds), max(self.most, first))
                 if needed > counts[point]:
                     counts[point] = needed
-                    still.append(point)
-            open_points = still
+                    unfinished.append(point)
+            open_points = unfinished
         return counts
 
     def needed(
         self, samples: Sequence[Mapping[str, Number]], first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
     ) -> int:
         """Number of replications that these samples call for; the number of samples when they suffice."""
-        most = len(samples)
+        total = len(samples)
         for metric in self.within:
             values = defined(samples, metric)
             if not values:
                 continue
-            found = self.interval(values, first, bounds.get(metric, UNBOUNDED))
-            half = self._half(metric, found.mean)
-            if found.half <= half:
+            interval = self.interval(values, first, bounds.get(metric, UNBOUNDED))
+            half = self._half(metric, interval.mean)
+            if interval.half <= half:
                 continue
             n, undefined = len(values), len(samples) - len(values)
             if len(set(values)) == 1 or _is_binary(values, bounds.get(metric, UNBOUNDED)):
                 more = next((look for look in self._looks(first) if look > n), n)
-            elif math.isinf(found.half):
-                more = min(2 * n, _believed_from(values))
+            elif math.isinf(interval.half):
+                more = min(2 * n, _values_needed(values))
             else:
-                ratio = found.half / half if half > 0 else math.inf
+                ratio = interval.half / half if half > 0 else math.inf
                 more = math.ceil(n * ratio**2) if ratio < MOST_REPLICATIONS else MOST_REPLICATIONS
-            most = max(most, max(more, n + 1) + undefined)
-        return most
+            total = max(total, max(more, n + 1) + undefined)
+        return total
 
     def interval(self, values: Sequence[float], first: int, bounds: Bounds = UNBOUNDED) -> Estimate:
         """The interval of the mean of one or more values; infinite where it is unknown.
@@ -187,12 +187,12 @@ class Precision(Question):
         mean, n = fmean(values), len(values)
         if len(set(values)) == 1 or _is_binary(values, bounds):
             return self._exact(values, first, bounds)
-        if n < _believed_from(values):
+        if n < _values_needed(values):
             return Estimate(mean, -math.inf, math.inf)
         start = values[:first]
         confidence = (1 + self.confidence) / 2
-        stein = student(confidence, len(start) - 1) * stdev(start) / math.sqrt(n)
-        ordinary = student(confidence, n - 1) * stdev(values) / math.sqrt(n)
+        stein = student_quantile(confidence, len(start) - 1) * stdev(start) / math.sqrt(n)
+        ordinary = student_quantile(confidence, n - 1) * stdev(values) / math.sqrt(n)
         half = max(stein, ordinary)
         return Estimate(mean, mean - half, mean + half)
 
@@ -204,8 +204,8 @@ class Precision(Question):
         mean, n, (least, most) = fmean(seen), len(seen), bounds
         if len(set(seen)) > 1:
             return Estimate(mean, *exact_share_interval(round(sum(seen)), n, 1 - error))
-        another = 1 - error ** (1 / n)
-        low, high = (mean - another * (mean - least), mean + another * (most - mean))
+        share_of_others = 1 - error ** (1 / n)
+        low, high = (mean - share_of_others * (mean - least), mean + share_of_others * (most - mean))
         return Estimate(mean, low, high) if math.isfinite(high - low) else Estimate(mean, -math.inf, math.inf)
 
     def _looks(self, first: int) -> list[int]:
@@ -216,8 +216,8 @@ class Precision(Question):
         return looks
 
     def _half(self, metric: str, mean: float) -> float:
-        asked = self.within[metric]
-        return abs(mean) * _share(asked) if isinstance(asked, str) else float(asked)
+        required = self.within[metric]
+        return abs(mean) * _fraction(required) if isinstance(required, str) else float(required)
 
 
 def _is_binary(values: Sequence[float], bounds: Bounds) -> bool:
@@ -225,24 +225,24 @@ def _is_binary(values: Sequence[float], bounds: Bounds) -> bool:
     return bounds == (0.0, 1.0) and set(values) <= {0.0, 1.0}
 
 
-def _believed_from(values: Sequence[float]) -> int:
+def _values_needed(values: Sequence[float]) -> int:
     """Number of values of this skewness from which Student's interval is used."""
-    return max(LEAST, math.ceil(COCHRAN * skewness(values) ** 2))
+    return max(LEAST_VALUES, math.ceil(VALUES_PER_SQUARED_SKEWNESS * skewness(values) ** 2))
 
 
 def _why_unknown(values: Sequence[float]) -> str:
     """Why the interval of the mean of these values is unknown, in words."""
     if not values:
-        return "which is not defined"
+        return "undefined"
     if len(set(values)) == 1:
-        return f"of which all {len(values)} values are equal"
-    return f"of which {len(values)} values are too few for a law so skewed (at least {_believed_from(values)})"
+        return f"all {len(values)} values are equal"
+    return f"{len(values)} values are too few for such a skewed distribution, which needs {_values_needed(values)}"
 
 
-def _share(text: str) -> float:
+def _fraction(text: str) -> float:
     """A share in percent; raises `ValueError` for anything else.
 
-    >>> _share("5 %")
+    >>> _fraction("5 %")
     0.05
     """
     if not text.strip().endswith("%"):
@@ -256,33 +256,38 @@ FIELDS = ("within", "most", "confidence")
 
 def read(fields: Fields, plan: Plan) -> Precision:
     """Read the question from its table."""
-    allowed = 'a table as { efficiency = 0.01, cell_loss_ratio = "10 %" }'
+    allowed = 'a table such as { efficiency = 0.01, cell_loss_ratio = "10 %" }'
     within = fields.raw("within")
-    kept: dict[str, float | str] = {}
+    half_widths: dict[str, float | str] = {}
     if not isinstance(within, Mapping) or not within:
         if "within" in fields:
             fields.wrong("within", allowed, "is not a table of metrics")
         else:
             fields.missing("within", allowed)
         within = {}
-    for metric, asked in within.items():
+    for metric, required in within.items():
         path = (*fields.at("within"), metric)
         if metric not in plan.metrics:
             fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
             continue
         try:
-            size = _share(asked) if isinstance(asked, str) else float(asked)
-            if isinstance(asked, bool) or not 0 < size < math.inf:
-                raise ValueError(asked)
-            kept[metric] = asked
+            half = _fraction(required) if isinstance(required, str) else float(required)
+            if isinstance(required, bool) or not 0 < half < math.inf:
+                raise ValueError(required)
+            half_widths[metric] = required
         except (TypeError, ValueError):
-            fields.problems.add(path, asked, "is not a width", allowed='a number above 0, or "5 %" of the mean')
+            fields.problems.add(
+                path, required, "is not a valid half width", allowed='a number above 0, or "5 %" of the mean'
+            )
     most = fields.whole("most", 1000, least=2, most=MOST_REPLICATIONS)
     confidence = fields.number("confidence", CONFIDENCE, above=0.5, below=1)
-    if plan.replications < FEWEST:
+    if plan.replications < FEWEST_FIRST_RUNS:
         fields.problems.add(
-            ("replications",), plan.replications, "is too few to tell how values vary", allowed=f"{FEWEST} or more"
+            ("replications",),
+            plan.replications,
+            "is too few to estimate the variance",
+            allowed=f"{FEWEST_FIRST_RUNS} or more",
         )
     if most is not None and most < plan.replications:
-        fields.wrong("most", f"at least the {plan.replications} replications that each point begins with", "is too few")
-    return Precision(kept, most or 1000, confidence or CONFIDENCE)
+        fields.wrong("most", f"{plan.replications} or more", "is less than the replications of each point")
+    return Precision(half_widths, most or 1000, confidence or CONFIDENCE)

@@ -24,7 +24,7 @@ class Question(ABC):
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The answer, from the runs it requests."""
 
-    def columns(self, axis: str) -> tuple[str, ...]:
+    def reserved_columns(self, axis: str) -> tuple[str, ...]:
         """Reserved column names: ``axis`` must not be called like a column beside it in the answer's table."""
         return ()
 

@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cellyard.experiment.description.design import at_shares, scipy
+from cellyard.experiment.description.design import at_shares, load_scipy
 from cellyard.experiment.description.fields import Fields
-from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, defined_or_refuse
+from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, require_defined
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent
 from cellyard.statistics.inference import defined, estimate
 
 #: Largest half width of an informative interval of an index.
-NARROW = 0.1
+INFORMATIVE_HALF_WIDTH = 0.1
 #: Excess beyond 0 and 1 that no table shows.
 ROUNDING = 1e-5
 #: Number of resamples of the bootstrap.
@@ -56,21 +56,24 @@ class Sensitivity(Question):
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The axes in the order of their total index, for each metric."""
-        stats = scipy("the question sensitivity")
+        stats = load_scipy("the question sensitivity")
         import numpy as np
 
         def measured(shares: Any) -> Any:
             points = [at_shares(plan.space, column) for column in shares.T]
-            runs = runner.samples(points, plan.draws)
-            means = [[_mean(defined(one, metric)) for one in runs] for metric in self.metrics]
+            runs = runner.samples(points, plan.replication_numbers)
+            means = [[_mean(defined(samples, metric)) for samples in runs] for metric in self.metrics]
             return np.array(
-                [defined_or_refuse(line, m, "sensitivity", plan) for line, m in zip(means, self.metrics, strict=True)]
+                [
+                    require_defined(values, metric, "the question sensitivity", plan)
+                    for values, metric in zip(means, self.metrics, strict=True)
+                ]
             )
 
-        given: list[Any] = []
+        outputs: list[Any] = []
 
         def estimators(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (names that scipy asks for)
-            given[:] = [f_A, f_B, f_AB]
+            outputs[:] = [f_A, f_B, f_AB]
             return saltelli(f_A, f_B, f_AB)
 
         indices = stats.sobol_indices(
@@ -85,31 +88,31 @@ class Sensitivity(Question):
             # Used instead of `SobolResult.bootstrap`, which takes no seed.
             ends = stats.bootstrap(
                 [np.arange(self.samples)],
-                lambda places: saltelli(*(values[..., places] for values in given)),
+                lambda resample: saltelli(*(values[..., resample] for values in outputs)),
                 method="BCa",
                 n_resamples=RESAMPLES,
                 confidence_level=self.confidence,
                 rng=np.random.default_rng(self.seed),
             ).confidence_interval
         shape = (len(self.metrics), len(plan.space))
-        first, total = (np.reshape(one, shape) for one in (indices.first_order, indices.total_order))
-        bounds = [np.reshape(one, shape) for one in (ends.low[0], ends.high[0], ends.low[1], ends.high[1])]
+        first, total = (np.reshape(index, shape) for index in (indices.first_order, indices.total_order))
+        bounds = [np.reshape(bound, shape) for bound in (ends.low[0], ends.high[0], ends.low[1], ends.high[1])]
         records, sentences = [], []
         for i, metric in enumerate(self.metrics):
-            own = []
+            records_of_metric = []
             for j, dimension in enumerate(plan.space):
                 values = [first[i, j], bounds[0][i, j], bounds[1][i, j], total[i, j], bounds[2][i, j], bounds[3][i, j]]
                 names = ("first", "first_low", "first_high", "total", "total_low", "total_high")
-                own.append(
+                records_of_metric.append(
                     {"metric": metric, "axis": dimension.name, **dict(zip(names, map(_number, values), strict=True))}
                 )
-            records += own
-            sentences.append(_sentence(metric, own))
-        sentences += _outside(records, plan, self.samples)
+            records += records_of_metric
+            sentences.append(_sentence(metric, records_of_metric))
+        sentences += _impossible_indices(records, plan, self.samples)
         points = self.samples * (len(plan.space) + 2)
         sentences.append(
-            f"From {counted(points, 'point')}, {counted(plan.replications, 'replication')} of each with common random numbers; "
-            f"intervals of {percent(self.confidence)} by bootstrap."
+            f"Based on {counted(points, 'point')}, {counted(plan.replications, 'replication')} of each with common random numbers; "
+            f"{percent(self.confidence)} intervals by bootstrap."
         )
         return Answer(sentences, {"indices": records}, tuple(self.metrics))
 
@@ -126,8 +129,8 @@ def saltelli(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    found = estimate(values, CONFIDENCE)
-    return found.mean if found else None
+    result = estimate(values, CONFIDENCE)
+    return result.mean if result else None
 
 
 def _number(value: Any) -> float | None:
@@ -136,44 +139,48 @@ def _number(value: Any) -> float | None:
 
 def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
     if any(record["total"] is None for record in records) or all(record["total"] == 0 for record in records):
-        return f"{metric} does not vary, so that nothing decides it."
-    ranked = sorted(records, key=lambda one: -one["total"])
-    shares = [
-        f"{one['axis']} {number(one['total'])} [{number(one['total_low'])}, {number(one['total_high'])}]"
-        for one in ranked
-    ]
-    first, most = ranked[0]["first"], ranked[0]["axis"]
-    alone = (
-        f"explains {number(first)} of the variance" if first > 0 else f"explains nothing that shows ({number(first)})"
-    )
-    others = [one["total_high"] for one in ranked[1:] if one["total_high"] is not None]
-    is_sure = not others or ranked[0]["total_low"] is None or ranked[0]["total_low"] > max(others)
-    begins = (
-        f"{most} decides {metric} most"
+        return f"{metric} does not vary, so no axis influences it."
+    ranked = sorted(records, key=lambda record: -record["total"])
+    totals = [f"{record['axis']} {_with_interval(record, 'total')}" for record in ranked]
+    axis, alone = ranked[0]["axis"], _with_interval(ranked[0], "first")
+    share = f"{alone} of the variance" if ranked[0]["first"] > 0 else f"no visible share of the variance ({alone})"
+    other_highs = [record["total_high"] for record in ranked[1:] if record["total_high"] is not None]
+    is_sure = not other_highs or ranked[0]["total_low"] is None or ranked[0]["total_low"] > max(other_highs)
+    begin = (
+        f"{axis} has the largest influence on {metric}"
         if is_sure
-        else f"Which axis decides {metric} most is not sure, as intervals overlap"
+        else f"Which axis has the largest influence on {metric} is not known, as intervals overlap"
     )
-    return f"{begins}: by total index {listed(shares)}; {most} alone {alone}."
+    return f"{begin}. Total indices: {listed(totals)}. {axis} alone explains {share}."
 
 
-def _outside(records: Sequence[dict[str, Any]], plan: Plan, samples: int) -> list[str]:
+def _with_interval(record: Mapping[str, Any], order: str) -> str:
+    """An index with its interval, if it has one."""
+    low, high = record[f"{order}_low"], record[f"{order}_high"]
+    return number(record[order]) + ("" if low is None or high is None else f" [{number(low)}, {number(high)}]")
+
+
+def _impossible_indices(records: Sequence[dict[str, Any]], plan: Plan, samples: int) -> list[str]:
     """A sentence on indices outside 0 to 1, and on how many runs would help (widths fall with the root of the runs)."""
-    found, half = [], 0.0
-    for one in records:
+    impossible, half = [], 0.0
+    for record in records:
         for order in ("first", "total"):
-            value, low, high = (one[name] for name in (order, f"{order}_low", f"{order}_high"))
+            value, low, high = (record[name] for name in (order, f"{order}_low", f"{order}_high"))
             if value is not None and not -ROUNDING <= value <= 1 + ROUNDING:
-                found.append(f"{order} of {one['axis']} for {one['metric']} ({number(value)})")
+                impossible.append(f"{order} of {record['axis']} for {record['metric']} ({number(value)})")
                 half = max(half, (high - low) / 2 if low is not None and high is not None else 0.0)
-    if not found:
+    if not impossible:
         return []
-    told = "1 index lies" if len(found) == 1 else f"{len(found)} indices lie"
-    told += f" outside 0 to 1, where none can be: {listed(found, most=4)}. That is the error of estimation"
-    if half > NARROW:
-        needed = samples * 2 ** math.ceil(2 * math.log2(half / NARROW))
+    sentence = "1 index is" if len(impossible) == 1 else f"{len(impossible)} indices are"
+    sentence += f" outside the possible range 0 to 1, because of estimation errors: {listed(impossible, most=4)}"
+    if half > INFORMATIVE_HALF_WIDTH:
+        needed = samples * 2 ** math.ceil(2 * math.log2(half / INFORMATIVE_HALF_WIDTH))
         points = needed * (len(plan.space) + 2)
-        told += f"; some {needed} samples ({points} points, {points * plan.replications} runs) would bring such intervals to +-{NARROW}"
-    return [f"{told}."]
+        sentence += (
+            f". About {needed} samples ({points} points, {points * plan.replications} runs) would narrow such intervals to "
+            f"+-{INFORMATIVE_HALF_WIDTH}"
+        )
+    return [f"{sentence}."]
 
 
 #: Fields of the question's table besides ``kind``.
@@ -182,7 +189,7 @@ FIELDS = ("metrics", "samples", "seed", "confidence")
 
 def read(fields: Fields, plan: Plan) -> Sensitivity:
     """Read the question from its table."""
-    metrics = fields.texts("metrics", what="metrics of the experiment", single=True)
+    metrics = fields.texts("metrics", items="metrics of the experiment", single=True)
     if "metrics" not in fields:
         metrics = list(plan.metrics)
     for metric in metrics:
@@ -192,18 +199,21 @@ def read(fields: Fields, plan: Plan) -> Sensitivity:
     if samples & (samples - 1):
         fields.wrong(
             "samples",
-            f"a power of 2, as {2 ** (samples.bit_length() - 1)} or {2 ** samples.bit_length()}",
+            f"a power of 2, such as {2 ** (samples.bit_length() - 1)} or {2 ** samples.bit_length()}",
             "is not a power of 2",
         )
     if plan.constraints:
         fields.problems.add(
             ("constraints",),
-            [one.text for one in plan.constraints],
-            "does not go with sensitivity, whose axes are independent",
+            [condition.text for condition in plan.constraints],
+            "cannot be used with the question sensitivity, which needs independent axes",
         )
     if plan.design.kind != "grid":
         fields.problems.add(
-            ("design",), plan.design.kind, "does not go with sensitivity, which has a design of its own", allowed="grid"
+            ("design",),
+            plan.design.kind,
+            "cannot be used with the question sensitivity, which has its own design",
+            allowed="grid",
         )
     if len(plan.space) < 1:
         fields.problems.add(("axis",), "", "is missing", allowed="one axis or more")

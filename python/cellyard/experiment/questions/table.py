@@ -15,7 +15,7 @@ from cellyard.show.words import counted, spread
 from cellyard.statistics.inference import Estimate, defined
 
 #: Limit on the metrics that the sentences mention.
-TOLD = 3
+MOST_METRICS = 3
 
 
 @dataclass(frozen=True)
@@ -31,37 +31,43 @@ class Table(Question):
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """Where each metric is highest and lowest."""
         points = plan.points()
-        samples = runner.samples(points, plan.draws)
-        sentences = [f"{counted(len(points), 'point')}, {counted(plan.replications, 'replication')} of each."]
-        for metric, path in list(plan.metrics.items())[:TOLD]:
+        samples = runner.samples(points, plan.replication_numbers)
+        sentences = [
+            f"{counted(len(points), 'point')}, {counted(plan.replications, 'replication')}{' of each' if len(points) > 1 else ''}."
+        ]
+        for metric, path in list(plan.metrics.items())[:MOST_METRICS]:
             means = [
-                (found, point)
-                for point, one in zip(points, samples, strict=True)
-                if (found := mean_of(path, defined(one, metric), CONFIDENCE))
+                (mean, point)
+                for point, samples_of_point in zip(points, samples, strict=True)
+                if (mean := mean_of(path, defined(samples_of_point, metric), CONFIDENCE))
             ]
             if not means:
-                sentences.append(f"{metric} is not defined at any point.")
+                sentences.append(f"{metric} is undefined at every point.")
                 continue
             (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
             if high.mean == low.mean:
-                sentences.append(f"{metric} is {spread(high)} {'there' if len(points) == 1 else 'at every point'}.")
+                sentences.append(f"{metric} is {spread(high)}{' at every point' if len(points) > 1 else ''}.")
             else:
                 sentences.append(
-                    f"{metric} is highest at {top}: {spread(high)}{_rivals(high, means)}, and lowest at {bottom}: "
-                    f"{spread(low)}{_rivals(low, means)}."
+                    f"{metric} is highest at {top}: {spread(high)}{_overlapping(high, means)}, and lowest at {bottom}: "
+                    f"{spread(low)}{_overlapping(low, means)}."
                 )
         return Answer(sentences)
 
 
-def _rivals(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
+def _overlapping(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
     """Number of other points whose intervals overlap that of the highest or lowest."""
     if end.low is None or end.high is None:
-        return ""
-    many = sum(
-        one is not end and one.low is not None and one.high is not None and one.low <= end.high and one.high >= end.low
-        for one, _ in means
+        return " (interval not known)"
+    overlapping = sum(
+        other is not end
+        and other.low is not None
+        and other.high is not None
+        and other.low <= end.high
+        and other.high >= end.low
+        for other, _ in means
     )
-    return f" (not separated from {counted(many, 'other')})" if many else ""
+    return f" (not separated from {counted(overlapping, 'other')})" if overlapping else ""
 
 
 def _mean(pair: tuple[object, ...]) -> float:

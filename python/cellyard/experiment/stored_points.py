@@ -10,7 +10,7 @@ from cellyard.experiment import records
 from cellyard.experiment.description.axes import default_name
 from cellyard.results import Totals
 from cellyard.results.path import MetricPath, metric_path
-from cellyard.scenario.parameters import UNSET, Scenarios, listed
+from cellyard.scenario.parameters import UNSET, Scenarios, listed_paths
 from cellyard.show.columns import as_columns, quantity
 from cellyard.store import Store, contents
 from cellyard.store.contents import StoredRun
@@ -21,7 +21,7 @@ MOST_AXES = 3
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlotRequest:
     """The request: the metrics ``y`` over the parameter ``x``, for each value of the parameters ``by``.
 
     ``where`` keeps runs by the value of a parameter: one of several if it is repeated, ``none``
@@ -40,20 +40,20 @@ class Asked:
     def metrics(self) -> dict[str, MetricPath]:
         """The metrics by name: totals, or paths as in experiments. Raises `UsageError`."""
         if not self.y:
-            raise UsageError("--y: say what is drawn, as efficiency, or max(port.*.max_queue_cells)")
+            raise UsageError("--y is missing: give a metric to draw, such as efficiency or max(port.*.max_queue_cells)")
         totals = Totals.numbers()
-        found = {}
+        metrics = {}
         for name in self.y:
             if "." not in name and "(" not in name and name not in totals:
                 from cellyard.system.errors import unknown
 
                 raise unknown("--y: metric", name, totals)
-            found[name] = metric_path(f"totals.{name}" if name in totals else name)
-        return found
+            metrics[name] = metric_path(f"totals.{name}" if name in totals else name)
+        return metrics
 
 
 @dataclass
-class Points:
+class StoredPoints:
     """The points found: records like those of an experiment's points, columns of parameters, and notes."""
 
     axes: list[str]
@@ -73,91 +73,96 @@ class Points:
         }
 
 
-def gathered(store: Store, asked: Asked) -> Points:
+def collect(store: Store, request: PlotRequest) -> StoredPoints:
     """The requested runs, at the points of their parameters.
 
     Raises `UsageError` when there are none, or when runs of one point differ in more than seed and
     replication. Such runs have no meaningful mean.
     """
-    if len(asked.by) > MOST_AXES - 1:
-        raise UsageError(f"--by: at most {MOST_AXES - 1} parameters, and there are {len(asked.by)}")
+    if len(request.by) > MOST_AXES - 1:
+        raise UsageError(f"--by: {len(request.by)} parameters given, and at most {MOST_AXES - 1} are allowed")
     notes: list[str] = []
-    runs = _runs(store, asked, notes)
+    runs = _runs(store, request, notes)
     scenarios = Scenarios(_texts(store, {run.scenario for run in runs}))
-    runs = _where(runs, scenarios, asked.where)
+    runs = _selected(runs, scenarios, request.where)
     scenarios = scenarios.only({run.scenario for run in runs})
-    names = [asked.x, *asked.by]
-    if not asked.x:
-        raise UsageError(f"--x: missing the path to draw along the x axis. {scenarios.told()}")
-    metrics = asked.metrics()
+    names = [request.x, *request.by]
+    if not request.x:
+        raise UsageError(f"--x is missing: give the path of the parameter on the x axis. {scenarios.variation()}")
+    metrics = request.metrics()
     if len(set(names)) < len(names):
-        raise UsageError("--x and --by: each parameter once")
-    values = {name: scenarios.values(name, "--x" if name == asked.x else "--by") for name in names}
-    at: dict[tuple[str, ...], list[StoredRun]] = {}
+        raise UsageError(f"--x and --by: each parameter may appear only once in {', '.join(names)}")
+    values = {name: scenarios.values(name, "--x" if name == request.x else "--by") for name in names}
+    runs_by_position: dict[tuple[str, ...], list[StoredRun]] = {}
     without = 0
     for run in runs:
-        place = [values[name][run.scenario] for name in names]
-        if None in place:
+        position = [values[name][run.scenario] for name in names]
+        if None in position:
             without += 1
         else:
-            at.setdefault(tuple(str(value) for value in place), []).append(run)
+            runs_by_position.setdefault(tuple(str(value) for value in position), []).append(run)
     if without:
         notes.append(f"{without} of {len(runs)} runs are left out: their scenario has no {' or no '.join(names)}")
-    mixed = scenarios.differing([list({run.scenario for run in some}) for some in at.values()], without=names)
-    if mixed:
+    groups = [list({run.scenario for run in group}) for group in runs_by_position.values()]
+    differing = scenarios.differing(groups, without=names)
+    if differing:
         raise UsageError(
-            f"runs of one point differ in more: {listed(mixed)}; name them with --by, or choose with --where PATH=VALUE "
-            f"(--where PATH={UNSET} where it is not set) or --scenario"
+            f"runs at one point also differ in {listed_paths(differing)}; add these to --by, or select runs with --where PATH=VALUE "
+            f"(--where PATH={UNSET} if it is not set) or --scenario"
         )
-    return _points(store, at, names, metrics, notes)
+    return _points(store, runs_by_position, names, metrics, notes)
 
 
-def _runs(store: Store, asked: Asked, notes: list[str]) -> list[StoredRun]:
+def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRun]:
     """The runs of the scenario and the engine."""
     from cellyard import _engine
 
     builds = contents.engines(store)
-    chosen = [build for build in builds if build.startswith(asked.engine)] if asked.engine else []
-    if asked.engine and len(chosen) != 1:
+    chosen = [build for build in builds if build.startswith(request.engine)] if request.engine else []
+    if request.engine and len(chosen) != 1:
         raise UsageError(
-            f"--engine {asked.engine}: is {'the beginning of several builds' if chosen else 'no build'} of {store.path}; there are: "
-            f"{', '.join(builds) or 'none'}"
+            f"--engine {request.engine}: matches {'several builds' if chosen else 'no build'} in {store.path}; "
+            f"available: {', '.join(builds) or 'none'}"
         )
     engine = chosen[0] if chosen else _engine.build() if _engine.build() in builds else next(reversed(builds), None)
-    runs = list(store.runs(name=asked.scenario, engine=engine)) if engine else []
+    runs = list(store.runs(name=request.scenario, engine=engine)) if engine else []
     if not runs:
         names = sorted({group.name for group in contents.groups(store)})
-        of = f" of scenarios named {asked.scenario}; there are: {', '.join(names) or 'none'}" if asked.scenario else ""
-        raise UsageError(f"{store.path}: holds no runs{of}")
+        of_scenarios = (
+            f" of a scenario named {request.scenario}; available: {', '.join(names) or 'none'}"
+            if request.scenario
+            else ""
+        )
+        raise UsageError(f"{store.path}: has no runs{of_scenarios}")
     for run in runs:
         contents.check(store, run)
-    if not asked.engine and len(builds) > 1:
-        notes.append(f"runs of engine {engine}; those of other builds are left out (--engine)")
+    if not request.engine and len(builds) > 1:
+        notes.append(f"only runs of engine {engine} are shown; --engine selects another build")
     return runs
 
 
 def _texts(store: Store, hashes: set[bytes]) -> dict[bytes, str]:
     """The scenarios in full, by hash."""
-    return {one: contents.toml(store, one) for one in sorted(hashes)}
+    return {scenario: contents.toml(store, scenario) for scenario in sorted(hashes)}
 
 
-def _where(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tuple[str, str]]) -> list[StoredRun]:
+def _selected(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tuple[str, str]]) -> list[StoredRun]:
     """The runs whose scenarios have one of the requested values at each path."""
-    kept = list(runs)
+    selected = list(runs)
     for path in dict.fromkeys(path for path, _ in where):
         values = scenarios.values(path, "--where")
-        wanted = [value for own, value in where if own == path]
-        kept = [run for run in kept if any(_is(values[run.scenario], value) for value in wanted)]
-        if not kept:
-            there = [
+        wanted = [value for option_path, value in where if option_path == path]
+        selected = [run for run in selected if any(_matches(values[run.scenario], value) for value in wanted)]
+        if not selected:
+            present = [
                 *sorted({value for value in values.values() if value is not None}),
                 *([UNSET] if None in values.values() else []),
             ]
-            raise UsageError(f"--where {path}={wanted[0]}: no run has it; there are: {', '.join(there[:8])}")
-    return kept
+            raise UsageError(f"--where {path}={wanted[0]}: no run has this value; available: {', '.join(present[:8])}")
+    return selected
 
 
-def _is(value: str | None, wanted: str) -> bool:
+def _matches(value: str | None, wanted: str) -> bool:
     """Whether a value is the requested one: an equal text or quantity, a component's kind, or `UNSET` for none."""
     if value is None:
         return wanted == UNSET
@@ -168,33 +173,35 @@ def _is(value: str | None, wanted: str) -> bool:
 
 def _points(
     store: Store,
-    at: Mapping[tuple[str, ...], Sequence[StoredRun]],
+    runs_by_position: Mapping[tuple[str, ...], Sequence[StoredRun]],
     names: Sequence[str],
     metrics: Mapping[str, MetricPath],
     notes: list[str],
-) -> Points:
+) -> StoredPoints:
     short = [name if name.endswith(".count") else default_name(name) for name in names]
-    told = short if len(set(short)) == len(short) and not set(short) & set(metrics) else list(names)
-    columns = as_columns([dict(zip(told, place, strict=True)) for place in at])
-    found = []
+    shown = short if len(set(short)) == len(short) and not set(short) & set(metrics) else list(names)
+    columns = as_columns([dict(zip(shown, position, strict=True)) for position in runs_by_position])
+    points = []
     missing = 0
-    for values, runs in zip(columns, at.values(), strict=True):
+    for values, runs in zip(columns, runs_by_position.values(), strict=True):
         # If a scenario was run both ways, keep only the runs of an ensemble.
-        drawn = [run for run in runs if run.replication is not None] or list(runs)
+        candidates = [run for run in runs if run.replication is not None] or list(runs)
         # Count each replication once: a network may be stored under several names, or with and
         # without probes.
-        kept = {(run.seed, run.replication): result for run in drawn if (result := store.result(run)) is not None}
-        whole = list(kept.values())
-        missing += len({(run.seed, run.replication) for run in drawn}) - len(whole)
-        samples = [{name: path.of(result) for name, path in metrics.items()} for result in whole]
+        stored = [((run.seed, run.replication), store.result(run)) for run in candidates]
+        results = {replicate: result for replicate, result in stored if result is not None}
+        missing += len(dict(stored)) - len(results)
+        samples = [{name: path.value_in(result) for name, path in metrics.items()} for result in results.values()]
         if samples:
-            found.append({**values, "runs": len(samples), **records.summed_up(samples, metrics)})
+            points.append({**values, "runs": len(samples), **records.summaries(samples, metrics)})
     if missing:
         notes.append(f"{missing} runs are left out: the store has only a part of their results")
-    if not found:
+    if not points:
         raise UsageError(
-            "no run is left to be drawn: the store has only a part of their results" if missing else "no run is left"
+            f"nothing to draw: the store has only a part of the results of {missing} runs"
+            if missing
+            else "nothing to draw"
         )
-    axes = [name for name in found[0] if name != "runs" and name not in metrics]
-    found.sort(key=lambda point: [(isinstance(point[name], str), point[name]) for name in axes])
-    return Points(axes, list(metrics), found, notes)
+    axes = [name for name in points[0] if name != "runs" and name not in metrics]
+    points.sort(key=lambda point: [(isinstance(point[name], str), point[name]) for name in axes])
+    return StoredPoints(axes, list(metrics), points, notes)
