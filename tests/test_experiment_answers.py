@@ -429,3 +429,7 @@ def test_a_table_counts_points_not_separated_from_its_extremes() -> None:
         "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (not separated from 2 others), and" in text
     )
     assert text.endswith("lowest at buffer = 1000 cells: 0.102 [0.1, 0.104].")
+    single = ex.Experiment(
+        name="single", base=BASE, axes=experiment.plan.axes, metrics=["efficiency"], replications=1
+    ).run(runner=by(measure))
+    assert single.text.endswith("lowest at buffer = 1000 cells: 0.1 (interval not known).")

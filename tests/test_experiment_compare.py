@@ -97,6 +97,18 @@ def test_compare_reports_the_number_of_defined_pairs() -> None:
     assert whole.endswith("10 replications of each variant, with common random numbers.")
 
 
+def test_a_difference_of_a_single_pair_is_not_known() -> None:
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float | None]:
+        return {"efficiency": None if at["buffer"] == 1001 and i else 0.5 + 0.1 * i}
+
+    outcome = comparison(replications=3, variants=2).run(runner=by(measure))
+    assert outcome.answer is not None
+    assert outcome.answer.tables["comparisons"][0]["better"] == "not known"
+    assert outcome.text.startswith(
+        "The difference in efficiency between 1001 cells and 1000 cells is not known: 1 replication defines it for both."
+    )
+
+
 def test_compare_at_several_points_first_counts_wins() -> None:
     experiment = ex.Experiment(
         name="points",
