@@ -95,7 +95,7 @@ def counted(program: str, *arguments: str) -> int:
     )
     found = re.search(r"I +refs: +([\d,]+)", done.stderr)
     if not found:
-        sys.exit(f"valgrind told no count:\n{done.stderr}")
+        sys.exit(f"valgrind printed no count:\n{done.stderr}")
     return int(found[1].replace(",", ""))
 
 
@@ -138,7 +138,9 @@ def main() -> None:
     here = tools()
     stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else None
     if stored and not write and (differ := others(here, stored["tools"])):
-        print("instructions are not compared, as the stored ones were counted with other tools:", *differ, sep="\n  ")
+        print(
+            "instructions are not compared, because the stored ones were counted with other tools:", *differ, sep="\n  "
+        )
         return
     program = built()
     cases = told(program).split()
@@ -150,7 +152,7 @@ def main() -> None:
     if write:
         STORED.write_text(json.dumps({"tools": here, "instructions": now}, indent=2) + "\n", encoding="utf-8")
     elif not stored:
-        print(f"none are stored: make instructions INSTRUCTIONS_ARGS=--write writes {STORED.relative_to(ROOT)}")
+        print(f"no counts are stored: make instructions INSTRUCTIONS_ARGS=--write writes {STORED.relative_to(ROOT)}")
     elif found := too_many(now, before, CHANGELOG.read_text(encoding="utf-8")):
         sys.exit("\n".join(found))
 

@@ -85,7 +85,7 @@ def profdata() -> str:
         tried.append(f"\n  {program}: {fault.splitlines()[-1]}")
     sys.exit(
         f"no llvm-profdata reads profiles of LLVM {version}: rustup component add llvm-tools, or on Debian apt install llvm-{version}; "
-        f"or name one by LLVM_PROFDATA.{' Tried:' if tried else ''}{''.join(tried)}"
+        f"or name one in LLVM_PROFDATA.{' Tried:' if tried else ''}{''.join(tried)}"
     )
 
 

@@ -25,7 +25,7 @@ def into(page: str) -> str:
 def table() -> str:
     """Return the table, with one line per study."""
     package = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
-    lines = ["| study | asks | says |", "|---|---|---|"]
+    lines = ["| study | question | answer |", "|---|---|---|"]
     for study in studies().values():
         page = f"{package['repository']}/blob/main/python/cellyard/studies/{study.folder.name}/README.md"
         lines.append(f"| [`{study.name}`]({page}) | {study.question} | {study.in_short} |")

@@ -128,9 +128,9 @@ def test_arguments_out_of_bounds_are_usage_errors() -> None:
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_numbers_that_are_none_name_their_field(number: float) -> None:
     queue = cy.Queue(buffer="500 cells", drop=cy.SelectiveDrop(z=number))
-    with pytest.raises(cy.UsageError, match=rf"switches\[0\].ubr.drop.z = {number}: is not a finite number"):
+    with pytest.raises(cy.UsageError, match=rf"switches\[0\].ubr.drop.z = {number}: must be a finite number"):
         lan(switches=[cy.Switch(name="west", ubr=queue), cy.Switch(name="east")])
-    with pytest.raises(cy.UsageError, match=rf"link.\*.lose_probability = {number}: is not a finite number"):
+    with pytest.raises(cy.UsageError, match=rf"link.\*.lose_probability = {number}: must be a finite number"):
         lan().with_values({"link.*.lose_probability": number})
 
 

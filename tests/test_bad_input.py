@@ -138,7 +138,7 @@ def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, "--plot", "a.png"), "no probe")
     refused(cli("run", lan, *probe, "--plot", "a.txt"), "a.txt", ".png, .svg, .pdf")
     refused(cli("run", lan, *probe, "--plot", "none/a.png"), "no folder none")
-    refused(cli("run", lan, *probe, "--plot", "a.png", "--replications", 2), "one run")
+    refused(cli("run", lan, *probe, "--plot", "a.png", "--replications", 2), "a single run")
     refused(cli("run", lan, "--plot-from", "0 s"), "--plot FILE")
     for text in ("3", "nan", "-1 s", "1 min", ""):
         refused(cli("run", lan, *probe, "--plot", "a.png", f"--plot-to={text}"), "--plot-to", "s, ms or us")
@@ -232,7 +232,7 @@ def test_unreadable_and_missing_files(cli: Cli, tmp_path: Path) -> None:
 def test_files_without_permission(cli: Cli, lan: Path, tmp_path: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
-    refused(cli("run", lan, "--out", locked / "out"), "cannot write there: Permission denied")
+    refused(cli("run", lan, "--out", locked / "out"), "cannot be written: Permission denied")
     lan.chmod(0)
     refused(cli("run", lan), "cannot read: Permission denied")
 
@@ -240,9 +240,9 @@ def test_files_without_permission(cli: Cli, lan: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [["run", "lan.toml"], ["study", "run", "ubr-plus", "--table", "1"]], ids=" ".join)
 def test_folder_that_cannot_be_written(cli: Cli, lan: Path, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "file").write_text("a file, not a folder")
-    refused(cli(*command, "--out", "file/out"), "file/out: cannot write there")
-    refused(cli(*command, "--out", "file"), "file: cannot write there")
-    refused(cli(*command, "--out", "/proc/nothing/out"), "/proc/nothing/out: cannot write there")
+    refused(cli(*command, "--out", "file/out"), "file/out: cannot be written")
+    refused(cli(*command, "--out", "file"), "file: cannot be written")
+    refused(cli(*command, "--out", "/proc/nothing/out"), "/proc/nothing/out: cannot be written")
     assert {p.name for p in tmp_path.iterdir()} == {"lan.toml", "file"}
 
 

@@ -129,12 +129,12 @@ def test_progress_away_from_a_terminal_is_a_line_now_and_then(
         now[0] = progress.LINE_SECONDS
         shown.update(0.4)
     took = progress.LINE_SECONDS
-    assert capsys.readouterr().err == f"lan: 0 of 1 runs, {took:.0f} s, some {2 * took:.0f} s left\n"
+    assert capsys.readouterr().err == f"lan: 0 of 1 runs, {took:.0f} s, about {2 * took:.0f} s left\n"
     with progress.Progress("lan", 1, simulated_seconds=20.0) as shown:
         shown.update(0.1)
         now[0] += progress.LINE_SECONDS
         shown.update(0.4)
-    assert capsys.readouterr().err == f"lan: 8 of 20 s simulated, {took:.0f} s, some {2 * took:.0f} s left\n"
+    assert capsys.readouterr().err == f"lan: 8 of 20 s simulated, {took:.0f} s, about {2 * took:.0f} s left\n"
 
 
 def test_a_run_ends_once_it_is_cancelled_and_what_had_finished_is_kept(tmp_path: Path) -> None:
@@ -151,6 +151,6 @@ def test_a_run_ends_once_it_is_cancelled_and_what_had_finished_is_kept(tmp_path:
     with pytest.raises(cy.errors.CancelledError):
         endless.run(cancel=cancel)
     with pytest.raises(
-        cy.UsageError, match=r"^cancel = True: must be a threading.Event, or have is_set\(\) as it does$"
+        cy.UsageError, match=r"^cancel = True: must be a threading.Event, or an object with a method is_set\(\)$"
     ):
         endless.run(cancel=True)  # type: ignore[arg-type]

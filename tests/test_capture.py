@@ -190,7 +190,7 @@ def test_python_writes_them_into_a_folder(tmp_path: Path) -> None:
     for options, expected in wrong:
         with pytest.raises(cy.UsageError, match=expected):
             scenario.run(captures=tmp_path / "none", **options)
-    with pytest.raises(cy.UsageError, match="there are no captures"):
+    with pytest.raises(cy.UsageError, match="capture_limit has no effect"):
         cy.examples.scenario("lan-5").run(captures=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -251,8 +251,8 @@ def test_what_cannot_write_captures_says_so(cli: Cli, lan: Path) -> None:
         (["--capture-limit", "1MB"], 'the scenario has no probe with what = "capture"'),
         ([*probe, "--out", "out", "--capture-limit", "much"], "capture_limit = 'much': must be a size"),
         ([*probe, "--out", "out", "--kernel", "twin"], "the reference engine"),
-        ([*probe, "--out", "out", "--workers", "1"], "leave out the cluster"),
-        ([*probe, "--out", "out", "--plot", "a.png"], "no probe that records one"),
+        ([*probe, "--out", "out", "--workers", "1"], "omit the cluster"),
+        ([*probe, "--out", "out", "--plot", "a.png"], "no probe of the scenario records one"),
     ]:
         done = cli("run", lan, *arguments)
         assert (done.returncode, done.stdout) == (2, "") and expected in done.stderr, done.stderr

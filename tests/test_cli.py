@@ -107,7 +107,7 @@ def test_without_a_largest_goodput_the_field_that_efficiency_needs_is_named(
     assert cli("run", lan).stderr == ""
     assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}\n"
     some = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
-    assert some == f"note: no efficiency of 2 of 4 runs: {told}\n"
+    assert some == f"note: no efficiency in 2 of 4 runs: {told}\n"
     for question in (
         'kind = "table"',
         'kind = "precision", within = { efficiency = 0.1 }, most = 6',
@@ -301,8 +301,8 @@ def test_plain_lines_of_progress_tell_how_long_the_rest_takes(
             progress.update(done)
     assert capsys.readouterr().err.splitlines() == [
         "sweep: 4 of 10 runs, 10 s",
-        "sweep: 6 of 10 runs, 10 s, 0.2 runs/s, some 20 s left",
-        "sweep: 10 of 10 runs, 10 s, 0.6 runs/s, some 0 s left",
+        "sweep: 6 of 10 runs, 10 s, 0.2 runs/s, about 20 s left",
+        "sweep: 10 of 10 runs, 10 s, 0.6 runs/s, about 0 s left",
     ]
 
 
@@ -374,7 +374,7 @@ def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:
     many = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
     assert many.startswith("The first of 3 points of the grid:\n")
     # Durations of 1, 2 and 3 s have six times the cells of 1 s, and each runs ten times.
-    assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: some " in many
+    assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: about " in many
     refused = cli("check", lan, "--grid", "duration=1 s,2 m")
     assert refused.returncode == 2 and refused.stdout == "" and "2 m" in refused.stderr
 

@@ -21,12 +21,12 @@ vc = [
 
 def test_notes_on_points_that_are_one_scenario(cli: Cli, lan: Path) -> None:
     twice = cli("run", lan, "--grid", "switch.west.ubr.drop=epd,fba,epd", "--format", "json")
-    assert "note: --grid switch.west.ubr.drop: `epd` is stated 2 times, and run once\n" in twice.stderr
+    assert "note: --grid switch.west.ubr.drop: `epd` is listed 2 times but runs only once\n" in twice.stderr
     assert len(json.loads(twice.stdout)["runs"]) == 2
     names = ["--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.0.ubr.drop=epd,fba"]
     for command in ("run", "check"):
         told = cli(command, lan, *names).stderr
-        assert "note: 2 of 4 points of the grid repeat the scenario of another: switch.west.ubr.drop=fba, " in told
+        assert "note: 2 of 4 points of the grid have the same scenario as another point: " in told
     alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", "--set", "duration=500 ms", *names[:2])
     assert alias.stderr == "note: --set switch.0.ubr.drop has no effect: --grid sets the same field\n"
     fine = cli("run", lan, "--set", "duration=1 s", "--grid", "switch.west.ubr.drop=epd,fba", "--replications", 2)
@@ -36,7 +36,8 @@ def test_notes_on_points_that_are_one_scenario(cli: Cli, lan: Path) -> None:
 def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
     told = cli("run", lan, "--grid", "seed=1,2,3")
     assert told.stderr == (
-        "note: seed=2 gave the very run of seed=1: where nothing is random, only --replications makes draws\n"
+        "note: seed=2 gave exactly the same run as seed=1: nothing in this scenario is random; "
+        "--replications adds random draws\n"
     )
     assert cli("run", lan, "--grid", "seed=1,2", "--replications", 2).stderr == ""
     assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
@@ -51,14 +52,14 @@ def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tm
         'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes" } }]\n'
     )
     note = "note: no TCP delivered anything"
-    begins = f"{note}: they begin at one instant, and meet again in one buffer with each timeout; --replications draws"
+    begins = f"{note}: they start at the same time, and meet again in one buffer after each timeout; --replications"
     assert cli("run", "step.toml").stderr.startswith(begins)
     grid = ("--grid", "vc.vc1.start=0 s,10 ms")
     assert f"{note} in 1 of 2 runs: " in cli("run", "step.toml", *grid).stderr
     for fine in (("--replications", 2), ("--set", "duration=100 us"), ("--set", "switch.s.ubr.buffer=2000 cells")):
         assert cli("run", "step.toml", *fine).stderr == ""
     # The first timeout comes after 3 s.
-    short = f"{note}: they begin at one instant, and meet in one buffer, and the run ends before a first timeout (initial_rto); "
+    short = f"{note}: they start at the same time, and meet in one buffer, and the run ends before the first timeout (initial_rto); "
     assert cli("run", "step.toml", "--set", "duration=2 s").stderr.startswith(short)
 
 
@@ -73,11 +74,11 @@ def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Pa
     start = ("--set", "vc.vc1.start=10 ms")
     told = cli("run", "incast.toml", *start)
     assert told.stderr == (
-        "note: 3 of 4 TCPs that send files finished none: the durations shown are those of the others; "
-        "3 of these delivered nothing, and the run ends before a first timeout (initial_rto)\n"
+        "note: 3 of 4 TCPs that send files finished none: the durations shown are those of the other TCPs; "
+        "3 of these delivered nothing, and the run ends before the first timeout (initial_rto)\n"
     )
     several = cli("run", "incast.toml", *start, "--grid", "switch.s.ubr.buffer=200 cells,unlimited").stderr
-    assert several.startswith("note: 3 of 8 TCPs of all runs that send files finished none: ")
+    assert several.startswith("note: 3 of 8 TCPs that send files, over all runs, finished none: ")
     assert cli("run", "incast.toml", *start, "--set", "switch.s.ubr.buffer=unlimited").stderr == ""
 
 
@@ -100,10 +101,10 @@ def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, t
 
 
 def test_run_says_what_is_of_the_measuring_time_where_that_is_not_the_whole_run(cli: Cli, lan: Path) -> None:
-    of = "goodputs, efficiency, fairness and delays are of the measuring time ({}), all else of the whole run"
+    of = "goodput, efficiency, fairness and delays cover the measuring time ({}); all other values cover the whole run"
     told = cli("run", lan, "--set", "measure.window=20 ms").stdout.splitlines()
     assert of.format("0.02 s") in told
-    head = told[told.index("ports in the measuring time alone:") + 1].split()
+    head = told[told.index("ports, in the measuring time only:") + 1].split()
     assert head[:5] == ["port", "arrived_cells", "sent_cells", "dropped_cells", "cell_loss_ratio"]
     grid = cli("run", lan, "--grid", "measure.window=20 ms,30 ms").stdout
     assert of.format("0.02 to 0.03 s") in grid.splitlines()
@@ -120,17 +121,17 @@ def test_notes_on_a_host_whose_link_cannot_take_its_cells(cli: Cli, tmp_path: Pa
     (tmp_path / "crowded.toml").write_text(CROWDED_HOST)
     before = "note: the cell sources of the host a offer 1.700 Mb/s to the link a->s, which has 1.000 Mb/s: "
     after = (
-        "note: 1652 of 4010 data cells were never sent by the host a, and count neither as lost nor as delayed: "
-        "its cell sources offer 1.70 times what its link can send\n"
+        "note: the host a never sent 1652 of its 4010 data cells, which count neither as lost nor as delayed: "
+        "its cell sources offer 1.70 times the capacity of its link\n"
     )
     checked = cli("check", "crowded.toml").stderr
-    assert before in checked and "never sent by" not in checked
+    assert before in checked and "a never sent" not in checked
     ran = cli("run", "crowded.toml")
     assert ran.stderr.startswith(before) and ran.stderr.endswith(after) and ran.stderr.count("note: ") == 2
     assert "not_sent" in ran.stdout
     # Only the point of the grid that exceeds the limit is named; with room for all, none is.
     both = cli("run", "crowded.toml", "--grid", "vc.two.traffic.rate=100 kbps,800 kbps").stderr
-    assert "note: 1652 of 4010 data cells were never sent by the host a" in both and "up to 1.70 times" in both
+    assert "note: the host a never sent 1652 of its 4010 data cells" in both and "up to 1.70 times" in both
     calm = ("--set", "vc.two.traffic.rate=100 kbps")
     ran = cli("run", "crowded.toml", *calm)
     assert ran.stderr == "" and "not_sent" not in ran.stdout

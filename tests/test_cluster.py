@@ -127,7 +127,7 @@ def test_a_run_that_kills_its_workers_is_named_and_set_aside(
         *(Job(PLAIN.canonical, n) for n in range(12, 20)),
     ]
     with Store(tmp_path / "runs.sqlite") as store:
-        told = r"^deadly, replication 7: set aside: workers were lost each time that it was under way, the last times alone$"
+        told = r"^deadly, replication 7: given up, because workers were lost each time it ran, at last even when it ran alone$"
         with pytest.raises(cy.RunError, match=told):
             list(run_jobs(jobs, on=pool, store=store))
     assert stored(tmp_path / "runs.sqlite") == 20
@@ -174,7 +174,7 @@ def test_an_existing_cluster_is_used_and_left_as_it_was(pool: Workers, cli: Cli,
 
 def test_another_engine_is_refused_in_one_sentence(pool: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     there = _engine.build()
-    told = f"has engine {there.replace('+', '.')}, and this is other: install the same Cellyard on all workers"
+    told = f"has engine {there.replace('+', '.')}, but this process has engine other: install the same Cellyard on all workers"
     monkeypatch.setattr(_engine, "build", lambda: "other")
     with pytest.raises(cy.UsageError, match=rf"^tcp://127\.0\.0\.1:\d+: {told}$"):
         Workers(address(pool))
@@ -199,15 +199,15 @@ def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, mo
     ):
         Workers(empty.scheduler_address)
     for options, told in (
-        (["--on", "somewhere"], "on = 'somewhere': must be the address of a Dask scheduler, as tcp://HOST:8786\n"),
+        (["--on", "somewhere"], "on = 'somewhere': must be the address of a Dask scheduler, such as tcp://HOST:8786\n"),
         (["--on", "tcp://host"], "tcp://host: missing port number in address 'host'\n"),
         (
             ["--on", "tcp://a:1", "--workers", 2],
-            "--on and --workers exclude each other: a cluster that is there, or one to be started\n",
+            "--on and --workers cannot be used together: --on uses an existing cluster, --workers starts one\n",
         ),
         (
             ["--jobs", 2, "--workers", 2],
-            "--jobs are threads of this process: with --on and --workers none of them runs anything\n",
+            "--jobs cannot be used with --on or --workers: it sets the threads of this process, and the cluster makes the runs\n",
         ),
     ):
         done = cli("run", lan, *options, "--out", "out", "--store", "new.sqlite")
@@ -217,7 +217,7 @@ def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, mo
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(cy.UsageError, match="a cluster needs distributed: pip install distributed"):
+    with pytest.raises(cy.UsageError, match=r"a cluster needs the package distributed: pip install distributed"):
         Workers(number=2)
 
 
@@ -231,7 +231,7 @@ def test_a_script_without_a_guard_is_told_what_it_lacks(file: str, tmp_path: Pat
     told = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
     assert told[0] == "Traceback (most recent call last):" and len(told) == 2  # for the script only
     assert (
-        told[1].startswith("cellyard.errors.UsageError: 1 worker: ") and 'with `if __name__ == "__main__":`' in told[1]
+        told[1].startswith("cellyard.errors.UsageError: 1 worker: ") and 'under `if __name__ == "__main__":`' in told[1]
     )
 
 

@@ -140,7 +140,7 @@ def test_a_report_says_that_all_runs_were_stored_before(small: Path, cli: Cli, t
     assert re.search(r"engine \S+: \d+\.\d s of CPU time, ", cli("experiment", "run", small, "--out", "results").stdout)
     done = cli("experiment", "report", small, "--out", "results")
     assert done.returncode == 0, done.stderr
-    assert "seed 1,\nall stored before.</p>" in (tmp_path / "results/index.html").read_text()
+    assert "seed 1,\nall from the store.</p>" in (tmp_path / "results/index.html").read_text()
 
 
 def test_an_added_metric_needs_no_new_run(small: Path, cli: Cli) -> None:
@@ -183,7 +183,7 @@ def test_an_interrupt_keeps_finished_runs_and_the_next_run_continues(lan: Path, 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 130, done.stderr
     assert "interrupted: 19 of 120 runs finished" in done.stderr
-    assert "Not answered: it was interrupted." in done.stdout
+    assert "No answer: the experiment was interrupted." in done.stdout
     document = json.loads((tmp_path / "results/results.json").read_text())
     assert (document["complete"], document["runs"], document["answer"]) == (False, 19, [])
     with open_store(tmp_path / "results") as store:
@@ -228,7 +228,7 @@ main()
 def test_check_shows_points_runs_and_cost_without_running(small: Path, cli: Cli, tmp_path: Path) -> None:
     done = cli("experiment", "check", small)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"6 points, 18 runs: some 0\.\d+ s of CPU time", done.stdout)
+    assert re.search(r"6 points, 18 runs: about 0\.\d+ s of CPU time", done.stdout)
     assert "MB of memory" in done.stdout
     assert "axis policy: tail-drop, epd and fba z=0.8, at switch.west.ubr.drop" in done.stdout
     text = SMALL.replace(
@@ -314,7 +314,7 @@ def test_progress_shows_points_runs_pace_and_time_left(small: Path, tmp_path: Pa
         shown = shown_until_the_end(ours).decode()
     assert " of 6 points, " in shown
     assert " of 18 runs, " in shown
-    assert " runs/s, some " in shown
+    assert " runs/s, about " in shown
 
 
 def test_frames_are_long_with_units_in_the_names_of_columns() -> None:
@@ -511,7 +511,9 @@ def test_replications_in_which_no_tcp_delivers_anything_are_noted(tmp_path: Path
     (tmp_path / "meeting.toml").write_text(MEETING)
     assert f"no TCP delivered anything: {SYNCHRONISED}" in cli("run", "meeting.toml", "--replications", 2).stderr
     short = cli("run", "meeting.toml", "--replications", 2, "--set", "duration=9 ms").stderr
-    assert "no TCP delivered anything: they lost what they sent first, and the run ends before a first timeout" in short
+    assert (
+        "no TCP delivered anything: they lost their first segments, and the run ends before the first timeout" in short
+    )
     grid = cli("run", "meeting.toml", "--replications", 2, "--grid", 'ensemble.start_jitter="1 us","100 ms"').stderr
     assert f"no TCP delivered anything in 2 of 4 runs: {SYNCHRONISED}" in grid
 

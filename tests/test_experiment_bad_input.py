@@ -246,9 +246,9 @@ def test_a_missing_library_is_named_with_its_install_command(monkeypatch: pytest
     outcome = ex.Outcome(experiment)
     for name in ("polars", "pandas", "scipy", "optuna"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(UsageError, match="need polars: pip install polars"):
+    with pytest.raises(UsageError, match=r"need the package polars: pip install polars"):
         outcome.to_frame()
-    with pytest.raises(UsageError, match="need pandas: pip install pandas"):
+    with pytest.raises(UsageError, match="need the package pandas: pip install pandas"):
         outcome.to_frame("pandas")
     from cellyard.experiment.description import design
     from cellyard.experiment.questions import optimise

@@ -244,8 +244,8 @@ def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printe
     # A slow machine also prints its progress.
     told = [line for line in done.stderr.splitlines() if " of 30 runs, " not in line]
     assert told == [
-        "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are as they "
-        "were before this command, and 0 finished runs are kept in out/runs.sqlite"
+        "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are "
+        "unchanged, and 0 finished runs are kept in out/runs.sqlite"
     ]
     assert not (lan.parent / "out").is_dir() or contents(lan.parent / "out") == {}
 
@@ -275,7 +275,7 @@ def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, s
     kept = stored(out / "runs.sqlite")
     assert done.stderr.startswith(f"out/{file}: cannot be written: ") and done.stderr.count("\n") == 1
     assert done.stderr.endswith(
-        f"; the result files are as they were before this command, and {kept} finished runs are kept in out/runs.sqlite\n"
+        f"; the result files are unchanged, and {kept} finished runs are kept in out/runs.sqlite\n"
     )
     assert 1 < kept < 40 if file == "runs.sqlite" else kept == 40
     assert contents(out) == before
@@ -317,7 +317,7 @@ def test_runs_that_cannot_be_kept_do_not_keep_the_result_files_from_being_writte
             store.add(RUNS[2], {"n": 3})
         told = folder.publish(lambda made: made.add("a.csv", "a"))
     assert told == (
-        f"{tmp_path}/runs.sqlite: cannot be written: No space left on device; the other files are all there, and 2 finished runs "
+        f"{tmp_path}/runs.sqlite: cannot be written: No space left on device; all other files are complete, and 2 finished runs "
         f"are kept in {tmp_path}/runs.sqlite"
     )
     assert (tmp_path / "a.csv").read_text() == "a"

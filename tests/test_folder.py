@@ -80,7 +80,7 @@ def test_one_command_at_a_time_writes_into_a_folder(cli: Cli, lan: Path, tmp_pat
     with ResultFolder(tmp_path / "out", holds="a", content="a", provenance={}):
         done = cli("run", lan, "--out", "out")
         assert done.returncode == 2
-        assert done.stderr == "out: another command is writing there; wait for its end, or choose another folder\n"
+        assert done.stderr == "out: another command is writing there; wait until it ends, or choose another folder\n"
     assert cli("run", lan, "--out", "out", "--overwrite").returncode == 0
 
 

@@ -133,7 +133,7 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_pat
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True)
     # A run whose line was being added counts as unfinished.
     finished = 1 if name == "add_all" else 2
-    on = "2 finished runs are kept in out/runs.sqlite, and the same command goes on from there"
+    on = "2 finished runs are kept in out/runs.sqlite, and the same command continues from there"
     assert (done.returncode, done.stderr) == (130, f"interrupted: {finished} of 2 runs finished; {on}\n")
     kept = json.loads((tmp_path / "out/results.json").read_text())
     assert kept == json.loads(done.stdout) and len(kept["runs"]) == finished
@@ -198,7 +198,7 @@ def test_an_interrupt_while_files_are_written_says_what_is_kept(lan: Path, tmp_p
     while not list((tmp_path / "out").glob(".cellyard-new-results.json")):
         assert command.process.poll() is None
     assert command.interrupt() < 1
-    told = "interrupted: the result files are as they were before this command, and 2 finished runs are kept in out/runs.sqlite\n"
+    told = "interrupted: the result files are unchanged, and 2 finished runs are kept in out/runs.sqlite\n"
     assert command.err.read_text() == told
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["provenance.json", "runs.sqlite"]
 

@@ -65,7 +65,7 @@ def test_a_large_network_is_shown_in_part() -> None:
     links = [cy.Link(from_=host.name, to="west", rate=f"{10 + i} Mbps") for i, host in enumerate(hosts)]
     vcs = [cy.Vc(from_=f"a{i}", to=f"b{i}", traffic="tcp") for i in range(40)]
     scenario = cy.Scenario(duration="1 ms", hosts=hosts, switches=[cy.Switch(name="west")], links=links, vcs=vcs)
-    assert re.search(r"\.\.\. and \d+ lines more", scenario._repr_html_())
+    assert re.search(r"\.\.\. and \d+ more lines", scenario._repr_html_())
     run = scenario.run()
     assert "... and 20 more" in run._repr_html_()
     with pytest.raises(cy.UsageError, match=r"port 'x' does not exist.*\.\.\. \(80\)"):
@@ -202,7 +202,7 @@ def test_a_notebook_shows_how_far_an_experiment_is_and_that_it_is_done(notebook:
     outcome = small_experiment().run(jobs=1)
     texts = [one["text/plain"] for one in notebook]
     assert len(texts) > 3 and texts[0].startswith("small: 0 of 2 points, ")
-    assert any(re.fullmatch(r"small: 1 of 2 points, \d of 8 runs, .* runs/s, some \d+ s left", one) for one in texts)
+    assert any(re.fullmatch(r"small: 1 of 2 points, \d of 8 runs, .* runs/s, about \d+ s left", one) for one in texts)
     assert re.fullmatch(r"small: done after \d+\.\d s", texts[-1])
     assert notebook[-2]["text/html"].startswith("<progress max='8' value='")
     assert outcome.runs == 8

@@ -141,7 +141,7 @@ def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path)
     assert files == [f"{name}.pdf" for name in FIGURES] and all((folder / name).is_file() for name in files)
     assert (
         "medians of 1 replications of each row" in shown.whole
-        and "Only the rows that --table 1 --table 2-3 chooses." in shown.whole
+        and "Only the rows selected by --table 1 --table 2-3." in shown.whole
     )
 
 
@@ -297,7 +297,7 @@ def test_not_matched_are_just_the_rows_outside_and_far_and_out_marks_all_outside
     assert far and len(far) < len(outside)
     _, *listed = shown.tables["Not matched"]
     assert [tuple(text for _, text in line[:3]) for line in listed] == sorted(far, key=lambda key: -far[key])
-    assert f"; {len(outside) - len(far)} more are outside and nearer" in shown.whole
+    assert f"; {len(outside) - len(far)} more are outside but closer" in shown.whole
     for name in TABLES:
         table = STUDY.tables[name]
         _, *lines = shown.tables[f"Table {name}"]

@@ -163,7 +163,7 @@ def test_a_disk_that_is_full_before_a_run_ends_is_told_once_and_what_had_finishe
     assert (done.returncode, done.stdout) == (1, "")
     told = [line for line in done.stderr.splitlines() if " of 3 runs, " not in line]
     assert told == [
-        "out: what probes record cannot be written: File too large; the result files are as they were before this command, "
+        "out: probe data cannot be written: File too large; the result files are unchanged, "
         "and 2 finished runs are kept in out/runs.sqlite"
     ]
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"runs.sqlite", "provenance.json"}

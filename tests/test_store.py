@@ -195,7 +195,7 @@ def test_a_result_that_is_not_as_it_was_written_is_refused_by_its_name(tmp_path:
         tampered(path, "UPDATE piece SET run = run + 10")
         statement = "UPDATE piece SET run = 13 - run"
     tampered(path, statement)
-    told = r"runs\.sqlite: the run of two TCPs, seed 1, replication 1 is not as it was written: its checksum does not match"
+    told = r"runs\.sqlite: the run of two TCPs, seed 1, replication 1 is damaged: its checksum does not match"
     with Store(path) as store, pytest.raises(cy.UsageError, match=told):
         store.get(jobs[1].identity)
 
@@ -218,13 +218,13 @@ def test_what_is_no_store_is_refused_and_nothing_is_left_behind(tmp_path: Path) 
     tampered_other = sqlite3.connect(other)
     tampered_other.execute("CREATE TABLE mine (a)")
     tampered_other.close()
-    assert refused(folder) == f"{folder}: is a folder; must be a file, in which finished runs are kept"
-    assert refused(text) == f"{text}: is not a store of runs; a new name makes a new one"
-    assert "is an SQLite file of something else" in refused(other)
+    assert refused(folder) == f"{folder}: is a folder; must be a file for finished runs"
+    assert refused(text) == f"{text}: is not a store of runs; a new file name creates a new store"
+    assert "is an SQLite file, but not a store of runs" in refused(other)
     assert refused(tmp_path / "none/a.sqlite").endswith(
-        f"a.sqlite: cannot be made: there is no folder {tmp_path / 'none'}"
+        f"a.sqlite: cannot be created: the folder {tmp_path / 'none'} does not exist"
     )
-    with pytest.raises(cy.UsageError, match="there is no such store"):
+    with pytest.raises(cy.UsageError, match="this store does not exist"):
         Store(tmp_path / "a", create=False)
     assert not (tmp_path / "a").exists()
 
@@ -233,7 +233,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path)
     with Store(tmp_path / "runs.sqlite") as store:
         store.connection.execute("PRAGMA user_version = 7")
     told = refused(tmp_path / "runs.sqlite")
-    assert "is a store of version 7, which a newer Cellyard made; this one knows up to 2" in told
+    assert "is a store of version 7, written by a newer Cellyard; this one reads up to 2" in told
 
 
 def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,7 +287,7 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, n
     finally:
         tmp_path.chmod(0o755)
     assert done.stdout == (
-        f"{tmp_path / name}: cannot be read and written: the folder cannot be written, Permission denied\n"
+        f"{tmp_path / name}: cannot be read and written: its folder is not writable: Permission denied\n"
     )
     assert [file.name for file in tmp_path.iterdir()] == ["runs.sqlite"]
 
@@ -370,7 +370,7 @@ def test_a_writer_waits_for_another_and_tells_when_that_takes_too_long(
     with Store(tmp_path / "runs.sqlite") as store, Store(tmp_path / "runs.sqlite") as other:
         with schema.transaction(other.connection):
             store.add(identity, {"n": 1})
-        assert store.failure and "others have been writing" in str(store.failure)
+        assert store.failure and "other processes have been writing" in str(store.failure)
         assert other.get(identity) is None
         store.add(identity, {"n": 1})
         assert other.get(identity) == {"n": 1}
@@ -433,7 +433,7 @@ def test_a_shared_store_that_cannot_be_used_ends_the_command_before_anything_run
     for command in (("run", lan), ("study", "run", "ubr-plus", "--table", "1")):
         done = cli(*command, "--store", "text")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.splitlines()[-1] == "text: is not a store of runs; a new name makes a new one"
+        assert done.stderr.splitlines()[-1] == "text: is not a store of runs; a new file name creates a new store"
     assert (tmp_path / "text").read_text() == "my thesis"
     assert cli("run", lan, "--store", "").returncode == 2
 
@@ -445,13 +445,13 @@ def test_finished_runs_of_an_earlier_version_are_told_of(cli: Cli, lan: Path, tm
     done = cli(*options)
     assert done.returncode == 0
     assert done.stderr == (
-        "note: out/runs.jsonl: finished runs of an earlier version, which are not looked at; remove the file\n"
+        "note: out/runs.jsonl: finished runs of an earlier version, which are ignored; remove the file\n"
     )
 
 
 def test_writable_folder_makes_parents_and_leaves_no_trace(tmp_path: Path) -> None:
     assert list(writable_folder(tmp_path / "a/b").iterdir()) == []
     (tmp_path / "file").touch()
-    with pytest.raises(cy.UsageError, match="cannot write there"):
+    with pytest.raises(cy.UsageError, match="cannot be written"):
         writable_folder(tmp_path / "file/deep/er")
     assert {p.name for p in tmp_path.iterdir()} == {"a", "file"}

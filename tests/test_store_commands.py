@@ -69,8 +69,8 @@ def test_a_stored_run_is_made_again_from_its_scenario_and_replication(cli: Cli, 
     (run_again,) = json.loads(done.stdout)["runs"]
     assert (run_again["replication"], run_again["totals"]["goodput_mbps"]) == (1, number) and run_again["series"]
     for which, told in (
-        ("zz", f"zz: is no scenario of {path}; there are: "),
-        ("", ": is the beginning of several scenarios"),
+        ("zz", f"zz: no scenario in {path} with a hash that begins so; there are: "),
+        ("", ": several scenarios in "),
     ):
         wrong = cli("store", "scenario", path, which)
         assert wrong.returncode == 2 and told in wrong.stderr
@@ -78,7 +78,7 @@ def test_a_stored_run_is_made_again_from_its_scenario_and_replication(cli: Cli, 
     both = cli("run", again, "--replication", "1", "--replications", "2")
     assert (both.returncode, both.stderr) == (
         2,
-        "--replications and --replication exclude each other: so many, or one of them\n",
+        "--replications and --replication cannot be used together: give the number of runs, or the one replication to run\n",
     )
     with pytest.raises(cy.UsageError, match="not both"):
         SHORT.run(replication=1, replications=2)
@@ -157,7 +157,7 @@ def test_a_missing_extra_is_named_in_one_sentence(
 
     monkeypatch.setitem(__import__("sys").modules, module, None)
     assert guarded(lambda: store_query.command(path, "SELECT 1", output_format="table")) == 2
-    assert capsys.readouterr().err == f"this needs {module}: pip install {module}\n"
+    assert capsys.readouterr().err == f"this needs the package {module}: pip install {module}\n"
 
 
 def test_merge_adds_what_is_missing_and_doubles_nothing(cli: Cli, path: Path, tmp_path: Path) -> None:
@@ -165,8 +165,8 @@ def test_merge_adds_what_is_missing_and_doubles_nothing(cli: Cli, path: Path, tm
     filled(other, Job(SHORT.canonical, 1), Job(SHORT.canonical, 2), Job(PROBED.with_seed(2).canonical))
     done = cli("store", "merge", "all.sqlite", path, other)
     assert done.stdout.splitlines() == [
-        f"{path}: 4 runs added, 0 were there",
-        f"{other}: 1 runs added, 2 were there, 1 of these got results that they lacked",
+        f"{path}: 4 runs added, 0 already in the store",
+        f"{other}: 1 runs added, 2 already in the store, 1 of these completed with further results",
     ]
     assert cli("store", "merge", "all.sqlite", path, other).stdout.count(" 0 runs added") == 2
     jobs = [*(Job(SHORT.canonical, n) for n in range(3)), Job(PROBED.canonical), Job(PROBED.with_seed(2).canonical)]
@@ -176,13 +176,13 @@ def test_merge_adds_what_is_missing_and_doubles_nothing(cli: Cli, path: Path, tm
         fresh = sorted(run_jobs(jobs), key=lambda one: one.index)
         assert [cy.RunResult(one.result) for one in found] == [cy.RunResult(one.result) for one in fresh]
     done = cli("store", "merge", path, path)
-    assert done.returncode == 2 and "is the store that it would be added to" in done.stderr
+    assert done.returncode == 2 and "cannot be merged into itself" in done.stderr
 
 
 def test_merge_leaves_out_what_is_damaged_and_tells(cli: Cli, path: Path) -> None:
     _damage(path)
     done = cli("store", "merge", "new.sqlite", path)
-    assert done.returncode == 1 and done.stdout == f"{path}: 3 runs added, 0 were there\n"
+    assert done.returncode == 1 and done.stdout == f"{path}: 3 runs added, 0 already in the store\n"
     assert done.stderr.startswith(f"left out: {path}: the run of two TCPs, seed 1, replication 1 is damaged")
 
 
@@ -199,7 +199,7 @@ def test_what_differs_in_two_stores_is_told_when_they_are_merged(path: Path, tmp
         other.add(job.identity, {"totals": {}})
         done = merge(store, other)
         assert done.left_out == [
-            f"{other.path}: the run of two TCPs, seed 1, replication 0 is another one in {path}, which keeps its own"
+            f"{other.path}: the run of two TCPs, seed 1, replication 0 has different results in {path}, which keeps its own"
         ]
         assert store.get(job.identity) != {"totals": {}}
 
@@ -226,7 +226,7 @@ def test_a_scenario_that_is_damaged_is_told_and_pruned(cli: Cli, path: Path, how
     ):
         done = cli(*command)
         assert done.returncode == 2 and done.stderr.count("\n") == 1
-        assert "is not as it was written: " in done.stderr and "prune" in done.stderr
+        assert "is damaged: " in done.stderr and "prune" in done.stderr
     assert ": removed 1 run, " in cli("store", "prune", path, "--damaged").stdout
     assert cli("store", "query", path, "SELECT * FROM scenarios").returncode == 0
 
@@ -240,7 +240,7 @@ def test_prune_removes_what_is_asked_for_and_nothing_else(
     assert cli("store", "prune", path).returncode == 2
     size = path.stat().st_size
     dry = cli("store", "prune", path, "--older-engines", "--dry-run")
-    assert "would remove 1 run, " in dry.stdout and dry.stdout.endswith("; 5 runs are there\n") and stored(path) == 5
+    assert "would remove 1 run, " in dry.stdout and dry.stdout.endswith("; 5 runs remain\n") and stored(path) == 5
     assert "removed 1 run, " in cli("store", "prune", path, "--older-engines").stdout and stored(path) == 4
     _damage(path)
     assert "removed 1 run, " in cli("store", "prune", path, "--damaged").stdout
@@ -251,12 +251,12 @@ def test_prune_removes_what_is_asked_for_and_nothing_else(
             assert store.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (count,)
     assert path.stat().st_size < size
     done = cli("store", "prune", path, "--engine", "none")
-    assert done.returncode == 2 and "no run is of this build" in done.stderr
+    assert done.returncode == 2 and "the store has no run of this build" in done.stderr
 
 
 def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = cli("store", "diff", path)
-    assert done.returncode == 2 and "runs of one build of the engine" in done.stderr
+    assert done.returncode == 2 and "needs runs of two engine builds" in done.stderr
     before = filled(path, Job(SHORT.canonical, 0), Job(SHORT.canonical, 1))
     monkeypatch.setattr(_engine, "build", lambda: "later")
     with Store(path) as store:
@@ -278,13 +278,17 @@ def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, mo
     ]
     text = cli("store", "diff", path, "--from", _engine.build()[:7], "--to", "lat").stdout
     assert (
-        "2 numbers moved, in 1 runs" in text and "vcs.*.segments" in text and "replication 1: vcs.vc1.segments" in text
+        "2 numbers changed, in 1 runs" in text
+        and "vcs.*.segments" in text
+        and "replication 1: vcs.vc1.segments" in text
     )
     assert "0.500" in text  # of twice as many
     same = cli("store", "diff", path, "--scenario", "probed").stdout
-    assert "0 runs of both" in same and "no number moved" in same
+    assert "0 runs in both builds" in same and "no number changed" in same
     wrong = cli("store", "diff", path, "--from", "x", "--to", "y").stderr
-    assert wrong.startswith("--from x: no run is of this build; --to y: no run is of this build; there are: ")
+    assert wrong.startswith(
+        "--from x: the store has no run of this build; --to y: the store has no run of this build; builds in the store: "
+    )
 
 
 def test_what_another_version_stored_is_told_and_no_fault(
@@ -304,7 +308,10 @@ def test_what_another_version_stored_is_told_and_no_fault(
     assert done.returncode == 2
     assert "made by another version of Cellyard: Totals has no timeouts, has the unknown field made_up" in done.stderr
     done = cli(*plot, "--scenario", "unknown")
-    assert done.returncode == 2 and "is of another version of Cellyard: unknown variant `made-up`" in done.stderr
+    assert (
+        done.returncode == 2
+        and "was written by an incompatible version of Cellyard: unknown variant `made-up`" in done.stderr
+    )
     (of_it,) = csv.DictReader(
         cli("store", "query", path, f"{OF_ALL} WHERE scenario_name = 'unknown'", "--format", "csv").stdout.splitlines()
     )
@@ -374,7 +381,7 @@ def test_frames_from_python(path: Path) -> None:
             store.to_frame("run")
         with pytest.raises(cy.UsageError, match="library"):
             store.to_frame(library="numpy")
-    with pytest.raises(cy.UsageError, match="there is no such store"):
+    with pytest.raises(cy.UsageError, match="this store does not exist"):
         cy.open_store(path.parent / "none.sqlite")
 
 
@@ -391,7 +398,7 @@ def test_a_store_that_is_not_there_is_one_error_and_is_not_made(cli: Cli, tmp_pa
     names = ["all.sqlite", "none.sqlite"] if command == "merge" else ["none.sqlite"]
     done = cli("store", command, *names, *options.get(command, []))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("none.sqlite: there is no such store; ") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("none.sqlite: this store does not exist; ") and done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -399,19 +406,19 @@ def test_a_store_that_is_not_there_is_one_error_and_is_not_made(cli: Cli, tmp_pa
 def test_a_file_that_is_no_store_is_told_without_offering_to_make_one(cli: Cli, lan: Path, command: str) -> None:
     options: dict[str, list[object]] = {"export": ["--out", "tables"], "prune": ["--damaged"], "query": ["SELECT 1"]}
     done = cli("store", command, lan, *options.get(command, []))
-    allowed = "allowed: a file that --store made, or a folder of --out"
+    allowed = "allowed: a file written with --store, or a folder written with --out"
     assert (done.returncode, done.stderr) == (2, f"{lan}: is not a store of runs; {allowed}\n")
     lan.write_bytes(b"")
     done = cli("store", command, lan, *options.get(command, []))
-    assert (done.returncode, done.stderr) == (2, f"{lan}: is empty, and no store of runs; {allowed}\n")
+    assert (done.returncode, done.stderr) == (2, f"{lan}: is an empty file, not a store of runs; {allowed}\n")
     assert lan.read_bytes() == b""
 
 
 def test_a_folder_whose_runs_are_in_a_shared_store_names_it(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--out", "out", "--store", "shared.sqlite").returncode == 0
     done = cli("store", "show", "out")
-    assert done.returncode == 2 and done.stderr.startswith("out: has no runs.sqlite; allowed: ")
-    assert done.stderr.endswith(f": its runs are in {lan.parent / 'shared.sqlite'}, as --store said\n")
+    assert done.returncode == 2 and done.stderr.startswith("out: has no runs.sqlite; its runs are in ")
+    assert f" {lan.parent / 'shared.sqlite'}, the file of --store; allowed: " in done.stderr
     assert cli("store", "show", "shared.sqlite").returncode == 0
 
 

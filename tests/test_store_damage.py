@@ -122,9 +122,7 @@ def test_a_run_that_is_not_as_it_was_written_ends_tables_and_overview_until_it_i
 ) -> None:
     changed(path, change)
     for look in (tables, lambda path: shown(path, capsys)):
-        with pytest.raises(
-            cy.UsageError, match=r"runs\.sqlite: .*prune .*--damaged` removes what is damaged"
-        ) as raised:
+        with pytest.raises(cy.UsageError, match=r"runs\.sqlite: .*prune .*--damaged` removes damaged runs") as raised:
             look(path)
         assert "\n" not in str(raised.value)
     prune = {"older_engines": False, "engine": None, "scenario": None, "only_damaged": True}
@@ -146,7 +144,7 @@ def test_a_run_that_is_not_as_it_was_written_ends_tables_and_overview_until_it_i
 )  # fmt: skip
 def test_a_result_of_which_a_part_is_missing_or_another_is_an_error(path: Path, change: list[str]) -> None:
     changed(path, *change)
-    with pytest.raises(cy.UsageError, match="is not as it was written"):
+    with pytest.raises(cy.UsageError, match="is damaged"):
         tables(path)
 
 
@@ -271,7 +269,7 @@ def test_a_store_of_version_1_is_read_and_its_runs_are_sealed_when_something_is_
     changed(path, "UPDATE run SET cpu_s = 7 WHERE id = 1")
     assert tables(path)["runs"][0]["cpu_s"] == 7
     changed(path, "UPDATE run SET cpu_s = 7 WHERE id = 3")
-    with pytest.raises(cy.UsageError, match="replication 2 is not as it was written"):
+    with pytest.raises(cy.UsageError, match="replication 2 is damaged"):
         tables(path)
 
 
@@ -314,7 +312,7 @@ def test_a_command_on_a_damaged_store_is_one_line_and_status_2(cli: Cli, path: P
     done = cli("store", "export", path, "--out", "tables")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"{path}: is damaged: runs that are lost, of which results are there: 4; "
-        f"`cellyard store prune {path} --damaged` removes what is damaged\n"
+        f"{path}: is damaged: runs that are lost although their results exist: 4; "
+        f"`cellyard store prune {path} --damaged` removes damaged runs\n"
     )
-    assert cli("store", "prune", path, "--damaged").stdout.endswith("; 0 runs are there\n")
+    assert cli("store", "prune", path, "--damaged").stdout.endswith("; 0 runs remain\n")

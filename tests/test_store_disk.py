@@ -66,7 +66,7 @@ def test_a_full_disk_is_one_error_and_keeps_what_had_finished(cli: Cli, lan: Pat
             filler.write(bytes(1024))
     for arguments, place in (
         (("--store", disk.folder / "new.sqlite"), "new.sqlite: cannot be read and written"),
-        (("--out", disk.folder / "out"), "out/provenance.json: cannot write there"),
+        (("--out", disk.folder / "out"), "out/provenance.json: cannot be written"),
     ):
         done = cli(*options, *arguments)
         assert (done.returncode, done.stdout) == (2, "")
@@ -101,7 +101,7 @@ def test_a_read_only_disk_is_one_error_and_stays_as_it_is(
     paths = {"STORE": str(disk.store), "NEW": str(disk.folder / "new.sqlite")}
     done = cli(*(paths.get(argument, argument) for argument in arguments))
     assert (done.returncode, done.stdout) == (2, "")
-    why = "the folder cannot be written, Read-only file system" if "NEW" in arguments else "Read-only file system"
+    why = "its folder is not writable: Read-only file system" if "NEW" in arguments else "Read-only file system"
     (path,) = {paths[argument] for argument in arguments if argument in paths}
     assert done.stderr == f"{path}: cannot be read and written: {why}\n"
     assert disk.store.read_bytes() == before and disk.names() == {"runs.sqlite"}

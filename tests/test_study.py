@@ -130,9 +130,9 @@ def test_only_runs_that_are_to_be_made_are_announced(
     study = load("ubr-plus")
     rows = select(study, ["2-3"], [("configuration", "lan"), ("sources", "5"), ("buffer_cells", "1000")])
     assert len(rows) == 4
-    assert announced(Rows(rows[:1]), 1).startswith("ubr-plus: 1 run to be made, some ")
-    assert announced(Rows(rows[:2]), 1).startswith("ubr-plus: 1 run to be made beside 1 that is stored, some ")
-    assert announced(rows, 2).startswith("ubr-plus: 6 runs to be made beside 2 that are stored, some ")
+    assert announced(Rows(rows[:1]), 1).startswith("ubr-plus: 1 run to make, about ")
+    assert announced(Rows(rows[:2]), 1).startswith("ubr-plus: 1 run to make (1 already stored), about ")
+    assert announced(rows, 2).startswith("ubr-plus: 6 runs to make (2 already stored), about ")
     assert announced(rows, 2) == ""
 
 

@@ -126,7 +126,7 @@ def test_a_check_runs_no_code_of_a_study_and_says_what_it_leaves_out(
     experiment_check.command(traced.parent / "traced.toml")
     told = capsys.readouterr().out
     assert told.endswith(
-        f"2 points, 4 runs\nnot checked, as that would run {traced}/scenario.py: paths and values of set and axes, "
+        f"2 points, 4 runs\nnot checked, because a check would run {traced}/scenario.py: paths and values of set and axes, "
         "names of VCs and ports in metrics, CPU time, memory, notes\n"
     )
     assert "base: a row of the study ./tcps\n" in told and not (traced / "ran").exists()

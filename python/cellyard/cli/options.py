@@ -121,7 +121,7 @@ def running(parser: ArgumentParser) -> None:
     """Add the resources of runs: threads, memory, a cluster."""
     jobs = "number of threads; never changes a result; default: all cores"
     parser.add_argument("--jobs", type=whole(1, MOST_JOBS), metavar="J", help=jobs)
-    memory = "memory limit for runs and results together, such as 4GB; default: half of the machine's"
+    memory = "memory limit for runs and results together, such as 4GB; default: half of the machine's memory"
     parser.add_argument("--memory", metavar="SIZE", help=memory)
     cluster = "run on the Dask cluster with this scheduler; needs the package distributed; default: this machine"
     parser.add_argument("--on", metavar="tcp://HOST:PORT", help=cluster)

@@ -84,7 +84,9 @@ def add(group: Group) -> None:
     text = "Remove runs that match every given condition."
     prune = group.command("prune", "store_prune", text, "cellyard store prune runs.sqlite --older-engines --dry-run")
     store(prune)
-    older = "runs of all builds except this engine's; if the store has none of it, except the latest build's"
+    older = (
+        "runs of all engine builds except this one; if the store has no run of this build, all except the latest build"
+    )
     options.flag(prune, "--older-engines", help=older)
     chosen(prune)
     options.flag(

@@ -56,6 +56,6 @@ def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
-        f"at most {cells(most, 'bottleneck cells')}: some {told_time(cpu_seconds)} of CPU time, "
+        f"at most {cells(most, 'bottleneck cells')}: about {told_time(cpu_seconds)} of CPU time, "
         f"{told_time(cpu_seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
     )

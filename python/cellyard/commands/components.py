@@ -33,7 +33,7 @@ def overview() -> str:
             rows.append([family["name"], "", family["help"]])
         else:
             rows += [[family["name"], c["name"], c["help"]] for c in family["components"]]
-    return f"{Table.of_rows(['family', 'component', ''], rows)}\n\ncellyard components NAME shows one."
+    return f"{Table.of_rows(['family', 'component', ''], rows)}\n\ncellyard components NAME shows one component."
 
 
 def one(name: str) -> str:
@@ -64,7 +64,7 @@ def _page(family: dict[str, Any], component: dict[str, Any]) -> str:
     for parameter in component["parameters"]:
         lines += ["", *_parameter(parameter)]
     if component["shorthand"] and component["parameters"]:
-        lines += ["", f'Its name alone, "{component["name"]}", takes every default.']
+        lines += ["", f'The name alone, "{component["name"]}", means this component with every default.']
     return "\n".join(lines)
 
 

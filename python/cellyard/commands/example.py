@@ -28,6 +28,9 @@ def overview(experiments: bool = False) -> str:
     if experiments:
         return (
             str(Table.of_rows(["experiment", "what it asks"], rows))
-            + "\n\ncellyard example --experiments NAME > NAME.toml writes one."
+            + "\n\ncellyard example --experiments NAME > NAME.toml writes one to a file."
         )
-    return str(Table.of_rows(["example", "what it shows"], rows)) + "\n\ncellyard example NAME > NAME.toml writes one."
+    return (
+        str(Table.of_rows(["example", "what it shows"], rows))
+        + "\n\ncellyard example NAME > NAME.toml writes one to a file."
+    )

@@ -32,7 +32,7 @@ def about(plan: Plan, question: Question) -> str:
         steps = axis.values.steps if isinstance(axis.values, Range) else None
         ends += f", {counted(steps, 'value')}" if steps else ""
         values = ends if axis.is_range else listed([one.label for one in axis.levels])
-        beside = f" (together with others of {axis.together})" if axis.together else ""
+        beside = f" (varies side by side with the other axes of `{axis.together}`)" if axis.together else ""
         lines.append(f"axis {axis.name}: {values}{beside}, at {listed(axis.paths)}")
     lines += [f"constraint: {condition.text}" for condition in plan.constraints]
     lines.append(f"metrics: {listed(list(plan.metrics))}")
@@ -41,15 +41,17 @@ def about(plan: Plan, question: Question) -> str:
     most = "at most " if expected.at_most else ""
     many = f"{most}{counted(expected.points, 'point')}, {counted(expected.runs, 'run')}"
     if plan.code:
-        return "\n".join([*lines, many, f"not checked, as that would run {plan.code / 'scenario.py'}: {_UNCHECKED}"])
+        return "\n".join(
+            [*lines, many, f"not checked, because a check would run {plan.code / 'scenario.py'}: {_UNCHECKED}"]
+        )
     experiment = Experiment.from_plan(plan, question)
     cost = experiment.cost()
     runs, cores = expected.runs, all_cores()
     threads = min(cores, max(runs, 1))
     megabytes = max(cost.memory_bytes * threads / 1e6, 1)
     lines.append(
-        f"{many}: some {told_time(cost.cpu_seconds)} of CPU time, "
-        f"{told_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most some {megabytes:.0f} MB of memory"
+        f"{many}: about {told_time(cost.cpu_seconds)} of CPU time, "
+        f"{told_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most about {megabytes:.0f} MB of memory"
     )
     lines += [f"note: {note}" for note in experiment.notes]
     return "\n".join(lines)

@@ -31,7 +31,7 @@ def text(document: Mapping[str, Any], out: Path | None = None) -> str:
     if document["answer"]:
         parts.append("\n".join(textwrap.fill(sentence, WIDTH) for sentence in document["answer"]))
     else:
-        parts.append("Not answered: it was interrupted.")
+        parts.append("No answer: the experiment was interrupted.")
     parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
     for name, table in tables(document).items():
         parts.append(f"{heading(name, document)}:\n{table.first(MOST_LINES)}")

@@ -42,10 +42,12 @@ def command(path: Path | None, *, port: int, no_browser: bool, save: Path | None
     try:
         server = Server((HOST, port), handler(explorer.files()))
     except OSError as error:
-        raise UsageError(f"--port {port}: {error.strerror or error}") from None
+        raise UsageError(
+            f"--port {port}: {error.strerror or error}; choose another port, or omit --port to use a free one"
+        ) from None
     with server:
         address = f"http://{HOST}:{server.server_port}/"
-        print(f"{address}  (Ctrl-C ends it)", flush=True)
+        print(f"{address}  (Ctrl-C stops the server)", flush=True)
         if not no_browser:
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         try:

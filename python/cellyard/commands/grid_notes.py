@@ -16,7 +16,7 @@ from cellyard.system.errors import ScenarioError
 #: Limit on the points whose buffers of a class are examined.
 MOST_ASKED = 50
 #: Why a TCP that lost its first segments sends nothing again.
-_NO_TIMEOUT = "the run ends before a first timeout (initial_rto)"
+_NO_TIMEOUT = "the run ends before the first timeout (initial_rto)"
 
 
 def before(
@@ -27,7 +27,7 @@ def before(
     for path, text in grid:
         values = split_values(path, text)
         notes += [
-            f"--grid {path}: `{value}` is stated {values.count(value)} times, and run once"
+            f"--grid {path}: `{value}` is listed {values.count(value)} times but runs only once"
             for value in dict.fromkeys(values)
             if values.count(value) > 1
         ]
@@ -38,7 +38,8 @@ def before(
     if equal:
         known, point = equal[0]
         notes.append(
-            f"{len(equal)} of {len(points)} points of the grid repeat the scenario of another: {_named(point)} is that of {_named(known)}"
+            f"{len(equal)} of {len(points)} points of the grid have the same scenario as another point: "
+            f"{_named(point)} is the same as {_named(known)}"
         )
     notes += _unlike_queues(points, [path for path, _ in grid])
     notes += _along_axes(points, [path for path, _ in grid])
@@ -112,23 +113,26 @@ def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         same = found.setdefault(json.dumps([values, run["totals"], run["vcs"]]), seed)
         if same != seed:
             notes.append(
-                f"seed={seed} gave the very run of seed={same}: where nothing is random, only --replications makes draws"
+                f"seed={seed} gave exactly the same run as seed={same}: nothing in this scenario is random; "
+                "--replications adds random draws"
             )
             break
     without = sum(run["totals"]["efficiency"] is None and any(map(_carries_frames, run["vcs"])) for run in runs)
     if without:
-        some = "" if without == len(runs) else f" of {without} of {len(runs)} runs"
+        some = "" if without == len(runs) else f" in {without} of {len(runs)} runs"
         notes.append(f"no efficiency{some}: {_why_none(runs)}")
     most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
     if most > 1.0005:
-        notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")
+        notes.append(
+            f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput gives as the maximum"
+        )
     return notes
 
 
 def _why_none(runs: Sequence[Mapping[str, Any]]) -> str:
     """Why runs have no efficiency."""
     if any(run["totals"]["max_goodput_mbps"] == 0 for run in runs):
-        return "fair shares of the links add up to nothing, as sources of cells take all"
+        return "the fair shares of the links add up to zero, because sources of cells take the whole capacity"
     from cellyard.scenario.hints import NO_MAX_GOODPUT
 
     return NO_MAX_GOODPUT
@@ -142,7 +146,7 @@ def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     return [
         f"the goodput through {port['name']} is up to {port['efficiency']:.4f} of what its link can carry in the measuring time: "
-        "data that came before it, behind a gap, counts once the gap is filled; with another warm-up, or none, less or nothing does"
+        "data that arrived earlier, behind a gap, counts when the gap is filled; another warm-up, or none, reduces or avoids this"
     ]
 
 
@@ -165,12 +169,14 @@ def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
     notes = []
     if stated:
-        meet = "meet again in one buffer with each timeout" if any(stated) else f"meet in one buffer, and {_NO_TIMEOUT}"
-        hint = "--replications draws their starts, within ensemble.start_jitter of each other"
-        notes.append(f"{some(stated)}: they begin at one instant, and {meet}; {hint}")
+        meet = (
+            "meet again in one buffer after each timeout" if any(stated) else f"meet in one buffer, and {_NO_TIMEOUT}"
+        )
+        hint = "--replications draws random start times, within ensemble.start_jitter of each other"
+        notes.append(f"{some(stated)}: they start at the same time, and {meet}; {hint}")
     if drawn:
         notes.append(
-            f"{some(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost what they sent first, and {_NO_TIMEOUT}'}"
+            f"{some(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost their first segments, and {_NO_TIMEOUT}'}"
         )
     return notes
 
@@ -185,8 +191,8 @@ def _of_the_lucky(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     waiting = sum(bool(vc["frames_lost"] and not vc["timeouts"] and not vc["delivered_bytes"]) for vc in left)
     why = f"; {waiting} of these delivered nothing, and {_NO_TIMEOUT}" if waiting else ""
     return [
-        f"{len(left)} of {len(files)} TCPs{' of all runs' if len(runs) > 1 else ''} that send files finished none: "
-        f"the durations shown are those of the others{why}"
+        f"{len(left)} of {len(files)} TCPs that send files{', over all runs,' if len(runs) > 1 else ''} finished none: "
+        f"the durations shown are those of the other TCPs{why}"
     ]
 
 
@@ -213,7 +219,7 @@ def _never_sent(runs: Sequence[Mapping[str, Any]]) -> list[str]:
             brought = cells + sum(vc["cells_sent"] for vc in vcs)
             load = max(vc["host_load"] for vc in vcs)
             notes.append(
-                f"{cells} of {brought} data cells were never sent by the host {host}, and count neither as lost nor as delayed: "
-                f"its cell sources offer {'up to ' if len(runs) > 1 else ''}{load:.2f} times what its link can send"
+                f"the host {host} never sent {cells} of its {brought} data cells, which count neither as lost nor as delayed: "
+                f"its cell sources offer {'up to ' if len(runs) > 1 else ''}{load:.2f} times the capacity of its link"
             )
     return notes

@@ -58,14 +58,16 @@ def command(
 ) -> int:
     """Run, write and print; returns the exit status."""
     if None not in (replications, replication):
-        raise UsageError("--replications and --replication exclude each other: so many, or one of them")
+        raise UsageError(
+            "--replications and --replication cannot be used together: give the number of runs, or the one replication to run"
+        )
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
     draws: Sequence[int | None] = [replication] if replications is None else range(replications)
     work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
     window = _window(plot, plot_from, plot_to)
     if plot:
         if kernel == "twin":
-            raise UsageError("--plot draws series, and --kernel twin records none")
+            raise UsageError("--plot cannot be used with --kernel twin: omit one of them")
         _can_plot(plot, work, window)
     limit = _capture_limit(capture_limit, work, out, kernel=kernel, on_cluster=on is not None or workers is not None)
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
@@ -231,7 +233,7 @@ def _captured(spool: Spool | None, work: Sequence[tuple[Point, Job]]) -> list[tu
     found = list(captures.files(spool, {index: job.scenario for index, (_, job) in enumerate(work)}))
     for name, captured in found:
         if captured.limited_at_s is not None:
-            _tell([f"{name} ends at {captured.limited_at_s:g} s, where it reached --capture-limit"])
+            _tell([f"{name} ends at {captured.limited_at_s:g} s, where it reached the size of --capture-limit"])
     return found
 
 
@@ -277,7 +279,7 @@ def _simulate(
     except KeyboardInterrupt:  # also after the last run
         interrupted = True
     except SpoolError as error:
-        raise RunError(folder.told(error, "what probes record") if folder else str(error)) from None
+        raise RunError(folder.told(error, "probe data") if folder else str(error)) from None
     timing = {"cpu_seconds": cpu_seconds, "wall_seconds": progress.seconds}
     return [runs[index] for index in sorted(runs)], timing, interrupted
 
@@ -332,15 +334,17 @@ def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> 
 
     if len(work) > 1:
         raise UsageError(
-            f"--plot draws the series of one run, and there are {len(work)}: leave out --grid and --replications; "
-            "--replication K is one of them"
+            f"--plot draws the series of a single run, but this command makes {len(work)} runs: omit --grid and --replications; "
+            "--replication K runs a single replication"
         )
     scenario = work[0][0].scenario
     if not any(probe["what"] not in ("trace", "capture") for probe in scenario.to_dict()["probes"]):
-        raise UsageError("--plot draws series, and the scenario has no probe that records one")
+        raise UsageError(
+            "--plot draws the series of probes, but no probe of the scenario records one: add a probe, such as a queue probe"
+        )
     duration = scenario.to_dict()["duration"] / TICKS_PER_SECOND
     if window[0] is not None and window[0] >= duration:
-        raise UsageError(f"--plot-from {window[0]:g} s: must be before the end of the run, {duration:g} s")
+        raise UsageError(f"--plot-from {window[0]:g} s: must be before the end of the run ({duration:g} s)")
     plot.can_save(path)
 
 
@@ -360,9 +364,7 @@ def _seconds(option: str, text: str | None) -> float | None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+) ?(s|ms|us)", text.strip())
     if not found:
-        raise UsageError(
-            f'{option} {text!r}: not a time; allowed: a number from 0 with a unit, s, ms or us, as in "0.5 s"'
-        )
+        raise UsageError(f'{option} {text!r}: must be a number from 0 with a unit (s, ms or us), such as "0.5 s"')
     return float(found[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[found[2]]
 
 

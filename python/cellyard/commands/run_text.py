@@ -146,7 +146,9 @@ def _measured(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     measured = [f"{seconds:g}" for seconds in sorted({run["measured_s"] for run in runs})]
     time = f"{measured[0]} s" if len(measured) == 1 else f"{measured[0]} to {measured[-1]} s"
-    return [f"goodputs, efficiency, fairness and delays are of the measuring time ({time}), all else of the whole run"]
+    return [
+        f"goodput, efficiency, fairness and delays cover the measuring time ({time}); all other values cover the whole run"
+    ]
 
 
 def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: bool) -> list[str]:
@@ -342,7 +344,7 @@ def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:
     names = [name.removeprefix("measured_") for name in fields]
     rows = [[port["name"], *(port[name] for name in fields)] for port in ports]
     head = ["port", *(short.get(name, name) for name in names)]
-    return f"ports in the measuring time alone:\n{Table.of_rows(head, rows, keys=1)}"
+    return f"ports, in the measuring time only:\n{Table.of_rows(head, rows, keys=1)}"
 
 
 def _has_file(vc: Mapping[str, Any]) -> bool:

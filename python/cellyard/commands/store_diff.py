@@ -42,16 +42,16 @@ def _record(one: Moved) -> dict[str, object]:
 def _text(comparison: Comparison, found: Sequence[Moved]) -> str:
     runs = len({one.run.hash for one in found})
     lines = [
-        f"{comparison.before} -> {comparison.after}: {comparison.both} runs of both, {comparison.numbers} numbers compared",
-        f"{len(found)} numbers moved, in {runs} runs" if found else "no number moved",
+        f"{comparison.before} -> {comparison.after}: {comparison.both} runs in both builds, {comparison.numbers} numbers compared",
+        f"{len(found)} numbers changed, in {runs} runs" if found else "no number changed",
     ]
     for build, count in ((comparison.before, comparison.only_before), (comparison.after, comparison.only_after)):
-        lines += [f"{count} runs of {build} alone are not compared"] if count else []
-    lines += [f"{comparison.apart} runs have no result of the same kind in both"] if comparison.apart else []
+        lines += [f"{count} runs exist only for {build} and are not compared"] if count else []
+    lines += [f"{comparison.apart} runs have no kind of result that both builds stored"] if comparison.apart else []
     kinds: dict[str, list[Moved]] = {}
     for one in found:
         kinds.setdefault(one.kind, []).append(one)
-    head = ["number", "moved", "runs", "most", "from", "to", "relative", "of"]
+    head = ["number", "changed", "runs", "largest change", "from", "to", "relative", "in"]
     body = [_line(kind, members) for kind, members in kinds.items()]
     return "\n".join(lines) + (f"\n\n{Table.of_rows(head, body)}" if body else "")
 

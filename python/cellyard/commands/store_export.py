@@ -50,7 +50,7 @@ def command(
             if unwritten := folder.publish(add):
                 print(unwritten, file=sys.stderr)
                 return FAILED
-    print(printable(f"{out}: {', '.join(written) or 'no runs, and so no tables'}"))
+    print(printable(f"{out}: {', '.join(written) or 'no tables, because no stored run matches'}"))
     return 0
 
 

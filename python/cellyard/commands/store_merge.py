@@ -19,11 +19,11 @@ def command(path: Path, others: Sequence[Path]) -> int:
     for other in others:
         with open_store(other) as source:
             if path.exists() and source.path.samefile(path):
-                raise UsageError(f"{other}: is the store that it would be added to")
+                raise UsageError(f"{other}: cannot be merged into itself; name another store")
             with open_store(path, create=True) as store:
                 done = merge(store, source)
-        parts = [f"{done.added} runs added", f"{done.known} were there"]
-        parts += [f"{done.completed} of these got results that they lacked"] if done.completed else []
+        parts = [f"{done.added} runs added", f"{done.known} already in the store"]
+        parts += [f"{done.completed} of these completed with further results"] if done.completed else []
         print(printable(f"{other}: {', '.join(parts)}"))
         for told in done.left_out:
             print(printable(f"left out: {told}"), file=sys.stderr)

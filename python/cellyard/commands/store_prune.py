@@ -17,11 +17,15 @@ def command(
 ) -> int:
     """Remove the runs that meet all given conditions."""
     if not (older_engines or engine or scenario or only_damaged):
-        raise UsageError("say what to remove: --older-engines, --engine BUILD, --scenario NAME or --damaged")
+        raise UsageError(
+            "no condition given: select runs with --older-engines, --engine BUILD, --scenario NAME or --damaged"
+        )
     with open_store(path) as store:
         builds = engines(store)
         if engine and engine not in builds:
-            raise UsageError(f"--engine {engine}: no run is of this build; there are: {', '.join(builds) or 'none'}")
+            raise UsageError(
+                f"--engine {engine}: the store has no run of this build; its builds: {', '.join(builds) or 'none'}"
+            )
         keep = _kept_build(builds) if older_engines else None
 
         def is_chosen(run: StoredRun) -> bool:
@@ -39,7 +43,7 @@ def command(
         size = sum(run.bytes for run in chosen if run.is_consistent)
         ((left,),) = store.rows("SELECT count(*) FROM run")
     what = f"{len(chosen)} run{'s' * (len(chosen) != 1)}, {size / 1e6:.1f} MB"
-    print(printable(f"{store.path}: {'would remove' if dry_run else 'removed'} {what}; {left} runs are there"))
+    print(printable(f"{store.path}: {'would remove' if dry_run else 'removed'} {what}; {left} runs remain"))
     return 0
 
 

@@ -21,10 +21,11 @@ def command(path: Path, which: str) -> int:
         if len(chosen) != 1:
             there = [f"{one.hex()[:8]} ({name})" for one, name in found.items() if not chosen or one in chosen]
             more = f", ... ({len(there)})" if len(there) > MOST_NAMED else ""
-            what = "the beginning of several scenarios" if chosen else "no scenario"
+            what = "several scenarios" if chosen else "no scenario"
             raise UsageError(
                 printable(
-                    f"{which[:60] or repr(which)}: is {what} of {store.path}; there are: {', '.join(there[:MOST_NAMED]) or 'none'}{more}"
+                    f"{which[:60] or repr(which)}: {what} in {store.path} with a hash that begins so; "
+                    f"{'these' if chosen else 'there are'}: {', '.join(there[:MOST_NAMED]) or 'none'}{more}"
                 )
             )
         print(Scenario.from_toml(contents.toml(store, chosen[0])).to_toml(), end="")

@@ -41,7 +41,7 @@ def command(path: Path, *, output_format: str) -> int:
         total = sum(group.runs for group in found)
         print(printable(f"{store.path}: {total} run{'s' * (total != 1)}, {size / 1e6:.1f} MB"))
         if of_builds:
-            here = {True: "; this engine is one of them", False: "; this engine is none of them"}
+            here = {True: "; this engine's build is one of them", False: "; this engine's build is not among them"}
             ours = _engine.build() in of_builds
             print(f"builds of the engine: {', '.join(of_builds)}{here[ours] if len(of_builds) > 1 or not ours else ''}")
             print(f"\n{table}")

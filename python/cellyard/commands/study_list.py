@@ -28,9 +28,11 @@ def overview() -> str:
         citation = study.info["citation"]
         head = f"{study.name}: {citation['title']} ({citation['authors']}, {citation['year']})"
         lines += textwrap.wrap(head, width, subsequent_indent="  ") if on_terminal else [head]
-        lines += textwrap.wrap(f"asks: {study.question}", width, initial_indent="  ", subsequent_indent="        ")
+        lines += textwrap.wrap(f"question: {study.question}", width, initial_indent="  ", subsequent_indent=" " * 12)
         if study.in_short:
-            lines += textwrap.wrap(f"says: {study.in_short}", width, initial_indent="  ", subsequent_indent="        ")
+            lines += textwrap.wrap(
+                f"answer:   {study.in_short}", width, initial_indent="  ", subsequent_indent=" " * 12
+            )
         rows = [[f"  {t.name}", len(t.rows), t.title] for t in study.tables.values()]
         if on_terminal:
             left = max(len(name) for name in ("table", *study.tables)) + len("    rows  ")

@@ -18,7 +18,7 @@ from cellyard.study.rows import Rows
 #: Caption of the table of `Evidence`.
 BEHIND = (
     "Differences are means over the replications, which share their random numbers. The intervals of a comparison of several candidates "
-    "hold together at 95 % (Bonferroni over all pairs). Fewer than six replications show nothing."
+    "have a joint confidence of 95 % (Bonferroni over all pairs). Fewer than six replications are too few for a verdict."
 )
 
 

@@ -89,8 +89,8 @@ def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_thr
         threads = min(jobs or all_cores(), runs)
         here = f", {told_time(cpu_seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
         known = reproduction.total - runs
-        beside = f" beside {known} that {'are' if known > 1 else 'is'} stored" if known else ""
-        told = f"{runs} run{'s' * (runs > 1)} to be made{beside}, some {told_time(cpu_seconds)} of CPU time{here}"
+        beside = f" ({known} already stored)" if known else ""
+        told = f"{runs} run{'s' * (runs > 1)} to make{beside}, about {told_time(cpu_seconds)} of CPU time{here}"
         print(f"{study.name}: {told}", file=sys.stderr)
 
 
@@ -107,7 +107,10 @@ def reproduce(
 ) -> tuple[Reproduction, int, float]:
     """Simulate rows with progress on standard error; returns the reproduction, exit status and wall seconds."""
     if len(rows) * (replications or 1) > MOST_RUNS:
-        raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
+        raise UsageError(
+            f"--replications {replications}: {len(rows)} rows with {replications or 1} runs each are more than {MOST_RUNS} runs; "
+            "choose fewer rows or replications"
+        )
     reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
     status = 0
     announced = False

@@ -42,7 +42,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             self._lock = FolderLock(path)
         except BlockingIOError:
             raise UsageError(
-                f"{path}: another command is writing there; wait for its end, or choose another folder"
+                f"{path}: another command is writing there; wait until it ends, or choose another folder"
             ) from None
         try:
             settle(path, overwrite=overwrite)
@@ -53,7 +53,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         except OSError as error:
             self._lock.release()
             remove_empty(made)
-            raise UsageError(f"{error.filename or path}: cannot write there: {error.strerror or error}") from None
+            raise UsageError(f"{error.filename or path}: cannot be written: {error.strerror or error}") from None
         except BaseException:
             self._lock.release()
             raise
@@ -64,20 +64,18 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
 
         if path is None and (self.path / NAME).is_symlink():
             raise UsageError(
-                printable(
-                    f"{self.path / NAME}: is a link, which is not followed; name the file that it leads to with --store"
-                )
+                printable(f"{self.path / NAME}: is a link, which is not followed; name its target with --store")
             )
         self._store = Store(path or self.path / NAME)
         if path:
             self._mark["store"] = str(path.absolute())
         if path is None and (old := self.path / OLD_RUNS).exists():
-            self._store.note = f"{old}: finished runs of an earlier version, which are not looked at; remove the file"
+            self._store.note = f"{old}: finished runs of an earlier version, which are ignored; remove the file"
         return self._store
 
     def publish(self, add: Callable[[FileSet], None]) -> str:
         """Replace the result files by those that ``add`` adds, all or none; returns what failed and what is kept, in words."""
-        failure, rest = self._store.failure if self._store else None, "the other files are all there"
+        failure, rest = self._store.failure if self._store else None, "all other files are complete"
         before = sums(self.path)
         try:
             self._is_there()
@@ -85,16 +83,16 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
                 add(files)
                 files.add(MARK, sealed(self._mark))
         except OSError as error:
-            failure, rest = failure or error, "the result files are as they were before this command"
+            failure, rest = failure or error, "the result files are unchanged"
         except KeyboardInterrupt:
             there = sums(self.path) != before
-            state = "there" if there else "as they were before this command"
+            state = "complete" if there else "unchanged"
             raise KeyboardInterrupt(f"the result files are {state}, and {self._kept()}") from None
         return self._told(failure, "", rest) if failure else ""
 
     def told(self, failure: OSError, what: str) -> str:
         """A sentence that ``what`` could not be written during the runs, why, and what is kept."""
-        return self._told(failure, f"{what} ", "the result files are as they were before this command")
+        return self._told(failure, f"{what} ", "the result files are unchanged")
 
     def _told(self, failure: OSError, what: str, rest: str) -> str:
         why = failure.strerror or failure
@@ -137,7 +135,7 @@ def interrupted(finished: str, store: Store | None) -> str:
     """Message of an interrupted command: what has ``finished``, and what is kept for the next run."""
     kept = _kept_in(store) if store else "nothing is kept without --out or --store"
     if store and store.kept:
-        kept += ", and the same command goes on from there"
+        kept += ", and the same command continues from there"
     return printable(f"interrupted: {finished}; {kept}")
 
 
@@ -151,7 +149,7 @@ def _refuse_others(path: Path, holds: str, content: str) -> None:
     there = sorted(file.name for file in path.iterdir() if not file.name.startswith("."))
     if not there:
         return
-    how = "choose another folder, or say --overwrite to replace files of the same names"
+    how = "choose another folder, or use --overwrite to replace files of the same names"
     if MARK not in there:
         some = ", ".join(there[:3]) + (", ..." if len(there) > 3 else "")
         raise UsageError(f"{path}: holds files that Cellyard did not write ({some}); {how}")

@@ -102,9 +102,9 @@ def run_jobs(
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise unknown("kernel", kernel, KERNELS)
     if isinstance(store, (str, PurePath)):
-        raise UsageError(f"store = {str(store)!r}: must be an open store, as cellyard.open_store({str(store)!r}) gives")
+        raise UsageError(f"store = {str(store)!r}: must be an open store, such as cellyard.open_store({str(store)!r})")
     if cancel is not None and not callable(getattr(cancel, "is_set", None)):
-        raise UsageError(f"cancel = {shown(cancel)}: must be a threading.Event, or have is_set() as it does")
+        raise UsageError(f"cancel = {shown(cancel)}: must be a threading.Event, or an object with a method is_set()")
     if kernel != "auto" or digest:
         store = None
 

@@ -37,11 +37,11 @@ def limit_bytes(value: str | int | None) -> int:
 def check_possible(scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -> None:
     """Raise `UsageError` if runs of these scenarios in canonical JSON cannot write captures."""
     if not any(map(captures, scenarios)):
-        raise UsageError('there are no captures: the scenario has no probe with what = "capture"')
+        raise UsageError('capture_limit has no effect: the scenario has no probe with what = "capture"')
     if kernel == "twin":
-        raise UsageError("captures need another kernel: the reference engine (twin) writes none")
+        raise UsageError("the reference engine (kernel twin) writes no captures: choose another kernel")
     if on_cluster:
-        raise UsageError("captures are written on this machine only: leave out the cluster (--on, --workers)")
+        raise UsageError("captures can be written by runs on this machine only: omit the cluster (--on, --workers)")
 
 
 def names(scenario: str) -> dict[int, str]:

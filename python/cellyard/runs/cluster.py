@@ -98,7 +98,7 @@ class _Task:
 
 
 #: Advice on what a script that starts workers needs.
-_GUARD = ', with `if __name__ == "__main__":` around what it does'
+_GUARD = ', with its code under `if __name__ == "__main__":`'
 
 #: Changes of Dask's defaults for a cluster on this machine.
 _LOCAL = {
@@ -122,7 +122,9 @@ class Workers(AbstractContextManager["Workers"]):
     def __init__(self, on: str | None = None, number: int | None = None) -> None:
         self.number = whole("workers", number, most=MOST_WORKERS)
         if (on is None) == (self.number is None):
-            raise UsageError("say either where the cluster is, or how many workers it is to have")
+            raise UsageError(
+                "exactly one of on (the address of a cluster) and number (of workers to start) is required"
+            )
         self.name = on if on is not None else f"{self.number} worker{'s' * (self.number != 1)}"
         self._client: Any = None
         self._cluster: Any = None
@@ -130,7 +132,7 @@ class Workers(AbstractContextManager["Workers"]):
         distributed = _distributed()
         if on is not None:
             if not isinstance(on, str) or "://" not in on:
-                raise UsageError(f"on = {shown(on)}: must be the address of a Dask scheduler, as tcp://HOST:8786")
+                raise UsageError(f"on = {shown(on)}: must be the address of a Dask scheduler, such as tcp://HOST:8786")
             self._client = self._connected(distributed, on)
             self._checked()
 
@@ -152,7 +154,7 @@ class Workers(AbstractContextManager["Workers"]):
             self._client.wait_for_workers(1, timeout=ANSWER_SECONDS)
         except TimeoutError:
             self.close()
-            raise UsageError(f"{self.name}: the cluster has no workers") from None
+            raise UsageError(f"{self.name}: the cluster has no workers; start at least one") from None
         builds = self._client.run(_build, on_error="return")
         for address, build in builds.items():
             if build != _build():
@@ -191,7 +193,7 @@ class Workers(AbstractContextManager["Workers"]):
         script = str(getattr(sys.modules["__main__"], "__file__", ""))
         if script.startswith("<"):
             raise UsageError(
-                f"{self.name}: they begin with the script that starts them, and {script} is no file: save it as one{_GUARD}"
+                f"{self.name}: workers run the script that starts them, but {script} is not a file: save it as a file{_GUARD}"
             )
 
     @contextmanager
@@ -201,7 +203,7 @@ class Workers(AbstractContextManager["Workers"]):
             yield
         except RuntimeError as error:
             raise UsageError(
-                f"{self.name}: they do not start ({str(error).rstrip('.')}); a script that starts workers is to be a file{_GUARD}"
+                f"{self.name}: the workers did not start ({str(error).rstrip('.')}); a script that starts workers must be a file{_GUARD}"
             ) from None
 
     def close(self) -> None:
@@ -336,9 +338,9 @@ class _Flight:
             return
         error = future.exception() if future.status == "error" else None
         if error is None:  # forgotten by the scheduler
-            raise RunError("the cluster has dropped what it was asked for; what was finished is kept")
+            raise RunError("the cluster has dropped tasks of this command; finished runs are kept")
         if type(error).__name__ != "KilledWorker":
-            raise RunError(f"a worker of the cluster: {type(error).__name__}: {error}")
+            raise RunError(f"a worker of the cluster failed: {type(error).__name__}: {error}")
         if task.alone:
             self.aside += task.places
             self.done += 1
@@ -359,7 +361,7 @@ class _Flight:
         gone = self._client.status not in ("running", "connecting")
         if gone or time.monotonic() - self._seen > LOST_SECONDS:
             raise RunError(
-                f"the cluster has {'gone away' if gone else f'had no workers for {LOST_SECONDS:.0f} s'}; what was finished is kept"
+                f"the cluster has {'gone away' if gone else f'had no workers for {LOST_SECONDS:.0f} s'}; finished runs are kept"
             )
 
     def cancel(self) -> None:
@@ -373,7 +375,7 @@ class _Flight:
         """The runs that were set aside, in words."""
         names = [label(self._jobs[place]) for place in self.aside]
         some = "; ".join(names[:5]) + (f"; and {len(names) - 5} more" if len(names) > 5 else "")
-        return f"{some}: set aside: workers were lost each time that it was under way, the last times alone"
+        return f"{some}: given up, because workers were lost each time it ran, at last even when it ran alone"
 
 
 def _expected(jobs: Sequence[Job]) -> list[float]:
@@ -389,7 +391,7 @@ def _expected(jobs: Sequence[Job]) -> list[float]:
 
 def _refused(address: str, build: object) -> str:
     what = f"has engine {build}" if isinstance(build, str) else f"has no Cellyard ({build})"
-    return f"{address}: {what}, and this is {_build()}: install the same Cellyard on all workers"
+    return f"{address}: {what}, but this process has engine {_build()}: install the same Cellyard on all workers"
 
 
 def _greeted(distributed: Any, address: str) -> None:
@@ -417,7 +419,7 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise UsageError("a cluster needs distributed: pip install distributed") from None
+        raise UsageError("a cluster needs the package distributed: pip install distributed") from None
     for name in ("distributed", "distributed.client"):  # what matters is told as an error
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
@@ -446,9 +448,13 @@ def asked(on: str | None, number: int | None, threads: int | None) -> Iterator[W
         yield None
         return
     if on is not None and number is not None:
-        raise UsageError("--on and --workers exclude each other: a cluster that is there, or one to be started")
+        raise UsageError(
+            "--on and --workers cannot be used together: --on uses an existing cluster, --workers starts one"
+        )
     if threads is not None:
-        raise UsageError("--jobs are threads of this process: with --on and --workers none of them runs anything")
+        raise UsageError(
+            "--jobs cannot be used with --on or --workers: it sets the threads of this process, and the cluster makes the runs"
+        )
     with Workers(on, number) as workers:
         workers.tells = True
         yield workers

@@ -124,7 +124,9 @@ class Spool(AbstractContextManager["Spool"]):
         while rest:
             read = self._file.readinto(rest)  # type: ignore[attr-defined]
             if not read:
-                raise SpoolError(0, "the points of probes are no longer there", str(self._folder))
+                raise SpoolError(
+                    0, "the temporary file of probe data is shorter than what was written to it", str(self._folder)
+                )
             rest = rest[read:]
 
     def __exit__(

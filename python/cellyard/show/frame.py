@@ -39,7 +39,7 @@ def of_records(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> An
     try:
         library: Any = importlib.import_module(kind)
     except ImportError:
-        raise UsageError(f"frames of {kind} need {kind}: pip install {kind}") from None
+        raise UsageError(f"frames of {kind} need the package {kind}: pip install {kind}") from None
     names = list(dict.fromkeys(name for record in records for name in record))
     data = {name: [record.get(name) for record in records] for name in names}
     return library.DataFrame(data, strict=False) if kind == "polars" else library.DataFrame(data)

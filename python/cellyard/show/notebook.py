@@ -16,7 +16,7 @@ MOST_ROWS, MOST_LINES = 20, 60
 def drawing_html(title: str, drawing: str) -> str:
     """A drawing in characters, up to `MOST_LINES` lines."""
     lines = drawing.splitlines()
-    more = [f"... and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
+    more = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
     shown = escape("\n".join(lines[:MOST_LINES] + more))
     return f"<b>{escape(title)}</b><pre style='line-height: 1.2'>{shown}</pre>"
 

@@ -76,9 +76,9 @@ def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
     """CPU time of runs, in words; ``finished`` is 0 where no run has finished.
 
     >>> spent(23.46), spent(0.0), spent(0.0, finished=0)
-    ('23.5 s of CPU time', 'all stored before', '0.0 s of CPU time')
+    ('23.5 s of CPU time', 'all from the store', '0.0 s of CPU time')
     """
-    return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds or not finished else "all stored before"
+    return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds or not finished else "all from the store"
 
 
 def span(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
@@ -124,7 +124,7 @@ def _listed(value: object) -> Any:
         return value.tolist()
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"not for JSON: {value!r}")
+    raise TypeError(f"cannot be written as JSON: {value!r}")
 
 
 def json_pieces(value: object) -> Iterator[str]:

@@ -74,21 +74,21 @@ def builds(store: Store, before: str | None, after: str | None) -> tuple[str, st
     def named(option: str, text: str) -> str:
         found = [build for build in there if build.startswith(text)]
         if len(found) != 1:
-            wrong.append(f"{option} {text}: {'several builds begin so' if found else 'no run is of this build'}")
+            wrong.append(
+                f"{option} {text}: {'several builds begin so' if found else 'the store has no run of this build'}"
+            )
             return ""
         return found[0]
 
     earlier = named("--from", before) if before else None
     later = named("--to", after) if after else None
     if wrong:
-        raise UsageError("; ".join([*wrong, f"there are: {listed}"]))
+        raise UsageError("; ".join([*wrong, f"builds in the store: {listed}"]))
     rest = [build for build in there if build not in (later, earlier)]
     later = later or (rest.pop() if rest else None)
     earlier = earlier or (rest.pop() if rest else None)
     if earlier is None or later is None or earlier == later:
-        raise UsageError(
-            f"{store.path}: has runs of one build of the engine or of none, and two are compared; there are: {listed}"
-        )
+        raise UsageError(f"{store.path}: needs runs of two engine builds to compare; builds in the store: {listed}")
     return earlier, later
 
 

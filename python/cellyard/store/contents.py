@@ -138,7 +138,7 @@ def size(store: Reader, run: int) -> int:
 
 #: What may be missing, with a query that counts affected runs from indices alone.
 _LOST = {
-    "runs that are lost, of which results are there": "SELECT count(DISTINCT run) FROM result WHERE run NOT IN (SELECT id FROM run)",
+    "runs that are lost although their results exist": "SELECT count(DISTINCT run) FROM result WHERE run NOT IN (SELECT id FROM run)",
     "runs without a result": "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM result)",
 }
 
@@ -245,11 +245,11 @@ def _canonical(store: Reader, scenario: bytes) -> str:
 
 def _damage(store: Reader, what: str, why: object) -> UsageError:
     """An error about damage in a store, with advice."""
-    return UsageError(f"{store.path}: {what} is not as it was written: {why}; {_cure(store)}")
+    return UsageError(f"{store.path}: {what} is damaged: {why}; {_cure(store)}")
 
 
 def _cure(store: Reader) -> str:
-    return f"`cellyard store prune {store.path} --damaged` removes what is damaged"
+    return f"`cellyard store prune {store.path} --damaged` removes damaged runs"
 
 
 def toml(store: Reader, one: bytes) -> str:
@@ -260,7 +260,7 @@ def toml(store: Reader, one: bytes) -> str:
     try:
         return _engine.write_toml(text)
     except ValueError as error:
-        told = f"{store.path}: the scenario {one.hex()} is of another version of Cellyard"
+        told = f"{store.path}: the scenario {one.hex()} was written by an incompatible version of Cellyard"
         raise OtherVersionError(f"{told}: {str(error)[:MOST_TOLD]}") from None
 
 
@@ -290,7 +290,7 @@ def _read(store: Reader, run: StoredRun, keep: bytes) -> Mapping[str, Any] | Non
     """A stored part of a run, if it exists; raises `DamageError` if it cannot be found by the run's hash."""
     found = store.read(run.hash, keep)
     if found is None and keep in keeps(store, run):
-        raise DamageError("the index of the file does not have it")
+        raise DamageError("the index of the file lacks it")
     return found
 
 
@@ -313,7 +313,7 @@ def _wrong(store: Reader, run: StoredRun) -> str:
         if not there:
             return "it has no result"
         if sealed and there != written:
-            return f"its results take {there} bytes, and {written} were written"
+            return f"its results have {there} bytes, but {written} were written"
     return ""
 
 

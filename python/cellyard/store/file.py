@@ -318,13 +318,11 @@ def open_store(path: Path | str, *, create: bool = False) -> Store:
 
         kept = store_of(found)
         where = (
-            f"its runs are in {kept}, as --store said"
+            f"its runs are in {kept}, the file of --store"
             if kept
-            else "of a command with --store the runs are in that file"
+            else "a command with --store keeps its runs in that file"
         )
-        raise UsageError(
-            printable(f"{found}: has no {NAME}; allowed: a file that --store made, or a folder of --out: {where}")
-        )
+        raise UsageError(printable(f"{found}: has no {NAME}; {where}; {schema.ALLOWED}"))
     return Store(found / NAME, create=create)
 
 
@@ -334,6 +332,6 @@ def _damaged(path: Path, identity: Identity) -> str:
     name, seed = _engine.heading(identity.scenario)
     draw = "" if identity.replication is None else f", replication {identity.replication}"
     return (
-        f"{path}: the run of {name}, seed {seed}{draw} is not as it was written: its checksum does not match; "
-        f"`cellyard store prune {path} --damaged` removes what is damaged, and it is simulated again"
+        f"{path}: the run of {name}, seed {seed}{draw} is damaged: its checksum does not match; "
+        f"`cellyard store prune {path} --damaged` removes damaged runs, which are then simulated again"
     )

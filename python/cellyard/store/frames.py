@@ -37,7 +37,7 @@ def needed(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise UsageError(f"this needs {module}: pip install {module}") from None
+        raise UsageError(f"this needs the package {module}: pip install {module}") from None
 
 
 def frame(

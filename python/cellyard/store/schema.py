@@ -59,7 +59,8 @@ _LOOK_MILLISECONDS = 200
 _CACHE_KIB = 32 << 10
 
 #: Hints in messages: for options that create a store, and for those that need an existing one.
-_NEW_STORE, _STORE = "a new name makes a new one", "allowed: a file that --store made, or a folder of --out"
+_NEW_STORE = "a new file name creates a new store"
+ALLOWED = "allowed: a file written with --store, or a folder written with --out"
 
 
 def patiently(call: Callable[[], T]) -> T:
@@ -120,15 +121,15 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
             raise _denied(path)
         if not os.access(path.parent, os.W_OK):
             denied = _denied(path.parent)
-            raise OSError(denied.errno, f"the folder cannot be written, {denied.strerror}")
+            raise OSError(denied.errno, f"its folder is not writable: {denied.strerror}")
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
         # Decode damaged text anyway, since the checksum finds it.
         connection.text_factory = lambda raw: raw.decode(errors="replace")
-        _prepare(connection, path, _NEW_STORE if create else _STORE)
+        _prepare(connection, path, _NEW_STORE if create else ALLOWED)
     except (sqlite3.Error, OSError) as error:
         _leave(connection, path, there)
-        raise UsageError(_refusal(path, error, _NEW_STORE if create else _STORE)) from None
+        raise UsageError(_refusal(path, error, _NEW_STORE if create else ALLOWED)) from None
     except BaseException:
         _leave(connection, path, there)
         raise
@@ -147,18 +148,18 @@ def _is_file(path: Path, *, create: bool) -> bool:
     """Whether the file exists; raises `UsageError` when it is not a file, or is required and missing."""
     try:
         if path.is_dir():
-            raise UsageError(f"{path}: is a folder; must be a file, in which finished runs are kept")
+            raise UsageError(f"{path}: is a folder; must be a file for finished runs")
         if path.exists():
             # SQLite accepts an empty file as a database and would create tables in it.
             if not create and not path.stat().st_size:
-                raise UsageError(f"{path}: is empty, and no store of runs; {_STORE}")
+                raise UsageError(f"{path}: is an empty file, not a store of runs; {ALLOWED}")
             return True
         if not create:
-            raise UsageError(f"{path}: there is no such store; {_STORE}")
+            raise UsageError(f"{path}: this store does not exist; {ALLOWED}")
         if not path.parent.is_dir():
-            raise UsageError(f"{path}: cannot be made: there is no folder {path.parent}")
+            raise UsageError(f"{path}: cannot be created: the folder {path.parent} does not exist")
     except OSError as error:  # a name that is none
-        raise UsageError(_refusal(path, error, _STORE)) from None
+        raise UsageError(_refusal(path, error, ALLOWED)) from None
     return False
 
 
@@ -198,12 +199,12 @@ def _version(connection: sqlite3.Connection, path: Path, allowed: str) -> int:
         if alone:
             connection.execute("ROLLBACK")
     if application != APPLICATION and (application or version or tables):
-        raise UsageError(f"{path}: is an SQLite file of something else, and no store of runs; {allowed}")
+        raise UsageError(f"{path}: is an SQLite file, but not a store of runs; {allowed}")
     if version < 0:
-        raise UsageError(f"{path}: is a store of version {version}, which there is not: it is damaged; {allowed}")
+        raise UsageError(f"{path}: is damaged: its version is {version}, which does not exist; {allowed}")
     if version > len(MIGRATIONS):
         raise UsageError(
-            f"{path}: is a store of version {version}, which a newer Cellyard made; this one knows up to {len(MIGRATIONS)}; "
+            f"{path}: is a store of version {version}, written by a newer Cellyard; this one reads up to {len(MIGRATIONS)}; "
             f"{allowed}"
         )
     return int(version)
@@ -229,7 +230,7 @@ def told(error: Exception, path: Path | None = None) -> OSError:
     if isinstance(error, OSError):
         return OSError(error.errno, error.strerror or str(error), str(path or ""))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    busy = (errno.EAGAIN, f"others have been writing for {BUSY_SECONDS:.0f} s")
+    busy = (errno.EAGAIN, f"other processes have been writing for {BUSY_SECONDS:.0f} s")
     number, words = {
         sqlite3.SQLITE_FULL: (errno.ENOSPC, os.strerror(errno.ENOSPC)),
         sqlite3.SQLITE_READONLY: (errno.EROFS, "it, or its folder, is read-only"),

@@ -77,7 +77,9 @@ def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None
         ).fetchone()
         if there:
             if there[0] != seal and _differ(store.read(run.hash, keep), other.read(run.hash, keep)):
-                done.left_out.append(f"{other.path}: {run.label} is another one in {store.path}, which keeps its own")
+                done.left_out.append(
+                    f"{other.path}: {run.label} has different results in {store.path}, which keeps its own"
+                )
             continue
         row = {"run": number, "keep": keep, "seal": seal, "recorded": recorded, "content": content}
         store.insert("result", row)

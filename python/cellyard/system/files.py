@@ -151,8 +151,8 @@ def settle(folder: Path, *, overwrite: bool = False) -> None:
     except ValueError:
         if not overwrite:
             raise UsageError(
-                f"{folder / LIST}: damaged, and so it is not known which files belong together; choose another folder, "
-                "or say --overwrite to replace them"
+                f"{folder / LIST}: is damaged, so it is unknown which files belong together; choose another folder, "
+                "or use --overwrite to replace them"
             ) from None
         (folder / LIST).unlink()
     _discard(folder)
@@ -166,7 +166,7 @@ def _settle(folder: Path) -> None:
     found = unsealed(text)
     files, gone = found.get("files"), found.get("gone")
     if not isinstance(files, dict) or not isinstance(gone, dict) or not all(map(_is_plain, [*files, *gone])):
-        raise ValueError("it names what is no file of the folder")
+        raise ValueError("it lists a name that is not a file of the folder")
     for name in files:
         with suppress(FileNotFoundError):  # it is in its place
             _named(folder / name, os.replace, folder / f"{NEW}{name}", folder / name)
@@ -250,5 +250,5 @@ def writable_folder(path: Path) -> Path:
         trial.unlink(missing_ok=True)
     except OSError as error:
         remove_empty(made)
-        raise UsageError(f"{path}: cannot write there: {error.strerror or error}") from None
+        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
     return path

@@ -41,7 +41,7 @@ def memory_bytes(value: str | int | None) -> int | None:
     (4000000000, 1610612736, 1000)
     >>> memory_bytes("4")
     Traceback (most recent call last):
-    cellyard.errors.UsageError: memory = '4': must be a size as 4GB or 500 MiB, at least 1 byte
+    cellyard.errors.UsageError: memory = '4': must be a size such as 4GB or 500 MiB, at least 1 byte
     """
     if value is None:
         machine = _machine_bytes()
@@ -60,7 +60,7 @@ def size_bytes(name: str, value: str | int) -> int:
     else:
         size = whole(name, value, most=_LARGEST_SIZE - 1)
     if size is None or not 0 < size < _LARGEST_SIZE:
-        raise UsageError(f"{name} = {shown(value)}: must be a size as 4GB or 500 MiB, at least 1 byte")
+        raise UsageError(f"{name} = {shown(value)}: must be a size such as 4GB or 500 MiB, at least 1 byte")
     return size
 
 

@@ -79,7 +79,7 @@ class Progress(AbstractContextManager["Progress"]):
             return ""
         rate = (done - self._first) / max(self.seconds, 1e-9)
         pace = f", {rate:.3g} runs/s" if self._total > 1 else ""
-        return f"{pace}, some {max(self._total - done, 0) / rate:.0f} s left"
+        return f"{pace}, about {max(self._total - done, 0) / rate:.0f} s left"
 
     @property
     def seconds(self) -> float:

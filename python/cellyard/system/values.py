@@ -41,7 +41,7 @@ def plain(value: object, path: str, depth: int = 0) -> Any:
     """
     value = own(value)
     if depth > DEEPEST:
-        raise UsageError(f"{path[:40]}...: more than {DEEPEST} tables and lists within each other")
+        raise UsageError(f"{path[:40]}...: more than {DEEPEST} nested tables and lists")
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -86,11 +86,11 @@ def number(path: str, value: object) -> int | float:
     if isinstance(value, SupportsFloat):
         real = float(value)
         if not math.isfinite(real):
-            raise UsageError(f"{path} = {real}: is not a finite number")
+            raise UsageError(f"{path} = {real}: must be a finite number")
         return real
     raise UsageError(
-        f"{path} = {shown(value)}: must be a text, a number, a truth value, a component, a list or a tuple, "
-        f"not of type {type(value).__name__}"
+        f"{path} = {shown(value)}: must be a text, a number, true or false, a component, a list or a tuple, "
+        f"but its type is {type(value).__name__}"
     )
 
 
@@ -110,7 +110,9 @@ def unicode(name: str, value: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise UsageError(f"{name} = {shown(value)}: has half of a surrogate pair, which is no character") from None
+        raise UsageError(
+            f"{name} = {shown(value)}: contains half of a surrogate pair, which is not a character"
+        ) from None
     return str(value)
 
 
@@ -120,7 +122,7 @@ def overrides(name: str, given: object) -> tuple[tuple[str, str], ...]:
     >>> overrides("values", {"host.source.count": 3, "switch.west.ubr.drop": "fba", "seed": None})
     (('host.source.count', '3'), ('switch.west.ubr.drop', 'fba'), ('seed', 'default'))
     """
-    wrong = f"{name} = {shown(given)}: must be a mapping of paths to values, or pairs of both"
+    wrong = f"{name} = {shown(given)}: must map paths to values, or be a list of pairs (path, value)"
     items = given.items() if isinstance(given, Mapping) else given
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise UsageError(wrong)
