@@ -23,7 +23,7 @@ import cellyard.experiment as cx
 from cellyard.commands import example
 from cellyard.results import RunResult
 from cellyard.runs.batch import Job, run_jobs
-from cellyard.runs.known import Added
+from cellyard.runs.protocols import NewRun
 from cellyard.store import Store
 from cellyard.store.contents import groups
 
@@ -88,7 +88,7 @@ def fill(path: Path, jobs: list[Job], keep: Any) -> None:
         store.connection.execute("PRAGMA synchronous = OFF")
         store.connection.execute("PRAGMA wal_autocheckpoint = 50000")
         for start in range(0, len(jobs), 1000):
-            store.add_all([Added(job.identity, kept, text, 1e-3) for job in jobs[start : start + 1000]])
+            store.add_all([NewRun(job.identity, kept, text, 1e-3) for job in jobs[start : start + 1000]])
     tell("filling a store, 1000 runs in a transaction, each", f"{clock.cpu / len(jobs) * 1e6:.0f} us CPU")
 
 

@@ -20,7 +20,7 @@ from typing import Any, get_args, get_type_hints
 from cellyard.components import Tcp
 from cellyard.scenario import Scenario
 from cellyard.show.table import Table
-from cellyard.store import NAME, Store
+from cellyard.store import FILE_NAME, Store
 from cellyard.study import Row, Rows, Study, load, select
 from cellyard.study.agreement import agreement, told_metrics
 from cellyard.study.reproduce import Reproduction
@@ -43,7 +43,7 @@ class Altered(Study):
         for path, value in self.overrides:
             group, _, option = path.partition(".")
             if group in ("tcp", "udp", *RECOVERIES):
-                chosen = [name for name, one in sources.items() if group in (one["kind"], one.get("recovery"))]
+                chosen = [name for name, source in sources.items() if group in (source["kind"], source.get("recovery"))]
                 overrides += [(f"vc.{name}.traffic.{option}", value) for name in chosen]
             else:
                 overrides.append((path, value))
@@ -82,7 +82,7 @@ def main() -> int:
     metrics = told_metrics(study)
     body = []
     base: Rows | None = None
-    with Store(writable_folder(options.out) / NAME) if options.out else nullcontext() as store:
+    with Store(writable_folder(options.out) / FILE_NAME) if options.out else nullcontext() as store:
         for name, overrides in alternatives(study):
             if base is not None and options.only not in name:
                 continue
@@ -95,8 +95,8 @@ def main() -> int:
             base = base or found
             body.append([name, *figures(found, base, metrics)])
             print(*body[-1], file=sys.stderr)
-    header = ["alternative", *(f"{m} {what}" for m in metrics for what in ("error", "change", "mean", "rank"))]
-    print(Table.of_rows(header, body))
+    header = ["alternative", *(f"{m} {value}" for m in metrics for value in ("error", "change", "mean", "rank"))]
+    print(Table.from_rows(header, body))
     return 0
 
 
@@ -104,13 +104,13 @@ def figures(rows: Rows, base: Rows, metrics: Sequence[str]) -> Iterator[Any]:
     """Return error, change, mean and rank correlation of each metric."""
     for metric in metrics:
         judged: Mapping[str, Any] = agreement(rows, metric)
-        both = [(row.simulated[metric], other.simulated[metric]) for row, other in zip(rows, base, strict=True)]
+        pairs = [(row.simulated[metric], other.simulated[metric]) for row, other in zip(rows, base, strict=True)]
         # A metric that an alternative leaves undefined is not counted, such as fairness when
         # nothing was delivered.
-        told = [(here, there) for here, there in both if here is not None and there is not None]
+        defined = [(value, base_value) for value, base_value in pairs if value is not None and base_value is not None]
         yield judged["mean_abs_error"]
-        yield sum(abs(here - there) for here, there in told) / len(told)
-        yield sum(here for here, _ in told) / len(told)
+        yield sum(abs(value - base_value) for value, base_value in defined) / len(defined)
+        yield sum(value for value, _ in defined) / len(defined)
         yield judged["rank_correlation"]
 
 

@@ -73,11 +73,11 @@ def delivered(recovery: str) -> Curve:
 def draw(axes: Axes, curves: Mapping[str, Curve]) -> None:
     """Draw all curves, each labelled at its end, with the time of the repairs enlarged."""
     for (recovery, (time, segments)), colour in zip(curves.items(), plot.COLOURS, strict=False):
-        name, what = FAMILY[recovery]
+        name, reaction = FAMILY[recovery]
         axes.plot(time, segments, color=colour, linewidth=1.8, drawstyle="steps-post")
         for text, below, look in (
             (name, -1, {"color": colour, "weight": "bold"}),
-            (what, 10, {"color": "#555555", "fontsize": 8}),
+            (reaction, 10, {"color": "#555555", "fontsize": 8}),
         ):
             axes.annotate(text, (time[-1], segments[-1]), xytext=(8, -below), textcoords="offset points", **look)
     shared(axes, curves)

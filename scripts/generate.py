@@ -33,7 +33,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cellyard.system.values import own
+from cellyard.system.values import as_python
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Component:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            object.__setattr__(self, name, own(value))
+            object.__setattr__(self, name, as_python(value))
 '''
 
 #: The first lines of a module of components.
@@ -209,8 +209,8 @@ def scenario_fields(scenario: dict[str, Any]) -> tuple[str, str]:
     """Return the source of the keyword arguments of `Scenario`, each with its field of the scenario file."""
     lines, keys = [], []
     for p in scenario["parameters"]:
-        many = p["kind"]["type"] == "list"
-        name = plural(p["name"]) if many else python_name(p["name"])
+        is_list = p["kind"]["type"] == "list"
+        name = plural(p["name"]) if is_list else python_name(p["name"])
         typed = python_type(p["kind"])
         lines.append(
             textwrap.fill(
@@ -285,9 +285,9 @@ def components_face(public: dict[str, list[str]]) -> str:
     for module, names in sorted(public.items()):
         listed = ", ".join(sorted(names))
         lines.append(f"from cellyard.components.{module} import ({listed},)")
-    every = sorted(name.split()[-1] for names in public.values() for name in names if name[0].isupper())
-    every = [name for name in every if name not in ("SCENARIO_KEYS", "ScenarioFields", "Component")]
-    lines += ["", "__all__ = [", *(f'    "{name}",' for name in every), "]"]
+    class_names = sorted(name.split()[-1] for names in public.values() for name in names if name[0].isupper())
+    class_names = [name for name in class_names if name not in ("SCENARIO_KEYS", "ScenarioFields", "Component")]
+    lines += ["", "__all__ = [", *(f'    "{name}",' for name in class_names), "]"]
     return "\n".join(lines) + "\n"
 
 
@@ -320,9 +320,9 @@ def page(registry: dict[str, Any]) -> str:
 def units(quantities: list[dict[str, Any]]) -> str:
     """Return the section on the units of all quantities."""
     rows = [
-        f"| {of['quantity']} | `{unit['name']}` | {', '.join(f'`{also}`' for also in unit['also'])} |\n"
-        for of in quantities
-        for unit in of["units"]
+        f"| {quantity['quantity']} | `{unit['name']}` | {', '.join(f'`{also}`' for also in unit['also'])} |\n"
+        for quantity in quantities
+        for unit in quantity["units"]
     ]
     return UNITS_HEAD + "".join(rows)
 

@@ -35,7 +35,7 @@ FEATURES = {"avx", "avx2"}
 
 def tools() -> dict[str, str]:
     """Return what counts depend on besides the code."""
-    about = dict(re.findall(r"(.+): (.+)", told("rustc", "-vV")))
+    about = dict(re.findall(r"(.+): (.+)", output_of("rustc", "-vV")))
     flags = Path("/proc/cpuinfo")
     found = FEATURES.intersection(flags.read_text(encoding="utf-8").split()) if flags.exists() else FEATURES
     return {
@@ -43,25 +43,27 @@ def tools() -> dict[str, str]:
         "target": about["host"],
         "C library": " ".join(platform.libc_ver()),
         "processor": " ".join(sorted(found)),
-        "valgrind": told("valgrind", "--version").strip(),
+        "valgrind": output_of("valgrind", "--version").strip(),
     }
 
 
-def told(*command: str) -> str:
+def output_of(*command: str) -> str:
     """Return what a command prints."""
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-def others(now: dict[str, str], before: dict[str, str]) -> list[str]:
+def different_tools(now: dict[str, str], before: dict[str, str]) -> list[str]:
     """Return a line for each tool that differs from that of the stored counts.
 
     >>> others({"valgrind": "3.25", "target": "a"}, {"valgrind": "3.19", "target": "a"})
     ['valgrind: stored 3.19, here 3.25']
     """
-    return [f"{what}: stored {before.get(what)}, here {here}" for what, here in now.items() if before.get(what) != here]
+    return [
+        f"{tool}: stored {before.get(tool)}, here {value}" for tool, value in now.items() if before.get(tool) != value
+    ]
 
 
-def built(*options: str) -> str:
+def build(*options: str) -> str:
     """Build the program with the runs, and return its path.
 
     The build is that of `make bench`, but without optimisation across crates, which takes long.
@@ -87,7 +89,7 @@ def built(*options: str) -> str:
     return str(programs[-1])
 
 
-def counted(program: str, *arguments: str) -> int:
+def count_instructions(program: str, *arguments: str) -> int:
     """Return the number of instructions of a whole run."""
     counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     done = subprocess.run(
@@ -99,7 +101,7 @@ def counted(program: str, *arguments: str) -> int:
     return int(found[1].replace(",", ""))
 
 
-def is_told(case: str, count: int, changelog: str) -> bool:
+def has_note(case: str, count: int, changelog: str) -> bool:
     """Whether the changelog explains this count of a case.
 
     >>> is_told("lan-5", 123_000_000, "* Instructions: lan-5 123.4 million, because of more checks")
@@ -117,15 +119,15 @@ def too_many(now: dict[str, int], before: dict[str, int], changelog: str) -> lis
     >>> too_many({"a": 103, "b": 104, "c": 1}, {"a": 100, "b": 100}, "")
     ['b: 4.0 % more instructions, and no note in the changelog', 'c: not stored']
     """
-    told = []
+    messages = []
     for case, count in now.items():
         if case not in before:
-            told.append(f"{case}: not stored")
-        elif count > (1 + ALLOWED) * before[case] and not is_told(case, count, changelog):
-            told.append(
+            messages.append(f"{case}: not stored")
+        elif count > (1 + ALLOWED) * before[case] and not has_note(case, count, changelog):
+            messages.append(
                 f"{case}: {100 * (count / before[case] - 1):.1f} % more instructions, and no note in the changelog"
             )
-    return told
+    return messages
 
 
 def main() -> None:
@@ -135,22 +137,22 @@ def main() -> None:
     write = options.parse_args().write
     if not shutil.which("valgrind"):
         sys.exit("valgrind is missing (on Debian: apt install valgrind)")
-    here = tools()
+    tools_here = tools()
     stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else None
-    if stored and not write and (differ := others(here, stored["tools"])):
+    if stored and not write and (differ := different_tools(tools_here, stored["tools"])):
         print(
             "instructions are not compared, because the stored ones were counted with other tools:", *differ, sep="\n  "
         )
         return
-    program = built()
-    cases = told(program).split()
-    now = {case: counted(program, case) for case in cases}
+    program = build()
+    cases = output_of(program).split()
+    now = {case: count_instructions(program, case) for case in cases}
     before = stored["instructions"] if stored else {}
     for case, count in now.items():
         change = f"  {100 * (count / before[case] - 1):+6.1f} %" if case in before else ""
         print(f"{case:20} {count / 1e6:8.1f} million{change}")
     if write:
-        STORED.write_text(json.dumps({"tools": here, "instructions": now}, indent=2) + "\n", encoding="utf-8")
+        STORED.write_text(json.dumps({"tools": tools_here, "instructions": now}, indent=2) + "\n", encoding="utf-8")
     elif not stored:
         print(f"no counts are stored: make instructions INSTRUCTIONS_ARGS=--write writes {STORED.relative_to(ROOT)}")
     elif found := too_many(now, before, CHANGELOG.read_text(encoding="utf-8")):

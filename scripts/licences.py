@@ -36,17 +36,19 @@ def linked() -> list[dict[str, Any]]:
     """Return the packages that are linked into the engine, by name and version."""
     command = ["cargo", "metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", PLATFORM]
     found = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
-    packages = {one["id"]: one for one in found["packages"]}
-    needs = {one["id"]: one["deps"] for one in found["resolve"]["nodes"]}
-    waiting = [one for one, package in packages.items() if package["name"] == CRATE]
+    packages = {package["id"]: package for package in found["packages"]}
+    needs = {node["id"]: node["deps"] for node in found["resolve"]["nodes"]}
+    waiting = [identifier for identifier, package in packages.items() if package["name"] == CRATE]
     seen: set[str] = set()
     while waiting:
-        one = waiting.pop()
-        if one in seen or any("proc-macro" in target["kind"] for target in packages[one]["targets"]):
+        identifier = waiting.pop()
+        if identifier in seen or any("proc-macro" in target["kind"] for target in packages[identifier]["targets"]):
             continue
-        seen.add(one)
-        waiting += [need["pkg"] for need in needs[one] if any(kind["kind"] is None for kind in need["dep_kinds"])]
-    chosen = [packages[one] for one in seen if packages[one]["source"]]
+        seen.add(identifier)
+        waiting += [
+            need["pkg"] for need in needs[identifier] if any(kind["kind"] is None for kind in need["dep_kinds"])
+        ]
+    chosen = [packages[identifier] for identifier in seen if packages[identifier]["source"]]
     return sorted(chosen, key=lambda package: (package["name"], package["version"]))
 
 
@@ -70,7 +72,7 @@ def document(packages: Iterable[dict[str, Any]]) -> str:
         names.append(f"{name}: {package['license']}")
         for text in texts(package):
             of_texts.setdefault(text, []).append(name)
-    parts = [f"{', '.join(of)}\n\n{text}\n" for text, of in of_texts.items()]
+    parts = [f"{', '.join(names_of)}\n\n{text}\n" for text, names_of in of_texts.items()]
     return f"\n{RULE}\n".join([HEAD + "\n" + "\n".join(names) + "\n", *parts])
 
 

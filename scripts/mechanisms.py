@@ -212,47 +212,51 @@ def page(found: Measured, replications: int) -> str:
             "| mechanism | state | efficiency | fairness | cell loss, % | mean queue, cells |\n|---|---|---|---|---|---|"
         )
         for mechanism in MECHANISMS:
-            of = found[network.name, mechanism.name]
+            values = found[network.name, mechanism.name]
             parts.append(
-                f"| {mechanism.name} | {mechanism.state} | {of['efficiency']:.3f} | {of['fairness']:.3f} | {of['loss']:.2f} | "
-                f"{of['queue']:.0f} |"
+                f"| {mechanism.name} | {mechanism.state} | {values['efficiency']:.3f} | {values['fairness']:.3f} | {values['loss']:.2f} | "
+                f"{values['queue']:.0f} |"
             )
     return "\n".join(parts) + "\n"
 
 
 def sentences(found: Measured) -> list[str]:
     """Return sentences about which mechanism is best where, derived from the numbers."""
-    told = []
+    lines = []
     for network in NETWORKS:
         best = {}
         for metric in ("efficiency", "fairness"):
-            values = {one.name: found[network.name, one.name][metric] for one in MECHANISMS if one.name != IDEAL}
+            values = {
+                candidate.name: found[network.name, candidate.name][metric]
+                for candidate in MECHANISMS
+                if candidate.name != IDEAL
+            }
             best[metric] = max(values.items(), key=lambda each: each[1])
         plain = found[network.name, MECHANISMS[0].name]
-        told.append(
+        lines.append(
             f"* {network.name}: most efficient {best['efficiency'][0]} ({best['efficiency'][1]:.2f}; tail drop "
             f"{plain['efficiency']:.2f}), fairest {best['fairness'][0]} ({best['fairness'][1]:.2f}; tail drop {plain['fairness']:.2f})."
         )
-    return told
+    return lines
 
 
 def draw(found: Measured) -> None:
     """Draw efficiency and fairness side by side, with a cell for each mechanism and network."""
     with plot.style():
         figure, axes = plot.panels(2, width=10.0, height=7.4)
-        for one, metric in zip(axes, ("efficiency", "fairness"), strict=True):
+        for panel, metric in zip(axes, ("efficiency", "fairness"), strict=True):
             values = [[found[network.name, mechanism.name][metric] for network in NETWORKS] for mechanism in MECHANISMS]
-            one.imshow(values, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+            panel.imshow(values, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
             for y, line in enumerate(values):
                 for x, value in enumerate(line):
-                    one.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=7.5)
-            one.set_xticks(
+                    panel.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=7.5)
+            panel.set_xticks(
                 range(len(NETWORKS)), [network.name.replace(", ", "\n") for network in NETWORKS], fontsize=7.5
             )
-            one.set_yticks(range(len(MECHANISMS)), [mechanism.name for mechanism in MECHANISMS], fontsize=8)
-            one.tick_params(labelleft=one is axes[0])
-            one.set_title(metric)
-            one.grid(visible=False)
+            panel.set_yticks(range(len(MECHANISMS)), [mechanism.name for mechanism in MECHANISMS], fontsize=8)
+            panel.tick_params(labelleft=panel is axes[0])
+            panel.set_title(metric)
+            panel.grid(visible=False)
         FIGURE.write_bytes(plot.saved(figure, "png"))
 
 
@@ -264,8 +268,10 @@ def main() -> None:
     found: Measured = {}
     for network in NETWORKS:
         for mechanism in MECHANISMS:
-            of = found[network.name, mechanism.name] = measured(on(network, mechanism), replications)
-            print(network.name, mechanism.name, *(f"{metric} {value:.3f}" for metric, value in of.items()), flush=True)
+            values = found[network.name, mechanism.name] = measured(on(network, mechanism), replications)
+            print(
+                network.name, mechanism.name, *(f"{metric} {value:.3f}" for metric, value in values.items()), flush=True
+            )
     PAGE.write_text(page(found, replications), encoding="utf-8")
     draw(found)
 

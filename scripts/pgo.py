@@ -115,7 +115,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--wheel", action="store_true", help="make a wheel in dist instead of the engine of .venv")
     options.add_argument("--profile", action="store_true", help="make the profile alone")
-    asked = options.parse_args()
+    arguments = options.parse_args()
     program, raw = profdata(), WORK / "raw"
     flags = os.environ.get("RUSTFLAGS", "")
     build = ["cargo", "build", "--quiet", "--release", "--package", "cellyard-python"]
@@ -129,7 +129,7 @@ def main() -> None:
     train(next((WORK / "counting/release").glob("lib_engine.*[!d]")), raw)
     if fault := merge(program, raw, PROFILE):
         sys.exit(f"{program}: {fault}")
-    if asked.profile:
+    if arguments.profile:
         return
     guided = environment(
         RUSTFLAGS=f"{flags} -Cprofile-use={PROFILE}".strip(),
@@ -137,11 +137,11 @@ def main() -> None:
         PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     )
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    here = ["--no-deps", "--no-build-isolation"]
+    pip_options = ["--no-deps", "--no-build-isolation"]
     last = (
-        [*pip, "wheel", *here, "--wheel-dir", "dist", "."]
-        if asked.wheel
-        else [*pip, "install", *here, "--editable", "."]
+        [*pip, "wheel", *pip_options, "--wheel-dir", "dist", "."]
+        if arguments.wheel
+        else [*pip, "install", *pip_options, "--editable", "."]
     )
     subprocess.run(last, cwd=ROOT, env=guided, check=True)
 

@@ -81,8 +81,8 @@ def reference(schema: dict[str, Any]) -> str:
 def plain(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return a field's schema without the null option, and whether the field may be null."""
     if "anyOf" in schema:
-        (one,) = (item for item in schema["anyOf"] if item != {"type": "null"})
-        return one, True
+        (inner,) = (item for item in schema["anyOf"] if item != {"type": "null"})
+        return inner, True
     kinds = schema.get("type")
     if isinstance(kinds, list):
         (kind,) = (item for item in kinds if item != "null")
@@ -113,27 +113,27 @@ def words(schema: dict[str, Any]) -> str:
 
 def python_type(schema: dict[str, Any]) -> str:
     """Return the Python type of a field."""
-    one, optional = plain(schema)
-    if one.get("type") == "array":
-        items = one["items"]
+    inner, optional = plain(schema)
+    if inner.get("type") == "array":
+        items = inner["items"]
         typed = "NDArray[np.float64]" if items.get("type") == "number" else f"tuple[{python_type(items)}, ...]"
     else:
-        typed = type_name(reference(one)) or PYTHON[one["type"]]
+        typed = type_name(reference(inner)) or PYTHON[inner["type"]]
     return f"{typed} | None" if optional else typed
 
 
 def maker(schema: dict[str, Any], types: Types) -> str:
     """Return the function that converts a field's value from the document, or an empty string if none is needed."""
-    one, optional = plain(schema)
-    name = reference(one)
+    inner_schema, optional = plain(schema)
+    name = reference(inner_schema)
     if name and types.is_class(name):
         assert not optional, f"{name}: a part that may be none has no maker yet"
         return f"{type_name(name)}.from_document"
-    if one.get("type") != "array":
+    if inner_schema.get("type") != "array":
         return ""
-    if one["items"].get("type") == "number":
+    if inner_schema["items"].get("type") == "number":
         return "array"
-    return f"each({maker(one['items'], types) or 'str'})"
+    return f"each({maker(inner_schema['items'], types) or 'str'})"
 
 
 def class_source(name: str, types: Types) -> str:
@@ -141,10 +141,13 @@ def class_source(name: str, types: Types) -> str:
     schema = types.defs[name]
     arrays = any(maker(inner, types) == "array" for _, inner in properties(schema))
     base = "CountPart" if name in COUNTS else "ArrayPart" if arrays else "ResultPart"
-    own = ", eq=False" if arrays else ""
-    lines = [f"@dataclass(frozen=True, slots=True, kw_only=True, repr=False{own})", f"class {type_name(name)}({base}):"]
+    equality = ", eq=False" if arrays else ""
+    lines = [
+        f"@dataclass(frozen=True, slots=True, kw_only=True, repr=False{equality})",
+        f"class {type_name(name)}({base}):",
+    ]
     first, *more = words(schema).split("\n\n")
-    filled = [textwrap.fill(one, WIDTH, initial_indent="    ", subsequent_indent="    ") for one in more]
+    filled = [textwrap.fill(paragraph, WIDTH, initial_indent="    ", subsequent_indent="    ") for paragraph in more]
     lines.append('    """' + "\n\n".join([first, *filled]) + ('\n    """' if more else '"""'))
     fields = dict(properties(schema))
     renamed = {field: RENAMED[field] for field in fields if field in RENAMED}

@@ -34,9 +34,9 @@ def unit(name: str, schema: dict[str, Any]) -> str:
 
     A field that is not a number has an empty unit.
     """
-    one, _ = plain(schema)
-    one = one.get("items", one)
-    if one.get("type") not in ("integer", "number"):
+    inner, _ = plain(schema)
+    inner = inner.get("items", inner)
+    if inner.get("type") not in ("integer", "number"):
         return ""
     named = [UNITS[word] for word in name.split("_") if word in UNITS]
     return str(schema.get("unit") or (named[-1] if named else "1"))
@@ -44,14 +44,14 @@ def unit(name: str, schema: dict[str, Any]) -> str:
 
 def page_type(schema: dict[str, Any]) -> str:
     """Return the type of a field as shown on the page, with a link if the type has a section."""
-    one, optional = plain(schema)
-    if one.get("type") == "array":
-        return f"list of {page_type(one['items'])}"
-    name = reference(one)
+    inner, optional = plain(schema)
+    if inner.get("type") == "array":
+        return f"list of {page_type(inner['items'])}"
+    name = reference(inner)
     typed = (
         f"[{name}](#{name.lower()})"
         if name
-        else {"string": "text", "boolean": "true or false"}.get(one["type"], one["type"])
+        else {"string": "text", "boolean": "true or false"}.get(inner["type"], inner["type"])
     )
     return f"{typed} or none" if optional else typed
 

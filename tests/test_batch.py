@@ -39,7 +39,7 @@ def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixtu
     def fail() -> int:
         raise cy.RunError("a run failed")
 
-    assert cli_command.guarded(fail) == 1
+    assert cli_command.exit_status(fail) == 1
     assert capsys.readouterr().err == "a run failed\n"
 
 
@@ -55,14 +55,14 @@ def test_a_fault_of_our_own_is_told_as_such_in_a_line(
 
     monkeypatch.setenv(cli_command.TRACEBACK, shown)
     for fault in (KeyError("no\nsuch"), PanicException("index out of bounds")):
-        assert cli_command.guarded(partial(fail, fault)) == 70
+        assert cli_command.exit_status(partial(fail, fault)) == 70
         *before, last = capsys.readouterr().err.splitlines()
         assert last.startswith(f"internal error in cellyard: {type(fault).__name__}: ") and "report" in last
         if shown == "1":
             assert before[0].startswith("Traceback") and "in fail" in "".join(before)
         else:
             assert before == [] and last.endswith("the output with CELLYARD_TRACEBACK=1")
-    assert cli_command.guarded(partial(fail, MemoryError())) == 1
+    assert cli_command.exit_status(partial(fail, MemoryError())) == 1
     assert capsys.readouterr().err == "out of memory\n"
 
 

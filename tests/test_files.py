@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from cellyard.outputs.folder import ResultFolder
 from cellyard.runs.batch import Job
-from cellyard.runs.known import Added
+from cellyard.runs.protocols import NewRun
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.system import files
 from cellyard.system.errors import UsageError
-from cellyard.system.files import FileSet, digest, sealed, settle, sums, unsealed, write_whole
+from cellyard.system.files import FileSet, checksums, digest, finish_renames, sealed, unsealed, write_whole
 from conftest import LAN, Cli, stored
 
 RUNS = [Job(Scenario.from_toml(LAN).canonical, replication).identity for replication in range(3)]
@@ -39,7 +39,7 @@ def put(folder: Path, found: dict[str, str]) -> None:
 
 
 def summed(found: dict[str, str]) -> dict[str, str]:
-    return {**found, files.SUMS: "".join(f"{digest(text)}  {name}\n" for name, text in sorted(found.items()))}
+    return {**found, files.SUMS_FILE: "".join(f"{digest(text)}  {name}\n" for name, text in sorted(found.items()))}
 
 
 def test_a_set_replaces_the_one_before_and_its_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
@@ -49,16 +49,16 @@ def test_a_set_replaces_the_one_before_and_its_checksums_are_those_of_sha256sum(
     put(tmp_path, NEW)
     assert contents(tmp_path) == {**summed(NEW), "mine.txt": "kept"}
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
-    assert sums(tmp_path) == {name: digest(text) for name, text in NEW.items()}
+    assert checksums(tmp_path) == {name: digest(text) for name, text in NEW.items()}
     if shutil.which("sha256sum"):
-        subprocess.run(["sha256sum", "--check", "--quiet", files.SUMS], cwd=tmp_path, check=True)
+        subprocess.run(["sha256sum", "--check", "--quiet", files.SUMS_FILE], cwd=tmp_path, check=True)
 
 
 CRASH = """
 import os, sys, pathlib
 from cellyard.system import files
 from cellyard.runs.batch import Job
-from cellyard.runs.known import Added
+from cellyard.runs.protocols import NewRun
 left = int(sys.argv[1])
 
 def counted(call):
@@ -89,7 +89,7 @@ def test_a_crash_at_any_step_leaves_the_set_before_or_the_new_one(tmp_path: Path
         code = CRASH.replace("{new!r}", repr(NEW))
         done = subprocess.run([sys.executable, "-c", code, str(steps), str(folder)], capture_output=True, text=True)
         assert done.returncode in (0, 9), done.stderr
-        settle(folder)
+        finish_renames(folder)
         assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
         assert contents(folder) in (summed(OLD), summed(NEW))
         seen.append(contents(folder) == summed(NEW))
@@ -108,11 +108,11 @@ def test_a_set_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
 
 
 def test_a_damaged_list_is_refused_and_given_up_with_overwrite(tmp_path: Path) -> None:
-    (tmp_path / files.LIST).write_text(sealed({"files": {"a.csv": ""}, "gone": {}}).replace("a.csv", "b.csv"))
-    (tmp_path / f"{files.NEW}b.csv").write_text("new")
+    (tmp_path / files.LIST_FILE).write_text(sealed({"files": {"a.csv": ""}, "gone": {}}).replace("a.csv", "b.csv"))
+    (tmp_path / f"{files.NEW_PREFIX}b.csv").write_text("new")
     with pytest.raises(UsageError, match=r"damaged.*--overwrite"):
-        settle(tmp_path)
-    settle(tmp_path, overwrite=True)
+        finish_renames(tmp_path)
+    finish_renames(tmp_path, overwrite=True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -130,11 +130,11 @@ def test_a_list_that_names_anything_but_files_of_the_folder_is_refused(tmp_path:
         {},
     ]
     for hostile in lists:
-        (folder / files.LIST).write_text(sealed(hostile))
+        (folder / files.LIST_FILE).write_text(sealed(hostile))
         with pytest.raises(UsageError, match="damaged"):
-            settle(folder)
-    (folder / files.SUMS).write_text(f"{'0' * 64}  {name}\n")
-    assert "kept" not in str(sums(folder)) and sums(folder).keys() <= {"a"}  # for a name with a line break
+            finish_renames(folder)
+    (folder / files.SUMS_FILE).write_text(f"{'0' * 64}  {name}\n")
+    assert "kept" not in str(checksums(folder)) and checksums(folder).keys() <= {"a"}  # for a name with a line break
     assert (tmp_path / "kept").exists() and (folder / ".kept").exists()
 
 
@@ -145,7 +145,7 @@ def test_a_set_removes_only_what_is_as_an_earlier_set_wrote_it(tmp_path: Path) -
     (tmp_path / "linked.csv").unlink()
     (tmp_path / "linked.csv").symlink_to("elsewhere")
     (tmp_path / "thesis.tex").write_text("my thesis")
-    with (tmp_path / files.SUMS).open("a") as file:  # as in another user's folder
+    with (tmp_path / files.SUMS_FILE).open("a") as file:  # as in another user's folder
         file.write(f"{'0' * 64}  thesis.tex\n{'0' * 64}  {'a' * 300}\n{'0' * 64}  mine\0\n")
     put(tmp_path, NEW)
     kept = {"edited.csv": "my own numbers", "linked.csv": "old", "elsewhere": "old", "thesis.tex": "my thesis"}
@@ -155,13 +155,13 @@ def test_a_set_removes_only_what_is_as_an_earlier_set_wrote_it(tmp_path: Path) -
 def test_links_in_a_folder_of_results_are_replaced_and_not_followed(tmp_path: Path) -> None:
     folder, victims = tmp_path / "out", [tmp_path / f"victim{place}" for place in range(4)]
     folder.mkdir()
-    names = ("provenance.json", "a.csv", f"{files.NEW}a.csv", files.SUMS)
+    names = ("provenance.json", "a.csv", f"{files.NEW_PREFIX}a.csv", files.SUMS_FILE)
     for victim, name in zip(victims, names, strict=True):
         victim.write_text("mine")
         (folder / name).symlink_to(f"../{victim.name}")
     with ResultFolder(folder, holds="a", content="a", provenance={}, overwrite=True) as made:
-        (folder / f"{files.NEW}a.csv").unlink(missing_ok=True)
-        (folder / f"{files.NEW}a.csv").symlink_to(f"../{victims[2].name}")  # while the command runs
+        (folder / f"{files.NEW_PREFIX}a.csv").unlink(missing_ok=True)
+        (folder / f"{files.NEW_PREFIX}a.csv").symlink_to(f"../{victims[2].name}")  # while the command runs
         assert made.publish(lambda found: found.add("a.csv", "a")) == ""
         (folder / "runs.sqlite").symlink_to("../victim0")
         with pytest.raises(UsageError, match=r"runs\.sqlite: is a link, which is not followed"):
@@ -209,7 +209,7 @@ def test_a_folder_says_what_it_held_until_the_new_files_are_there(tmp_path: Path
     with folder("b", overwrite=True) as second:
         second.publish(lambda made: made.add("b.csv", "b"))
     assert unsealed((tmp_path / "provenance.json").read_text()) == {"holds": "b", "content": "b", "n": "b"}
-    assert set(contents(tmp_path)) == {"b.csv", "provenance.json", files.SUMS}
+    assert set(contents(tmp_path)) == {"b.csv", "provenance.json", files.SUMS_FILE}
     (tmp_path / "provenance.json").write_text('{"holds": "b", "content": "b"}')  # as an earlier version wrote it
     with pytest.raises(UsageError, match=r"provenance\.json: .* checksum .* earlier version.*--overwrite"):
         folder("b")
@@ -290,7 +290,7 @@ def test_the_log_of_a_store_takes_no_room_from_runs_that_fit_the_file(tmp_path: 
     resource = pytest.importorskip("resource")
     noise = random.Random(1)
     runs = [
-        Added(
+        NewRun(
             Job(Scenario.from_toml(LAN).canonical, replication).identity, {"n": noise.randbytes(1300).hex()}, None, 0.0
         )
         for replication in range(40)

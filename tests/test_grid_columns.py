@@ -9,7 +9,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard import _engine
-from cellyard.show.columns import _ALSO, _UNITS, as_columns
+from cellyard.show.columns import _ALIASES, _UNITS, as_columns
 from conftest import LAN
 
 #: For each kind of quantity: a field, its place in the resolved scenario, and how many of its units
@@ -25,12 +25,12 @@ FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
 def test_every_unit_of_the_engine_is_known_in_each_spelling() -> None:
     units = [unit for quantity in json.loads(_engine.registry())["units"] for unit in quantity["units"]]
     assert {unit["name"] for unit in units} == set(_UNITS)
-    assert {(other, unit["name"]) for unit in units for other in unit["also"]} == set(_ALSO.items())
+    assert {(other, unit["name"]) for unit in units for other in unit["also"]} == set(_ALIASES.items())
 
 
-@pytest.mark.parametrize("unit", [*_UNITS, *_ALSO])
+@pytest.mark.parametrize("unit", [*_UNITS, *_ALIASES])
 def test_a_quantity_is_what_the_engine_takes_it_for(unit: str) -> None:
-    column = _UNITS[_ALSO.get(unit, unit)][0]
+    column = _UNITS[_ALIASES.get(unit, unit)][0]
     path, read = FIELDS[column]
     number = {
         "Tbps": 1,

@@ -41,14 +41,14 @@ TOOLS = {"compiler": "rustc 1.95.0, LLVM 21.1.1", "target": "x86_64-unknown-linu
 
 
 @pytest.mark.parametrize("what", TOOLS)
-def test_counts_of_other_tools_are_not_compared_and_the_difference_is_told(what: str) -> None:
-    assert instructions.others(TOOLS, TOOLS) == []
-    told = instructions.others({**TOOLS, what: "another"}, TOOLS)
+def test_counts_of_other_tools_are_not_compared_and_the_difference_has_note(what: str) -> None:
+    assert instructions.different_tools(TOOLS, TOOLS) == []
+    told = instructions.different_tools({**TOOLS, what: "another"}, TOOLS)
     assert told == [f"{what}: stored {TOOLS[what]}, here another"]
 
 
 def test_tools_that_were_not_stored_differ() -> None:
-    assert instructions.others(TOOLS, {}) != []
+    assert instructions.different_tools(TOOLS, {}) != []
 
 
 def test_every_inline_attribute_is_in_the_table_that_says_which_case_needs_it() -> None:

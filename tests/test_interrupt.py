@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cellyard.runs.batch import all_cores
+from cellyard.runs.batch import core_count
 from conftest import shown_until_the_end, stored
 
 STAT = "/proc/{}/stat"
@@ -28,7 +28,7 @@ STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 #: Largest number of runs being stored when the signal comes: hardly more than cores, as runs that
 #: finish together are stored together. These runs may be in the store or not, and count as
 #: unfinished.
-AT_ONCE = 2 * all_cores()
+AT_ONCE = 2 * core_count()
 
 
 def listen() -> None:

@@ -23,9 +23,9 @@ from cellyard.results.run import with_lists
 from cellyard.runs.batch import Job
 from cellyard.scenario import Scenario
 from cellyard.store import Store
-from cellyard.store.content import seal, unpacked
+from cellyard.store.encoding import decoded, seal
 from cellyard.system.errors import UsageError
-from cellyard.system.files import LIST, NEW, SUMS, TRIAL, digest, settle, sums
+from cellyard.system.files import LIST_FILE, NEW_PREFIX, SUMS_FILE, TRIAL_PREFIX, checksums, digest, finish_renames
 from conftest import LAN, Cli, stored
 
 KILLS = int(os.environ.get("CELLYARD_KILLS", "25"))
@@ -69,12 +69,18 @@ def text(result: Mapping[str, Any] | None) -> str:
 def look(folder: Path) -> str:
     """Check that the folder is consistent for the next command, and return its state."""
     names = [path.name for path in folder.iterdir()]
-    found = "list" if LIST in names else "new" if any(name.startswith((NEW, TRIAL)) for name in names) else "clean"
-    settle(folder)
+    found = (
+        "list"
+        if LIST_FILE in names
+        else "new"
+        if any(name.startswith((NEW_PREFIX, TRIAL_PREFIX)) for name in names)
+        else "clean"
+    )
+    finish_renames(folder)
     names = [path.name for path in folder.iterdir()]
     assert not [name for name in names if name.startswith(".")]
-    of_set = sums(folder)
-    alone = {name for name in names if not name.startswith("runs.sqlite")} - set(of_set) - {SUMS}
+    of_set = checksums(folder)
+    alone = {name for name in names if not name.startswith("runs.sqlite")} - set(of_set) - {SUMS_FILE}
     assert alone <= {"provenance.json"}, alone
     for name, checksum in of_set.items():
         assert digest((folder / name).read_bytes()) == checksum, name
@@ -136,7 +142,7 @@ def read(store: Store, run: bytes) -> Any:
         "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?)", (run,)
     )
     assert seal(run, b"", recorded, content) == sealed
-    return unpacked(content, recorded, store.pieces(number, run) if recorded else ())
+    return decoded(content, recorded, store.pieces(number, run) if recorded else ())
 
 
 def test_two_commands_write_one_store_while_both_are_killed(tmp_path: Path) -> None:
@@ -210,10 +216,10 @@ def test_damaged_result_files_are_found_by_their_checksums_and_written_anew(
     whole = path.read_bytes()
     damaged = bytes([*whole[:-9], whole[-9] ^ 1, *whole[-8:]])
     path.write_bytes(damaged)
-    assert digest(damaged) != sums(tmp_path / "out")[name] == digest(whole)
+    assert digest(damaged) != checksums(tmp_path / "out")[name] == digest(whole)
     again = cli(*options)
     if name == "provenance.json":  # it is read back
         assert again.returncode == 2 and "out/provenance.json: " in again.stderr and "checksum" in again.stderr
         again = cli(*options, "--overwrite")
     assert again.returncode == 0
-    assert digest(path.read_bytes()) == sums(tmp_path / "out")[name]
+    assert digest(path.read_bytes()) == checksums(tmp_path / "out")[name]

@@ -11,7 +11,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard import studies as package
-from cellyard.commands.run_text import OF_CELLS, OF_FRAMES
+from cellyard.commands.run_text import CELL_TOTALS, FRAME_TOTALS
 from cellyard.commands.study_files import records, vc_records
 from cellyard.results import Totals
 from cellyard.results.path import metric_path
@@ -294,7 +294,7 @@ def test_a_published_count_was_rounded_to_a_whole_number(counts: set[str], insid
 
 
 def test_the_columns_of_the_summary_are_totals() -> None:
-    assert {*OF_FRAMES, *OF_CELLS} <= set(Totals.numbers())
+    assert {*FRAME_TOTALS, *CELL_TOTALS} <= set(Totals.numbers())
 
 
 def test_the_declaration_that_the_documentation_shows_can_be_measured(mine: Make) -> None:

@@ -184,7 +184,7 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     showing.display = display  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", showing)
-    monkeypatch.setattr(progress, "SHOWN_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "NOTEBOOK_SECONDS", 0.0)
     return shown
 
 

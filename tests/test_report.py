@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cellyard.commands import study_report
 from cellyard.commands.study_pages import Picture, page, summary
-from cellyard.show.text import cell, span
+from cellyard.show.text import format_range, format_value
 from cellyard.study import Row, Rows, Study, Table, load, select, studies
 from cellyard.study.outliers import FAR, is_outside, outside, told, where_errors_come_from
 from cellyard.study.rows import COUNTS
@@ -163,8 +163,8 @@ def test_figures_of_rows_that_were_not_run_are_counted_and_drawing_tells_how_far
 ) -> None:
     told = "4 of the study's 8 figures: the others show rows that were not run."
     assert told in shown.text("p") and told in (folder / "README.md").read_text(encoding="utf-8")
-    assert study_report.left_out(STUDY, 8) == ""
-    assert study_report.left_out(STUDY, 0).startswith("None of the study's 8 figures: ")
+    assert study_report.undrawn_note(STUDY, 8) == ""
+    assert study_report.undrawn_note(STUDY, 0).startswith("None of the study's 8 figures: ")
 
     monkeypatch.setattr(study_report, "LINE_SECONDS", 0.0)
     rows = Rows(replace(row, simulated={"efficiency": 0.5, "fairness": 0.5}) for row in STUDY.tables["4"].rows)
@@ -190,8 +190,8 @@ def test_a_table_on_the_page_has_every_row_with_simulated_range_and_published(
         texts = [text for _, text in line]
         assert texts[: len(table.parameters)] == [str(row[p]) for p in table.parameters]
         for metric, place in zip(table.metrics, range(len(table.parameters), len(texts), 4), strict=True):
-            assert texts[place] == cell(row["simulated"][metric])
-            assert texts[place + 1] == span(row["range"][metric], is_count=metric in COUNTS)
+            assert texts[place] == format_value(row["simulated"][metric])
+            assert texts[place + 1] == format_range(row["range"][metric], is_count=metric in COUNTS)
             published, star, _ = texts[place + 2].partition("*")
             assert float(published) == row["published"][metric] and bool(star) == ("note" in row)
             assert float(texts[place + 3]) == pytest.approx(row["simulated"][metric] - float(published), abs=0.5)

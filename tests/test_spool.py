@@ -18,7 +18,7 @@ import pytest
 from cellyard.results.drops import RECORD, Drops
 from cellyard.runs import spool as spool_module
 from cellyard.runs.batch import Job, run_jobs
-from cellyard.runs.spool import Spool, Spooled, SpoolError
+from cellyard.runs.spool import Spool, SpooledArray, SpoolError
 from cellyard.show.text import json_pieces, json_text
 from conftest import LAN, Cli
 
@@ -73,7 +73,7 @@ def test_any_slice_is_that_of_an_array(tmp_path: Path) -> None:
     for _ in range(40):
         whole = np.random.default_rng(draw.randrange(1000)).random(draw.randrange(60))
         with Spool(tmp_path) as spool:
-            column, other = Spooled(spool, "=f8"), Spooled(spool, "=f8")
+            column, other = SpooledArray(spool, "=f8"), SpooledArray(spool, "=f8")
             for some in np.split(whole, sorted(draw.randrange(61) for _ in range(draw.randrange(6)))):
                 column.append(some)
                 other.append(some + 1)

@@ -23,7 +23,7 @@ from cellyard.results.drops import RECORD, Drops
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.identity import Identity
 from cellyard.store import Store, schema
-from cellyard.store.content import PIECE_NUMBERS, packed, unpacked
+from cellyard.store.encoding import PIECE_NUMBERS, decoded, encoded
 from cellyard.system.files import writable_folder
 from conftest import LAN, ROOT, Cli, stored
 
@@ -154,7 +154,7 @@ def test_runs_of_an_earlier_engine_can_be_read_and_made_again(tmp_path: Path) ->
 def test_traced_drops_without_averages_as_earlier_stores_have_them_can_be_read() -> None:
     probe = cy.TraceProbe(of="vc1")
     (result,) = (run.result for run in run_jobs([Job(SHORT.with_values({"probe": [probe]}).canonical)]))
-    whole = packed(result)
+    whole = encoded(result)
     recorded = json.loads(whole.recorded or "")
     del recorded["fields"]
     (piece,) = whole.pieces()
@@ -164,7 +164,7 @@ def test_traced_drops_without_averages_as_earlier_stores_have_them_can_be_read()
         before[name] = now[name]
     older = replace(piece, content=zlib.compress(before.tobytes()))
     assert before.dtype.itemsize == 64
-    trace = unpacked(whole.content, json.dumps(recorded), [older])["trace"]
+    trace = decoded(whole.content, json.dumps(recorded), [older])["trace"]
     assert len(trace) > 10 and trace == result["trace"]  # EPD has no average
 
 
@@ -388,12 +388,12 @@ def test_what_is_tried_again_when_many_open_and_close_a_file_at_once() -> None:
             raise errors.pop()
         return 7
 
-    assert schema.patiently(read) == 7
+    assert schema.retry_while_busy(read) == 7
     damaged = sqlite3.OperationalError("never")
     damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     errors = [damaged, damaged]
     with pytest.raises(sqlite3.OperationalError, match="never"):
-        schema.patiently(read)
+        schema.retry_while_busy(read)
     assert len(errors) == 1
 
 

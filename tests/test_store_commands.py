@@ -152,7 +152,7 @@ def test_query_answers_in_sql(cli: Cli, path: Path) -> None:
 def test_a_missing_extra_is_named_in_one_sentence(
     path: Path, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from cellyard.cli.command import guarded
+    from cellyard.cli.command import exit_status
     from cellyard.commands import store_query
 
     monkeypatch.setitem(__import__("sys").modules, module, None)

@@ -222,7 +222,7 @@ def test_a_run_that_was_mended_since_it_was_chosen_is_not_pruned(path: Path) -> 
     with Store(path) as one, Store(path) as other:
 
         def is_damaged(run: contents.StoredRun) -> bool:
-            return bool(contents.damaged(one, run))
+            return bool(contents.damage_in(one, run))
 
         chosen = list(filter(is_damaged, one.runs()))
         assert [run.number for run in chosen] == [4]
@@ -244,14 +244,14 @@ def test_tables_are_of_one_moment_while_another_process_prunes(path: Path) -> No
 def test_merge_takes_a_store_as_it_was_at_one_moment(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, judge = tables(path), contents.damaged
+    before, judge = tables(path), contents.damage_in
 
     def pruned(store: Store, run: contents.StoredRun) -> str:
         with Store(path) as other:
             remove(other, list(other.runs()))
         return judge(store, run)
 
-    monkeypatch.setattr(contents, "damaged", pruned)
+    monkeypatch.setattr(contents, "damage_in", pruned)
     with Store(tmp_path / "all.sqlite") as store, Store(path) as other:
         done = merge(store, other)
     assert (done.added, done.left_out) == (4, []) and tables(tmp_path / "all.sqlite") == before
@@ -278,7 +278,7 @@ def sizes(path: Path) -> tuple[list[int], list[int]]:
     with Store(path) as store:
         runs = list(store.runs())
         for run in runs:
-            contents.check(store, run)
+            contents.check_run(store, run)
         sums = [
             store.connection.execute(
                 "SELECT (SELECT sum(length(content)) FROM result WHERE run = ?1)"

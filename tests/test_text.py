@@ -13,16 +13,16 @@ import pytest
 from cellyard.commands import study_list
 from cellyard.commands.run_files import series_pieces
 from cellyard.show.table import Table
-from cellyard.show.text import PIECE, cell, dump, json_pieces, json_text, span
+from cellyard.show.text import PIECE_ITEMS, dump, format_range, format_value, json_pieces, json_text
 from cellyard.system.progress import Progress
 from conftest import EXAMPLES, Cli
 
 
 def test_a_range_is_told_apart_from_a_point_and_holds_its_median() -> None:
-    assert (cell(3.29e-4), span((3.05e-4, 3.52e-4))) == ("3.29e-04", "3.05e-04..3.52e-04")
-    assert (cell(6.2e-4), span((5.9e-4, 0.00102))) == ("6.20e-04", "5.90e-04..0.00102")
-    assert (cell(27.165), span((27.151, 27.183))) == ("27.165", "27.151..27.183")
-    assert span(None) == span(()) == ""
+    assert (format_value(3.29e-4), format_range((3.05e-4, 3.52e-4))) == ("3.29e-04", "3.05e-04..3.52e-04")
+    assert (format_value(6.2e-4), format_range((5.9e-4, 0.00102))) == ("6.20e-04", "5.90e-04..0.00102")
+    assert (format_value(27.165), format_range((27.151, 27.183))) == ("27.165", "27.151..27.183")
+    assert format_range(None) == format_range(()) == ""
 
 
 @pytest.mark.parametrize(
@@ -38,28 +38,28 @@ def test_a_range_is_told_apart_from_a_point_and_holds_its_median() -> None:
     ],
 )
 def test_means_of_counts_have_one_digit_behind_the_point_at_most(value: float, shown: str) -> None:
-    assert cell(value, is_count=True) == shown
-    assert span((value, value), is_count=True) == f"{shown}..{shown}"
+    assert format_value(value, is_count=True) == shown
+    assert format_range((value, value), is_count=True) == f"{shown}..{shown}"
 
 
 def test_ranges_in_any_notation_stand_to_the_right() -> None:
     rows = [["epd", "3.05e-04..3.52e-04"], ["fba", "0..0.001"], ["ppd", ""]]
-    lines = Table.of_rows(["policy", "range"], rows).text().splitlines()
+    lines = Table.from_rows(["policy", "range"], rows).text().splitlines()
     assert lines[3] == "fba               0..0.001"
 
 
 def test_a_wide_table_is_folded_between_columns_that_do_not_belong_together() -> None:
     header = ["policy", "runs", "a", "5-95 %", "b", "published", "diff", "c"]
     row = ["epd", 20, 1, "1..2", 3, "4", "+1", 5]
-    folded = Table.of_rows(header, [row, row], keys=2).text(width=30).split("\n\n")
+    folded = Table.from_rows(header, [row, row], keys=2).text(width=30).split("\n\n")
     assert [part.splitlines()[0].split() for part in folded] == [
         ["policy", "runs", "a", "5-95", "%"],
         ["policy", "runs", "b", "published", "diff"],  # wider than 30, but unbreakable
         ["policy", "runs", "c"],
     ]
     assert all(len(part.splitlines()) == 4 for part in folded)
-    assert Table.of_rows(header, [row], keys=2).text(width=80).count("policy") == 1
-    assert "\n\n" not in str(Table.of_rows(header, [row], keys=2))  # not on a terminal
+    assert Table.from_rows(header, [row], keys=2).text(width=80).count("policy") == 1
+    assert "\n\n" not in str(Table.from_rows(header, [row], keys=2))  # not on a terminal
 
 
 def test_the_first_line_without_frames_tells_of_cells(cli: Cli) -> None:
@@ -107,8 +107,8 @@ def test_the_list_of_studies_is_as_wide_as_its_terminal(monkeypatch: pytest.Monk
 
 
 def test_progress_counts_whole_runs() -> None:
-    assert Progress("lan", 120)._far(119.73, None) == "119 of 120 runs"
-    assert Progress("lan", 120)._far(120.0, None) == "120 of 120 runs"
+    assert Progress("lan", 120)._count_text(119.73, None) == "119 of 120 runs"
+    assert Progress("lan", 120)._count_text(120.0, None) == "120 of 120 runs"
 
 
 def test_files_tell_when_they_began_and_were_complete(cli: Cli, tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_throughput_is_told_where_it_is_compared_with_a_contract_or_an_offered_r
 
 
 def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
-    points = 2 * PIECE + 1
+    points = 2 * PIECE_ITEMS + 1
     series = [
         {"of": "a", "time_s": np.arange(points) / 3, "value": np.zeros(points)},
         {"of": "b", "time_s": np.zeros(0), "value": np.zeros(0)},
@@ -310,21 +310,21 @@ def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
     assert max(map(len, json_pieces(run))) < len(json_text(run)) / 2
     document = {"scenario": "s", "runs": [run, run], "summary": [], "timing": {}}
     assert json.loads(dump(document)) == json.loads(json_text(document))
-    records = [{"a": n, **({"b": "x, y"} if n == PIECE else {})} for n in range(points)]
-    lines = Table.of(records).csv().splitlines()
-    assert len(lines) == points + 1 and lines[0] == "a,b" and lines[PIECE + 1] == f'{PIECE},"x, y"'
+    records = [{"a": n, **({"b": "x, y"} if n == PIECE_ITEMS else {})} for n in range(points)]
+    lines = Table.from_records(records).csv().splitlines()
+    assert len(lines) == points + 1 and lines[0] == "a,b" and lines[PIECE_ITEMS + 1] == f'{PIECE_ITEMS},"x, y"'
 
 
 def test_points_are_written_as_a_table_of_all_would_have_them() -> None:
     series = {"what": "queue", "of": "a->b", "class": None, "vc": "v,w", "unit": "cells", "statistic": None}
-    points = {"time_s": np.arange(2 * PIECE + 1) / 7, "value": np.arange(2 * PIECE + 1) % 5 / 1.0}
+    points = {"time_s": np.arange(2 * PIECE_ITEMS + 1) / 7, "value": np.arange(2 * PIECE_ITEMS + 1) % 5 / 1.0}
     runs = [{"set": {"drop": drop}, "replication": None, "series": [series | points]} for drop in ("epd", "fba")]
     expected = [
         {"drop": drop, "replication": None, **series, "time_s": time, "value": value}
         for drop in ("epd", "fba")
         for time, value in zip(points["time_s"].tolist(), points["value"].tolist(), strict=True)
     ]
-    assert "".join(series_pieces(runs)) == Table.of(expected).csv()
+    assert "".join(series_pieces(runs)) == Table.from_records(expected).csv()
 
 
 def test_files_without_end_are_shown_by_their_transfers(cli: Cli, lan: Path) -> None:

@@ -8,12 +8,12 @@ INTERRUPTED = 130
 
 #: Number of new objects between garbage collections. Commands make few reference cycles. Python's
 #: default is 700 or 2000.
-CIRCLES_AFTER = 100_000
+GC_THRESHOLD = 100_000
 
 
 def main() -> None:
     """Entry point. Ctrl-C during imports prints nothing, and has no effect once the command has ended."""
-    gc.set_threshold(CIRCLES_AFTER)
+    gc.set_threshold(GC_THRESHOLD)
     try:
         from cellyard.cli.main import main as command
 

@@ -13,7 +13,7 @@ from cellyard.system import terminal
 TRACEBACK = "CELLYARD_TRACEBACK"
 
 
-def guarded(call: Callable[[], int | None]) -> int:
+def exit_status(call: Callable[[], int | None]) -> int:
     """Return the exit status of a call, and print its errors on standard error."""
     from cellyard.system.errors import ProblemsError, RunError, UsageError
 
@@ -23,21 +23,21 @@ def guarded(call: Callable[[], int | None]) -> int:
         print(error, file=sys.stderr)
         return USAGE
     except UsageError as error:
-        told(str(error))
+        print_error(str(error))
         return USAGE
     except RunError as error:
-        told(str(error))
+        print_error(str(error))
         return FAILED
     except KeyboardInterrupt as ended:
-        told(": ".join(["interrupted", *map(str, ended.args)]))
+        print_error(": ".join(["interrupted", *map(str, ended.args)]))
         return INTERRUPTED
     except BrokenPipeError:  # whoever read our output has closed it
         return FAILED
     except OSError as error:
-        told(f"{error.filename or 'system'}: {error.strerror or error}")
+        print_error(f"{error.filename or 'system'}: {error.strerror or error}")
         return FAILED
     except MemoryError:
-        told("out of memory")
+        print_error("out of memory")
         return FAILED
     except (SystemExit, GeneratorExit):
         raise
@@ -49,20 +49,22 @@ def _fault(fault: BaseException) -> int:
     """Report an internal error, or an error in the modules of a user's study. Return its exit status."""
     from cellyard.study.folder import place
 
-    asked = os.environ.get(TRACEBACK, "") not in ("", "0")
-    if asked:
+    with_traceback = os.environ.get(TRACEBACK, "") not in ("", "0")
+    if with_traceback:
         import traceback
 
         print("".join(traceback.format_exception(fault)), end="", file=sys.stderr)
-    what = ": ".join(filter(None, [type(fault).__name__, str(fault)]))
-    if where := place(fault):
-        told(f"{where}: {what}")
+    summary = ": ".join(filter(None, [type(fault).__name__, str(fault)]))
+    if source := place(fault):
+        print_error(f"{source}: {summary}")
         return USAGE
-    how = "the command and this traceback" if asked else f"the command and the output with {TRACEBACK}=1"
-    told(f"internal error in cellyard: {what}; please report it with {how}")
+    attachment = (
+        "the command and this traceback" if with_traceback else f"the command and the output with {TRACEBACK}=1"
+    )
+    print_error(f"internal error in cellyard: {summary}; please report it with {attachment}")
     return FAULT
 
 
-def told(message: str) -> None:
+def print_error(message: str) -> None:
     """Print a message on one line of standard error, with control characters in names escaped."""
     print(terminal.printable(message), file=sys.stderr)

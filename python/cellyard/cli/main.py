@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from cellyard.cli import options as options, store as cli_store
-from cellyard.cli.command import guarded
+from cellyard.cli.command import exit_status
 from cellyard.cli.parser import Group, Parser
 from cellyard.commands import USAGE
 from cellyard.system import signals, terminal
@@ -48,8 +48,8 @@ def _scenarios(top: Group) -> None:
     options.replications(run)
     options.replication(run)
     options.seed(run)
-    options.running(run)
-    options.writing(run)
+    options.resources(run)
+    options.outputs(run)
     options.output_format(run)
     forced = (
         "kernel for all ports; arithmetic needs a single class; twin is the reference engine, which records envelopes only; "
@@ -100,7 +100,7 @@ def _scenarios(top: Group) -> None:
     )
     explore = top.command("explore", "explore", text, "cellyard explore lan-5.toml")
     options.file(explore, "path", nargs="?", metavar="SCENARIO", help="scenario file (TOML)")
-    port = options.whole(0, 65535)
+    port = options.whole_number(0, 65535)
     explore.add_argument("--port", type=port, default=0, metavar="N", help="TCP port to serve on; default: a free port")
     options.flag(explore, "--no-browser", help="print the address; do not open a browser")
     options.file(
@@ -121,13 +121,13 @@ def _plot(top: Group) -> None:
     across = "parameter on the x axis: its path in the scenario, or the end of that path; if omitted, an error lists what varies"
     plot.add_argument("--x", default="", metavar="PATH", help=across)
     metric = "metric: a total, or a path as in experiments; may be repeated"
-    options.several(plot, "--y", metavar="METRIC", help=metric)
-    options.several(
+    options.repeatable(plot, "--y", metavar="METRIC", help=metric)
+    options.repeatable(
         plot, "--by", metavar="PATH", help="second parameter; repeat it for a third, which gets a panel per value"
     )
     options.where(plot, "PATH=VALUE", "only runs with this value of a parameter")
     options.flag(plot, "--lines", help="draw a line for each value of --by instead of a heat map")
-    cli_store.chosen(plot)
+    cli_store.run_filters(plot)
     options.output_format(plot)
 
 
@@ -140,8 +140,8 @@ def _studies(study: Group) -> None:
     _rows(run)
     options.replications(run)
     options.seed(run)
-    options.running(run)
-    options.writing(run)
+    options.resources(run)
+    options.outputs(run)
     options.output_format(run)
 
     text = (
@@ -152,15 +152,15 @@ def _studies(study: Group) -> None:
     _rows(report)
     options.replications(report, otherwise="as the study states, usually 30")
     options.seed(report)
-    options.running(report)
-    options.writing(report, "folder for the report; default: NAME-report")
+    options.resources(report)
+    options.outputs(report, "folder for the report; default: NAME-report")
 
 
 def _rows(command: ArgumentParser) -> None:
     """Add the study of a command and the choice of its rows."""
     name = "name of a study (see cellyard study list), or the folder of your own study, such as ./NAME"
     options.choice(command, "name", words=_study_names, metavar="NAME", help=name)
-    options.several(
+    options.repeatable(
         command, "--table", dest="tables", metavar="T", help="only this table; may be repeated; default: all"
     )
     options.where(command, "KEY=VALUE", "only rows with this value of a parameter (a column of the table)")
@@ -170,8 +170,8 @@ def _experiments(experiment: Group) -> None:
     example = "cellyard experiment run buffer.toml --out results/buffer"
     run = experiment.command("run", "experiment_run", "Run an experiment and answer its question.", example)
     options.experiment(run)
-    options.running(run)
-    options.writing(run)
+    options.resources(run)
+    options.outputs(run)
     options.output_format(run)
 
     text = "Validate an experiment and estimate its cost; run nothing."
@@ -181,8 +181,8 @@ def _experiments(experiment: Group) -> None:
     example = "cellyard experiment report buffer.toml --out results/buffer"
     report = experiment.command("report", "experiment_report", text, example)
     options.experiment(report)
-    options.running(report)
-    options.writing(report, "folder for the report; default: NAME-report")
+    options.resources(report)
+    options.outputs(report, "folder for the report; default: NAME-report")
 
 
 def _component_names() -> list[str]:
@@ -222,9 +222,9 @@ def _completion(root: ArgumentParser, shell: object) -> str:
     import shtab
 
     for action in commands(root).values():
-        for one in action._actions:
-            if words := getattr(one, "words", None):
-                one.choices = words()
+        for option in action._actions:
+            if words := getattr(option, "words", None):
+                option.choices = words()
     return shtab.complete(root, str(shell))
 
 
@@ -235,7 +235,7 @@ def commands(root: ArgumentParser) -> dict[tuple[str, ...], ArgumentParser]:
         if isinstance(action, argparse._SubParsersAction):
             for name, below in action.choices.items():
                 further = commands(below)
-                found |= {(name, *words): one for words, one in further.items()} or {(name,): below}
+                found |= {(name, *words): parser for words, parser in further.items()} or {(name,): below}
     return found
 
 
@@ -270,11 +270,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command ``cellyard``; ends with `SystemExit`."""
     if arguments is not None:
         sys.argv[1:] = arguments  # results record the command line
-    with terminal.streams(), signals.heard() as asked:
-        status = guarded(lambda: _flushed(arguments))
-        if asked:
+    with terminal.safe_streams(), signals.as_interrupts() as received:
+        status = exit_status(lambda: _flushed(arguments))
+        if received:
             terminal.show_cursor()
-    sys.exit(signals.BASE + asked[-1] if asked else status)
+    sys.exit(signals.STATUS_BASE + received[-1] if received else status)
 
 
 def _flushed(arguments: list[str] | None) -> int:

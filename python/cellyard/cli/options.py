@@ -21,7 +21,7 @@ FORMATS = ("table", "json", "csv")
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 
 
-def whole(least: int, most: int) -> Callable[[str], int]:
+def whole_number(least: int, most: int) -> Callable[[str], int]:
     """Return a reader of whole numbers from ``least`` to ``most``."""
 
     def number(text: str) -> int:
@@ -48,7 +48,7 @@ def pair(shape: str) -> Callable[[str], tuple[str, str]]:
     return read
 
 
-def named(text: str) -> Path:
+def path_name(text: str) -> Path:
     """Read the name of a file or folder. The empty name, often an unset shell variable, would mean the current folder."""
     if not text.strip():
         raise ArgumentTypeError("an empty name is not allowed; use . for the current folder")
@@ -57,7 +57,7 @@ def named(text: str) -> Path:
 
 def file(parser: ArgumentParser, *names: str, **settings: Any) -> None:
     """Add an argument or option that names a file or folder, which shells complete."""
-    action = parser.add_argument(*names, **({"type": named} | settings))
+    action = parser.add_argument(*names, **({"type": path_name} | settings))
     action.complete = _FILES  # type: ignore[attr-defined]  # what shtab looks for
 
 
@@ -71,7 +71,7 @@ def flag(parser: ArgumentParser, name: str, **settings: Any) -> None:
     parser.add_argument(name, action="store_true", **settings)
 
 
-def several(parser: ArgumentParser, name: str, **settings: Any) -> None:
+def repeatable(parser: ArgumentParser, name: str, **settings: Any) -> None:
     """Add an option that may be repeated."""
     parser.add_argument(name, action="append", default=[], **settings)
 
@@ -80,9 +80,9 @@ def scenario(parser: ArgumentParser) -> None:
     """Add the scenario file of a command, with --set and --grid."""
     file(parser, "path", type=Path, metavar="SCENARIO.toml", help="scenario file; - reads standard input")
     overridden = "change a value of the scenario; the value default restores its default; may be repeated"
-    several(parser, "--set", dest="overrides", type=pair("PATH=VALUE"), metavar="PATH=VALUE", help=overridden)
+    repeatable(parser, "--set", dest="overrides", type=pair("PATH=VALUE"), metavar="PATH=VALUE", help=overridden)
     varied = "run once for each value; several --grid options run every combination"
-    several(parser, "--grid", type=pair("PATH=a,b,c"), metavar="PATH=a,b,c", help=varied)
+    repeatable(parser, "--grid", type=pair("PATH=a,b,c"), metavar="PATH=a,b,c", help=varied)
 
 
 def experiment(parser: ArgumentParser) -> None:
@@ -94,7 +94,7 @@ def replications(parser: ArgumentParser, *, otherwise: str = "one run exactly as
     """Add the number of replications."""
     parser.add_argument(
         "--replications",
-        type=whole(1, MOST_REPLICATIONS),
+        type=whole_number(1, MOST_REPLICATIONS),
         metavar="N",
         help=f"number of runs, each with its own random draws; default: {otherwise}",
     )
@@ -104,7 +104,7 @@ def replication(parser: ArgumentParser) -> None:
     """Add the choice of a single replication."""
     parser.add_argument(
         "--replication",
-        type=whole(0, MOST_REPLICATIONS - 1),
+        type=whole_number(0, MOST_REPLICATIONS - 1),
         metavar="K",
         help="run only replication K, counted from 0",
     )
@@ -113,23 +113,26 @@ def replication(parser: ArgumentParser) -> None:
 def seed(parser: ArgumentParser) -> None:
     """Add the seed."""
     parser.add_argument(
-        "--seed", type=whole(0, MOST_SEED), metavar="S", help="seed of all random streams; default: the scenario's"
+        "--seed",
+        type=whole_number(0, MOST_SEED),
+        metavar="S",
+        help="seed of all random streams; default: the scenario's",
     )
 
 
-def running(parser: ArgumentParser) -> None:
+def resources(parser: ArgumentParser) -> None:
     """Add the resources of runs: threads, memory, a cluster."""
     jobs = "number of threads; never changes a result; default: all cores"
-    parser.add_argument("--jobs", type=whole(1, MOST_JOBS), metavar="J", help=jobs)
+    parser.add_argument("--jobs", type=whole_number(1, MOST_JOBS), metavar="J", help=jobs)
     memory = "memory limit for runs and results together, such as 4GB; default: half of the machine's memory"
     parser.add_argument("--memory", metavar="SIZE", help=memory)
     cluster = "run on the Dask cluster with this scheduler; needs the package distributed; default: this machine"
     parser.add_argument("--on", metavar="tcp://HOST:PORT", help=cluster)
     workers = "run on a Dask cluster of N processes on this machine; default: none"
-    parser.add_argument("--workers", type=whole(1, MOST_WORKERS), metavar="N", help=workers)
+    parser.add_argument("--workers", type=whole_number(1, MOST_WORKERS), metavar="N", help=workers)
 
 
-def writing(
+def outputs(
     parser: ArgumentParser, out: str = "folder for results; runs already in it are not repeated; default: none"
 ) -> None:
     """Add the options for where results and finished runs are kept."""
@@ -152,7 +155,7 @@ def output_format(parser: ArgumentParser) -> None:
 
 def where(parser: ArgumentParser, shape: str, help: str) -> None:  # noqa: A002
     """Add a choice of rows or runs by the values of parameters."""
-    several(
+    repeatable(
         parser,
         "--where",
         type=pair(shape),

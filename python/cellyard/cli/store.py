@@ -9,20 +9,20 @@ from cellyard.cli import options as options
 from cellyard.cli.parser import Group
 
 TEXT = "Inspect, query, export and prune stores of finished runs."
-PLACE = "store file, or a folder written with --out"
+STORE_HELP = "store file, or a folder written with --out"
 
 
 def store(parser: ArgumentParser) -> None:
     """Add the store of a command; an environment variable gives its default."""
     default = os.environ.get(options.STORE)
-    shown = f"{PLACE}; default: ${options.STORE}"
+    shown = f"{STORE_HELP}; default: ${options.STORE}"
     if default:
-        options.file(parser, "path", nargs="?", default=options.named(default), metavar="FILE", help=shown)
+        options.file(parser, "path", nargs="?", default=options.path_name(default), metavar="FILE", help=shown)
     else:
         options.file(parser, "path", metavar="FILE", help=shown)
 
 
-def chosen(parser: ArgumentParser) -> None:
+def run_filters(parser: ArgumentParser) -> None:
     """Add filters of runs by scenario and engine build."""
     parser.add_argument("--scenario", metavar="NAME", help="only runs of scenarios with this name")
     parser.add_argument("--engine", metavar="BUILD", help="only runs of this engine build")
@@ -41,7 +41,7 @@ def add(group: Group) -> None:
     )
     example = "cellyard store query runs.sqlite 'SELECT avg(fairness) FROM runs'"
     query = group.command("query", "store_query", text, example)
-    options.file(query, "path", metavar="FILE", help=PLACE)
+    options.file(query, "path", metavar="FILE", help=STORE_HELP)
     query.add_argument("sql", metavar="SQL", help="SQL statement (DuckDB)")
     options.output_format(query)
 
@@ -50,7 +50,7 @@ def add(group: Group) -> None:
         "cellyard run again.toml --replication 7."
     )
     scenario = group.command("scenario", "store_scenario", text, "cellyard store scenario runs.sqlite 3f2a >again.toml")
-    options.file(scenario, "path", metavar="FILE", help=PLACE)
+    options.file(scenario, "path", metavar="FILE", help=STORE_HELP)
     scenario.add_argument(
         "which", metavar="HASH", help="hash of the scenario, as the tables show it, or the beginning of the hash"
     )
@@ -64,7 +64,7 @@ def add(group: Group) -> None:
     )
     store(export)
     options.file(export, "--out", required=True, metavar="DIR", help="folder for the tables")
-    options.several(
+    options.repeatable(
         export,
         "--table",
         dest="tables",
@@ -73,7 +73,7 @@ def add(group: Group) -> None:
     )
     kind = "format of the files; default: parquet"
     export.add_argument("--format", dest="file_format", choices=("parquet", "csv"), default="parquet", help=kind)
-    chosen(export)
+    run_filters(export)
     options.overwrite(export)
 
     example = "cellyard store merge all.sqlite one.sqlite other.sqlite"
@@ -88,7 +88,7 @@ def add(group: Group) -> None:
         "runs of all engine builds except this one; if the store has no run of this build, all except the latest build"
     )
     options.flag(prune, "--older-engines", help=older)
-    chosen(prune)
+    run_filters(prune)
     options.flag(
         prune,
         "--damaged",

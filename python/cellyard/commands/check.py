@@ -11,7 +11,7 @@ from cellyard.commands import grid_notes
 from cellyard.experiment.grid import Point, expand
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import overview
-from cellyard.show.text import cells, told_time
+from cellyard.show.text import cell_count, rough_time
 
 
 def command(
@@ -29,7 +29,7 @@ def command(
     points = expand(path, overrides=overrides, grid=grid, runs_per_point=replications or 1)
     if not brief:
         print(points[0].scenario.to_toml(), end="", flush=True)
-    notes = grid_notes.before(points, overrides=overrides, grid=grid)
+    notes = grid_notes.notes_before(points, overrides=overrides, grid=grid)
     print(about(points, replications=replications, notes=notes), file=sys.stdout if brief else sys.stderr)
 
 
@@ -42,20 +42,20 @@ def about(points: Sequence[Point], *, replications: int | None = None, notes: Se
         parts.append(_cost(facts, replications or 1))
     if len(points) > 1:
         parts[0] = f"The first of {len(points)} points of the grid:\n\n{parts[0]}"
-    if told := dict.fromkeys([*notes, *(note for of_point in facts for note in of_point["notes"])]):
-        parts.append("\n".join(f"note: {note}" for note in told))
+    if all_notes := dict.fromkeys([*notes, *(note for point_facts in facts for note in point_facts["notes"])]):
+        parts.append("\n".join(f"note: {note}" for note in all_notes))
     return "\n\n".join(parts)
 
 
 def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
     """Total cost of all runs."""
-    from cellyard.runs.batch import all_cores
+    from cellyard.runs.batch import core_count
 
-    most = replications * sum(of_point["max_bottleneck_cells"] for of_point in facts)
-    cpu_seconds, cores = replications * sum(map(seconds, facts)), all_cores()
+    most = replications * sum(point_facts["max_bottleneck_cells"] for point_facts in facts)
+    cpu_seconds, cores = replications * sum(map(seconds, facts)), core_count()
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
-        f"at most {cells(most, 'bottleneck cells')}: about {told_time(cpu_seconds)} of CPU time, "
-        f"{told_time(cpu_seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
+        f"at most {cell_count(most, 'bottleneck cells')}: about {rough_time(cpu_seconds)} of CPU time, "
+        f"{rough_time(cpu_seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
     )

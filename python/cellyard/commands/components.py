@@ -22,7 +22,7 @@ def _families() -> list[dict[str, Any]]:
 
 def command(name: str | None) -> None:
     """Print a component or a family, or the list of all."""
-    print(one(name) if name else overview())
+    print(describe(name) if name else overview())
 
 
 def overview() -> str:
@@ -33,10 +33,10 @@ def overview() -> str:
             rows.append([family["name"], "", family["help"]])
         else:
             rows += [[family["name"], c["name"], c["help"]] for c in family["components"]]
-    return f"{Table.of_rows(['family', 'component', ''], rows)}\n\ncellyard components NAME shows one component."
+    return f"{Table.from_rows(['family', 'component', ''], rows)}\n\ncellyard components NAME shows one component."
 
 
-def one(name: str) -> str:
+def describe(name: str) -> str:
     """A component, or all components of a family; raises `UsageError` when the name is unknown."""
     found: dict[str, list[str]] = {}
     for family in _families():
@@ -77,9 +77,9 @@ def _parameter(parameter: dict[str, Any]) -> Iterator[str]:
         width = max(len(choice["name"]) for choice in choices)
         for choice in choices:
             yield from _wrap(choice["help"], f"    {choice['name']:<{width}}  ")
-            for what in ("formula", "source", "limits"):
-                if choice[what]:
-                    yield from _wrap(f"{what}: {choice[what]}", " " * (width + 6))
+            for detail in ("formula", "source", "limits"):
+                if choice[detail]:
+                    yield from _wrap(f"{detail}: {choice[detail]}", " " * (width + 6))
     else:
         yield from _wrap(f"allowed: {parameter['allowed']}", "    ")
     if only := parameter["only_with"]:

@@ -27,10 +27,10 @@ def overview(experiments: bool = False) -> str:
     rows = [[name, kind.text(name).splitlines()[0].lstrip("# ")] for name in kind.names()]
     if experiments:
         return (
-            str(Table.of_rows(["experiment", "what it asks"], rows))
+            str(Table.from_rows(["experiment", "what it asks"], rows))
             + "\n\ncellyard example --experiments NAME > NAME.toml writes one to a file."
         )
     return (
-        str(Table.of_rows(["example", "what it shows"], rows))
+        str(Table.from_rows(["example", "what it shows"], rows))
         + "\n\ncellyard example NAME > NAME.toml writes one to a file."
     )

@@ -9,8 +9,8 @@ from cellyard.experiment.description.axes import Range
 from cellyard.experiment.experiment import Experiment
 from cellyard.experiment.plan import Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.runs.batch import all_cores
-from cellyard.show.text import told_time
+from cellyard.runs.batch import core_count
+from cellyard.show.text import rough_time
 from cellyard.show.words import counted, listed
 
 #: Checks that need the base scenario.
@@ -31,7 +31,7 @@ def about(plan: Plan, question: Question) -> str:
         ends = f"{axis.at(0).label} to {axis.at(1).label}{by}"
         steps = axis.values.steps if isinstance(axis.values, Range) else None
         ends += f", {counted(steps, 'value')}" if steps else ""
-        values = ends if axis.is_range else listed([one.label for one in axis.levels])
+        values = ends if axis.is_range else listed([level.label for level in axis.levels])
         beside = f" (varies side by side with the other axes of `{axis.together}`)" if axis.together else ""
         lines.append(f"axis {axis.name}: {values}{beside}, at {listed(axis.paths)}")
     lines += [f"constraint: {condition.text}" for condition in plan.constraints]
@@ -39,19 +39,19 @@ def about(plan: Plan, question: Question) -> str:
     lines.append(f"question: {question.kind}, {counted(plan.replications, 'replication')} of each point")
     expected = question.expected(plan)
     most = "at most " if expected.at_most else ""
-    many = f"{most}{counted(expected.points, 'point')}, {counted(expected.runs, 'run')}"
+    planned = f"{most}{counted(expected.points, 'point')}, {counted(expected.runs, 'run')}"
     if plan.code:
         return "\n".join(
-            [*lines, many, f"not checked, because a check would run {plan.code / 'scenario.py'}: {_UNCHECKED}"]
+            [*lines, planned, f"not checked, because a check would run {plan.code / 'scenario.py'}: {_UNCHECKED}"]
         )
     experiment = Experiment.from_plan(plan, question)
     cost = experiment.cost()
-    runs, cores = expected.runs, all_cores()
+    runs, cores = expected.runs, core_count()
     threads = min(cores, max(runs, 1))
     megabytes = max(cost.memory_bytes * threads / 1e6, 1)
     lines.append(
-        f"{many}: about {told_time(cost.cpu_seconds)} of CPU time, "
-        f"{told_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most about {megabytes:.0f} MB of memory"
+        f"{planned}: about {rough_time(cost.cpu_seconds)} of CPU time, "
+        f"{rough_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most about {megabytes:.0f} MB of memory"
     )
     lines += [f"note: {note}" for note in experiment.notes]
     return "\n".join(lines)

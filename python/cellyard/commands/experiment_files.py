@@ -25,10 +25,10 @@ def add(files: FileSet, text: str, outcome: Outcome, document: Mapping[str, Any]
     files.add("experiment.toml", text)
     files.add("base.toml", outcome.experiment.plan.base.to_toml())
     files.add("results.json", _lines(document))
-    files.add("points.csv", Table.of(document["points"]).csv())
+    files.add("points.csv", Table.from_records(document["points"]).csv())
     files.add("runs.csv", csv_pieces(outcome.records))
     for title, records in answer_tables(document).items():
-        files.add(f"{title}.csv", Table.of(records).csv())
+        files.add(f"{title}.csv", Table.from_records(records).csv())
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from cellyard import plot
 from cellyard.commands import FAILED, experiment_files, experiment_text
-from cellyard.commands.experiment_run import ask, load
+from cellyard.commands.experiment_run import load, run_experiment
 from cellyard.experiment.figures import figures
 from cellyard.outputs import provenance
 from cellyard.outputs.folder import open_store
-from cellyard.runs.cluster import asked
+from cellyard.runs.cluster import requested_cluster
 from cellyard.show import pages
 from cellyard.system.files import FileSet
 from cellyard.system.terminal import printable
@@ -40,11 +40,11 @@ def command(
     origin = provenance.of_command()
     with (
         plot.style(),
-        asked(on, workers, jobs) as cluster,
+        requested_cluster(on, workers, jobs) as cluster,
         experiment_files.folder(experiment, out, origin, overwrite=overwrite) as folder,
     ):
-        kept = open_store(folder, store)
-        outcome, timing, status = ask(experiment, jobs=jobs, memory=memory, store=kept, cluster=cluster)
+        run_store = open_store(folder, store)
+        outcome, timing, status = run_experiment(experiment, jobs=jobs, memory=memory, store=run_store, cluster=cluster)
         if status:
             return status
         document = {**outcome.to_dict(), "timing": timing, "provenance": origin}
@@ -53,7 +53,7 @@ def command(
             experiment_files.add(files, text, outcome, document)
             files.add(
                 "index.html",
-                page(document, draw(document, files), text=text, told=f"Base: {experiment.plan.base_summary}"),
+                page(document, draw(document, files), text=text, base=f"Base: {experiment.plan.base_summary}"),
             )
 
         if unwritten := folder.publish(add):
@@ -64,14 +64,14 @@ def command(
     return 0
 
 
-def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, text: str, told: str) -> str:
+def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, text: str, base: str) -> str:
     """The whole HTML page, figures included."""
     tables = {
         experiment_text.heading(name, document).capitalize(): table
         for name, table in experiment_text.tables(document).items()
     }
     return pages.html(
-        "experiment.html", document=document, figures=pictures, tables=tables, most=MOST_ROWS, text=text, told=told
+        "experiment.html", document=document, figures=pictures, tables=tables, most=MOST_ROWS, text=text, base=base
     )
 
 

@@ -13,8 +13,8 @@ from cellyard.experiment.experiment import Experiment, Outcome
 from cellyard.experiment.plan import Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.outputs import provenance
-from cellyard.outputs.folder import interrupted, open_store, untold
-from cellyard.runs.cluster import Workers, asked
+from cellyard.outputs.folder import interrupted_message, open_store, write_failure
+from cellyard.runs.cluster import Workers, requested_cluster
 from cellyard.scenario import read_text
 from cellyard.scenario.file_kind import other_kind
 from cellyard.show.table import Table
@@ -44,19 +44,19 @@ def command(
     text, experiment = load(path)
     origin = provenance.of_command()
     with (
-        asked(on, workers, jobs) as cluster,
+        requested_cluster(on, workers, jobs) as cluster,
         experiment_files.folder(experiment, out, origin, overwrite=overwrite) if out else nullcontext() as folder,
     ):
-        kept = open_store(folder, store)
-        outcome, timing, status = ask(experiment, jobs=jobs, memory=memory, store=kept, cluster=cluster)
+        run_store = open_store(folder, store)
+        outcome, timing, status = run_experiment(experiment, jobs=jobs, memory=memory, store=run_store, cluster=cluster)
         document = {**outcome.to_dict(), "timing": timing, "provenance": origin}
-        unwritten = untold(kept)
+        unwritten = write_failure(run_store)
         if folder and outcome.runs:
             unwritten = folder.publish(lambda files: experiment_files.add(files, text, outcome, document))
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
-        print(Table.of(document["points"]).csv(), end="")
+        print(Table.from_records(document["points"]).csv(), end="")
         for note in document["notes"]:
             print(f"note: {note}", file=sys.stderr)
     else:
@@ -75,7 +75,7 @@ def load(path: Path) -> tuple[str, Experiment]:
     return text, Experiment.from_plan(plan, question)
 
 
-def _folder(path: Path) -> Path:
+def _description_folder(path: Path) -> Path:
     """The folder of a description's files."""
     return Path() if str(path) == "-" else path.parent
 
@@ -84,14 +84,14 @@ def outline(path: Path) -> tuple[str, Plan, Question]:
     """The text of a description, with its plan and question as far as they are known without running code of a user's study."""
     text = read_text(path)
     try:
-        return text, *reading.read_toml(text, str(path), _folder(path), run_code=False)
+        return text, *reading.read_toml(text, str(path), _description_folder(path), run_code=False)
     except ExperimentError:
         if message := other_kind(text, "experiment"):
             raise UsageError(printable(f"{path}: {message}")) from None
         raise
 
 
-def ask(
+def run_experiment(
     experiment: Experiment,
     *,
     jobs: int | None,
@@ -116,5 +116,5 @@ def ask(
             status = INTERRUPTED
     if status:
         most = "at most " if expected.at_most else ""
-        print(interrupted(f"{outcome.runs} of {most}{expected.runs} runs finished", store), file=sys.stderr)
+        print(interrupted_message(f"{outcome.runs} of {most}{expected.runs} runs finished", store), file=sys.stderr)
     return outcome, {"cpu_seconds": engine.cpu_seconds, "wall_seconds": progress.seconds}, status

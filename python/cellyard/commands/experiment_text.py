@@ -9,7 +9,7 @@ from typing import Any
 
 from cellyard.experiment.records import count_metrics, merge_joint_axes, range_of
 from cellyard.show.table import Column, Table, field
-from cellyard.show.text import cell, range_head, span, spent
+from cellyard.show.text import cpu_time, format_range, format_value, range_head
 from cellyard.show.words import counted
 from cellyard.system.terminal import printable
 
@@ -18,7 +18,7 @@ MOST_LINES = 100
 #: Width of sentences, in characters.
 WIDTH = 110
 #: Fields of a document that are not tables of an answer.
-_OWN = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
+_OTHER_FIELDS = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
 
 
 def text(document: Mapping[str, Any], out: Path | None = None) -> str:
@@ -35,12 +35,12 @@ def text(document: Mapping[str, Any], out: Path | None = None) -> str:
     parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
     for name, table in tables(document).items():
         parts.append(f"{heading(name, document)}:\n{table.first(MOST_LINES)}")
-        line, how = ("point", "--format csv prints all, ") if name == "points" else ("line", "")
-        parts += _more(len(table.records), line, f"{name}.csv", out, how=how)
+        line, csv_hint = ("point", "--format csv prints all, ") if name == "points" else ("line", "")
+        parts += _omitted_line(len(table.records), line, f"{name}.csv", out, hint=csv_hint)
     timing = document["timing"]
     parts.append(
         f"{document['runs']} runs, seed {document['seed']}, engine {document['engine_version']}: "
-        f"{spent(timing['cpu_seconds'], finished=document['runs'])}, {timing['wall_seconds']:.1f} s"
+        f"{cpu_time(timing['cpu_seconds'], finished=document['runs'])}, {timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)
 
@@ -50,31 +50,31 @@ def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str
     return {
         title: value
         for title, value in document.items()
-        if title not in _OWN and isinstance(value, list) and value and isinstance(value[0], Mapping)
+        if title not in _OTHER_FIELDS and isinstance(value, list) and value and isinstance(value[0], Mapping)
     }
 
 
-def _more(many: int, what: str, file: str, out: Path | None, *, how: str = "") -> list[str]:
+def _omitted_line(count: int, noun: str, file: str, out: Path | None, *, hint: str = "") -> list[str]:
     """A line about omitted lines, if any, and where to find them."""
-    if many <= MOST_LINES:
+    if count <= MOST_LINES:
         return []
-    where = f"{printable(str(out / file))} has all" if out else f"{how}--out DIR writes all to {file}"
-    return [f"{counted(many - MOST_LINES, f'more {what}')}: {where}"]
+    source = f"{printable(str(out / file))} has all" if out else f"{hint}--out DIR writes all to {file}"
+    return [f"{counted(count - MOST_LINES, f'more {noun}')}: {source}"]
 
 
-def head_of(points: Sequence[Mapping[str, Any]]) -> str:
+def range_column_head(points: Sequence[Mapping[str, Any]]) -> str:
     """Head of the column of ranges."""
     return range_head(*(point["runs"] for point in points))
 
 
-def centres(points: Sequence[Mapping[str, Any]]) -> str:
+def means_note(points: Sequence[Mapping[str, Any]]) -> str:
     """End of a heading that describes the values of points with several runs."""
-    return f", means of the runs, {head_of(points)}" if any(point["runs"] > 1 for point in points) else ""
+    return f", means of the runs, {range_column_head(points)}" if any(point["runs"] > 1 for point in points) else ""
 
 
 def heading(name: str, document: Mapping[str, Any]) -> str:
     """Heading of a table."""
-    return f"points{centres(document['points'])}" if name == "points" else name
+    return f"points{means_note(document['points'])}" if name == "points" else name
 
 
 def tables(document: Mapping[str, Any]) -> dict[str, Table]:
@@ -86,10 +86,10 @@ def tables(document: Mapping[str, Any]) -> dict[str, Table]:
     return found
 
 
-def _records(records: Sequence[Mapping[str, Any]], whole: Container[str]) -> Table:
+def _answer_table(records: Sequence[Mapping[str, Any]], count_metrics: Container[str]) -> Table:
     """Records as a table. Means of counts, such as ``timeouts`` and ``timeouts.mean``, are formatted as counts."""
     names = dict.fromkeys(name for record in records for name in record)
-    return Table(records, [field(name, is_count=name.partition(".")[0] in whole) for name in names], 1)
+    return Table(records, [field(name, is_count=name.partition(".")[0] in count_metrics) for name in names], 1)
 
 
 def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> Table:
@@ -98,11 +98,15 @@ def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
     whole = count_metrics(points, metrics)
     columns = [field(name) for name in keys]
     for metric in metrics:
-        columns += _of_metric(metric, points, is_count=metric in whole)
+        columns += _metric_columns(metric, points, is_count=metric in count_metrics)
     return Table(points, columns, len(keys))
 
 
-def _of_metric(metric: str, points: Sequence[Mapping[str, Any]], *, is_count: bool) -> list[Column]:
-    mean = Column(metric, lambda point: cell(point[metric]["mean"], is_count=is_count))
-    ends = Column(head_of(points), lambda point: span(range_of(point, metric), is_count=is_count), lambda _: "range")
+def _metric_columns(metric: str, points: Sequence[Mapping[str, Any]], *, is_count: bool) -> list[Column]:
+    mean = Column(metric, lambda point: format_value(point[metric]["mean"], is_count=is_count))
+    ends = Column(
+        range_column_head(points),
+        lambda point: format_range(range_of(point, metric), is_count=is_count),
+        lambda _: "range",
+    )
     return [mean, ends] if any(point["runs"] > 1 for point in points) else [mean]

@@ -12,7 +12,7 @@ from typing import Any
 
 from cellyard.scenario import examples
 from cellyard.scenario.scenario import Scenario
-from cellyard.show.explorer import KINDS, Explorer
+from cellyard.show.explorer import MEDIA_TYPES, Explorer
 from cellyard.system.errors import UsageError
 from cellyard.system.files import write_whole
 from cellyard.system.terminal import printable
@@ -63,7 +63,9 @@ def explorer_of(path: Path | None) -> Explorer:
     if path is None:
         return Explorer(known)
     text = Scenario.read(path).source
-    return Explorer({path.stem: text, **{name: one for name, one in known.items() if name != path.stem}}, path.stem)
+    return Explorer(
+        {path.stem: text, **{name: text_of for name, text_of in known.items() if name != path.stem}}, path.stem
+    )
 
 
 def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
@@ -89,7 +91,7 @@ def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
                 self.send_error(404)
                 return
             self.send_response(200)
-            self.send_header("Content-Type", KINDS[PurePath(name).suffix])
+            self.send_header("Content-Type", MEDIA_TYPES[PurePath(name).suffix])
             self.send_header("Content-Length", str(len(content)))
             self.send_header("Cache-Control", "no-store")
             self.send_header("Cross-Origin-Resource-Policy", "same-origin")

@@ -14,12 +14,12 @@ from cellyard.scenario.hints import SYNCHRONISED_TCPS
 from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
-MOST_ASKED = 50
+MOST_POINTS = 50
 #: Why a TCP that lost its first segments sends nothing again.
 _NO_TIMEOUT = "the run ends before the first timeout (initial_rto)"
 
 
-def before(
+def notes_before(
     points: Sequence[Point], *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]]
 ) -> list[str]:
     """Sentences about values given twice, points with equal scenarios, and settings that the grid replaces."""
@@ -39,20 +39,20 @@ def before(
         known, point = equal[0]
         notes.append(
             f"{len(equal)} of {len(points)} points of the grid have the same scenario as another point: "
-            f"{_named(point)} is the same as {_named(known)}"
+            f"{_point_name(point)} is the same as {_point_name(known)}"
         )
-    notes += _unlike_queues(points, [path for path, _ in grid])
-    notes += _along_axes(points, [path for path, _ in grid])
+    notes += _differing_queues(points, [path for path, _ in grid])
+    notes += _axis_notes(points, [path for path, _ in grid])
     if grid:
         notes += [
             f"--set {overrides[place][0]} has no effect: --grid sets the same field"
             for place in range(len(overrides))
-            if _replaced(points[0], overrides, place)
+            if _is_replaced(points[0], overrides, place)
         ]
     return notes
 
 
-def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
+def _differing_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
     """A sentence for each axis over service classes whose queues have different buffers."""
     if not any(path.endswith(".class") for path in paths):
         return []
@@ -60,17 +60,17 @@ def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
 
     notes = []
     for path in filter(is_of_vcs, paths):
-        queues, asked = Queues(), Counter[str]()
+        queues, examined = Queues(), Counter[str]()
         for point in points:
             service = point.values[path].strip("\"'")
-            asked[service] += 1
-            if asked[service] <= MOST_ASKED:
+            examined[service] += 1
+            if examined[service] <= MOST_POINTS:
                 add_queues(queues, point.scenario.describe()["ports"], service)
         notes += differing_queues(f"--grid {path}", queues)
     return notes
 
 
-def _along_axes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
+def _axis_notes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
     """Sentences on axes along which efficiencies are not comparable, and on axes along which VCs change their numbers."""
     from cellyard.scenario.axis_notes import FairSums, changes_counts, lines_along, renumbered_vcs
 
@@ -84,16 +84,18 @@ def _along_axes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
     return notes
 
 
-def _named(point: Point) -> str:
+def _point_name(point: Point) -> str:
     return ", ".join(f"{path}={value}" for path, value in point.values.items())
 
 
-def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
+def _is_replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
     """Whether an override changes the scenario alone, but not together with the values of the grid."""
     others = [*overrides[:place], *overrides[place + 1 :]]
 
     def changes(*values: tuple[str, str]) -> bool:
-        made = [Scenario.from_toml(point.scenario.source, overrides=[*some, *values]) for some in (overrides, others)]
+        made = [
+            Scenario.from_toml(point.scenario.source, overrides=[*chosen, *values]) for chosen in (overrides, others)
+        ]
         return made[0] != made[1]
 
     with suppress(ScenarioError):  # a field that the grid alone makes valid
@@ -101,26 +103,26 @@ def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) ->
     return False
 
 
-def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Sentences on results: seeds without effect, missing goodput or goodput above what fits, files, and overloaded hosts."""
-    notes = _never_sent(runs) + _beyond_line(runs) + _in_step(runs) + _of_the_lucky(runs)
+    notes = _unsent_cells(runs) + _goodput_beyond_line(runs) + _synchronized_tcps(runs) + _unfinished_files(runs)
     found: dict[str, str] = {}
     for run in runs:
         values = dict(run.get("set", {}))
         seed = values.pop("seed", None)
         if seed is None or run["replication"] is not None:
             continue
-        same = found.setdefault(json.dumps([values, run["totals"], run["vcs"]]), seed)
-        if same != seed:
+        first_seed = found.setdefault(json.dumps([values, run["totals"], run["vcs"]]), seed)
+        if first_seed != seed:
             notes.append(
-                f"seed={seed} gave exactly the same run as seed={same}: nothing in this scenario is random; "
+                f"seed={seed} gave exactly the same run as seed={first_seed}: nothing in this scenario is random; "
                 "--replications adds random draws"
             )
             break
     without = sum(run["totals"]["efficiency"] is None and any(map(_carries_frames, run["vcs"])) for run in runs)
     if without:
-        some = "" if without == len(runs) else f" in {without} of {len(runs)} runs"
-        notes.append(f"no efficiency{some}: {_why_none(runs)}")
+        share = "" if without == len(runs) else f" in {without} of {len(runs)} runs"
+        notes.append(f"no efficiency{share}: {_why_no_efficiency(runs)}")
     most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
     if most > 1.0005:
         notes.append(
@@ -129,7 +131,7 @@ def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     return notes
 
 
-def _why_none(runs: Sequence[Mapping[str, Any]]) -> str:
+def _why_no_efficiency(runs: Sequence[Mapping[str, Any]]) -> str:
     """Why runs have no efficiency."""
     if any(run["totals"]["max_goodput_mbps"] == 0 for run in runs):
         return "the fair shares of the links add up to zero, because sources of cells take the whole capacity"
@@ -138,7 +140,7 @@ def _why_none(runs: Sequence[Mapping[str, Any]]) -> str:
     return NO_MAX_GOODPUT
 
 
-def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _goodput_beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A sentence on the port whose goodput most exceeds its link's capacity in the measuring time, if any does."""
     ports = [port for run in runs if run["measured_s"] < run["duration_s"] for port in run["ports"]]
     port = max(ports, key=lambda port: port["efficiency"] or 0, default=None)
@@ -150,7 +152,7 @@ def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _synchronized_tcps(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Sentences on runs in which TCPs that began nearly together delivered nothing, since they overflow one buffer repeatedly."""
     stated: list[int] = []  # the timeouts of each run in which nothing was delivered
     drawn: list[int] = []
@@ -164,7 +166,7 @@ def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         elif len({vc["began_s"] for vc in tcps}) == 1:
             stated.append(timeouts)
 
-    def some(found: Sequence[int]) -> str:
+    def no_delivery(found: Sequence[int]) -> str:
         return "no TCP delivered anything" + (f" in {len(found)} of {len(runs)} runs" if len(found) < len(runs) else "")
 
     notes = []
@@ -173,7 +175,7 @@ def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
             "meet again in one buffer after each timeout" if any(stated) else f"meet in one buffer, and {_NO_TIMEOUT}"
         )
         hint = "--replications draws random start times, within ensemble.start_jitter of each other"
-        notes.append(f"{some(stated)}: they start at the same time, and {meet}; {hint}")
+        notes.append(f"{no_delivery(stated)}: they start at the same time, and {meet}; {hint}")
     if drawn:
         notes.append(
             f"{some(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost their first segments, and {_NO_TIMEOUT}'}"
@@ -181,7 +183,7 @@ def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     return notes
 
 
-def _of_the_lucky(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _unfinished_files(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A sentence on TCPs that finished no file where others did, since transfer times say nothing about them."""
     judged = [run for run in runs if run["totals"]["finished_transfers"]]
     files = [vc for run in judged for vc in run["vcs"] if vc["file_size_bytes"] is not None]
@@ -205,7 +207,7 @@ def is_overloaded(vc: Mapping[str, Any]) -> bool:
     return bool(vc["host_load"] > 1 + 1e-9)
 
 
-def _never_sent(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _unsent_cells(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A sentence for each host whose cell sources exceed its link, over all runs in which cells were left there."""
     left: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:

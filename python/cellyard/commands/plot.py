@@ -44,10 +44,12 @@ def command(
         unwritten = printable(f"{error.filename}: cannot be written: {error.strerror or error}")
     if output_format == "table":
         points = document["points"]
-        print(f"points{experiment_text.centres(points)}:\n{experiment_text.points_table(points, document['metrics'])}")
+        print(
+            f"points{experiment_text.means_note(points)}:\n{experiment_text.points_table(points, document['metrics'])}"
+        )
     else:
         print(
-            dump(document) if output_format == "json" else Table.of(document["points"]).csv(),
+            dump(document) if output_format == "json" else Table.from_records(document["points"]).csv(),
             end="\n" * (output_format == "json"),
         )
     for note in found.notes:

@@ -16,7 +16,7 @@ from cellyard.experiment.grid import Point, expand
 from cellyard.runs import captures
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.expected import TICKS_PER_SECOND, outline
-from cellyard.runs.spool import Captured, Spool, SpoolError
+from cellyard.runs.spool import CapturedFile, Spool, SpoolError
 from cellyard.scenario import Scenario
 from cellyard.show.table import Table
 from cellyard.show.text import dump_pieces
@@ -63,46 +63,46 @@ def command(
         )
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
     draws: Sequence[int | None] = [replication] if replications is None else range(replications)
-    work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
+    planned = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
     window = _window(plot, plot_from, plot_to)
     if plot:
         if kernel == "twin":
             raise UsageError("--plot cannot be used with --kernel twin: omit one of them")
-        _can_plot(plot, work, window)
-    limit = _capture_limit(capture_limit, work, out, kernel=kernel, on_cluster=on is not None or workers is not None)
-    _tell(grid_notes.before(points, overrides=overrides, grid=grid))
-    _tell(note for point in points for note in point.scenario.notes())
+        _can_plot(plot, planned, window)
+    limit = _capture_limit(capture_limit, planned, out, kernel=kernel, on_cluster=on is not None or workers is not None)
+    _print_notes(grid_notes.notes_before(points, overrides=overrides, grid=grid))
+    _print_notes(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
     # Skip the scenario's text unless it is shown, since making it takes as long as reading it.
-    is_told = out is not None or output_format == "json"
-    origin = _origin(first, overrides=overrides, grid=grid, seed=seed) if is_told else {}
+    with_origin = out is not None or output_format == "json"
+    origin = _origin(first, overrides=overrides, grid=grid, seed=seed) if with_origin else {}
     with ExitStack() as until_shown:
         cluster = until_shown.enter_context(_cluster(on, workers, jobs))
         with _folder(out, first, origin, overwrite=overwrite) as folder:
-            kept = _store(folder, store)
+            run_store = _store(folder, store)
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
             runs, timing, interrupted = _simulate(
-                work,
+                planned,
                 jobs=jobs,
                 folder=folder,
-                store=kept,
+                store=run_store,
                 spool=spool,
                 capture_limit=limit,
                 kernel=kernel,
                 memory=memory,
                 cluster=cluster,
             )
-            complete = len(runs) == len(work)
-            found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
-            found["summary"] = summary(runs) if is_told or len(runs) > 1 else []
-            captured = _captured(spool, work) if limit and complete else []
-            unwritten = [_publish(folder, found, captured) if folder and runs else _untold(kept)]
-        _tell(grid_notes.after(runs))
+            complete = len(runs) == len(planned)
+            results = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
+            results["summary"] = summary(runs) if with_origin or len(runs) > 1 else []
+            captured = _captured(spool, planned) if limit and complete else []
+            unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(run_store)]
+        _print_notes(grid_notes.notes_after(runs))
         if plot and runs:
-            unwritten.append(_plot(plot, runs[0], window))
+            unwritten.append(_draw(plot, runs[0], window))
         unwritten = [told for told in unwritten if told]
         _show(
-            found,
+            results,
             runs,
             output_format,
             scenario=first,
@@ -113,13 +113,13 @@ def command(
     if interrupted:
         from cellyard.outputs import folder as folders
 
-        print(folders.interrupted(f"{len(runs)} of {len(work)} runs finished", kept), file=sys.stderr)
+        print(folders.interrupted_message(f"{len(runs)} of {len(planned)} runs finished", run_store), file=sys.stderr)
         return INTERRUPTED
     return FAILED if unwritten else 0
 
 
 def _show(
-    found: Mapping[str, Any],
+    results: Mapping[str, Any],
     runs: Sequence[Mapping[str, Any]],
     output_format: str,
     *,
@@ -128,24 +128,24 @@ def _show(
 ) -> None:
     """Print the results. A table also lists the ``written`` files, and shows more of VCs if ``scenario`` has contracts."""
     if output_format == "json":
-        for piece in dump_pieces(found):
+        for piece in dump_pieces(results):
             sys.stdout.write(piece)
         print()
     elif output_format == "csv":
         from cellyard.commands import run_files
 
-        print(Table.of(run_files.records(runs, "runs")).csv(), end="")
+        print(Table.from_records(run_files.records(runs, "runs")).csv(), end="")
     else:
         # Search the text, since parsing is slow. Names cannot contain such quotes.
         contracts = '"contract":{' in scenario.canonical
         fair_shares = '"max_goodput":"fair shares"' in scenario.canonical
-        print(run_text.text(found, contracts=contracts, fair_shares=fair_shares))
+        print(run_text.text(results, contracts=contracts, fair_shares=fair_shares))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:
             print(f"\n{last}")
 
 
-def _tell(notes: Iterable[str]) -> None:
+def _print_notes(notes: Iterable[str]) -> None:
     """Print each note once on standard error."""
     for note in dict.fromkeys(notes):
         print(f"note: {note}", file=sys.stderr)
@@ -171,9 +171,9 @@ def _cluster(on: str | None, workers: int | None, jobs: int | None) -> AbstractC
     """The requested cluster, if any."""
     if on is None and workers is None:
         return nullcontext()
-    from cellyard.runs.cluster import asked
+    from cellyard.runs.cluster import requested_cluster
 
-    return asked(on, workers, jobs)
+    return requested_cluster(on, workers, jobs)
 
 
 def _store(folder: ResultFolder | None, path: Path | None) -> Store | None:
@@ -185,13 +185,13 @@ def _store(folder: ResultFolder | None, path: Path | None) -> Store | None:
     return open_store(folder, path)
 
 
-def _untold(store: Store | None) -> str:
+def _store_failure(store: Store | None) -> str:
     """What could not be stored, in words; empty if nothing failed."""
     if store is None:
         return ""
-    from cellyard.outputs.folder import untold
+    from cellyard.outputs.folder import write_failure
 
-    return untold(store)
+    return write_failure(store)
 
 
 def _origin(
@@ -203,42 +203,47 @@ def _origin(
     return provenance.of_command() | provenance.of_scenario(scenario, overrides=overrides, grid=grid, seed=seed)
 
 
-def _publish(folder: ResultFolder, found: Mapping[str, Any], captured: Sequence[tuple[str, Captured]]) -> str:
+def _publish(folder: ResultFolder, results: Mapping[str, Any], captured: Sequence[tuple[str, CapturedFile]]) -> str:
     """Write the files of results; returns what could not be written, in words."""
     from cellyard.commands import run_files
 
-    return folder.publish(lambda files: run_files.add(files, found, captured))
+    return folder.publish(lambda files: run_files.add(files, results, captured))
 
 
 def _capture_limit(
-    asked: str | None, work: Sequence[tuple[Point, Job]], out: Path | None, *, kernel: str, on_cluster: bool
+    requested_cluster: str | None,
+    planned: Sequence[tuple[Point, Job]],
+    out: Path | None,
+    *,
+    kernel: str,
+    on_cluster: bool,
 ) -> int | None:
     """Return the size limit of a capture file in bytes, or ``None`` without captures. Raises `UsageError` if captures are impossible."""
-    limit = captures.limit_bytes(asked)
-    scenarios = [job.scenario for _, job in work]
-    has_any = any(map(captures.captures, scenarios))
-    if not has_any and asked is None:
+    limit = captures.limit_bytes(requested_cluster)
+    scenarios = [job.scenario for _, job in planned]
+    has_any = any(map(captures.has_captures, scenarios))
+    if not has_any and requested_cluster is None:
         return None
     if has_any and out is None:
-        _tell(["captures are not written without --out DIR"])
+        _print_notes(["captures are not written without --out DIR"])
         return None
     captures.check_possible(scenarios, kernel=kernel, on_cluster=on_cluster)
     return limit
 
 
-def _captured(spool: Spool | None, work: Sequence[tuple[Point, Job]]) -> list[tuple[str, Captured]]:
+def _captured(spool: Spool | None, planned: Sequence[tuple[Point, Job]]) -> list[tuple[str, CapturedFile]]:
     """Return the capture files, and report those that reached the limit."""
     if spool is None:
         return []
-    found = list(captures.files(spool, {index: job.scenario for index, (_, job) in enumerate(work)}))
+    found = list(captures.files(spool, {index: job.scenario for index, (_, job) in enumerate(planned)}))
     for name, captured in found:
         if captured.limited_at_s is not None:
-            _tell([f"{name} ends at {captured.limited_at_s:g} s, where it reached the size of --capture-limit"])
+            _print_notes([f"{name} ends at {captured.limited_at_s:g} s, where it reached the size of --capture-limit"])
     return found
 
 
 def _simulate(
-    work: Sequence[tuple[Point, Job]],
+    planned: Sequence[tuple[Point, Job]],
     *,
     jobs: int | None,
     folder: ResultFolder | None,
@@ -252,14 +257,14 @@ def _simulate(
     """The finished runs in order, the timing, and whether the command was interrupted."""
     runs: dict[int, dict[str, Any]] = {}
     cpu_seconds = 0.0
-    first = work[0][0].scenario
-    simulated = outline(first.canonical)["duration_s"] if len(work) == 1 else None
-    progress = Progress(first.name, len(work), simulated_seconds=simulated)
+    first = planned[0][0].scenario
+    simulated = outline(first.canonical)["duration_s"] if len(planned) == 1 else None
+    progress = Progress(first.name, len(planned), simulated_seconds=simulated)
     interrupted = False
     try:
         with store or nullcontext(), progress:
-            _tell([store.note] if store and store.note else [])
-            wanted = [job for _, job in work]
+            _print_notes([store.note] if store and store.note else [])
+            wanted = [job for _, job in planned]
             tell = progress.update
             done = run_jobs(
                 wanted,
@@ -273,13 +278,13 @@ def _simulate(
                 on=cluster,
             )
             for finished in done:
-                values = dict(work[finished.index][0].values)
+                values = dict(planned[finished.index][0].values)
                 runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
                 cpu_seconds += finished.cpu_seconds
     except KeyboardInterrupt:  # also after the last run
         interrupted = True
     except SpoolError as error:
-        raise RunError(folder.told(error, "probe data") if folder else str(error)) from None
+        raise RunError(folder.failure_message(error, "probe data") if folder else str(error)) from None
     timing = {"cpu_seconds": cpu_seconds, "wall_seconds": progress.seconds}
     return [runs[index] for index in sorted(runs)], timing, interrupted
 
@@ -328,16 +333,16 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> None:
+def _can_plot(path: Path, planned: Sequence[tuple[Point, Job]], window: Window) -> None:
     """Raise `UsageError` before anything runs if ``--plot`` has no data, no matplotlib or no place for its file."""
     from cellyard import plot
 
-    if len(work) > 1:
+    if len(planned) > 1:
         raise UsageError(
-            f"--plot draws the series of a single run, but this command makes {len(work)} runs: omit --grid and --replications; "
+            f"--plot draws the series of a single run, but this command makes {len(planned)} runs: omit --grid and --replications; "
             "--replication K runs a single replication"
         )
-    scenario = work[0][0].scenario
+    scenario = planned[0][0].scenario
     if not any(probe["what"] not in ("trace", "capture") for probe in scenario.to_dict()["probes"]):
         raise UsageError(
             "--plot draws the series of probes, but no probe of the scenario records one: add a probe, such as a queue probe"
@@ -368,7 +373,7 @@ def _seconds(option: str, text: str | None) -> float | None:
     return float(found[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[found[2]]
 
 
-def _plot(path: Path, run: Mapping[str, Any], window: Window) -> str:
+def _draw(path: Path, run: Mapping[str, Any], window: Window) -> str:
     """Plot the series of a run into a file; returns why it could not be written, if so."""
     from cellyard import plot
     from cellyard.results.run import RunResult

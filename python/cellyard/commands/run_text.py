@@ -9,11 +9,11 @@ from typing import Any
 
 from cellyard.commands.grid_notes import is_overloaded
 from cellyard.show.table import Table
-from cellyard.show.text import cell, cells, range_head, span, spent
+from cellyard.show.text import cell_count, cpu_time, format_range, format_value, range_head
 from cellyard.statistics.ranges import interval, median
 
 #: Totals shown for runs with VCs that carry frames.
-OF_FRAMES = (
+FRAME_TOTALS = (
     "goodput_mbps",
     "efficiency",
     "fairness",
@@ -25,7 +25,7 @@ OF_FRAMES = (
 )
 
 #: Totals shown if every VC carries single cells. The other totals are about frames, and 0.
-OF_CELLS = ("cell_loss_ratio", "max_queue_cells", "mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
+CELL_TOTALS = ("cell_loss_ratio", "max_queue_cells", "mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
 #: Columns of the table of VCs, with their fields. `TCP_COLUMNS` are those that only TCP has.
 VC_COLUMNS = {
@@ -41,7 +41,7 @@ VC_COLUMNS = {
 }
 #: Column shown for VCs with a contract, which has the unit of contracts, and for UDP, whose offered
 #: rate has it too.
-ON_THE_LINE = "throughput_mbps"
+LINE_THROUGHPUT = "throughput_mbps"
 #: Column shown beside the cell loss ratio if VCs carry frames.
 FRAME_COLUMNS = {"frame_loss_ratio": "frame_loss_ratio"}
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
@@ -50,13 +50,13 @@ TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments"
 VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
 #: Columns shown for VCs that send files.
-OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
+FILE_COLUMNS = ("began_s", "completed_s", "file_goodput_mbps")
 
 #: Further columns if a VC has sent several files.
-OF_TRANSFERS = ("finished_transfers", "p50_transfer_s", "p95_transfer_s")
+TRANSFER_COLUMNS = ("finished_transfers", "p50_transfer_s", "p95_transfer_s")
 
 #: Columns of each VC of an ensemble (`timeouts` only with TCPs), and the limit on lines of that table.
-OF_SEVERAL = ("goodput_mbps", ON_THE_LINE, "cell_loss_ratio", "timeouts", "mean_cell_transfer_delay_s")
+ENSEMBLE_COLUMNS = ("goodput_mbps", LINE_THROUGHPUT, "cell_loss_ratio", "timeouts", "mean_cell_transfer_delay_s")
 MOST_VCS = 20
 
 #: Limit on lines of the table of files of several runs.
@@ -75,34 +75,40 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
     runs = document["runs"]
     if not runs:
         return "no run has finished"
-    cost = f"{cells(document['cells'])}, {spent(document['timing']['cpu_seconds'], 2)}"
+    cost = f"{cell_count(document['cells'])}, {cpu_time(document['timing']['cpu_seconds'], 2)}"
     if len(runs) == 1:
         first = f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}"
-        return "\n\n".join([first, *_measured(runs), _one(runs[0], contracts=contracts, fair_shares=fair_shares)])
+        return "\n\n".join(
+            [first, *_measuring_time_note(runs), _single_run(runs[0], contracts=contracts, fair_shares=fair_shares)]
+        )
     paths = list(runs[0].get("set", {}))
     document = {**document, **{part: _with_labels(document[part], paths) for part in ("runs", "summary")}}
     runs = document["runs"]
     ranged = document["replications"] is not None
     ranges = range_head(*(point["runs"] for point in document["summary"]))
-    told = _told(runs[0], fair_shares=fair_shares)
-    metrics = [m for m in told if any(point["median"].get(m) is not None for point in document["summary"])]
+    shown = _total_names(runs[0], fair_shares=fair_shares)
+    metrics = [m for m in shown if any(point["median"].get(m) is not None for point in document["summary"])]
     counts = {m for m in metrics if all(isinstance(run["totals"][m] or 0, int) for run in runs)}
-    header = [*paths, "runs", *(column for m in metrics for column in ([_head(m), ranges] if ranged else [_head(m)]))]
+    header = [
+        *paths,
+        "runs",
+        *(column for m in metrics for column in ([_column_head(m), ranges] if ranged else [_column_head(m)])),
+    ]
     rows = []
     for point in document["summary"]:
         row = [*(point["set"][path] for path in paths), point["runs"]]
         for metric in metrics:
             is_count = metric in counts
-            row.append(cell(_shown(metric, point["median"][metric]), is_count=is_count))
+            row.append(format_value(_in_unit(metric, point["median"][metric]), is_count=is_count))
             if ranged:
-                ends = [_shown(metric, end) for end in point["range"][metric] or ()]
-                row.append(span(ends, is_count=is_count))
+                ends = [_in_unit(metric, end) for end in point["range"][metric] or ()]
+                row.append(format_range(ends, is_count=is_count))
         rows.append(row)
-    said = f"medians of the runs, {ranges}:\n" if ranged else ""
+    caption = f"medians of the runs, {ranges}:\n" if ranged else ""
     first = f"{document['scenario']}: {len(runs)} runs, {cost}"
-    parts = [first, *_measured(runs), f"{said}{Table.of_rows(header, rows, keys=len(paths) + 1)}"]
+    parts = [first, *_measuring_time_note(runs), f"{caption}{Table.from_rows(header, rows, keys=len(paths) + 1)}"]
     if not paths:
-        parts += _vcs_of_several(runs, ranges, contracts=contracts)
+        parts += _ensemble_vcs(runs, ranges, contracts=contracts)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
     return "\n\n".join([*parts, *_drops(runs, paths)])
 
@@ -140,7 +146,7 @@ def _component(value: str) -> str | None:
     return next((str(fields[tag]) for tag in ("policy", "kind", "what") if tag in fields), None)
 
 
-def _measured(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _measuring_time_note(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Which values cover the measuring time and which the whole run, if these differ."""
     if all(run["measured_s"] == run["duration_s"] for run in runs):
         return []
@@ -151,29 +157,32 @@ def _measured(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: bool) -> list[str]:
+def _ensemble_vcs(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: bool) -> list[str]:
     """One line for each VC of an ensemble, up to a screenful, since totals hide who gets what."""
     vcs = list(zip(*(run["vcs"] for run in runs), strict=True))
-    kinds = {same[0]["traffic"] for same in vcs}
-    left_out = {"timeouts": "tcp" not in kinds, ON_THE_LINE: not (contracts or "udp" in kinds)}
-    told = [metric for metric in OF_SEVERAL if not left_out.get(metric)]
+    kinds = {vc_runs[0]["traffic"] for vc_runs in vcs}
+    left_out = {"timeouts": "tcp" not in kinds, LINE_THROUGHPUT: not (contracts or "udp" in kinds)}
+    shown = [metric for metric in ENSEMBLE_COLUMNS if not left_out.get(metric)]
     rows = []
-    for same in vcs[:MOST_VCS]:
-        row = [same[0]["name"], same[0]["traffic"]]
-        for metric in told:
-            values = [_shown(metric, vc[metric]) for vc in same if vc[metric] is not None]
-            row += _summed_up(values, runs=len(same))
+    for vc_runs in vcs[:MOST_VCS]:
+        row = [vc_runs[0]["name"], vc_runs[0]["traffic"]]
+        for metric in shown:
+            values = [_in_unit(metric, vc[metric]) for vc in vc_runs if vc[metric] is not None]
+            row += _median_and_range(values, runs=len(vc_runs))
         rows.append(row)
-    head = ["vc", "traffic", *(column for metric in told for column in (_head(metric), ranges))]
-    parts = [f"VCs, medians of the runs, {ranges}:\n{Table.of_rows(head, rows, keys=2)}"] if rows else []
+    head = ["vc", "traffic", *(column for metric in shown for column in (_column_head(metric), ranges))]
+    parts = [f"VCs, medians of the runs, {ranges}:\n{Table.from_rows(head, rows, keys=2)}"] if rows else []
     more = len(vcs) - MOST_VCS
     return [*parts, *([f"{more} more VCs: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
 
 
-def _summed_up(values: Sequence[float], *, runs: int) -> list[str]:
+def _median_and_range(values: Sequence[float], *, runs: int) -> list[str]:
     """Median and range of the values of ``runs`` runs."""
     is_count = all(isinstance(value, int) for value in values)
-    return [cell(median(values), is_count=is_count), span(interval(values, runs=runs), is_count=is_count)]
+    return [
+        format_value(median(values), is_count=is_count),
+        format_range(interval(values, runs=runs), is_count=is_count),
+    ]
 
 
 def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
@@ -189,30 +198,32 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
             found.setdefault(json.dumps([*values, vc["name"]]), ([*values, vc["name"]], []))[1].append(vc)
     if not found:
         return []
-    every = [vc for _, files in found.values() for vc in files]
-    told = _of_files(every)
+    all_files = [vc for _, files in found.values() for vc in files]
+    shown = _file_metrics(all_files)
     # Endless files are never complete. For them, the transfers show what was sent.
-    counted = ranges is not None and not (OF_TRANSFERS[0] in told and "completed_s" not in told)
+    counted = ranges is not None and not (TRANSFER_COLUMNS[0] in shown and "completed_s" not in shown)
     if not counted:
-        told = [metric for metric in told if ranges is None or metric in OF_TRANSFERS]
-    columns = [column for metric in told for column in ([_head(metric), ranges] if ranges else [_head(metric)])]
+        shown = [metric for metric in shown if ranges is None or metric in TRANSFER_COLUMNS]
+    columns = [
+        column for metric in shown for column in ([_column_head(metric), ranges] if ranges else [_column_head(metric)])
+    ]
     rows = []
     for keys, files in found.values():
         if ranges is None:
-            rows.append([*keys, *(_shown(metric, files[0][metric]) for metric in told)])
+            rows.append([*keys, *(_in_unit(metric, files[0][metric]) for metric in shown)])
             continue
         complete = [file for file in files if file["completed_s"] is not None]
         row = [*keys, *([f"{len(complete)} of {len(files)}"] if counted else [])]
-        for metric in told:
-            judged = files if metric in OF_TRANSFERS else complete
-            numbers = [_shown(metric, file[metric]) for file in judged if file[metric] is not None]
-            row += _summed_up(numbers, runs=len(files))
+        for metric in shown:
+            judged = files if metric in TRANSFER_COLUMNS else complete
+            numbers = [_in_unit(metric, file[metric]) for file in judged if file[metric] is not None]
+            row += _median_and_range(numbers, runs=len(files))
         rows.append(row)
-    shown = Table.of_rows([*paths, "vc", *(["complete"] if counted else []), *columns], rows, keys=len(paths) + 1)
+    table = Table.from_rows([*paths, "vc", *(["complete"] if counted else []), *columns], rows, keys=len(paths) + 1)
     more = len(rows) - MOST_FILES
-    said = f"files, medians of the runs, {ranges}:\n" if ranges else ""
+    caption = f"files, medians of the runs, {ranges}:\n" if ranges else ""
     return [
-        f"{said}{shown.first(MOST_FILES)}",
+        f"{caption}{table.first(MOST_FILES)}",
         *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else []),
     ]
 
@@ -222,16 +233,23 @@ def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
     series = [series for run in runs for series in run["series"]]
     if not series:
         return ""
-    points = sum(len(one["value"]) for one in series)
+    points = sum(len(recorded["value"]) for recorded in series)
     return f"{len(series)} series with {points} points: --out DIR writes them, --plot FILE draws those of a single run"
 
 
-def _one(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool) -> str:
+def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool) -> str:
     totals = run["totals"]
-    told = {_head(m): _shown(m, totals[m]) for m in _told(run, fair_shares=fair_shares) if totals[m] is not None}
+    shown = {
+        _column_head(m): _in_unit(m, totals[m])
+        for m in _total_names(run, fair_shares=fair_shares)
+        if totals[m] is not None
+    }
     if not _has_frames(run):
-        told = {"goodput_of_cells_mbps": sum(vc["goodput_mbps"] for vc in run["vcs"]), **told}
-    parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"], contracts=contracts)]
+        shown = {"goodput_of_cells_mbps": sum(vc["goodput_mbps"] for vc in run["vcs"]), **shown}
+    parts = [
+        "  ".join(f"{name} {format_value(value)}" for name, value in shown.items()),
+        _vcs(run["vcs"], contracts=contracts),
+    ]
     if ports := [port for port in run["ports"] if port["can_queue"] and port["arrived_cells"]]:
         parts.append(_ports(ports))
         if run["measured_s"] < run["duration_s"]:
@@ -239,25 +257,32 @@ def _one(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool) -> str:
     parts += _end_systems(run["vcs"])
     parts += _drops([run], [])
     if len(run["classes"]) > 1:
-        heads = list(map(_head, run["classes"][0]))
-        rows = [[_shown(name, value) for name, value in of_class.items()] for of_class in run["classes"]]
-        parts.append(str(Table.of_rows(heads, rows, keys=1)))
+        heads = list(map(_column_head, run["classes"][0]))
+        rows = [[_in_unit(name, value) for name, value in of_class.items()] for of_class in run["classes"]]
+        parts.append(str(Table.from_rows(heads, rows, keys=1)))
     return "\n\n".join(parts)
 
 
 def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
     left = {"not_sent": "cells_not_sent"} if any(map(is_overloaded, vcs)) else {}
-    of_files = {_head(metric): metric for metric in _of_files(vcs)}
+    of_files = {_column_head(metric): metric for metric in _file_metrics(vcs)}
     of_frames = FRAME_COLUMNS if any(map(_carries_frames, vcs)) else {}
-    columns = {**VC_COLUMNS, **of_frames, **left, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
+    columns = {
+        **VC_COLUMNS,
+        **of_frames,
+        **left,
+        **of_tcp,
+        **of_files,
+        **{_column_head(delay): delay for delay in VC_DELAYS},
+    }
     if not (contracts or any(vc["traffic"] == "udp" for vc in vcs)):
-        del columns[ON_THE_LINE]
+        del columns[LINE_THROUGHPUT]
 
     def value(vc: Mapping[str, Any], key: str) -> Any:
-        return _shown(key, vc[key]) if key not in of_files.values() or _has_file(vc) else None
+        return _in_unit(key, vc[key]) if key not in of_files.values() or _has_file(vc) else None
 
-    return str(Table.of_rows(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1))
+    return str(Table.from_rows(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1))
 
 
 def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
@@ -270,38 +295,41 @@ def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]
     for run in runs:
         points.setdefault(json.dumps(run.get("set", {})), []).append(run)
     names = [*(paths or ["vc"]), "port"]
-    places = [place for members in points.values() for place in _lost(members, names)]
+    places = [place for members in points.values() for place in _losses(members, names)]
     if not places:
         return []
     if not paths:
-        of_vc: Counter[str] = Counter()
+        lost_by_vc: Counter[str] = Counter()
         for (vc, _), counts in places:
-            of_vc[vc] += sum(counts.values())  # type: ignore[assignment]
-        places.sort(key=lambda place: of_vc[place[0][0]], reverse=True)
+            lost_by_vc[vc] += sum(counts.values())  # type: ignore[assignment]
+        places.sort(key=lambda place: lost_by_vc[place[0][0]], reverse=True)
     reasons = [reason for reason in places[0][1] if any(counts[reason] for _, counts in places)]
     rows = [
-        [*keys, *(cell(n, is_count=True) for n in (sum(counts.values()), *map(counts.get, reasons)))]
+        [*keys, *(format_value(n, is_count=True) for n in (sum(counts.values()), *map(counts.get, reasons)))]
         for keys, counts in places[:MOST_DROPS]
     ]
     head = [*names, "cells_dropped", *reasons]
     means = "data cells dropped, means of the runs:\n" if len(runs) > len(points) else ""
     left = places[MOST_DROPS:]
-    lost = cell(sum(sum(counts.values()) for _, counts in left), is_count=True)
+    lost = format_value(sum(sum(counts.values()) for _, counts in left), is_count=True)
     more = f"{len(left)} more lines with {lost} cells: --out DIR writes all of them to vc_ports.csv"
-    return [f"{means}{Table.of_rows(head, rows, keys=len(names))}", *([more] if left else [])]
+    return [f"{means}{Table.from_rows(head, rows, keys=len(names))}", *([more] if left else [])]
 
 
-def _lost(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[list[Any], dict[str, float]]]:
+def _losses(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[list[Any], dict[str, float]]]:
     """Cells lost by reason, as means over the runs of a point, for each combination of ``names`` with losses."""
     found: dict[str, tuple[list[Any], Counter[str]]] = {}
     for run in runs:
         for vc in run["vcs"]:
-            for there in vc["ports"]:
-                known = {**run.get("set", {}), "vc": vc["name"], "port": there["port"]}
+            for passed in vc["ports"]:
+                known = {**run.get("set", {}), "vc": vc["name"], "port": passed["port"]}
                 keys = [known[name] for name in names]
-                found.setdefault(json.dumps(keys), (keys, Counter()))[1].update(there["dropped_cells"])
+                found.setdefault(json.dumps(keys), (keys, Counter()))[1].update(passed["dropped_cells"])
     return [
-        (keys, {reason: cells / len(runs) if len(runs) > 1 else cells for reason, cells in counts.items()})
+        (
+            keys,
+            {reason: cell_count / len(runs) if len(runs) > 1 else cell_count for reason, cell_count in counts.items()},
+        )
         for keys, counts in found.values()
         if counts.total()
     ]
@@ -312,7 +340,7 @@ def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
     senders = [(vc["name"], vc["end_systems"][0]) for vc in vcs if vc["end_systems"]]
     if not senders:
         return []
-    return [str(Table.of_rows(["vc", *senders[0][1]], [[name, *end.values()] for name, end in senders], keys=1))]
+    return [str(Table.from_rows(["vc", *senders[0][1]], [[name, *end.values()] for name, end in senders], keys=1))]
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
@@ -334,7 +362,7 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
         ]
         for port in ports
     ]
-    return str(Table.of_rows(head, rows, keys=1))
+    return str(Table.from_rows(head, rows, keys=1))
 
 
 def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:
@@ -344,17 +372,17 @@ def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:
     names = [name.removeprefix("measured_") for name in fields]
     rows = [[port["name"], *(port[name] for name in fields)] for port in ports]
     head = ["port", *(short.get(name, name) for name in names)]
-    return f"ports, in the measuring time only:\n{Table.of_rows(head, rows, keys=1)}"
+    return f"ports, in the measuring time only:\n{Table.from_rows(head, rows, keys=1)}"
 
 
 def _has_file(vc: Mapping[str, Any]) -> bool:
     return vc["file_size_bytes"] is not None
 
 
-def _of_files(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+def _file_metrics(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
     """Columns shown for the files of VCs: each metric that any VC has."""
     several = any(vc["finished_transfers"] > 1 for vc in vcs)
-    metrics = (*OF_FILES, *OF_TRANSFERS) if several else OF_FILES
+    metrics = (*FILE_COLUMNS, *TRANSFER_COLUMNS) if several else FILE_COLUMNS
     return [metric for metric in metrics if any(_has_file(vc) and vc[metric] is not None for vc in vcs)]
 
 
@@ -366,19 +394,19 @@ def _has_frames(run: Mapping[str, Any]) -> bool:
     return any(map(_carries_frames, run["vcs"]))
 
 
-def _told(run: Mapping[str, Any], *, fair_shares: bool) -> Sequence[str]:
+def _total_names(run: Mapping[str, Any], *, fair_shares: bool) -> Sequence[str]:
     if not _has_frames(run):
-        return OF_CELLS
-    place = OF_FRAMES.index("efficiency") + 1
-    return [*OF_FRAMES[:place], "max_goodput_mbps", *OF_FRAMES[place:]] if fair_shares else OF_FRAMES
+        return CELL_TOTALS
+    place = FRAME_TOTALS.index("efficiency") + 1
+    return [*FRAME_TOTALS[:place], "max_goodput_mbps", *FRAME_TOTALS[place:]] if fair_shares else FRAME_TOTALS
 
 
-def _head(metric: str) -> str:
+def _column_head(metric: str) -> str:
     """Head of a metric's column. Times are shown in milliseconds."""
     short = metric.replace("_cell_transfer_delay_s", "_delay_s")
     return short.removesuffix("_s") + "_ms" if short.endswith("_s") else metric
 
 
-def _shown(metric: str, value: Any) -> Any:
-    """Convert a value to the unit of its `_head`."""
+def _in_unit(metric: str, value: Any) -> Any:
+    """Convert a value to the unit of its `_column_head`."""
     return 1e3 * value if metric.endswith("_s") and isinstance(value, float) else value

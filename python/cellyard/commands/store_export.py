@@ -11,7 +11,7 @@ from cellyard.commands import FAILED
 from cellyard.outputs import provenance
 from cellyard.outputs.folder import ResultFolder
 from cellyard.store import Store, open_store
-from cellyard.store.frames import LARGE, PARTS, needed
+from cellyard.store.frames import LARGE_PARTS, PARTS, import_extra
 from cellyard.system.errors import unknown
 from cellyard.system.files import FileSet
 from cellyard.system.terminal import printable
@@ -31,8 +31,8 @@ def command(
     for name in tables:
         if name not in PARTS:
             raise unknown("--table: table", name, PARTS)
-    needed("polars")
-    chosen = list(dict.fromkeys(tables)) or [part for part in PARTS if part not in LARGE]
+    import_extra("polars")
+    chosen = list(dict.fromkeys(tables)) or [part for part in PARTS if part not in LARGE_PARTS]
     written: list[str] = []
     with open_store(path) as store, store.snapshot():
         holds = "tables of a store"

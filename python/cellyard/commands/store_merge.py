@@ -25,7 +25,7 @@ def command(path: Path, others: Sequence[Path]) -> int:
         parts = [f"{done.added} runs added", f"{done.known} already in the store"]
         parts += [f"{done.completed} of these completed with further results"] if done.completed else []
         print(printable(f"{other}: {', '.join(parts)}"))
-        for told in done.left_out:
-            print(printable(f"left out: {told}"), file=sys.stderr)
+        for reason in done.left_out:
+            print(printable(f"left out: {reason}"), file=sys.stderr)
             status = FAILED
     return status

@@ -9,14 +9,14 @@ from pathlib import Path
 from cellyard.show.table import Table
 from cellyard.show.text import dump
 from cellyard.store import open_store
-from cellyard.store.frames import PARTS, needed
+from cellyard.store.frames import PARTS, import_extra
 from cellyard.system.errors import UsageError
 
 
 def command(path: Path, sql: str, *, output_format: str) -> int:
     """Make the tables that ``sql`` names, and print its result."""
-    duckdb = needed("duckdb")
-    needed("polars")
+    duckdb = import_extra("duckdb")
+    import_extra("polars")
     named = [part for part in PARTS if re.search(rf"\b{part}\b", sql, re.IGNORECASE)]
     with tempfile.TemporaryDirectory(prefix="cellyard-") as folder, duckdb.connect() as connection:
         with open_store(path) as store, store.snapshot():
@@ -43,11 +43,11 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
             nothing = f"; without rows in this store: {', '.join(empty)}" if empty else ""
             raise UsageError(f"SQL: {words}; tables: {', '.join(PARTS)}{nothing}") from None
     if output_format == "table":
-        print(Table.of_rows(columns, rows))
+        print(Table.from_rows(columns, rows))
     else:
         plain = [{name: _plain(value) for name, value in zip(columns, row, strict=True)} for row in rows]
         print(
-            dump({"rows": plain}) if output_format == "json" else Table.of(plain).csv(),
+            dump({"rows": plain}) if output_format == "json" else Table.from_records(plain).csv(),
             end="\n" * (output_format == "json"),
         )
     return 0

@@ -17,16 +17,18 @@ def command(path: Path, which: str) -> int:
     """Print the scenario whose hash begins with ``which``."""
     with open_store(path) as store, store.snapshot():
         found = contents.scenarios(store)
-        chosen = [one for one in found if one.hex().startswith(which.lower())]
+        chosen = [scenario for scenario in found if scenario.hex().startswith(which.lower())]
         if len(chosen) != 1:
-            there = [f"{one.hex()[:8]} ({name})" for one, name in found.items() if not chosen or one in chosen]
-            more = f", ... ({len(there)})" if len(there) > MOST_NAMED else ""
-            what = "several scenarios" if chosen else "no scenario"
+            listed = [
+                f"{scenario.hex()[:8]} ({name})" for scenario, name in found.items() if not chosen or scenario in chosen
+            ]
+            more = f", ... ({len(listed)})" if len(listed) > MOST_NAMED else ""
+            match = "several scenarios" if chosen else "no scenario"
             raise UsageError(
                 printable(
-                    f"{which[:60] or repr(which)}: {what} in {store.path} with a hash that begins so; "
-                    f"{'these' if chosen else 'there are'}: {', '.join(there[:MOST_NAMED]) or 'none'}{more}"
+                    f"{which[:60] or repr(which)}: {match} in {store.path} with a hash that begins so; "
+                    f"{'these' if chosen else 'there are'}: {', '.join(listed[:MOST_NAMED]) or 'none'}{more}"
                 )
             )
-        print(Scenario.from_toml(contents.toml(store, chosen[0])).to_toml(), end="")
+        print(Scenario.from_toml(contents.scenario_toml(store, chosen[0])).to_toml(), end="")
     return 0

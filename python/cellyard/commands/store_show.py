@@ -8,7 +8,7 @@ from cellyard import _engine
 from cellyard.show.table import Column, Table, field
 from cellyard.show.text import dump
 from cellyard.store import open_store
-from cellyard.store.contents import Group, builds, date, groups
+from cellyard.store.contents import Group, builds_of_groups, groups, utc_date
 from cellyard.system.terminal import printable
 
 #: Columns of the printed table.
@@ -30,7 +30,7 @@ def command(path: Path, *, output_format: str) -> int:
         with store.snapshot():
             found = groups(store)
         size = store.path.stat().st_size
-    of_builds = builds(found)
+    of_builds = builds_of_groups(found)
     table = Table([_record(group) for group in found], COLUMNS)
     if output_format == "csv":
         print(table.csv(), end="")
@@ -41,9 +41,11 @@ def command(path: Path, *, output_format: str) -> int:
         total = sum(group.runs for group in found)
         print(printable(f"{store.path}: {total} run{'s' * (total != 1)}, {size / 1e6:.1f} MB"))
         if of_builds:
-            here = {True: "; this engine's build is one of them", False: "; this engine's build is not among them"}
-            ours = _engine.build() in of_builds
-            print(f"builds of the engine: {', '.join(of_builds)}{here[ours] if len(of_builds) > 1 or not ours else ''}")
+            hint = {True: "; this engine's build is one of them", False: "; this engine's build is not among them"}
+            is_here = _engine.build() in of_builds
+            print(
+                f"builds of the engine: {', '.join(of_builds)}{hint[is_here] if len(of_builds) > 1 or not is_here else ''}"
+            )
             print(f"\n{table}")
     return 0
 
@@ -54,12 +56,12 @@ def _record(group: Group) -> dict[str, object]:
         "engine_build": group.engine,
         "scenarios": group.scenarios,
         "runs": group.runs,
-        "first": date(group.first_s),
-        "last": date(group.last_s),
+        "first": utc_date(group.first_s),
+        "last": utc_date(group.last_s),
         "cpu_s": group.cpu_s,
         "bytes": group.bytes,
     }
 
 
-def _minute(when: str) -> str:
-    return when[:16].replace("T", " ")
+def _minute(instant: str) -> str:
+    return instant[:16].replace("T", " ")

@@ -27,11 +27,11 @@ def add(files: FileSet, reproduction: Reproduction, document: Mapping[str, Any])
     """Add the files of a study's results: JSON, CSV of the rows and of their VCs, and the scenario of each row."""
     name = document["study"]
     files.add(f"{name}.json", dump(document) + "\n")
-    files.add(f"{name}.csv", Table.of(records(document)).csv())
+    files.add(f"{name}.csv", Table.from_records(records(document)).csv())
     scenarios = map(json_text, scenario_records(reproduction))
-    files.add(f"{name}-scenarios.jsonl", "".join(f"{one}\n" for one in scenarios))
-    if of_vcs := vc_records(document):
-        files.add(f"{name}-vcs.csv", Table.of(of_vcs).csv())
+    files.add(f"{name}-scenarios.jsonl", "".join(f"{line}\n" for line in scenarios))
+    if vcs := vc_records(document):
+        files.add(f"{name}-vcs.csv", Table.from_records(vcs).csv())
 
 
 def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ def vc_records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for row in document["rows"]:
         parameters = {key: value for key, value in row.items() if key not in ROW_PARTS}
-        of_vcs = {m.removeprefix("vc_"): values for m, values in row["simulated"].items() if isinstance(values, list)}
-        for number, values in enumerate(zip(*of_vcs.values(), strict=True), 1):
-            found.append({**parameters, "vc": number, **dict(zip(of_vcs, values, strict=True))})
+        columns = {m.removeprefix("vc_"): values for m, values in row["simulated"].items() if isinstance(values, list)}
+        for number, values in enumerate(zip(*columns.values(), strict=True), 1):
+            found.append({**parameters, "vc": number, **dict(zip(columns, values, strict=True))})
     return found

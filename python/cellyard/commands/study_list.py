@@ -37,7 +37,7 @@ def overview() -> str:
         if on_terminal:
             left = max(len(name) for name in ("table", *study.tables)) + len("    rows  ")
             rows = [line for row in rows for line in _wrapped(row, max(width - left, 20))]
-        lines += [str(Table.of_rows(["  table", "rows", "title"], rows)), ""]
+        lines += [str(Table.from_rows(["  table", "rows", "title"], rows)), ""]
     return "\n".join(lines).rstrip()
 
 

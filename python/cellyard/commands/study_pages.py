@@ -16,7 +16,7 @@ from cellyard.study.outliers import FAR, outside, told, where_errors_come_from
 from cellyard.study.rows import Rows
 
 #: Caption of the table of `Evidence`.
-BEHIND = (
+EVIDENCE_CAPTION = (
     "Differences are means over the replications, which share their random numbers. The intervals of a comparison of several candidates "
     "have a joint confidence of 95 % (Bonferroni over all pairs). Fewer than six replications are too few for a verdict."
 )
@@ -47,7 +47,7 @@ def page(
     figures that need more rows.
     """
     shared = list(_flat(study.info["shared"]))
-    return pages.html("report.html", shared=shared, **_common(study, rows, document, figures, undrawn, chosen))
+    return pages.html("report.html", shared=shared, **_template_values(study, rows, document, figures, undrawn, chosen))
 
 
 def summary(
@@ -61,10 +61,12 @@ def summary(
 ) -> str:
     """The report as one page of Markdown, which refers to the files of its figures."""
     doubtful = [row for row in rows if row.doubtful]
-    return pages.markdown("summary.md", doubtful=doubtful, **_common(study, rows, document, figures, undrawn, chosen))
+    return pages.markdown(
+        "summary.md", doubtful=doubtful, **_template_values(study, rows, document, figures, undrawn, chosen)
+    )
 
 
-def _common(
+def _template_values(
     study: Study,
     rows: Rows,
     document: Mapping[str, Any],
@@ -76,14 +78,14 @@ def _common(
     far, nearer = outside(rows)
     replications = document["replications"] or 1
     tables = [
-        (table, study_tables.compared(study, table, rows), study_tables.notes(here))
+        (table, study_tables.compared(study, table, rows), study_tables.notes(shown_rows))
         for name, table in study.tables.items()
-        if (here := rows.where(table=name))
+        if (shown_rows := rows.where(table=name))
     ]
     return {
         "agreement": study_tables.agreement(document["summary"]),
         "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
-        "behind": BEHIND,
+        "evidence_caption": EVIDENCE_CAPTION,
         "chosen": chosen,
         "citation": study.info["citation"],
         "document": document,

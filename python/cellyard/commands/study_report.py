@@ -12,10 +12,10 @@ from pathlib import Path
 from cellyard import plot
 from cellyard.commands import FAILED, study_files, study_text
 from cellyard.commands.study_pages import Picture, page, summary
-from cellyard.commands.study_run import reproduce, tell_code
+from cellyard.commands.study_run import print_code_files, reproduce
 from cellyard.outputs import provenance
 from cellyard.outputs.folder import open_store
-from cellyard.runs.cluster import asked
+from cellyard.runs.cluster import requested_cluster
 from cellyard.study import Study, load, select
 from cellyard.study.rows import Rows
 from cellyard.system.files import FileSet
@@ -42,15 +42,15 @@ def command(
     study = load(name)
     rows = select(study, tables, where)
     out = out or Path(f"{Path(name).absolute().name}-report")
-    tell_code(study)
+    print_code_files(study)
     origin = provenance.of_command()
     path = out / "index.html"
     with (
-        asked(on, workers, jobs) as cluster,
+        requested_cluster(on, workers, jobs) as cluster,
         plot.style(),
         study_files.folder(study, out, origin, overwrite=overwrite) as folder,
     ):
-        kept = open_store(folder, store)
+        run_store = open_store(folder, store)
         reproduction, status, seconds = reproduce(
             study,
             rows,
@@ -58,7 +58,7 @@ def command(
             seed=seed,
             jobs=jobs,
             memory=memory,
-            store=kept,
+            store=run_store,
             cluster=cluster,
         )
         if status:
@@ -71,7 +71,7 @@ def command(
             study_files.add(files, reproduction, document)
             watched = replace(study, seed=reproduction.seed, jobs=jobs, memory=memory, on=cluster)
             figures = draw(watched, reproduction.rows, files)
-            undrawn = left_out(study, len(figures)) if chosen else ""
+            undrawn = undrawn_note(study, len(figures)) if chosen else ""
             files.add("README.md", summary(study, reproduction.rows, document, figures, undrawn=undrawn, chosen=chosen))
             files.add("index.html", page(study, reproduction.rows, document, figures, undrawn=undrawn, chosen=chosen))
 
@@ -86,7 +86,7 @@ def command(
 def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
     """Draw the figures for which ``rows`` suffice, and add each to ``files`` as PNG, and as PDF for print."""
     pictures = []
-    started = told = time.monotonic()
+    started = last_line = time.monotonic()
     drawings = list(drawable(study, rows))
     for drawing in drawings:
         drawn = drawing()
@@ -95,10 +95,10 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
         files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf"))
         data = base64.b64encode(png).decode()
         pictures.append(Picture(drawn.name, drawn.title, drawn.text, data))
-        if time.monotonic() - told >= LINE_SECONDS:
-            told = time.monotonic()
-            far = f"{len(pictures)} of {len(drawings)} figures drawn"
-            print(f"{study.name}: {far}, {told - started:.0f} s", file=sys.stderr)
+        if time.monotonic() - last_line >= LINE_SECONDS:
+            last_line = time.monotonic()
+            progress = f"{len(pictures)} of {len(drawings)} figures drawn"
+            print(f"{study.name}: {progress}, {last_line - started:.0f} s", file=sys.stderr)
     return pictures
 
 
@@ -108,7 +108,7 @@ def drawable(study: Study, rows: Rows) -> Iterable[plot.Drawing]:
     return found
 
 
-def left_out(study: Study, drawn: int) -> str:
+def undrawn_note(study: Study, drawn: int) -> str:
     """A sentence that only some figures were drawn; empty when all were."""
     anything = dict.fromkeys(study.measures.names, 0.0)
     rows = Rows(replace(row, simulated=anything) for table in study.tables.values() for row in table.rows)

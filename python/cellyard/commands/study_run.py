@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
 from cellyard.outputs import provenance
-from cellyard.outputs.folder import interrupted, open_store, untold
-from cellyard.runs.batch import all_cores
-from cellyard.runs.cluster import Workers, asked
+from cellyard.outputs.folder import interrupted_message, open_store, write_failure
+from cellyard.runs.batch import core_count
+from cellyard.runs.cluster import Workers, requested_cluster
 from cellyard.runs.expected import outline, seconds
 from cellyard.show.table import Table
-from cellyard.show.text import dump, told_time
+from cellyard.show.text import dump, rough_time
 from cellyard.study import Study, folder as user_study, load, select
 from cellyard.study.reproduce import Reproduction
 from cellyard.study.rows import Rows
@@ -49,24 +49,31 @@ def command(
     """Simulate, print and write; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
-    tell_code(study)
+    print_code_files(study)
     origin = provenance.of_command()
     with (
-        asked(on, workers, jobs) as cluster,
+        requested_cluster(on, workers, jobs) as cluster,
         study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder,
     ):
-        kept = open_store(folder, store)
+        run_store = open_store(folder, store)
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept, cluster=cluster
+            study,
+            rows,
+            replications=replications,
+            seed=seed,
+            jobs=jobs,
+            memory=memory,
+            store=run_store,
+            cluster=cluster,
         )
         document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
-        unwritten = untold(kept)
+        unwritten = write_failure(run_store)
         if folder and document["rows"]:
             unwritten = folder.publish(lambda files: study_files.add(files, reproduction, document))
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
-        print(Table.of(study_files.records(document)).csv(), end="")
+        print(Table.from_records(study_files.records(document)).csv(), end="")
     else:
         print(study_text.text(study, reproduction, document))
     if unwritten:
@@ -74,24 +81,28 @@ def command(
     return status or (FAILED if unwritten else 0)
 
 
-def tell_code(study: Study) -> None:
+def print_code_files(study: Study) -> None:
     """Before code of a user's folder runs, print its files."""
     if study.is_own:
         print(user_study.code_line(study.folder), file=sys.stderr)
 
 
-def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
+def announce_runs(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
     """Print the expected time of missing runs if it is long, and the number of stored runs."""
     missing = reproduction.missing
     cpu_seconds = sum(seconds(outline(text)) * count for text, count in missing.items())
     if cpu_seconds >= LONG_SECONDS:
         runs = sum(missing.values())
-        threads = min(jobs or all_cores(), runs)
-        here = f", {told_time(cpu_seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
+        threads = min(jobs or core_count(), runs)
+        wall_time = (
+            f", {rough_time(cpu_seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
+        )
         known = reproduction.total - runs
         beside = f" ({known} already stored)" if known else ""
-        told = f"{runs} run{'s' * (runs > 1)} to make{beside}, about {told_time(cpu_seconds)} of CPU time{here}"
-        print(f"{study.name}: {told}", file=sys.stderr)
+        announcement = (
+            f"{runs} run{'s' * (runs > 1)} to make{beside}, about {rough_time(cpu_seconds)} of CPU time{wall_time}"
+        )
+        print(f"{study.name}: {announcement}", file=sys.stderr)
 
 
 def reproduce(
@@ -121,18 +132,18 @@ def reproduce(
         if store and store.note:
             print(f"note: {store.note}", file=sys.stderr)
 
-        def far(done: float) -> None:
+        def report(done: float) -> None:
             nonlocal announced
             if not announced:  # what is stored has been told before anything is run
                 announced = True
-                expect(study, reproduction, jobs, on_threads=cluster is None)
+                announce_runs(study, reproduction, jobs, on_threads=cluster is None)
             progress.update(done)
 
         try:
-            for _ in reproduction.advance(threads=jobs, memory=memory, store=store, on=cluster, on_progress=far):
+            for _ in reproduction.advance(threads=jobs, memory=memory, store=store, on=cluster, on_progress=report):
                 pass
         except KeyboardInterrupt:
             status = INTERRUPTED
     if status:
-        print(interrupted(f"{len(reproduction.rows)} of {len(rows)} rows finished", store), file=sys.stderr)
+        print(interrupted_message(f"{len(reproduction.rows)} of {len(rows)} rows finished", store), file=sys.stderr)
     return reproduction, status, progress.seconds

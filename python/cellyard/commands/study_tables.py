@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard.show.table import Column, Table, field
-from cellyard.show.text import cell, decimals, range_head, range_name, span
+from cellyard.show.text import decimals, format_range, format_value, range_head, range_name
 from cellyard.study import Study, Table as Published
 from cellyard.study.outliers import is_outside
 from cellyard.study.rows import Row, Rows
@@ -22,38 +22,38 @@ AGREEMENT = {
 }
 
 
-def compared(study: Study, table: Published, every: Rows) -> Table:
+def compared(study: Study, table: Published, all_rows: Rows) -> Table:
     """A published table: parameters, and for each metric the simulated value, its range, and the published value."""
-    rows = every.where(table=table.name)
-    columns = [_of_parameter(name) for name in table.parameters]
-    columns += [column for metric in table.metrics for column in _of_metric(metric, rows)]
-    if second := study.second_column(table, every):
+    rows = all_rows.where(table=table.name)
+    columns = [_parameter_column(name) for name in table.parameters]
+    columns += [column for metric in table.metrics for column in _metric_columns(metric, rows)]
+    if second := study.second_column(table, all_rows):
         other, partners = second
         partner_of = {id(row): partner for row, partner in zip(rows, partners, strict=True)}
-        columns += [_of_partner(metric, other.name, partner_of) for metric in table.metrics]
-    return Table(rows, columns, len(table.parameters), _begins)
+        columns += [_partner_column(metric, other.name, partner_of) for metric in table.metrics]
+    return Table(rows, columns, len(table.parameters), _starts_group)
 
 
-def _begins(before: Row, row: Row) -> bool:
+def _starts_group(before: Row, row: Row) -> bool:
     """Whether a parameter other than the last has a new value."""
     return list(before.parameters.values())[:-1] != list(row.parameters.values())[:-1]
 
 
-def _of_parameter(name: str) -> Column:
+def _parameter_column(name: str) -> Column:
     return Column(name, lambda row: parameter(row.parameters[name]))
 
 
-def _of_partner(metric: str, name: str, partner_of: Mapping[int, Row | None]) -> Column:
+def _partner_column(metric: str, name: str, partner_of: Mapping[int, Row | None]) -> Column:
     """Column of the values that the table ``name`` has in corresponding rows."""
     return Column(f"{metric} {name}", lambda row: shown(partner_of[id(row)], metric))
 
 
-def _of_metric(metric: str, rows: Rows) -> Iterator[Column]:
+def _metric_columns(metric: str, rows: Rows) -> Iterator[Column]:
     yield Column(metric, lambda row: shown(row, metric))
     if has_ranges(rows):
         yield Column(
             range_head(rows[0].runs),
-            lambda row: span(row.ranges.get(metric), is_count=metric in row.counts),
+            lambda row: format_range(row.ranges.get(metric), is_count=metric in row.counts),
             lambda _: "range",
         )
     if any(row.published.get(metric) is not None for row in rows):
@@ -79,7 +79,7 @@ def has_ranges(rows: Rows) -> bool:
 
 def shown(row: Row | None, metric: str) -> str:
     """The simulated value."""
-    return cell(row.simulated[metric], is_count=metric in row.counts) if row else ""
+    return format_value(row.simulated[metric], is_count=metric in row.counts) if row else ""
 
 
 def published(row: Row, metric: str) -> str:
@@ -107,11 +107,11 @@ def notes(rows: Rows) -> list[str]:
 
 def agreement(summary: Mapping[str, Any]) -> Table:
     """Agreement of the tables by metric and group, without columns that single runs lack."""
-    records = [{"metric": m, **one} for m, whole in summary.items() for one in (whole, *whole["groups"])]
+    records = [{"metric": m, **record} for m, whole in summary.items() for record in (whole, *whole["groups"])]
     columns = [field("metric"), Column("rows of", group_label)]
-    told = [name for name in AGREEMENT if any(one[name] is not None for one in records)]
-    columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in told]
-    return Table(records, columns, 2, lambda before, one: before["metric"] != one["metric"])
+    shown = [name for name in AGREEMENT if any(record[name] is not None for record in records)]
+    columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in shown]
+    return Table(records, columns, 2, lambda before, record: before["metric"] != record["metric"])
 
 
 def group_label(group: Mapping[str, Any]) -> str:
@@ -131,18 +131,23 @@ def group_label(group: Mapping[str, Any]) -> str:
 
 def evidence(found: Sequence[Mapping[str, Any]]) -> Table:
     """The evidence of each sentence of an answer."""
-    interval = Column("95 % interval", lambda one: span(None if one["low"] is None else (one["low"], one["high"])))
+    interval = Column(
+        "95 % interval", lambda item: format_range(None if item["low"] is None else (item["low"], item["high"]))
+    )
     return Table(found, [field("sentence"), field("what"), field("value"), interval, field("verdict")])
 
 
 def outliers(far: Sequence[tuple[Row, str]], replications: int) -> Table:
     """Rows and metrics whose published value is far outside the range."""
     columns = [
-        Column("table", lambda one: one[0].table),
-        Column("row", lambda one: ", ".join(map(str, one[0].parameters.values()))),
-        Column("metric", lambda one: one[1]),
-        Column("simulated", lambda one: shown(*one)),
-        Column(range_name(replications), lambda one: span(one[0].ranges[one[1]], is_count=one[1] in one[0].counts)),
-        Column("published", lambda one: published(*one), lambda _: "out"),
+        Column("table", lambda pair: pair[0].table),
+        Column("row", lambda pair: ", ".join(map(str, pair[0].parameters.values()))),
+        Column("metric", lambda pair: pair[1]),
+        Column("simulated", lambda pair: shown(*pair)),
+        Column(
+            range_name(replications),
+            lambda pair: format_range(pair[0].ranges[pair[1]], is_count=pair[1] in pair[0].counts),
+        ),
+        Column("published", lambda pair: published(*pair), lambda _: "out"),
     ]
     return Table(far, columns)

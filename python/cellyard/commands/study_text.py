@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellyard.commands import study_tables
-from cellyard.show.text import cells, range_head, range_name, spent
+from cellyard.show.text import cell_count, cpu_time, range_head, range_name
 from cellyard.study import Study, Table
 from cellyard.study.reproduce import Reproduction
 from cellyard.study.rows import Rows
@@ -17,9 +17,9 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     """The tables, their agreement, and the claims."""
     rows = reproduction.rows
     parts = [
-        f"Table {item.name}: {item.title}\n\n{_centres(study, here)}{_table(study, item, rows)}"
+        f"Table {item.name}: {item.title}\n\n{_centre_note(study, shown_rows)}{_table(study, item, rows)}"
         for item in study.tables.values()
-        if (here := rows.where(table=item.name))
+        if (shown_rows := rows.where(table=item.name))
     ]
     if document["summary"]:
         parts.append(f"agreement with the published values:\n{study_tables.agreement(document['summary'])}")
@@ -37,24 +37,24 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     )
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
-        f"{cells(document['bottleneck_cells'], 'bottleneck cells')}, "
-        f"{spent(timing['cpu_seconds'], finished=document['bottleneck_cells'])}, "
+        f"{cell_count(document['bottleneck_cells'], 'bottleneck cells')}, "
+        f"{cpu_time(timing['cpu_seconds'], finished=document['bottleneck_cells'])}, "
         f"{timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)
 
 
-def _centres(study: Study, rows: Rows) -> str:
+def _centre_note(study: Study, rows: Rows) -> str:
     """Meaning of the values in columns beside ranges."""
     return (
         f"{study.centre}s of the replications, {range_head(rows[0].runs)}:\n" if study_tables.has_ranges(rows) else ""
     )
 
 
-def _table(study: Study, item: Table, every: Rows) -> str:
-    rows = every.where(table=item.name)
+def _table(study: Study, item: Table, all_rows: Rows) -> str:
+    rows = all_rows.where(table=item.name)
     meanings = [f"{metric}: {meaning}" for metric, meaning in study.meanings.items() if metric in item.metrics]
-    return "\n".join([str(study_tables.compared(study, item, every)), *study_tables.notes(rows), *meanings])
+    return "\n".join([str(study_tables.compared(study, item, all_rows)), *study_tables.notes(rows), *meanings])
 
 
 def claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:

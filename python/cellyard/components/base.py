@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cellyard.system.values import own
+from cellyard.system.values import as_python
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,4 +18,4 @@ class Component:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            object.__setattr__(self, name, own(value))
+            object.__setattr__(self, name, as_python(value))

@@ -26,9 +26,9 @@ from cellyard.show import frame
 from cellyard.show.columns import as_columns
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import ScenarioError, UsageError
-from cellyard.system.progress import InNotebook
+from cellyard.system.progress import NotebookProgress
 from cellyard.system.terminal import printable
-from cellyard.system.values import own, plain
+from cellyard.system.values import as_python, plain
 
 if TYPE_CHECKING:
     from cellyard.store import Store
@@ -73,7 +73,7 @@ class Experiment:
             else list(metrics),
             "question": question if isinstance(question, str) else _table(question),
             "design": design if isinstance(design, str) else _table(design),
-            "replications": own(replications),
+            "replications": as_python(replications),
         }
         scenario = base if isinstance(base, Scenario) else None
         optional = {
@@ -81,7 +81,7 @@ class Experiment:
             "base": None if scenario else base,
             "set": {key: plain(value, key) for key, value in set.items()} if set else None,
             "constraints": [constraints] if isinstance(constraints, str) else list(constraints) or None,
-            "seed": own(seed),
+            "seed": as_python(seed),
         }
         data |= {key: value for key, value in optional.items() if value is not None}
         self.plan, self.question = reading.read(data, Problems(), Path(), scenario=scenario, run_code=True)
@@ -178,7 +178,7 @@ class Experiment:
                 raise UsageError("give either on (a running cluster) or workers (a cluster to start), not both")
             if isinstance(on, str) or workers is not None:
                 cluster = until_done.enter_context(Workers(on if isinstance(on, str) else None, workers))
-            progress = until_done.enter_context(InNotebook(self.name, expected.runs, points=expected.points))
+            progress = until_done.enter_context(NotebookProgress(self.name, expected.runs, points=expected.points))
             options = {"on": cluster}
             outcome.ask(self.engine(threads=jobs, memory=memory, store=store, progress=progress, options=options))
         if store and store.failure:
@@ -323,7 +323,7 @@ class Outcome:
         ``metric`` and ``value``. ``wide`` has a line for each run, with a column for each metric.
         Raises `UsageError` when the library is missing.
         """
-        return frame.of_records(list(self.records(form)), kind)
+        return frame.records_frame(list(self.records(form)), kind)
 
     def records(self, form: str = "wide") -> Iterator[dict[str, Any]]:
         """One record per run, or per metric of each run; see `to_frame`."""
@@ -381,7 +381,7 @@ def _axis_data(axis: Any, index: int) -> dict[str, Any]:
     table: dict[str, Any] = {"path": list(axis.paths)}
     table |= {key: value for key, value in (("name", axis.name), ("together", axis.together)) if value}
     if axis.labels:
-        table["labels"] = [own(label) for label in axis.labels]
+        table["labels"] = [as_python(label) for label in axis.labels]
     if isinstance(axis.values, Range):
         range_table = {
             "from": own(axis.values.first),

@@ -23,7 +23,7 @@ from cellyard.plot import (
     zero_at_the_bottom,
 )
 from cellyard.plot.rows import share_scale
-from cellyard.show.text import cell, range_name
+from cellyard.show.text import format_value, range_name
 from cellyard.show.words import number
 from cellyard.system.errors import UsageError
 

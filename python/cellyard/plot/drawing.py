@@ -20,7 +20,7 @@ from cellyard.show.figure import empty
 from cellyard.system.errors import UsageError
 from cellyard.system.limits import whole
 from cellyard.system.terminal import printable
-from cellyard.system.values import own, shown
+from cellyard.system.values import as_python, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -157,7 +157,7 @@ def _count(name: str, value: object) -> int:
 
 def _inches(name: str, value: object) -> float:
     """A size of a figure; raises `UsageError` if it is invalid."""
-    size = own(value)
+    size = as_python(value)
     if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size <= MOST_INCHES:
         raise UsageError(f"{name} = {shown(value)}: must be a number of inches above 0, at most {MOST_INCHES}")
     return float(size)
@@ -173,9 +173,9 @@ def _all(name: str, given: object, kind: type[Part]) -> Sequence[Part]:
 
 def _window(given: object) -> Window:
     """The first and last second; raises `UsageError` for anything that is not a time window."""
-    made = own(given)
+    made = as_python(given)
     if isinstance(made, (tuple, list)) and len(made) == 2:
-        ends = [end for end in map(own, made) if end is not None]
+        ends = [end for end in map(as_python, made) if end is not None]
         real = all(isinstance(end, (int, float)) and not isinstance(end, bool) and isfinite(end) for end in ends)
         if real and (len(ends) < 2 or ends[0] < ends[1]):
             first, last = made
@@ -259,7 +259,7 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
                 axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=3)
             else:
                 dashes = DASHES[number // len(COLOURS) % len(DASHES)]
-                dashes = next((own for own in (dashes, *DASHES) if (colour, own) not in looks), dashes)
+                dashes = next((free for free in (dashes, *DASHES) if (colour, free) not in looks), dashes)
                 looks.add((colour, dashes))
                 time, value = _shown(*_whole(one, end), window)
                 # Lines with fewer points lie higher, since one that changes with every cell would

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from cellyard.show.text import PIECE
+from cellyard.show.text import PIECE_ITEMS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,8 +81,8 @@ class Drops(Sequence[dict[str, Any]]):
         return self._tables(slice(position, position + 1))[0]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for start in range(0, len(self), PIECE):
-            yield from self._tables(slice(start, start + PIECE))
+        for start in range(0, len(self), PIECE_ITEMS):
+            yield from self._tables(slice(start, start + PIECE_ITEMS))
 
     def __eq__(self, other: object) -> bool:
         return self.tolist() == list(other) if isinstance(other, (Drops, list)) else NotImplemented

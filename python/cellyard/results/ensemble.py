@@ -12,7 +12,7 @@ from cellyard.results.tables import SERIES
 from cellyard.results.types import ClassResult, PortResult, Series, Totals, VcResult
 from cellyard.show import frame
 from cellyard.show.notebook import table_html
-from cellyard.show.text import cell
+from cellyard.show.text import format_value
 from cellyard.statistics.ranges import has_quantiles, interval, median
 from cellyard.system.errors import SeveralRunsError, unknown
 
@@ -66,7 +66,10 @@ class Results(Sequence[RunResult]):
             return "no runs"
         ranges = {metric: (is_count, self.interval(metric)) for metric, is_count in Totals.numbers().items()}
         rows = [
-            [metric, *(cell(value, is_count=True) if is_count else value for value in (self.median(metric), *ends))]
+            [
+                metric,
+                *(format_value(value, is_count=True) if is_count else value for value in (self.median(metric), *ends)),
+            ]
             for metric, (is_count, ends) in ranges.items()
             if ends
         ]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellyard.results.part import ResultPart
 from cellyard.results.types import ClassResult, DroppedCell, PortResult, Series, Totals, VcResult
-from cellyard.show.notebook import listed, parts_html, table_html
-from cellyard.show.text import cell
+from cellyard.show.notebook import parts_html, shortened, table_html
+from cellyard.show.text import format_value
 from cellyard.system.errors import UnknownNameError, unknown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Named(dict[str, Part]):
         raise UnknownNameError(str(unknown(self.kind, str(name), self)))
 
     def __repr__(self) -> str:
-        return f"<{len(self)} by name: {listed(self)}>"
+        return f"<{len(self)} by name: {shortened(self)}>"
 
     def _repr_html_(self) -> str:
         return parts_html(self.kind, self)

@@ -10,9 +10,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from cellyard.results.document import Document
-from cellyard.runs.captures import captures
+from cellyard.runs.captures import has_captures
 from cellyard.runs.identity import Identity
-from cellyard.runs.job import Job as Job, News, Ran, label, records
+from cellyard.runs.job import Job as Job, RawRun, Update, has_probes, run_label
 from cellyard.runs.spool import SpoolError, in_memory
 from cellyard.system.errors import CancelledError, CellyardError, RunError, UsageError, unknown
 from cellyard.system.limits import MOST_JOBS, memory_bytes, whole
@@ -20,8 +20,7 @@ from cellyard.system.values import shown
 
 if TYPE_CHECKING:
     from cellyard.runs.cluster import Workers
-    from cellyard.runs.known import Added, KnownRuns
-    from cellyard.runs.protocols import Cancel
+    from cellyard.runs.protocols import Cancel, NewRun, RunStore
     from cellyard.runs.spool import Spool
 
 #: Kernels that can be forced on all ports.
@@ -32,7 +31,7 @@ POLL_SECONDS = 0.1
 
 
 #: Number of results derived from stored runs that are stored in one transaction.
-AT_ONCE = 500
+PARTS_PER_TRANSACTION = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Finished:
     cpu_seconds: float
 
 
-def all_cores() -> int:
+def core_count() -> int:
     """Number of cores this process may use."""
     try:
         return len(os.sched_getaffinity(0))
@@ -56,7 +55,7 @@ def run_jobs(
     jobs: Sequence[Job],
     *,
     threads: int | None = None,
-    store: KnownRuns | None = None,
+    store: RunStore | None = None,
     spool: Spool | None = None,
     capture_limit: int | None = None,
     on_progress: Callable[[float], None] | None = None,
@@ -109,61 +108,61 @@ def run_jobs(
         store = None
 
     def is_captured(job: Job) -> bool:
-        return capture_limit is not None and captures(job.scenario)
+        return capture_limit is not None and has_captures(job.scenario)
 
     #: For each distinct run, the places in the batch that want it.
-    places: list[list[int]] = []
+    places_of: list[list[int]] = []
     wanted: dict[Identity, list[int]] = {}
-    made: list[Added] = []  # of stored runs, to be stored beside them
+    derived: list[NewRun] = []  # of stored runs, to be stored beside them
     for index, job in enumerate(jobs):
         if store and job.identity in wanted:
             wanted[job.identity].append(index)
-        elif store and not is_captured(job) and (known := _known(store, job, made)) is not None:
+        elif store and not is_captured(job) and (known := _stored_result(store, job, derived)) is not None:
             yield Finished(index, known, 0.0)
         else:
-            places.append([index])
+            places_of.append([index])
             if store:
-                wanted[job.identity] = places[-1]
-    if store and made:
-        store.add_all(made)
-    if not places:
+                wanted[job.identity] = places_of[-1]
+    if store and derived:
+        store.add_all(derived)
+    if not places_of:
         return
-    todo = [jobs[first] for first, *_ in places]
-    if any(map(records, todo)):
+    todo = [jobs[first] for first, *_ in places_of]
+    if any(map(has_probes, todo)):
         _prepare_arrays()
-    hold = spool.hold_bytes if spool else None
-    before = len(jobs) - sum(map(len, places))
+    hold_bytes = spool.hold_bytes if spool else None
+    known_count = len(jobs) - sum(map(len, places_of))
     with ExitStack() as until_done:
         if on is None and workers is None:
-            source = on_threads(
+            source = run_on_threads(
                 todo,
-                threads or all_cores(),
+                threads or core_count(),
                 digest=digest,
                 kernel=kernel,
                 memory=limit,
-                hold=hold,
+                hold=hold_bytes,
                 capture_limit=capture_limit,
             )
         else:
             from cellyard.runs.cluster import Workers
 
             cluster = on if isinstance(on, Workers) else until_done.enter_context(Workers(on, workers))
-            asked = None if memory is None else limit
-            source = cluster.run(todo, digest=digest, kernel=kernel, memory=asked)
+            task_memory = None if memory is None else limit
+            source = cluster.run(todo, digest=digest, kernel=kernel, memory=task_memory)
         until_done.enter_context(closing(source))
-        for news in source:
+        for update in source:
             if on_progress:
-                on_progress(before + news.progress * (len(jobs) - before) / len(todo))
+                on_progress(known_count + update.progress * (len(jobs) - known_count) / len(todo))
             if spool:
-                for place, recorded in news.parts:
-                    spool.add(places[place][0], recorded)
-            done, failed = _results(news.runs, todo, places, spool)
+                for place, recorded in update.parts:
+                    spool.add(places_of[place][0], recorded)
+            done, failed = _results(update.runs, todo, places_of, spool)
             if store and done:
                 # Store all in one transaction before reporting any.
-                store.add_all([_added(todo[run.place], result, run) for run, result in done])
+                store.add_all([_new_run(todo[run.place], result, run) for run, result in done])
             for run, result in done:
-                for index in places[run.place]:
-                    yield Finished(index, result, run.cpu_seconds if index == places[run.place][0] else 0.0)
+                for index in places_of[run.place]:
+                    yield Finished(index, result, run.cpu_seconds if index == places_of[run.place][0] else 0.0)
             if failed:
                 raise failed
             if cancel is not None and cancel.is_set():
@@ -171,8 +170,8 @@ def run_jobs(
 
 
 def _results(
-    runs: Sequence[Ran], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
-) -> tuple[list[tuple[Ran, Mapping[str, Any]]], CellyardError | SpoolError | None]:
+    runs: Sequence[RawRun], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
+) -> tuple[list[tuple[RawRun, Mapping[str, Any]]], CellyardError | SpoolError | None]:
     """The results of runs, and the first error. Finished runs are kept before it is raised."""
     done = []
     failed: CellyardError | SpoolError | None = None
@@ -184,33 +183,33 @@ def _results(
     return done, failed
 
 
-def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
+def _new_run(job: Job, result: Mapping[str, Any], run: RawRun) -> NewRun:
     """Convert a run to what a store keeps of it."""
-    from cellyard.runs.known import Added
+    from cellyard.runs.protocols import NewRun
 
-    text = run.document[0] if run.document and (not job.keep or not records(job)) else None
-    return Added(job.identity, result, text, run.cpu_seconds)
+    text = run.document[0] if run.document and (not job.keep or not has_probes(job)) else None
+    return NewRun(job.identity, result, text, run.cpu_seconds)
 
 
-def _known(store: KnownRuns, job: Job, made: list[Added]) -> Mapping[str, Any] | None:
+def _stored_result(store: RunStore, job: Job, made: list[NewRun]) -> Mapping[str, Any] | None:
     """What the store has of a job. If only the whole run is stored, derives the kept part and adds it to ``made``."""
     found = store.get(job.identity)
     if found is None and job.keep and (all_of_it := store.get(job.identity.whole)) is not None:
-        from cellyard.runs.known import Added
+        from cellyard.runs.protocols import NewRun
 
         found = job.keep(all_of_it)
-        made.append(Added(job.identity, found))
-        if len(made) >= AT_ONCE:
+        made.append(NewRun(job.identity, found))
+        if len(made) >= PARTS_PER_TRANSACTION:
             store.add_all(made)
             made.clear()
     return found
 
 
-def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> Mapping[str, Any]:
+def _result(job: Job, run: RawRun, index: int, spool: Spool | None) -> Mapping[str, Any]:
     """The kept part of a run; raises `RunError` or `UsageError` when it has failed."""
     if run.document is None:
         kind, message = run.error or ("run", "no result")
-        raise (UsageError if kind == "usage" else RunError)(f"{label(job)}: {message}")
+        raise (UsageError if kind == "usage" else RunError)(f"{run_label(job)}: {message}")
     text, recorded, words = run.document
     result: Mapping[str, Any] = Document(text)
     result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
@@ -222,11 +221,11 @@ def _prepare_arrays() -> None:
     from cellyard import _engine
     from cellyard.system import signals
 
-    with signals.held():
+    with signals.deferred():
         _engine.prepare_arrays()
 
 
-def on_threads(
+def run_on_threads(
     jobs: Sequence[Job],
     threads: int,
     *,
@@ -235,7 +234,7 @@ def on_threads(
     memory: int | None,
     hold: int | None,
     capture_limit: int | None,
-) -> Generator[News]:
+) -> Generator[Update]:
     """Run ``jobs`` on threads of this process; closing the iterator cancels what has not finished."""
     from cellyard._engine import Batch
 
@@ -246,6 +245,6 @@ def on_threads(
     try:
         while batch.remaining:
             parts, finished = batch.wait(POLL_SECONDS)
-            yield News(batch.progress, parts, [Ran(*run) for run in finished])
+            yield Update(batch.progress, parts, [RawRun(*run) for run in finished])
     finally:
         batch.cancel()

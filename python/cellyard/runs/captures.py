@@ -12,31 +12,31 @@ from cellyard.system.errors import UsageError
 from cellyard.system.limits import size_bytes
 
 if TYPE_CHECKING:
-    from cellyard.runs.spool import Captured, Spool
+    from cellyard.runs.spool import CapturedFile, Spool
 
 #: Default limit on the size of a capture file, in bytes.
-LIMIT = 100_000_000
+DEFAULT_LIMIT = 100_000_000
 
 #: Limit on characters of a place in a file name.
-LONGEST = 200
+MOST_NAME_CHARACTERS = 200
 
 #: Number of bytes read from a file at once.
-PIECE = 1 << 20
+PIECE_BYTES = 1 << 20
 
 
-def captures(scenario: str) -> bool:
+def has_captures(scenario: str) -> bool:
     """Whether a scenario in canonical JSON has capture probes."""
     return '"what":"capture"' in scenario
 
 
 def limit_bytes(value: str | int | None) -> int:
-    """Size limit of a file in bytes; `LIMIT` for ``None``. Raises `UsageError` for an invalid size."""
-    return LIMIT if value is None else size_bytes("capture_limit", value)
+    """Size limit of a file in bytes; `DEFAULT_LIMIT` for ``None``. Raises `UsageError` for an invalid size."""
+    return DEFAULT_LIMIT if value is None else size_bytes("capture_limit", value)
 
 
 def check_possible(scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -> None:
     """Raise `UsageError` if runs of these scenarios in canonical JSON cannot write captures."""
-    if not any(map(captures, scenarios)):
+    if not any(map(has_captures, scenarios)):
         raise UsageError('capture_limit has no effect: the scenario has no probe with what = "capture"')
     if kernel == "twin":
         raise UsageError("the reference engine (kernel twin) writes no captures: choose another kernel")
@@ -55,22 +55,22 @@ def names(scenario: str) -> dict[int, str]:
     so_far: Counter[str] = Counter()
     for number, probe in enumerate(json.loads(scenario)["probes"]):
         if probe["what"] == "capture":
-            stem = f"{re.sub('->|[^A-Za-z0-9_-]+', '-', probe['of'])[:LONGEST]}-{probe['layer']}"
+            stem = f"{re.sub('->|[^A-Za-z0-9_-]+', '-', probe['of'])[:MOST_NAME_CHARACTERS]}-{probe['layer']}"
             so_far[stem] += 1
             found[number] = f"{stem}-{so_far[stem]}.pcapng" if so_far[stem] > 1 else f"{stem}.pcapng"
     return found
 
 
-def files(spool: Spool, scenarios: Mapping[int, str]) -> Iterator[tuple[str, Captured]]:
+def files(spool: Spool, scenarios: Mapping[int, str]) -> Iterator[tuple[str, CapturedFile]]:
     """Yield the name and content of each capture file. ``scenarios`` maps run numbers to canonical JSON."""
     several = len(scenarios) > 1
     for run, scenario in scenarios.items():
-        of_probe = names(scenario)
+        file_names = names(scenario)
         for probe, captured in spool.captures(run).items():
-            yield (f"run-{run}-{of_probe[probe]}" if several else of_probe[probe]), captured
+            yield (f"run-{run}-{file_names[probe]}" if several else file_names[probe]), captured
 
 
-def pieces(captured: Captured) -> Iterator[bytes]:
+def pieces(captured: CapturedFile) -> Iterator[bytes]:
     """Yield the content of a file in pieces."""
-    for start in range(0, len(captured.content), PIECE):
-        yield captured.content[start : start + PIECE].tobytes()
+    for start in range(0, len(captured.content), PIECE_BYTES):
+        yield captured.content[start : start + PIECE_BYTES].tobytes()

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from cellyard.runs.expected import outline, seconds
-from cellyard.runs.job import Job, News, Ran, label
+from cellyard.runs.job import Job, RawRun, Update, run_label
 from cellyard.system.errors import RunError, UsageError
 from cellyard.system.limits import MOST_WORKERS, memory_bytes, whole
 from cellyard.system.values import shown
@@ -37,7 +37,7 @@ TASK_SECONDS, TASK_RUNS = 1.0, 1000
 LEAST_SECONDS = 1e-3
 
 #: Number of tasks that wait for each thread of the cluster, besides the running one.
-AHEAD = 1
+QUEUED_TASKS = 1
 
 #: Interval in seconds at which the client polls for finished tasks, and a worker checks that its
 #: task is still wanted.
@@ -45,22 +45,22 @@ POLL_SECONDS = 0.1
 
 #: Result of a task: the build of the worker's engine, and its runs as place, document, error, CPU
 #: seconds. A different engine returns no runs.
-Done = tuple[str, "list[tuple[int, Any, tuple[str, str] | None, float]]"]
+TaskResult = tuple[str, "list[tuple[int, Any, tuple[str, str] | None, float]]"]
 
 
-def run_task(build: str, runs: Sequence[tuple[str, int | None]], options: dict[str, Any]) -> Done:
+def run_task(build: str, runs: Sequence[tuple[str, int | None]], options: dict[str, Any]) -> TaskResult:
     """On a worker: make ``runs``, unless its engine differs from ``build`` or they are no longer wanted."""
     from distributed import get_worker
 
-    from cellyard._engine import Batch, build as own
+    from cellyard._engine import Batch, build as build_here
 
-    if own() != build:
-        return own(), []
+    if build_here() != build:
+        return build_here(), []
     if any('"probes":[]' not in scenario for scenario, _ in runs):
         import numpy  # noqa: F401  # the engine hands points over as its arrays
     worker = get_worker()
     key = worker.get_current_task()
-    memory = options["memory"] or _share_of(worker)
+    memory = options["memory"] or _memory_per_thread(worker)
     batch = Batch(runs, 1, digest=options["digest"], kernel=options["kernel"], memory=memory, kept=True, hold=None)
     found: list[tuple[int, Any, tuple[str, str] | None, float]] = []
     try:
@@ -74,11 +74,11 @@ def run_task(build: str, runs: Sequence[tuple[str, int | None]], options: dict[s
     return build, found
 
 
-def _share_of(worker: Any) -> int | None:
+def _memory_per_thread(worker: Any) -> int | None:
     """The memory that a thread of a worker may use: its share of half of the worker's memory."""
     limit = memory_bytes(None)
-    own = worker.memory_manager.memory_limit
-    most = min(size for size in (limit, own and own // 2) if size) if limit or own else None
+    worker_limit = worker.memory_manager.memory_limit
+    most = min(size for size in (limit, worker_limit and worker_limit // 2) if size) if limit or worker_limit else None
     return most and max(most // worker.state.nthreads, 1)
 
 
@@ -98,10 +98,10 @@ class _Task:
 
 
 #: Advice on what a script that starts workers needs.
-_GUARD = ', with its code under `if __name__ == "__main__":`'
+_GUARD_ADVICE = ', with its code under `if __name__ == "__main__":`'
 
 #: Changes of Dask's defaults for a cluster on this machine.
-_LOCAL = {
+_LOCAL_CONFIG = {
     "distributed.worker.profile.enabled": False,  # a hundred looks a second at what Python does
     "distributed.deploy.lost-worker-timeout": "1 day",  # a worker that is not back within 15 s would never come back
     "distributed.scheduler.allowed-failures": 1,  # tries of a task after its first worker was lost
@@ -117,7 +117,7 @@ class Workers(AbstractContextManager["Workers"]):
     """
 
     #: Whether to announce on standard error that workers are starting, which takes seconds.
-    tells = False
+    announces = False
 
     def __init__(self, on: str | None = None, number: int | None = None) -> None:
         self.number = whole("workers", number, most=MOST_WORKERS)
@@ -133,14 +133,14 @@ class Workers(AbstractContextManager["Workers"]):
         if on is not None:
             if not isinstance(on, str) or "://" not in on:
                 raise UsageError(f"on = {shown(on)}: must be the address of a Dask scheduler, such as tcp://HOST:8786")
-            self._client = self._connected(distributed, on)
-            self._checked()
+            self._client = self._connect(distributed, on)
+            self._check_workers()
 
-    def _connected(self, distributed: Any, address: Any) -> Any:
+    def _connect(self, distributed: Any, address: Any) -> Any:
         client = distributed.Client.__new__(distributed.Client)
         try:
             if isinstance(address, str):
-                _greeted(distributed, address)
+                _await_greeting(distributed, address)
             client.__init__(address, timeout=ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError, KeyError) as error:
             client.status = "closed"  # or it complains when it is forgotten
@@ -148,7 +148,7 @@ class Workers(AbstractContextManager["Workers"]):
             raise UsageError(f"{self.name}: {why}") from None
         return client
 
-    def _checked(self) -> None:
+    def _check_workers(self) -> None:
         """Raise `UsageError` unless there are workers, all with this engine."""
         try:
             self._client.wait_for_workers(1, timeout=ANSWER_SECONDS)
@@ -159,7 +159,7 @@ class Workers(AbstractContextManager["Workers"]):
         for address, build in builds.items():
             if build != _build():
                 self.close()
-                raise UsageError(_refused(address, build))
+                raise UsageError(_other_engine(address, build))
 
     @property
     def client(self) -> Any:
@@ -169,10 +169,10 @@ class Workers(AbstractContextManager["Workers"]):
             import dask
 
             self._check_script()
-            if self.tells:
+            if self.announces:
                 print(f"starting {self.name}", file=sys.stderr)
-            self._config = dask.config.set(_LOCAL)
-            with _no_interrupts_for_workers(), self._told_of_start():
+            self._config = dask.config.set(_LOCAL_CONFIG)
+            with _no_interrupts_for_workers(), self._explain_start_errors():
                 self._cluster = distributed.LocalCluster(
                     n_workers=self.number,
                     threads_per_worker=1,
@@ -180,7 +180,7 @@ class Workers(AbstractContextManager["Workers"]):
                     silence_logs=logging.CRITICAL,
                     host="127.0.0.1",
                 )
-            self._client = self._connected(distributed, self._cluster)
+            self._client = self._connect(distributed, self._cluster)
             self._client.wait_for_workers(self.number, timeout=START_SECONDS)
         return self._client
 
@@ -193,17 +193,18 @@ class Workers(AbstractContextManager["Workers"]):
         script = str(getattr(sys.modules["__main__"], "__file__", ""))
         if script.startswith("<"):
             raise UsageError(
-                f"{self.name}: workers run the script that starts them, but {script} is not a file: save it as a file{_GUARD}"
+                f"{self.name}: workers run the script that starts them, but {script} is not a file: save it as a file{_GUARD_ADVICE}"
             )
 
     @contextmanager
-    def _told_of_start(self) -> Iterator[None]:
+    def _explain_start_errors(self) -> Iterator[None]:
         """In the block, Dask's error that no worker started becomes a `UsageError` with the most likely cause."""
         try:
             yield
         except RuntimeError as error:
             raise UsageError(
-                f"{self.name}: the workers did not start ({str(error).rstrip('.')}); a script that starts workers must be a file{_GUARD}"
+                f"{self.name}: the workers did not start ({str(error).rstrip('.')}); "
+                f"a script that starts workers must be a file{_GUARD_ADVICE}"
             ) from None
 
     def close(self) -> None:
@@ -222,7 +223,7 @@ class Workers(AbstractContextManager["Workers"]):
     ) -> None:
         self.close()
 
-    def run(self, jobs: Sequence[Job], *, digest: bool, kernel: str, memory: int | None) -> Generator[News]:
+    def run(self, jobs: Sequence[Job], *, digest: bool, kernel: str, memory: int | None) -> Generator[Update]:
         """Run ``jobs`` and yield news of finished ones; closing the iterator cancels the rest.
 
         Dask moves the runs of a lost worker to others. It gives up a task whose workers were lost
@@ -230,55 +231,55 @@ class Workers(AbstractContextManager["Workers"]):
         set aside if Dask gives up again. At the end, raises `RunError` with the names of these
         runs. Also raises it when all workers are gone for `LOST_SECONDS`.
         """
-        flight = _Flight(self.client, jobs, {"digest": digest, "kernel": kernel, "memory": memory})
+        flight = _BatchOnCluster(self.client, jobs, {"digest": digest, "kernel": kernel, "memory": memory})
         try:
             while flight.remaining:
                 flight.submit()
-                runs = flight.finished()
-                yield News(float(flight.done), (), runs)
+                runs = flight.completed_runs()
+                yield Update(float(flight.done), (), runs)
         finally:
             flight.cancel()
-        if flight.aside:
-            raise RunError(flight.told_aside())
+        if flight.given_up:
+            raise RunError(flight.given_up_message())
 
 
-class _Flight:
+class _BatchOnCluster:
     """The tasks of one batch of runs, in progress on a cluster."""
 
     def __init__(self, client: Any, jobs: Sequence[Job], options: dict[str, Any]) -> None:
         self._client = client
         self._jobs = jobs
         self._options = options
-        self._seconds = _expected(jobs)
+        self._seconds = _expected_seconds(jobs)
         self._waiting = deque(range(len(jobs)))
         #: Runs of tasks that were given up. Each runs alone, after all others.
         self._suspects: deque[int] = deque()
-        self._flying: dict[Any, _Task] = {}
-        self._heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._seen = time.monotonic()
+        self._submitted: dict[Any, _Task] = {}
+        self._completed: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._workers_seen_at = time.monotonic()
         self._threads = 1
-        self._looked = 0.0
-        self.aside: list[int] = []
+        self._threads_read_at = 0.0
+        self.given_up: list[int] = []
         self.done = 0
 
     @property
     def remaining(self) -> bool:
         """Whether runs are in progress or waiting."""
-        return bool(self._flying or self._waiting or self._suspects)
+        return bool(self._submitted or self._waiting or self._suspects)
 
     def submit(self) -> None:
         """Submit enough tasks to keep all workers busy."""
-        self._look()
-        while self._waiting and len(self._flying) < self._threads * (1 + AHEAD):
-            self._hand_out(_Task(self._next()))
-        if self._suspects and not self._flying:
-            self._hand_out(_Task([self._suspects.popleft()], alone=True))
+        self._read_threads()
+        while self._waiting and len(self._submitted) < self._threads * (1 + QUEUED_TASKS):
+            self._submit_task(_Task(self._next_places()))
+        if self._suspects and not self._submitted:
+            self._submit_task(_Task([self._suspects.popleft()], alone=True))
 
-    def _next(self) -> list[int]:
+    def _next_places(self) -> list[int]:
         """The next runs that take `TASK_SECONDS` together, or fewer where that would leave workers idle."""
         first = itertools.islice(self._waiting, self._threads * TASK_RUNS)
         left = sum(self._seconds[place] for place in first)
-        seconds = min(TASK_SECONDS, left / (self._threads * (1 + AHEAD)))
+        seconds = min(TASK_SECONDS, left / (self._threads * (1 + QUEUED_TASKS)))
         places: list[int] = []
         taken = 0.0
         while self._waiting and len(places) < TASK_RUNS:
@@ -288,29 +289,29 @@ class _Flight:
             places.append(self._waiting.popleft())
         return places
 
-    def _hand_out(self, task: _Task) -> None:
+    def _submit_task(self, task: _Task) -> None:
         runs = [(self._jobs[place].scenario, self._jobs[place].replication) for place in task.places]
         future = self._client.submit(run_task, _build(), runs, self._options, pure=False)
-        self._flying[future] = task
-        future.add_done_callback(self._heard.put)
+        self._submitted[future] = task
+        future.add_done_callback(self._completed.put)
 
-    def finished(self) -> list[Ran]:
+    def completed_runs(self) -> list[RawRun]:
         """The runs of tasks finished since the last call; waits briefly for the first. Raises `UsageError` and `RunError`."""
         heard = []
         with suppress(queue.Empty):
-            heard.append(self._heard.get(timeout=POLL_SECONDS))
+            heard.append(self._completed.get(timeout=POLL_SECONDS))
             while True:
-                heard.append(self._heard.get_nowait())
-        self._check_there()
-        runs: list[Ran] = []
-        for future, done in self._fetched([future for future in heard if future.status == "finished"]):
-            runs += self._taken(self._flying.pop(future), done)
+                heard.append(self._completed.get_nowait())
+        self._check_alive()
+        runs: list[RawRun] = []
+        for future, done in self._fetch([future for future in heard if future.status == "finished"]):
+            runs += self._runs_of(self._submitted.pop(future), done)
         for future in heard:
-            if future in self._flying:
-                self._failed(self._flying.pop(future), future)
+            if future in self._submitted:
+                self._handle_failure(self._submitted.pop(future), future)
         return runs
 
-    def _fetched(self, futures: list[Any]) -> Iterator[tuple[Any, Done]]:
+    def _fetch(self, futures: list[Any]) -> Iterator[tuple[Any, TaskResult]]:
         """Results of tasks, fetched together. If that fails, fetches them one by one and skips those lost meanwhile."""
         if not futures:
             return
@@ -321,17 +322,17 @@ class _Flight:
                 with suppress(Exception):
                     yield future, future.result()
 
-    def _taken(self, task: _Task, done: Done) -> Iterator[Ran]:
+    def _runs_of(self, task: _Task, done: TaskResult) -> Iterator[RawRun]:
         build, found = done
         if build != _build():
-            raise UsageError(_refused("a worker", build))
+            raise UsageError(_other_engine("a worker", build))
         for place, document, error, cpu_seconds in found:
             self.done += 1
-            yield Ran(task.places[place], document, error, cpu_seconds)
+            yield RawRun(task.places[place], document, error, cpu_seconds)
         rest = set(range(len(task.places))) - {place for place, *_ in found}
         self._waiting.extendleft(task.places[place] for place in sorted(rest, reverse=True))
 
-    def _failed(self, task: _Task, future: Any) -> None:
+    def _handle_failure(self, task: _Task, future: Any) -> None:
         """Handle a task whose workers were lost, or that was cancelled from outside."""
         if future.status in ("finished", "lost", "pending"):  # what it gave was lost with the worker that held it
             self._waiting.extendleft(reversed(task.places))
@@ -342,43 +343,43 @@ class _Flight:
         if type(error).__name__ != "KilledWorker":
             raise RunError(f"a worker of the cluster failed: {type(error).__name__}: {error}")
         if task.alone:
-            self.aside += task.places
+            self.given_up += task.places
             self.done += 1
         else:
             self._suspects.extend(task.places)
 
-    def _look(self) -> None:
+    def _read_threads(self) -> None:
         """Update the number of threads of the cluster from time to time."""
-        if time.monotonic() - self._looked > 1.0:
-            self._looked = time.monotonic()
+        if time.monotonic() - self._threads_read_at > 1.0:
+            self._threads_read_at = time.monotonic()
             threads = 0
             with suppress(OSError, TimeoutError):  # the scheduler may come back
                 threads = sum(self._client.nthreads().values())
             if threads:
-                self._threads, self._seen = threads, self._looked
+                self._threads, self._workers_seen_at = threads, self._threads_read_at
 
-    def _check_there(self) -> None:
+    def _check_alive(self) -> None:
         gone = self._client.status not in ("running", "connecting")
-        if gone or time.monotonic() - self._seen > LOST_SECONDS:
+        if gone or time.monotonic() - self._workers_seen_at > LOST_SECONDS:
             raise RunError(
                 f"the cluster has {'gone away' if gone else f'had no workers for {LOST_SECONDS:.0f} s'}; finished runs are kept"
             )
 
     def cancel(self) -> None:
         """Cancel what has not finished; workers notice within `POLL_SECONDS`."""
-        if self._flying:
+        if self._submitted:
             with suppress(OSError, TimeoutError, RuntimeError):
-                self._client.cancel(list(self._flying), force=True)
-        self._flying.clear()
+                self._client.cancel(list(self._submitted), force=True)
+        self._submitted.clear()
 
-    def told_aside(self) -> str:
+    def given_up_message(self) -> str:
         """The runs that were set aside, in words."""
-        names = [label(self._jobs[place]) for place in self.aside]
-        some = "; ".join(names[:5]) + (f"; and {len(names) - 5} more" if len(names) > 5 else "")
-        return f"{some}: given up, because workers were lost each time it ran, at last even when it ran alone"
+        names = [run_label(self._jobs[place]) for place in self.given_up]
+        listed = "; ".join(names[:5]) + (f"; and {len(names) - 5} more" if len(names) > 5 else "")
+        return f"{listed}: given up, because workers were lost each time it ran, at last even when it ran alone"
 
 
-def _expected(jobs: Sequence[Job]) -> list[float]:
+def _expected_seconds(jobs: Sequence[Job]) -> list[float]:
     """Expected seconds of each run, as `check` predicts them."""
     known: dict[str, float] = {}
     for job in jobs:
@@ -389,12 +390,12 @@ def _expected(jobs: Sequence[Job]) -> list[float]:
     return [known[job.scenario] for job in jobs]
 
 
-def _refused(address: str, build: object) -> str:
-    what = f"has engine {build}" if isinstance(build, str) else f"has no Cellyard ({build})"
-    return f"{address}: {what}, but this process has engine {_build()}: install the same Cellyard on all workers"
+def _other_engine(address: str, build: object) -> str:
+    state = f"has engine {build}" if isinstance(build, str) else f"has no Cellyard ({build})"
+    return f"{address}: {state}, but this process has engine {_build()}: install the same Cellyard on all workers"
 
 
-def _greeted(distributed: Any, address: str) -> None:
+def _await_greeting(distributed: Any, address: str) -> None:
     """Wait for the greeting of a scheduler. A client would wait for ever for something else that listens there.
 
     Raises `OSError` without a greeting within `ANSWER_SECONDS`, and whatever Dask raises for an
@@ -407,8 +408,8 @@ def _greeted(distributed: Any, address: str) -> None:
     comms: Any = importlib.import_module("distributed.comm")
 
     async def greet() -> None:
-        own = distributed.Security().get_connection_args("client")
-        comm = await asyncio.wait_for(comms.connect(address, timeout=ANSWER_SECONDS, **own), ANSWER_SECONDS)
+        settings = distributed.Security().get_connection_args("client")
+        comm = await asyncio.wait_for(comms.connect(address, timeout=ANSWER_SECONDS, **settings), ANSWER_SECONDS)
         comm.abort()
 
     with ThreadPoolExecutor(1) as thread:  # there may be a loop in this one already, as in a notebook
@@ -442,7 +443,7 @@ def _no_interrupts_for_workers() -> Iterator[None]:
 
 
 @contextmanager
-def asked(on: str | None, number: int | None, threads: int | None) -> Iterator[Workers | None]:
+def requested_cluster(on: str | None, number: int | None, threads: int | None) -> Iterator[Workers | None]:
     """The cluster that a command should use, if any; ``threads`` is for runs in this process and excludes a cluster."""
     if on is None and number is None:
         yield None
@@ -456,5 +457,5 @@ def asked(on: str | None, number: int | None, threads: int | None) -> Iterator[W
             "--jobs cannot be used with --on or --workers: it sets the threads of this process, and the cluster makes the runs"
         )
     with Workers(on, number) as workers:
-        workers.tells = True
+        workers.announces = True
         yield workers

@@ -35,19 +35,19 @@ class Job:
         return Identity(self.scenario, self.replication, _engine.build(), self.keep.identity if self.keep else "")
 
 
-def label(job: Job) -> str:
+def run_label(job: Job) -> str:
     """A run in words."""
     name = json.loads(job.scenario).get("name", "run")
     return name if job.replication is None else f"{name}, replication {job.replication}"
 
 
-def records(job: Job) -> bool:
+def has_probes(job: Job) -> bool:
     """Whether the job has probes, which record points or traced drops."""
     return '"probes":[]' not in job.scenario
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RawRun:
     """A run as the engine returns it: its place, its document or error, and its CPU time."""
 
     place: int
@@ -57,9 +57,9 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Update:
     """News since the last report: runs done including fractions in progress, parts recorded, runs finished."""
 
     progress: float
     parts: Sequence[tuple[int, Recorded]]
-    runs: Sequence[Ran]
+    runs: Sequence[RawRun]

@@ -1,9 +1,12 @@
-"""Interfaces of arguments of runs: what is kept of each, and cancellation."""
+"""Interfaces of arguments of runs: the store of finished runs, the kept part of each result, and cancellation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+from cellyard.runs.identity import Identity
 
 
 class Cancel(Protocol):
@@ -22,3 +25,26 @@ class Keep(Protocol):
 
     def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """The kept part of the engine's document of a run."""
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """A finished run to store: its identity, the kept part, the engine's document if available, and the cost."""
+
+    identity: Identity
+    result: Mapping[str, Any]
+    text: str | None = None
+    cpu_seconds: float = 0.0
+
+
+class RunStore(Protocol):
+    """A collection of finished runs, such as `cellyard.store.Store`."""
+
+    #: The first write error, if any. Runs continue after it.
+    failure: OSError | None
+
+    def get(self, identity: Identity) -> Mapping[str, Any] | None:
+        """What is kept of a run, or ``None``."""
+
+    def add_all(self, runs: Sequence[NewRun]) -> None:
+        """Store finished runs in one transaction."""

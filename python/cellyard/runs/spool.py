@@ -47,17 +47,17 @@ class Spool(AbstractContextManager["Spool"]):
         self._folder = folder
         self._file: IO[bytes] | None = None
         self._end = 0
-        self._kept = 0
-        self._runs: dict[int, tuple[list[tuple[Spooled, Spooled]], Spooled]] = {}
-        self._captures: dict[int, dict[int, Captured]] = {}
+        self._memory_bytes = 0
+        self._runs: dict[int, tuple[list[tuple[SpooledArray, SpooledArray]], SpooledArray]] = {}
+        self._captures: dict[int, dict[int, CapturedFile]] = {}
 
     def add(self, run: int, recorded: Recorded) -> None:
         """Write what the run of that number has recorded since the previous part. Raises `SpoolError`."""
         points, drops, captured = recorded
         self._capture(run, captured)
         if run not in self._runs:
-            columns = [(Spooled(self, "=f8"), Spooled(self, "=f8")) for _ in points]
-            self._runs[run] = columns, Spooled(self, list(RECORD))
+            columns = [(SpooledArray(self, "=f8"), SpooledArray(self, "=f8")) for _ in points]
+            self._runs[run] = columns, SpooledArray(self, list(RECORD))
         columns, records = self._runs[run]
         for (times, values), (time_s, value) in zip(columns, points, strict=True):
             times.append(time_s)
@@ -77,24 +77,24 @@ class Spool(AbstractContextManager["Spool"]):
         try:
             self.add(run, (points, drops, ()))
         except SpoolError:
-            self._kept += sum(time_s.nbytes + value.nbytes for time_s, value in points)
-            self._kept += drops.nbytes if drops is not None else 0
-            if parts or self._kept > KEPT_BYTES:
+            self._memory_bytes += sum(time_s.nbytes + value.nbytes for time_s, value in points)
+            self._memory_bytes += drops.nbytes if drops is not None else 0
+            if parts or self._memory_bytes > KEPT_BYTES:
                 raise
             del self._runs[run]
             return in_memory(result, recorded, words)
         columns, records = self._runs.pop(run)
-        return _with(result, columns, Drops(records, words))
+        return _with_recorded(result, columns, Drops(records, words))
 
-    def captures(self, run: int) -> Mapping[int, Captured]:
+    def captures(self, run: int) -> Mapping[int, CapturedFile]:
         """Return the content of the captures of a run, by probe number."""
         return self._captures.get(run, {})
 
     def _capture(self, run: int, parts: Parts) -> None:
         """Write the next parts of captures. Raises `SpoolError`."""
-        of_run = self._captures.setdefault(run, {}) if parts else {}
+        run_captures = self._captures.setdefault(run, {}) if parts else {}
         for probe, content, limited_at_s in parts:
-            captured = of_run.setdefault(probe, Captured(Spooled(self, "u1")))
+            captured = run_captures.setdefault(probe, CapturedFile(SpooledArray(self, "u1")))
             captured.content.append(content)
             captured.limited_at_s = limited_at_s
 
@@ -136,7 +136,7 @@ class Spool(AbstractContextManager["Spool"]):
             self._file.close()
 
 
-class Spooled:
+class SpooledArray:
     """Numbers of one kind in a `Spool`. Supports slices like an array and reads them on access."""
 
     def __init__(self, spool: Spool, kind: DTypeLike) -> None:
@@ -145,36 +145,36 @@ class Spooled:
         self._spool = spool
         self._kind = np.dtype(kind)
         # For each piece, the count of numbers before it, and its position in the file.
-        self._before, self._places = array("q"), array("q")
+        self._counts_before, self._positions = array("q"), array("q")
         self._length = 0
 
-    def append(self, some: NDArray[Any]) -> None:
+    def append(self, numbers: NDArray[Any]) -> None:
         """Append numbers. Raises `SpoolError`."""
-        if len(some):
-            place = self._spool.write(some.view("u1"))
-            self._before.append(self._length)
-            self._places.append(place)
-            self._length += len(some)
+        if len(numbers):
+            place = self._spool.write(numbers.view("u1"))
+            self._counts_before.append(self._length)
+            self._positions.append(place)
+            self._length += len(numbers)
 
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, some: slice) -> NDArray[Any]:
+    def __getitem__(self, part: slice) -> NDArray[Any]:
         import numpy as np
 
-        start, stop, step = some.indices(self._length)
-        found = np.empty(max(stop - start, 0), self._kind)
-        piece = bisect.bisect_right(self._before, start) - 1
+        start, stop, step = part.indices(self._length)
+        numbers = np.empty(max(stop - start, 0), self._kind)
+        piece = bisect.bisect_right(self._counts_before, start) - 1
         done = 0
-        while done < len(found):
-            begin = start + done - self._before[piece]
-            end = self._before[piece + 1] if piece + 1 < len(self._before) else self._length
-            count = min(end - start - done, len(found) - done)
-            place = self._places[piece] + begin * self._kind.itemsize
-            self._spool.read(place, found[done : done + count].view("u1"))
+        while done < len(numbers):
+            begin = start + done - self._counts_before[piece]
+            end = self._counts_before[piece + 1] if piece + 1 < len(self._counts_before) else self._length
+            count = min(end - start - done, len(numbers) - done)
+            place = self._positions[piece] + begin * self._kind.itemsize
+            self._spool.read(place, numbers[done : done + count].view("u1"))
             done += count
             piece += 1
-        return found[::step]
+        return numbers[::step]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return self[:].astype(self._kind if dtype is None else dtype, copy=False)
@@ -185,10 +185,10 @@ class Spooled:
 
 
 @dataclass(slots=True)
-class Captured:
+class CapturedFile:
     """Content of a capture so far."""
 
-    content: Spooled
+    content: SpooledArray
     #: Simulated time in seconds at which the limit ended the file.
     limited_at_s: float | None = None
 
@@ -196,17 +196,19 @@ class Captured:
 def in_memory(result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]) -> Mapping[str, Any]:
     """The document of a run with the data of its probes as arrays."""
     points, drops, _ = recorded
-    return _with(result, points, Drops(drops.view(list(RECORD)), words) if drops is not None else ())
+    return _with_recorded(result, points, Drops(drops.view(list(RECORD)), words) if drops is not None else ())
 
 
 def loaded(result: Mapping[str, Any]) -> Mapping[str, Any]:
     """The document of a run with spooled data loaded into arrays, which outlive the spool."""
     columns = [(series["time_s"][:], series["value"][:]) for series in result["series"]]
     drops = result["trace"]
-    return _with(result, columns, Drops(drops.records[:], drops.words) if isinstance(drops, Drops) else ())
+    return _with_recorded(result, columns, Drops(drops.records[:], drops.words) if isinstance(drops, Drops) else ())
 
 
-def _with(result: Mapping[str, Any], columns: Sequence[tuple[Any, Any]], drops: Drops | tuple[()]) -> Mapping[str, Any]:
+def _with_recorded(
+    result: Mapping[str, Any], columns: Sequence[tuple[Any, Any]], drops: Drops | tuple[()]
+) -> Mapping[str, Any]:
     if not columns and not len(drops):
         return result
     result = dict(result)

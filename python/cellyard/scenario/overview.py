@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cellyard.runs.expected import seconds
-from cellyard.show.text import cells, told_time
+from cellyard.show.text import cell_count, rough_time
 
 
 def size(facts: Mapping[str, Any]) -> str:

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from cellyard.components.network import ScenarioFields
     from cellyard.results import Results
     from cellyard.runs.cluster import Workers
-    from cellyard.runs.known import KnownRuns
-    from cellyard.runs.protocols import Cancel
+    from cellyard.runs.protocols import Cancel, RunStore
     from cellyard.show.explorer import Explorer
 
 #: Overrides: values by their dotted paths, or pairs of both.
@@ -190,7 +189,7 @@ class Scenario:
         memory: str | int | None = None,
         captures: str | Path | None = None,
         capture_limit: str | int | None = None,
-        store: KnownRuns | None = None,
+        store: RunStore | None = None,
         on: str | Workers | None = None,
         workers: int | None = None,
         cancel: Cancel | None = None,
@@ -226,7 +225,7 @@ class Scenario:
         from cellyard.runs.expected import outline
         from cellyard.runs.spool import Spool, loaded
         from cellyard.system.files import writable_folder, write_whole
-        from cellyard.system.progress import InNotebook, display
+        from cellyard.system.progress import NotebookProgress, display
 
         replications = whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical

@@ -33,7 +33,7 @@ _UNITS: Mapping[str, tuple[str, Decimal]] = {
 }
 
 #: Other spellings of units.
-_ALSO = {
+_ALIASES = {
     **{f"{prefix}{bit}/s": f"{prefix}bps" for prefix in ("", "k", "M", "G", "T") for bit in ("b", "bit")},
     "\u00b5s": "us",
     "\u03bcs": "us",
@@ -76,7 +76,7 @@ def quantity(text: str) -> tuple[str | None, float | int] | None:
     match = _QUANTITY.match(text)
     if not match:
         return None
-    name = _ALSO.get(match[3], match[3])
+    name = _ALIASES.get(match[3], match[3])
     if name and name not in _UNITS:
         return None
     unit, scale = _UNITS[name] if name else (None, Decimal(1))

@@ -17,7 +17,7 @@ from cellyard.system.errors import UsageError
 FOLDER = Path(__file__).parent.parent / "explorer"
 
 #: Media types of the page's files, by suffix.
-KINDS = {
+MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -45,13 +45,13 @@ class Explorer:
 
     def files(self) -> dict[str, bytes]:
         """Every file of the page by name."""
-        found = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.suffix in KINDS}
+        found = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.suffix in MEDIA_TYPES}
         return {**found, "examples.json": self._data().encode()}
 
     def page(self) -> str:
         """The page as a single file, which opens from a disk and in a frame."""
         style = (FOLDER / "style.css").read_text(encoding="utf-8")
-        script = _joined("app.js")
+        script = _bundled("app.js")
         allowed = {
             "default-src": "'none'",
             "script-src": f"{_hash(script)} 'wasm-unsafe-eval'",
@@ -66,7 +66,7 @@ class Explorer:
         inline = {
             "examples.json": self._data().replace("<", "\\u003c"),
             "engine.wasm": engine,
-            "worker.js": _joined("worker.js"),
+            "worker.js": _bundled("worker.js"),
         }
         data = "\n".join(f'<script type="text/plain" id="file:{name}">{text}</script>' for name, text in inline.items())
         text = (FOLDER / "index.html").read_text(encoding="utf-8")
@@ -91,11 +91,11 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _joined(name: str, done: dict[str, str] | None = None) -> str:
+def _bundled(name: str, done: dict[str, str] | None = None) -> str:
     """A module preceded by its imports, each in its own scope."""
     done = {} if done is None else done
     text = (FOLDER / name).read_text(encoding="utf-8")
-    before = "".join(_joined(other, done) for _, other in _IMPORT.findall(text) if other not in done)
+    before = "".join(_bundled(other, done) for _, other in _IMPORT.findall(text) if other not in done)
     if name in done:
         return before
     exported = [found[1] for found in _EXPORT.findall(text)]

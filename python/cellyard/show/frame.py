@@ -12,19 +12,19 @@ from cellyard.system.errors import UsageError, unknown
 KINDS = ("polars", "pandas")
 
 
-def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:
+def points_frame(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:
     """A frame of the points of ``arrays``, one array for each head, with the columns of the heads first.
 
     There may be tens of millions of points, so no record is made of each. In pandas, the repeated
     texts are categories.
     """
-    found = of_records(heads, kind)
+    found = records_frame(heads, kind)
     if not heads:
         return found
     import numpy as np
 
-    columns = {name: np.concatenate(list(some)) for name, some in arrays.items()}
-    lengths = [len(one) for one in next(iter(arrays.values()))]
+    columns = {name: np.concatenate(list(parts)) for name, parts in arrays.items()}
+    lengths = [len(part) for part in next(iter(arrays.values()))]
     lines = np.repeat(np.arange(len(heads), dtype=np.uint32), lengths)
     if kind == "polars":
         return found[lines].with_columns(**columns)
@@ -32,10 +32,10 @@ def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[
     return found.astype(texts).take(lines).reset_index(drop=True).assign(**columns)
 
 
-def of_records(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> Any:
+def records_frame(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> Any:
     """A frame of records, with empty cells for missing fields; raises `UsageError` when the library is missing."""
-    if kind not in KINDS:
-        raise unknown("kind of frame", str(kind), KINDS)
+    if kind not in LIBRARIES:
+        raise unknown("kind of frame", str(kind), LIBRARIES)
     try:
         library: Any = importlib.import_module(kind)
     except ImportError:

@@ -37,7 +37,7 @@ def part_html(part: Any) -> str:
 
 def table_html(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table of at most `MOST_ROWS` rows."""
-    table = Table.of_rows(header, [list(map(_shown, row)) for row in rows[:MOST_ROWS]])
+    table = Table.from_rows(header, [list(map(_shown, row)) for row in rows[:MOST_ROWS]])
     more = f"... and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
     return table.html() + more
 
@@ -48,11 +48,11 @@ def _shown(value: Any) -> Any:
     return f"{len(value)} values" if hasattr(value, "shape") or isinstance(value, tuple) else value
 
 
-def listed(names: Iterable[str], most: int = 8) -> str:
+def shortened(names: Iterable[str], most: int = 8) -> str:
     """The first names of a list.
 
-    >>> listed(["vc1", "vc2", "vc3"], 2)
+    >>> shortened(["vc1", "vc2", "vc3"], 2)
     'vc1, vc2, ... (3)'
     """
-    every = list(names)
-    return ", ".join(every) if len(every) <= most else f"{', '.join(every[:most])}, ... ({len(every)})"
+    all_names = list(names)
+    return ", ".join(all_names) if len(all_names) <= most else f"{', '.join(all_names[:most])}, ... ({len(all_names)})"

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cellyard.show.table import Table, in_markdown
-from cellyard.show.text import cell, span, spent
+from cellyard.show.text import cpu_time
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -40,6 +40,6 @@ def _environment(*, html: bool) -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    filters: dict[str, Callable[..., str]] = {"cell": cell, "span": span, "spent": spent}
+    filters: dict[str, Callable[..., str]] = {"cpu_time": cpu_time}
     environment.filters |= filters
     return environment

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
-from cellyard.show.text import PIECE, RANGE_HEADS, cell
+from cellyard.show.text import PIECE_ITEMS, RANGE_HEADS, format_value
 
 #: A number, a difference, a range, a starred number, or nothing.
 _PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
 _NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
 
 #: Heads of columns that belong to the previous column.
-_FOLLOWS = frozenset({*RANGE_HEADS, "published", "diff"})
+_ATTACHED_HEADS = frozenset({*RANGE_HEADS, "published", "diff"})
 
 #: Characters that Markdown would read as markup. Underscores within a word are plain.
 _MARKUP = re.compile(r"[\\`*~|$]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
@@ -30,17 +30,17 @@ _MARKUP = re.compile(r"[\\`*~|$]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
 class Column:
     """A column: its head, the value it shows of a record, and the CSS class of that value in HTML, if any.
 
-    Values other than text are formatted by `cell`.
+    Values other than text are formatted by `format_value`.
     """
 
     head: str
-    shows: Callable[[Any], Any]
-    mark: Callable[[Any], str] = lambda _: ""
+    value: Callable[[Any], Any]
+    css_class: Callable[[Any], str] = lambda _: ""
 
 
 def field(name: str, head: str = "", *, is_count: bool = False) -> Column:
     """A column of one field of mappings, empty where a record lacks it; ``head`` defaults to the name."""
-    return Column(head or name, lambda record: cell(record.get(name), is_count=is_count))
+    return Column(head or name, lambda record: format_value(record.get(name), is_count=is_count))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,13 @@ class Table:
     records: Sequence[Any]
     columns: Sequence[Column]
     keys: int | None = None
-    begins: Callable[[Any, Any], bool] = lambda _before, _record: False
+    starts_group: Callable[[Any, Any], bool] = lambda _before, _record: False
 
     @classmethod
-    def of(cls, records: Sequence[Mapping[str, Any]], keys: int | None = None) -> Table:
+    def from_records(cls, records: Sequence[Mapping[str, Any]], keys: int | None = None) -> Table:
         """A table with a column for each field of the records, in order of appearance.
 
-        >>> print(Table.of([{"policy": "epd", "efficiency": 0.5}, {"policy": "fba"}]))
+        >>> print(Table.from_records([{"policy": "epd", "efficiency": 0.5}, {"policy": "fba"}]))
         policy  efficiency
         ------  ----------
         epd          0.500
@@ -71,7 +71,7 @@ class Table:
         return cls(records, [field(name) for name in names], keys)
 
     @classmethod
-    def of_rows(cls, head: Sequence[str], rows: Iterable[Sequence[Any]], keys: int | None = None) -> Table:
+    def from_rows(cls, head: Sequence[str], rows: Iterable[Sequence[Any]], keys: int | None = None) -> Table:
         """A table of rows with one value per column; heads may repeat."""
         columns = [Column(name, itemgetter(place)) for place, name in enumerate(head)]
         return cls(list(rows), columns, keys)
@@ -89,7 +89,7 @@ class Table:
         With ``keys``, a table wider than ``width`` is folded into several, each with the key
         columns. ``width`` defaults to that of the terminal; output to anything else is not folded.
         """
-        heads, cells, right = self._drawn()
+        heads, cells, right = self._formatted()
         widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
         if width is None and sys.stdout and sys.stdout.isatty():
             width = shutil.get_terminal_size().columns
@@ -106,17 +106,17 @@ class Table:
     def html(self) -> str:
         r"""The table in HTML with escaped texts. Cells of numeric columns have the class ``n``.
 
-        >>> print(Table.of([{"vc": "<1>", "goodput_mbps": 0.51234}]).html())
+        >>> print(Table.from_records([{"vc": "<1>", "goodput_mbps": 0.51234}]).html())
         <table><tr><th>vc</th><th class="n">goodput_mbps</th></tr>
         <tr><td>&lt;1&gt;</td><td class="n">0.512</td></tr></table>
         """
-        heads, cells, right = self._drawn()
+        heads, cells, right = self._formatted()
         numbers = ["n" if number else "" for number in right]
         lines = [_html_row("th", zip(heads, numbers, strict=True))]
         for place, (record, texts) in enumerate(zip(self.records, cells, strict=True)):
-            marks = (f"{n} {c.mark(record)}".strip() for n, c in zip(numbers, self.columns, strict=True))
-            begins = place > 0 and self.begins(self.records[place - 1], record)
-            lines.append(_html_row("td", zip(texts, marks, strict=True), "group" if begins else ""))
+            marks = (f"{n} {c.css_class(record)}".strip() for n, c in zip(numbers, self.columns, strict=True))
+            starts_group = place > 0 and self.starts_group(self.records[place - 1], record)
+            lines.append(_html_row("td", zip(texts, marks, strict=True), "group" if starts_group else ""))
         return "<table>" + "\n".join(lines) + "</table>"
 
     __html__ = html
@@ -124,12 +124,12 @@ class Table:
     def markdown(self) -> str:
         r"""The table in Markdown.
 
-        >>> print(Table.of([{"vc": "a|b", "goodput_mbps": 0.51234}]).markdown())
+        >>> print(Table.from_records([{"vc": "a|b", "goodput_mbps": 0.51234}]).markdown())
         | vc | goodput_mbps |
         | --- | ---: |
         | a\|b | 0.512 |
         """
-        heads, cells, right = self._drawn()
+        heads, cells, right = self._formatted()
         rule = ["---:" if number else "---" for number in right]
         lines = [[in_markdown(text) for text in line] for line in (heads, *cells)]
         return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
@@ -138,9 +138,9 @@ class Table:
         """All fields of the records as CSV; see `csv_pieces`."""
         return "".join(csv_pieces(lambda: self.records))
 
-    def _drawn(self) -> tuple[list[str], list[list[str]], list[bool]]:
+    def _formatted(self) -> tuple[list[str], list[list[str]], list[bool]]:
         """Heads, the texts of each record, and which columns are numeric."""
-        cells = [[cell(column.shows(record)) for column in self.columns] for record in self.records]
+        cells = [[format_value(column.value(record)) for column in self.columns] for record in self.records]
         right = [all(_NUMBER.match(texts[i]) for texts in cells) for i in range(len(self.columns))]
         return [column.head for column in self.columns], cells, right
 
@@ -149,7 +149,7 @@ def _folds(heads: Sequence[str], widths: Sequence[int], keys: int, width: int) -
     """Columns of each part of a folded table. A part has the keys and at least one other column with those that belong to it."""
     groups: list[list[int]] = []
     for column in range(keys, len(heads)):
-        if groups and heads[column] in _FOLLOWS:
+        if groups and heads[column] in _ATTACHED_HEADS:
             groups[-1].append(column)
         else:
             groups.append([column])
@@ -201,8 +201,8 @@ def csv_pieces(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[s
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     rest = iter(records())
-    while some := list(itertools.islice(rest, PIECE)):
-        writer.writerows(map(_flat, some))
+    while part := list(itertools.islice(rest, PIECE_ITEMS)):
+        writer.writerows(map(_flat, part))
         yield out.getvalue()
         out.seek(0)
         out.truncate()

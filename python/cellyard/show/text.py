@@ -10,7 +10,7 @@ from typing import Any
 from cellyard.statistics.ranges import has_quantiles
 
 #: Number of points or list entries formatted at once.
-PIECE = 10_000
+PIECE_ITEMS = 10_000
 
 #: Heads of columns of ranges; see `range_head`.
 RANGE_HEADS = ("5-95 %", "min-max", "range")
@@ -19,16 +19,16 @@ RANGE_HEADS = ("5-95 %", "min-max", "range")
 _DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))
 
 
-def cell(value: Any, *, is_count: bool = False) -> str:
+def format_value(value: Any, *, is_count: bool = False) -> str:
     """A value as a table shows it: at least three significant digits, and nothing for ``None``.
 
     Means and quantiles of counts have at most one decimal, below 1 two, and no trailing zeros.
 
-    >>> [cell(v) for v in (0.12345, 0.0123456, 123.456, 12345.6, 1e-7, 0.0, 1234567, None, "lan")]
+    >>> [format_value(v) for v in (0.12345, 0.0123456, 123.456, 12345.6, 1e-7, 0.0, 1234567, None, "lan")]
     ['0.123', '0.0123', '123.5', '12346', '1.00e-07', '0', '1234567', '', 'lan']
-    >>> cell(0.1), cell(0.1 - 1e-16), cell(99.99999)  # with the decimals of what it is rounded to
+    >>> format_value(0.1), format_value(0.1 - 1e-16), format_value(99.99999)  # with the decimals of what it is rounded to
     ('0.100', '0.100', '100.0')
-    >>> [cell(v, is_count=True) for v in (45.8, 46.04, 0.25, 0.5, 0.0123456, 3067.25, 12340.6)]
+    >>> [format_value(v, is_count=True) for v in (45.8, 46.04, 0.25, 0.5, 0.0123456, 3067.25, 12340.6)]
     ['45.8', '46', '0.25', '0.5', '0.0123', '3067.2', '12341']
     """
     if value is None:
@@ -52,10 +52,10 @@ def _decimals(size: float) -> int:
     return next(decimals for least, decimals in _DECIMALS if size >= least)
 
 
-def told_time(seconds: float) -> str:
+def rough_time(seconds: float) -> str:
     """A time that is only known roughly.
 
-    >>> told_time(0.0213), told_time(41.3), told_time(706.0), told_time(9000.0)
+    >>> rough_time(0.0213), rough_time(41.3), rough_time(706.0), rough_time(9000.0)
     ('0.021 s', '41 s', '12 minutes', '2.5 hours')
     """
     if seconds < 90:
@@ -63,31 +63,31 @@ def told_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def cells(number: int, what: str = "cells") -> str:
+def cell_count(number: int, noun: str = "cells") -> str:
     """A number of cells, in millions from 100 000 on.
 
-    >>> cells(3486), cells(6_100_000), cells(146_700_000, "bottleneck cells")
+    >>> cell_count(3486), cell_count(6_100_000), cell_count(146_700_000, "bottleneck cells")
     ('3486 cells', '6.1 million cells', '146.7 million bottleneck cells')
     """
-    return f"{number / 1e6:.1f} million {what}" if number >= 100_000 else f"{number} {what}"
+    return f"{number / 1e6:.1f} million {noun}" if number >= 100_000 else f"{number} {noun}"
 
 
-def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
+def cpu_time(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
     """CPU time of runs, in words; ``finished`` is 0 where no run has finished.
 
-    >>> spent(23.46), spent(0.0), spent(0.0, finished=0)
+    >>> cpu_time(23.46), cpu_time(0.0), cpu_time(0.0, finished=0)
     ('23.5 s of CPU time', 'all from the store', '0.0 s of CPU time')
     """
     return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds or not finished else "all from the store"
 
 
-def span(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
-    """A range as a table shows it, with ends as `cell` formats values or counts.
+def format_range(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
+    """A range as a table shows it, with ends as `format_value` formats values or counts.
 
-    >>> span([3.05e-4, 0.5])
+    >>> format_range([3.05e-4, 0.5])
     '3.05e-04..0.500'
     """
-    return "..".join(cell(end, is_count=is_count) for end in ends or ())
+    return "..".join(format_value(end, is_count=is_count) for end in ends or ())
 
 
 def range_head(*runs: int) -> str:
@@ -116,10 +116,10 @@ def decimals(value: float, step: float) -> int:
 
 def json_text(value: object) -> str:
     """JSON on one line; arrays become lists, mappings objects."""
-    return json.dumps(value, default=_listed)
+    return json.dumps(value, default=_json_default)
 
 
-def _listed(value: object) -> Any:
+def _json_default(value: object) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -147,10 +147,10 @@ def json_pieces(value: object) -> Iterator[str]:
             yield from json_pieces(inner)
             begin = ", "
         yield "]"
-    elif (isinstance(value, list) or hasattr(value, "tolist")) and len(value) > PIECE:  # type: ignore[arg-type]
+    elif (isinstance(value, list) or hasattr(value, "tolist")) and len(value) > PIECE_ITEMS:  # type: ignore[arg-type]
         begin = "["
-        for start in range(0, len(value), PIECE):  # type: ignore[arg-type]
-            yield begin + json_text(value[start : start + PIECE])[1:-1]  # type: ignore[index]
+        for start in range(0, len(value), PIECE_ITEMS):  # type: ignore[arg-type]
+            yield begin + json_text(value[start : start + PIECE_ITEMS])[1:-1]  # type: ignore[index]
             begin = ", "
         yield "]"
     else:

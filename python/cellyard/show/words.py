@@ -49,13 +49,13 @@ def listed(words: Sequence[str], *, most: int = 8) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
 
 
-def counted(many: int, one: str) -> str:
+def counted(count: int, noun: str) -> str:
     """A count with its noun.
 
     >>> counted(1, "point"), counted(3, "run")
     ('1 point', '3 runs')
     """
-    return f"{many} {one}{'' if many == 1 else 's'}"
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def probability(value: float) -> str:

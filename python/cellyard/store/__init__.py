@@ -4,4 +4,4 @@
 and prunes, and `cellyard.store.frames` makes tables.
 """
 
-from cellyard.store.file import NAME as NAME, Store as Store, open_store as open_store
+from cellyard.store.file import FILE_NAME as FILE_NAME, Store as Store, open_store as open_store

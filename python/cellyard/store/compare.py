@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 from cellyard.results.numbers import numbers
 from cellyard.results.tables import SERIES
 from cellyard.runs.identity import run_hash
-from cellyard.store.contents import StoredRun, check, engines, keeps, result
+from cellyard.store.contents import StoredRun, check_run, engine_builds, result, stored_parts
 from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
     from cellyard.store.file import Store
 
 #: Numeric fields of a traced drop.
-_OF_DROPS = ("time_s", "frame", "cell", "waiting_cells", "waiting_of_vc_cells", "active_vcs", "threshold_cells")
+_DROP_FIELDS = ("time_s", "frame", "cell", "waiting_cells", "waiting_of_vc_cells", "active_vcs", "threshold_cells")
 
 #: The part of a path that names one of many things of a kind.
-_NAMED = re.compile(r"^(vcs|ports|classes)\.[^.]+")
+_NAME_IN_PATH = re.compile(r"^(vcs|ports|classes)\.[^.]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ChangedNumber:
     """A number of a run that differs in the later build; ``None`` where it is missing."""
 
     run: StoredRun
@@ -36,7 +36,7 @@ class Moved:
     @property
     def kind(self) -> str:
         """The path without the name of the VC, port or class."""
-        return _NAMED.sub(r"\1.*", self.path)
+        return _NAME_IN_PATH.sub(r"\1.*", self.path)
 
     @property
     def change(self) -> float:
@@ -64,15 +64,15 @@ class Comparison:
     numbers: int = 0
 
 
-def builds(store: Store, before: str | None, after: str | None) -> tuple[str, str]:
+def compared_builds(store: Store, before: str | None, after: str | None) -> tuple[str, str]:
     """The builds to compare: given by prefixes, or the last two of the store; raises `UsageError` if that is not possible."""
-    there = list(engines(store))
-    listed = ", ".join(there) or "none"
+    stored_builds = list(engine_builds(store))
+    listed = ", ".join(stored_builds) or "none"
 
     wrong = []
 
     def named(option: str, text: str) -> str:
-        found = [build for build in there if build.startswith(text)]
+        found = [build for build in stored_builds if build.startswith(text)]
         if len(found) != 1:
             wrong.append(
                 f"{option} {text}: {'several builds begin so' if found else 'the store has no run of this build'}"
@@ -84,7 +84,7 @@ def builds(store: Store, before: str | None, after: str | None) -> tuple[str, st
     later = named("--to", after) if after else None
     if wrong:
         raise UsageError("; ".join([*wrong, f"builds in the store: {listed}"]))
-    rest = [build for build in there if build not in (later, earlier)]
+    rest = [build for build in stored_builds if build not in (later, earlier)]
     later = later or (rest.pop() if rest else None)
     earlier = earlier or (rest.pop() if rest else None)
     if earlier is None or later is None or earlier == later:
@@ -92,85 +92,90 @@ def builds(store: Store, before: str | None, after: str | None) -> tuple[str, st
     return earlier, later
 
 
-def moved(store: Store, comparison: Comparison, *, name: str | None = None) -> Iterator[Moved]:
+def changed_numbers(store: Store, comparison: Comparison, *, name: str | None = None) -> Iterator[ChangedNumber]:
     """Every number that differs between the builds. Updates the counts of ``comparison`` meanwhile."""
-    there = {}
+    later_runs = {}
     for run in store.runs(name=name, engine=comparison.after):
-        check(store, run)
-        there[run.hash] = run
-    comparison.only_after = len(there)
+        check_run(store, run)
+        later_runs[run.hash] = run
+    comparison.only_after = len(later_runs)
     for run in store.runs(name=name, engine=comparison.before):
-        check(store, run)
-        other = there.get(run_hash(run.scenario, run.replication, comparison.after))
-        if other is None:
+        check_run(store, run)
+        later_run = later_runs.get(run_hash(run.scenario, run.replication, comparison.after))
+        if later_run is None:
             comparison.only_before += 1
             continue
         comparison.only_after -= 1
         comparison.both += 1
         # Compare the whole result if both have it, otherwise the kept parts that both have.
-        for keep in sorted(keeps(store, run)):
-            one, its = result(store, run, keep), result(store, other, keep)
-            if one is not None and its is not None:
-                yield from _differences(run, dict(numbers(one)), dict(numbers(its)), comparison)
-                yield from _of_points(run, _series(one), _series(its), comparison)
-                yield from _of_drops(run, one.get("trace") or (), its.get("trace") or (), comparison)
+        for keep in sorted(stored_parts(store, run)):
+            old, new = result(store, run, keep), result(store, later_run, keep)
+            if old is not None and new is not None:
+                yield from _changed_values(run, dict(numbers(old)), dict(numbers(new)), comparison)
+                yield from _changed_points(run, _series(old), _series(new), comparison)
+                yield from _changed_drops(run, old.get("trace") or (), new.get("trace") or (), comparison)
                 break
         else:
             comparison.apart += 1
 
 
-def _differences(
+def _changed_values(
     run: StoredRun, before: dict[str, float], after: dict[str, float], comparison: Comparison
-) -> Iterator[Moved]:
+) -> Iterator[ChangedNumber]:
     for path in dict.fromkeys([*before, *after]):
         comparison.numbers += 1
         if before.get(path) != after.get(path):
-            yield Moved(run, path, before.get(path), after.get(path))
+            yield ChangedNumber(run, path, before.get(path), after.get(path))
 
 
 def _series(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The series of a result by their paths."""
     named = [key for key in SERIES if key != "unit"]
-    every = result.get("series") or ()
-    return {".".join(["series", *(str(one[key]) for key in named if one.get(key) is not None)]): one for one in every}
+    all_series = result.get("series") or ()
+    return {
+        ".".join(["series", *(str(series[key]) for key in named if series.get(key) is not None)]): series
+        for series in all_series
+    }
 
 
-def _of_points(
+def _changed_points(
     run: StoredRun,
     before: Mapping[str, Mapping[str, Any]],
     after: Mapping[str, Mapping[str, Any]],
     comparison: Comparison,
-) -> Iterator[Moved]:
+) -> Iterator[ChangedNumber]:
     """Differences of each series: the number of its points, or else the first point that differs."""
     for path in dict.fromkeys([*before, *after]):
-        one, its = (
+        earlier, later = (
             [part[path][name] for name in ("value", "time_s")] if path in part else None for part in (before, after)
         )
-        if one is None or its is None or len(one[0]) != len(its[0]):
+        if earlier is None or later is None or len(earlier[0]) != len(later[0]):
             comparison.numbers += 1
-            yield Moved(run, f"{path}.points", len(one[0]) if one else None, len(its[0]) if its else None)
+            yield ChangedNumber(
+                run, f"{path}.points", len(earlier[0]) if earlier else None, len(later[0]) if later else None
+            )
             continue
-        comparison.numbers += 2 * len(one[0])
-        for name, old, new in zip(("value", "time_s"), one, its, strict=True):
+        comparison.numbers += 2 * len(earlier[0])
+        for name, old, new in zip(("value", "time_s"), earlier, later, strict=True):
             for place in (old != new).nonzero()[0][:1]:
-                yield Moved(run, f"{path}.{name}", float(old[place]), float(new[place]))
+                yield ChangedNumber(run, f"{path}.{name}", float(old[place]), float(new[place]))
 
 
-def _of_drops(
+def _changed_drops(
     run: StoredRun, before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], comparison: Comparison
-) -> Iterator[Moved]:
+) -> Iterator[ChangedNumber]:
     """Differences of traced drops: their counts by VC, port and reason, or else the first difference in a drop."""
 
     def counted(part: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-        return dict(Counter(f"trace.{one['vc']}.{one['port']}.{one['reason']}.drops" for one in part))
+        return dict(Counter(f"trace.{drop['vc']}.{drop['port']}.{drop['reason']}.drops" for drop in part))
 
     counts = counted(before), counted(after)
     if counts[0] != counts[1]:
-        yield from _differences(run, *counts, comparison)
+        yield from _changed_values(run, *counts, comparison)
         return
-    comparison.numbers += len(_OF_DROPS) * len(before)
-    for one, its in zip(before, after, strict=True):
-        unlike = [key for key in _OF_DROPS if one[key] != its[key]]
-        if unlike:
-            yield from (Moved(run, f"trace.{key}", one[key], its[key]) for key in unlike)
+    comparison.numbers += len(_DROP_FIELDS) * len(before)
+    for old, new in zip(before, after, strict=True):
+        changed = [key for key in _DROP_FIELDS if old[key] != new[key]]
+        if changed:
+            yield from (ChangedNumber(run, f"trace.{key}", old[key], new[key]) for key in changed)
             return

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cellyard.runs.identity import WHOLE, run_hash, text_hash
-from cellyard.store.content import DamageError, run_seal
+from cellyard.store.encoding import DamageError, run_seal
 from cellyard.store.reader import Reader
 from cellyard.system.errors import OtherVersionError, UsageError
 
 #: Number of runs read in one query.
-PAGE = 1000
+RUNS_PER_QUERY = 1000
 
 #: Limit on letters of the engine's message about an unreadable scenario.
-MOST_TOLD = 200
+MOST_MESSAGE_CHARACTERS = 200
 
 #: Limit on scenarios whose names and seeds are cached.
 _MOST_HEADINGS = 1 << 16
@@ -28,7 +28,7 @@ _LAST_S = 253_402_300_799
 
 #: Message for a run whose scenario, replication, engine or numbers do not match its hash and
 #: checksum.
-_UNKNOWN = "its hash or checksum does not match"
+_HASH_MISMATCH = "its hash or checksum does not match"
 
 _RUNS = """
 SELECT run.id, run.hash, scenario.hash, run.replication, engine.build, run.finished_s, run.cpu_s, run.seal, run.bytes
@@ -84,7 +84,7 @@ class StoredRun:
         )
 
 
-def date(seconds: int) -> str:
+def utc_date(seconds: int) -> str:
     """A moment in UTC, as text."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
@@ -93,7 +93,7 @@ def runs(store: Reader, *, name: str | None = None, engine: str | None = None) -
     """All runs in order of addition, or those of a scenario name and an engine. Inconsistent runs are always included."""
     last = 0
     while True:
-        rows = store.rows(f"{_RUNS} WHERE run.id > ? ORDER BY run.id LIMIT ?", (last, PAGE))
+        rows = store.rows(f"{_RUNS} WHERE run.id > ? ORDER BY run.id LIMIT ?", (last, RUNS_PER_QUERY))
         if not rows:
             return
         for row in rows:
@@ -130,29 +130,29 @@ def heading(store: Reader, scenario: bytes) -> tuple[str, int] | None:
     return found
 
 
-def size(store: Reader, run: int) -> int:
+def stored_bytes(store: Reader, run: int) -> int:
     """Total size in bytes of the stored results of the run with that number."""
     ((found,),) = store.rows(f"SELECT {_SIZE.format('?1')}", (run,))
     return int(found)
 
 
 #: What may be missing, with a query that counts affected runs from indices alone.
-_LOST = {
+_MISSING_PARTS = {
     "runs that are lost although their results exist": "SELECT count(DISTINCT run) FROM result WHERE run NOT IN (SELECT id FROM run)",
     "runs without a result": "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM result)",
 }
 
 
-def lost(store: Reader) -> str:
+def missing_parts(store: Reader) -> str:
     """What is missing from the tables of a store, in words; empty where nothing is."""
-    counts = {what: store.rows(query)[0][0] for what, query in _LOST.items()}
-    return "; ".join(f"{what}: {count}" for what, count in counts.items() if count)
+    counts = {part: store.rows(query)[0][0] for part, query in _MISSING_PARTS.items()}
+    return "; ".join(f"{part}: {count}" for part, count in counts.items() if count)
 
 
 def check_tables(store: Reader) -> None:
     """Raise `UsageError` if results lack their run, or a run lacks all results."""
-    if found := lost(store):
-        raise UsageError(f"{store.path}: is damaged: {found}; {_cure(store)}")
+    if found := missing_parts(store):
+        raise UsageError(f"{store.path}: is damaged: {found}; {_repair_advice(store)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +176,20 @@ def groups(store: Reader) -> list[Group]:
     found: dict[tuple[str, str], _Counts] = {}
     for run in runs(store):
         if not run.is_consistent:
-            raise _damage(store, run.label, _UNKNOWN)
+            raise _damage_error(store, run.label, _HASH_MISMATCH)
         found.setdefault((str(run.name), run.engine), _Counts()).add(run)
     made = [
-        Group(*key, len(of.scenarios), of.runs, of.first_s, of.last_s, of.cpu_s, of.bytes, of.latest)
-        for key, of in found.items()
+        Group(
+            *key,
+            len(counted.scenarios),
+            counted.runs,
+            counted.first_s,
+            counted.last_s,
+            counted.cpu_s,
+            counted.bytes,
+            counted.latest,
+        )
+        for key, counted in found.items()
     ]
     return sorted(made, key=lambda group: (group.name, group.first_s, group.engine))
 
@@ -206,7 +215,7 @@ class _Counts:
         self.latest = run.number
 
 
-def engines(store: Reader) -> dict[str, int]:
+def engine_builds(store: Reader) -> dict[str, int]:
     """Builds of the engine and their numbers of runs, the oldest first; includes damaged runs."""
     rows = store.rows(
         """SELECT engine.build, count(run.id) FROM engine JOIN run ON run.engine = engine.id
@@ -215,7 +224,7 @@ def engines(store: Reader) -> dict[str, int]:
     return {build: count for build, count in rows if isinstance(build, str)}
 
 
-def builds(found: Iterable[Group]) -> dict[str, int]:
+def builds_of_groups(found: Iterable[Group]) -> dict[str, int]:
     """Builds of the engine in the groups and their numbers of runs, the oldest first."""
     counts: dict[str, int] = {}
     for group in sorted(found, key=lambda group: (group.last_s, group.latest)):
@@ -224,12 +233,12 @@ def builds(found: Iterable[Group]) -> dict[str, int]:
     return counts
 
 
-def canonical(store: Reader, scenario: bytes) -> str:
+def canonical_scenario(store: Reader, scenario: bytes) -> str:
     """The canonical JSON of the scenario with that hash: times in ticks, rates in bit/s; raises `UsageError` when it is damaged."""
     try:
         return _canonical(store, scenario)
     except DamageError:
-        raise _damage(store, f"the scenario {scenario.hex()}", "its hash does not match") from None
+        raise _damage_error(store, f"the scenario {scenario.hex()}", "its hash does not match") from None
 
 
 def _canonical(store: Reader, scenario: bytes) -> str:
@@ -243,35 +252,35 @@ def _canonical(store: Reader, scenario: bytes) -> str:
     return text
 
 
-def _damage(store: Reader, what: str, why: object) -> UsageError:
+def _damage_error(store: Reader, subject: str, reason: object) -> UsageError:
     """An error about damage in a store, with advice."""
-    return UsageError(f"{store.path}: {what} is damaged: {why}; {_cure(store)}")
+    return UsageError(f"{store.path}: {subject} is damaged: {reason}; {_repair_advice(store)}")
 
 
-def _cure(store: Reader) -> str:
+def _repair_advice(store: Reader) -> str:
     return f"`cellyard store prune {store.path} --damaged` removes damaged runs"
 
 
-def toml(store: Reader, one: bytes) -> str:
+def scenario_toml(store: Reader, scenario: bytes) -> str:
     """The scenario with that hash as a scenario file; raises `UsageError` when it is damaged or of an incompatible version."""
     from cellyard import _engine
 
-    text = canonical(store, one)
+    text = canonical_scenario(store, scenario)
     try:
         return _engine.write_toml(text)
     except ValueError as error:
-        told = f"{store.path}: the scenario {one.hex()} was written by an incompatible version of Cellyard"
-        raise OtherVersionError(f"{told}: {str(error)[:MOST_TOLD]}") from None
+        message = f"{store.path}: the scenario {scenario.hex()} was written by an incompatible version of Cellyard"
+        raise OtherVersionError(f"{message}: {str(error)[:MOST_MESSAGE_CHARACTERS]}") from None
 
 
 def scenarios(store: Reader) -> dict[bytes, str]:
     """The names of all scenarios by hash, in the order of names; ``damaged`` for one whose text is damaged."""
-    hashes = [one for (one,) in store.rows("SELECT hash FROM scenario") if isinstance(one, bytes)]
-    names = {one: (heading(store, one) or ("damaged", 0))[0] for one in hashes}
+    hashes = [scenario for (scenario,) in store.rows("SELECT hash FROM scenario") if isinstance(scenario, bytes)]
+    names = {scenario: (heading(store, scenario) or ("damaged", 0))[0] for scenario in hashes}
     return dict(sorted(names.items(), key=lambda pair: (pair[1], pair[0])))
 
 
-def keeps(store: Reader, run: StoredRun) -> list[bytes]:
+def stored_parts(store: Reader, run: StoredRun) -> list[bytes]:
     """Stored parts of a run: hashes of what was kept, empty for the whole result."""
     query = "SELECT keep FROM result WHERE run = (SELECT id FROM run WHERE id = ? AND hash = ?) ORDER BY id"
     return [keep for (keep,) in store.rows(query, (run.number, run.hash))]
@@ -279,47 +288,47 @@ def keeps(store: Reader, run: StoredRun) -> list[bytes]:
 
 def result(store: Reader, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
     """A stored part of a run, if it exists; raises `UsageError` when it is damaged."""
-    check(store, run)
+    check_run(store, run)
     try:
         return _read(store, run, keep)
     except (DamageError, sqlite3.DatabaseError) as error:
-        raise _damage(store, run.label, error) from None
+        raise _damage_error(store, run.label, error) from None
 
 
 def _read(store: Reader, run: StoredRun, keep: bytes) -> Mapping[str, Any] | None:
     """A stored part of a run, if it exists; raises `DamageError` if it cannot be found by the run's hash."""
     found = store.read(run.hash, keep)
-    if found is None and keep in keeps(store, run):
+    if found is None and keep in stored_parts(store, run):
         raise DamageError("the index of the file lacks it")
     return found
 
 
-def check(store: Reader, run: StoredRun) -> None:
+def check_run(store: Reader, run: StoredRun) -> None:
     """Raise `UsageError` if the identity of a run does not match its hash, or if results are missing."""
-    if why := _wrong(store, run):
-        raise _damage(store, run.label, why)
+    if why := _mismatch(store, run):
+        raise _damage_error(store, run.label, why)
 
 
-def _wrong(store: Reader, run: StoredRun) -> str:
+def _mismatch(store: Reader, run: StoredRun) -> str:
     """Why a run cannot be trusted, without reading its results; empty if it can."""
     if not run.is_consistent:
-        return _UNKNOWN
+        return _HASH_MISMATCH
     # A single statement, since another process may be adding to the run. A run that was removed
     # meanwhile is not damaged.
     rows = store.rows(
         f"SELECT bytes, seal, {_SIZE.format('run.id')} FROM run WHERE id = ? AND hash = ?", (run.number, run.hash)
     )
-    for written, sealed, there in rows:
-        if not there:
+    for written, sealed, stored in rows:
+        if not stored:
             return "it has no result"
-        if sealed and there != written:
-            return f"its results have {there} bytes, but {written} were written"
+        if sealed and stored != written:
+            return f"its results have {stored} bytes, but {written} were written"
     return ""
 
 
-def columns(store: Reader, run: StoredRun) -> dict[str, Any]:
+def run_columns(store: Reader, run: StoredRun) -> dict[str, Any]:
     """Columns that identify the run in a table; raises `UsageError` when it is damaged."""
-    check(store, run)
+    check_run(store, run)
     return {
         "run": run.hash.hex(),
         "scenario": run.scenario.hex(),
@@ -327,17 +336,17 @@ def columns(store: Reader, run: StoredRun) -> dict[str, Any]:
         "seed": run.seed,
         "replication": run.replication,
         "engine_build": run.engine,
-        "finished_utc": date(run.finished_s).removesuffix("+00:00"),
+        "finished_utc": utc_date(run.finished_s).removesuffix("+00:00"),
         "cpu_s": run.cpu_s,
     }
 
 
-def damaged(store: Reader, run: StoredRun) -> str:
+def damage_in(store: Reader, run: StoredRun) -> str:
     """Why a run cannot be used; empty if it can."""
-    if why := _wrong(store, run):
+    if why := _mismatch(store, run):
         return why
     try:
-        for keep in keeps(store, run):
+        for keep in stored_parts(store, run):
             _read(store, run, keep)
     except (DamageError, sqlite3.DatabaseError) as error:
         return str(error)

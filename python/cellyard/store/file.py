@@ -13,13 +13,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from cellyard.runs.identity import WHOLE, Identity
-from cellyard.runs.known import Added
+from cellyard.runs.protocols import NewRun
 from cellyard.store import contents, schema
-from cellyard.store.content import (
+from cellyard.store.encoding import (
     DamageError,
-    Packed,
-    packed,
-    packed_part,
+    EncodedResult,
+    encoded,
+    encoded_part,
     piece_seal,
     run_seal,
     seal,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cellyard.store.contents import StoredRun
 
 #: Name of the store in a folder of results.
-NAME = "runs.sqlite"
+FILE_NAME = "runs.sqlite"
 
 #: Least time between two syncs to the disk, in seconds, except at the end.
 DISK_SECONDS = 1.0
@@ -43,17 +43,17 @@ DISK_SECONDS = 1.0
 WHOLE_BYTES = 1 << 20
 
 
-def _parts(run: Added) -> dict[bytes, Packed]:
+def _encoded_parts(run: NewRun) -> dict[bytes, EncodedResult]:
     """The parts of a run to store."""
     if not run.identity.keep:
-        return {WHOLE: packed(run.result, run.text)}
-    parts = {run.identity.keep_hash: packed_part(run.result)}
+        return {WHOLE: encoded(run.result, run.text)}
+    parts = {run.identity.keep_hash: encoded_part(run.result)}
     if run.text is not None and len(run.text) <= WHOLE_BYTES:
-        parts[WHOLE] = packed({}, run.text)
+        parts[WHOLE] = encoded({}, run.text)
     return parts
 
 
-def _scenario(identity: Identity) -> dict[str, Any]:
+def _scenario_row(identity: Identity) -> dict[str, Any]:
     """The row of a run's scenario."""
     from cellyard import _engine
 
@@ -76,9 +76,9 @@ class Store(Reader, AbstractContextManager["Store"]):
         self.note = ""
         #: The first write error.
         self.failure: OSError | None = None
-        self._kept: set[Identity] = set()
-        self._was = self.path.stat()
-        self._on_disk = time.monotonic()
+        self._identities: set[Identity] = set()
+        self._opened_stat = self.path.stat()
+        self._synced_at = time.monotonic()
         self._dirty = False
 
     def get(self, identity: Identity) -> Mapping[str, Any] | None:
@@ -86,11 +86,11 @@ class Store(Reader, AbstractContextManager["Store"]):
         try:
             found = self.read(identity.run, identity.keep_hash)
         except DamageError:
-            raise UsageError(_damaged(self.path, identity)) from None
+            raise UsageError(_damage_message(self.path, identity)) from None
         except sqlite3.Error as error:
-            raise UsageError(f"{self.path}: cannot be read: {schema.told(error).strerror}") from None
+            raise UsageError(f"{self.path}: cannot be read: {schema.as_system_error(error).strerror}") from None
         if found is not None:
-            self._kept.add(identity)
+            self._identities.add(identity)
         return found
 
     def add(
@@ -109,21 +109,21 @@ class Store(Reader, AbstractContextManager["Store"]):
         parts of the run need no new run. ``cpu_seconds`` is the cost. ``replication`` is that of
         ``identity``. A run that is already stored stays as it is.
         """
-        self.add_all([Added(identity, result, text, cpu_seconds)])
+        self.add_all([NewRun(identity, result, text, cpu_seconds)])
 
-    def add_all(self, runs: Sequence[Added]) -> None:
+    def add_all(self, runs: Sequence[NewRun]) -> None:
         """Store finished runs in one transaction, like `add`; if that fails, store as many as possible."""
-        packs = [(run, _parts(run)) for run in runs]
+        packs = [(run, _encoded_parts(run)) for run in runs]
         try:
             self._add(packs)
         except (sqlite3.Error, OSError) as error:
             if schema.is_busy(error):
-                self._fails(error)
+                self._record_failure(error)
                 return
-            for one in packs:
-                self._add_alone(one)
+            for pack in packs:
+                self._add_alone(pack)
 
-    def _add_alone(self, pack: tuple[Added, Mapping[bytes, Packed]]) -> None:
+    def _add_alone(self, pack: tuple[NewRun, Mapping[bytes, EncodedResult]]) -> None:
         """Store one run. If it does not fit beside the log, move the log into the file first."""
         try:
             self._add([pack])
@@ -133,10 +133,10 @@ class Store(Reader, AbstractContextManager["Store"]):
             try:
                 self._add([pack])
             except (sqlite3.Error, OSError) as error:
-                self._fails(error)
+                self._record_failure(error)
 
-    def _add(self, packs: Sequence[tuple[Added, Mapping[bytes, Packed]]]) -> None:
-        to_disk = time.monotonic() - self._on_disk >= DISK_SECONDS
+    def _add(self, packs: Sequence[tuple[NewRun, Mapping[bytes, EncodedResult]]]) -> None:
+        to_disk = time.monotonic() - self._synced_at >= DISK_SECONDS
         if to_disk:
             self.connection.execute("PRAGMA synchronous = FULL")
         self._dirty = True
@@ -150,10 +150,10 @@ class Store(Reader, AbstractContextManager["Store"]):
         finally:
             if to_disk:
                 self.connection.execute("PRAGMA synchronous = NORMAL")
-                self._on_disk = time.monotonic()
-        self._kept.update(run.identity for run, _ in packs)
+                self._synced_at = time.monotonic()
+        self._identities.update(run.identity for run, _ in packs)
 
-    def _add_run(self, run: Added, parts: Mapping[bytes, Packed], numbers: dict[bytes | str, int]) -> None:
+    def _add_run(self, run: NewRun, parts: Mapping[bytes, EncodedResult], numbers: dict[bytes | str, int]) -> None:
         """Store a run and those of its results that are missing."""
         identity = run.identity
         found = self.connection.execute("SELECT id FROM run WHERE hash = ?", (identity.run,)).fetchone()
@@ -164,18 +164,18 @@ class Store(Reader, AbstractContextManager["Store"]):
             finished_s, cpu_s = int(time.time()), float(run.cpu_seconds)
             row = {
                 "hash": identity.run,
-                "scenario": self._number(
-                    "scenario", "hash", identity.scenario_hash, lambda: _scenario(identity), numbers
+                "scenario": self._row_number(
+                    "scenario", "hash", identity.scenario_hash, lambda: _scenario_row(identity), numbers
                 ),
                 "replication": identity.replication,
-                "engine": self._number("engine", "build", identity.engine, dict, numbers),
+                "engine": self._row_number("engine", "build", identity.engine, dict, numbers),
                 "finished_s": finished_s,
                 "cpu_s": cpu_s,
                 "bytes": size,
                 "seal": run_seal(identity.run, finished_s, cpu_s, size),
             }
             number = self.insert("run", row)
-        if sum(self._put(identity, number, keep, part) for keep, part in parts.items()) != size:
+        if sum(self._add_result(identity, number, keep, part) for keep, part in parts.items()) != size:
             self.count_bytes(number)
 
     def count_bytes(self, run: int) -> None:
@@ -184,11 +184,11 @@ class Store(Reader, AbstractContextManager["Store"]):
         ((known, finished_s, cpu_s, before, sealed),) = self.connection.execute(query, (run,))
         if sealed is not None and sealed != run_seal(known, finished_s, cpu_s, before):
             return  # what is damaged stays so, and is noticed
-        size = contents.size(self, run)
+        size = contents.stored_bytes(self, run)
         values = (size, run_seal(known, finished_s, cpu_s, size), run)
         self.connection.execute("UPDATE run SET bytes = ?, seal = ? WHERE id = ?", values)
 
-    def _number(
+    def _row_number(
         self,
         table: str,
         column: str,
@@ -211,7 +211,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
         return int(self.connection.execute(statement, tuple(values.values())).lastrowid or 0)
 
-    def _put(self, identity: Identity, run: int, keep: bytes, part: Packed) -> int:
+    def _add_result(self, identity: Identity, run: int, keep: bytes, part: EncodedResult) -> int:
         """Store a result unless it exists; returns the number of bytes added."""
         values = (run, keep, seal(identity.run, keep, part.recorded, part.content), part.recorded, part.content)
         cursor = self.connection.execute(
@@ -227,15 +227,17 @@ class Store(Reader, AbstractContextManager["Store"]):
             size += len(piece.content)
         return size
 
-    def _fails(self, error: Exception) -> None:
-        self.failure = self.failure or schema.told(error, self.path)
+    def _record_failure(self, error: Exception) -> None:
+        self.failure = self.failure or schema.as_system_error(error, self.path)
 
     @property
     def kept(self) -> int:
         """Number of runs that were requested or added and are in the file; 0 if the file no longer exists."""
         try:
             return (
-                len({identity.run for identity in self._kept}) if os.path.samestat(self._was, self.path.stat()) else 0
+                len({identity.run for identity in self._identities})
+                if os.path.samestat(self._opened_stat, self.path.stat())
+                else 0
             )
         except OSError:
             return 0
@@ -260,7 +262,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         """The scenario of a run: ``store.scenario(run).run(replication=run.replication)`` repeats the run."""
         from cellyard.scenario import Scenario
 
-        return Scenario.from_toml(contents.toml(self, run.scenario))
+        return Scenario.from_toml(contents.scenario_toml(self, run.scenario))
 
     def to_frame(
         self, part: str = "runs", *, library: str = "polars", name: str | None = None, engine: str | None = None
@@ -295,7 +297,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         except sqlite3.ProgrammingError:  # closed already
             return
         except sqlite3.Error as error:
-            self._fails(error)
+            self._record_failure(error)
         with suppress(sqlite3.Error):
             self.connection.close()
 
@@ -313,20 +315,20 @@ def open_store(path: Path | str, *, create: bool = False) -> Store:
     found = Path(path)
     if not found.is_dir():
         return Store(found, create=create)
-    if not create and not (found / NAME).exists():
+    if not create and not (found / FILE_NAME).exists():
         from cellyard.store.folder_label import store_of
 
-        kept = store_of(found)
-        where = (
-            f"its runs are in {kept}, the file of --store"
-            if kept
+        shared = store_of(found)
+        hint = (
+            f"its runs are in {shared}, the file of --store"
+            if shared
             else "a command with --store keeps its runs in that file"
         )
-        raise UsageError(printable(f"{found}: has no {NAME}; {where}; {schema.ALLOWED}"))
-    return Store(found / NAME, create=create)
+        raise UsageError(printable(f"{found}: has no {FILE_NAME}; {hint}; {schema.ALLOWED}"))
+    return Store(found / FILE_NAME, create=create)
 
 
-def _damaged(path: Path, identity: Identity) -> str:
+def _damage_message(path: Path, identity: Identity) -> str:
     from cellyard import _engine
 
     name, seed = _engine.heading(identity.scenario)

@@ -9,13 +9,13 @@ from typing import Any
 from cellyard.system.files import unsealed
 
 #: File that describes the content of a folder and its origin. Written before the first run.
-MARK = "provenance.json"
+LABEL_FILE = "provenance.json"
 
 
-def marked(path: Path) -> Mapping[str, Any] | None:
+def read_label(path: Path) -> Mapping[str, Any] | None:
     """The label of a folder; ``None`` when there is none that can be trusted."""
     try:
-        mark = unsealed((path / MARK).read_text(encoding="utf-8"))
+        mark = unsealed((path / LABEL_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return mark if isinstance(mark.get("holds"), str) and isinstance(mark.get("content"), str) else None
@@ -23,4 +23,4 @@ def marked(path: Path) -> Mapping[str, Any] | None:
 
 def store_of(folder: Path) -> str:
     """The file of ``--store`` that has the runs of a folder; empty when the label names none."""
-    return str((marked(folder) or {}).get("store", ""))
+    return str((read_label(folder) or {}).get("store", ""))

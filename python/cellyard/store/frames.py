@@ -12,8 +12,18 @@ from cellyard.results.numbers import numbers
 from cellyard.runs.identity import WHOLE
 from cellyard.scenario.parameters import Scenarios
 from cellyard.show.columns import quantity
-from cellyard.show.frame import of_points
-from cellyard.store.contents import StoredRun, canonical, check, check_tables, columns, keeps, result, runs, toml
+from cellyard.show.frame import points_frame
+from cellyard.store.contents import (
+    StoredRun,
+    canonical_scenario,
+    check_run,
+    check_tables,
+    result,
+    run_columns,
+    runs,
+    scenario_toml,
+    stored_parts,
+)
 from cellyard.store.reader import Reader
 from cellyard.system.errors import UsageError, unknown
 
@@ -22,12 +32,12 @@ if TYPE_CHECKING:
 
 #: Tables of a store. Points take much space, so they are made only when requested by name.
 PARTS = (*(part for part in tables.PARTS if part != "trace"), "kept", "scenarios", "parameters", "series", "trace")
-LARGE = ("series", "trace")
+LARGE_PARTS = ("series", "trace")
 
 LIBRARIES = ("polars", "pandas")
 
 #: Number of lines converted to a frame at once.
-_AT_ONCE = 20_000
+_LINES_PER_FRAME = 20_000
 
 
 def needed(module: str) -> Any:
@@ -48,7 +58,7 @@ def frame(
         raise unknown("table", part, PARTS)
     if library not in LIBRARIES:
         raise unknown("library", library, LIBRARIES)
-    made = needed(library)
+    made = import_extra(library)
     with store.snapshot():
         check_tables(store)
         chosen = runs(store, name=name, engine=engine)
@@ -62,17 +72,17 @@ def frame(
 
 def polars_frame(lines: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """The lines as one frame with the columns of all."""
-    needed("polars")
+    import_extra("polars")
     import polars as pl
 
     rest = iter(lines)
     frames = []
-    while some := list(itertools.islice(rest, _AT_ONCE)):
-        frames.append(pl.DataFrame(some, infer_schema_length=None))
-    return _dated(pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame())
+    while part := list(itertools.islice(rest, _LINES_PER_FRAME)):
+        frames.append(pl.DataFrame(part, infer_schema_length=None))
+    return _with_dates(pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame())
 
 
-def _dated(found: pl.DataFrame) -> pl.DataFrame:
+def _with_dates(found: pl.DataFrame) -> pl.DataFrame:
     """The frame with texts of instants converted to instants."""
     import polars as pl
 
@@ -88,9 +98,9 @@ def records(store: Reader, part: str, runs: Iterable[StoredRun]) -> Iterator[dic
         yield from _parameters(store, runs)
         return
     for run in runs:
-        head = columns(store, run)
+        head = run_columns(store, run)
         if part == "kept":
-            for keep in keeps(store, run):
+            for keep in stored_parts(store, run):
                 if keep != WHOLE:
                     for path, value in numbers(result(store, run, keep)):
                         yield {**head, "keep": keep.hex(), "path": path, "value": float(value)}
@@ -106,23 +116,23 @@ def _points(store: Reader, runs: Iterable[StoredRun], library: str) -> Any:
     heads: list[dict[str, Any]] = []
     arrays: dict[str, list[Any]] = {name: [] for name in Series.PARTS}
     for run in runs:
-        head = columns(store, run)
+        head = run_columns(store, run)
         for series in (result(store, run) or {"series": ()})["series"]:
             heads.append(head | {key: series.get(key) for key in tables.SERIES})
-            for name, some in arrays.items():
-                some.append(series[name])
-    found = of_points(heads, arrays, library)
-    return _dated(found) if library == "polars" else found
+            for name, values in arrays.items():
+                values.append(series[name])
+    found = points_frame(heads, arrays, library)
+    return _with_dates(found) if library == "polars" else found
 
 
 def _parameters(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
     """Differences among the scenarios: a line for each scenario and path, even where a scenario sets nothing there."""
     texts = {run.scenario: run for run in runs}
     for run in texts.values():
-        check(store, run)
-    said = Scenarios({key: toml(store, key) for key in texts})
-    for path in said.varying():
-        for key, value in said.values(path, "path").items():
+        check_run(store, run)
+    scenarios = Scenarios({key: scenario_toml(store, key) for key in texts})
+    for path in scenarios.varying():
+        for key, value in scenarios.values(path, "path").items():
             found = quantity(value) if value is not None else None
             unit, number = found or (None, None)
             yield {
@@ -139,10 +149,10 @@ def _scenarios(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, A
     """Each scenario once, with its canonical JSON: times in ticks, rates in bit/s."""
     seen = set()
     for run in runs:
-        check(store, run)
+        check_run(store, run)
         if run.scenario not in seen:
             seen.add(run.scenario)
-            text = canonical(store, run.scenario)
+            text = canonical_scenario(store, run.scenario)
             duration = json.loads(text).get("duration")
             yield {
                 "scenario": run.scenario.hex(),

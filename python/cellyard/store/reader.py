@@ -10,7 +10,7 @@ from typing import Any
 
 from cellyard.runs.identity import WHOLE
 from cellyard.store import schema
-from cellyard.store.content import DamageError, Piece, piece_seal, seal, unpacked, unpacked_part
+from cellyard.store.encoding import DamageError, Piece, decoded, decoded_part, piece_seal, seal
 from cellyard.system.errors import UsageError
 
 
@@ -26,9 +26,9 @@ class Reader:
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query; raises `UsageError` where the file is damaged or cannot be read."""
         try:
-            return schema.patiently(lambda: self.connection.execute(query, values).fetchall())
+            return schema.retry_while_busy(lambda: self.connection.execute(query, values).fetchall())
         except sqlite3.Error as error:
-            raise UsageError(f"{self.path}: cannot be read: {schema.told(error).strerror}") from None
+            raise UsageError(f"{self.path}: cannot be read: {schema.as_system_error(error).strerror}") from None
 
     def snapshot(self) -> AbstractContextManager[None]:
         """A ``with`` block in which all reads see one moment."""
@@ -36,7 +36,7 @@ class Reader:
 
     def read(self, run: bytes, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
         """A stored part of the run with that hash, by default all; ``None`` if missing. Raises `DamageError` and SQLite's errors."""
-        return schema.patiently(lambda: self._read(run, keep))
+        return schema.retry_while_busy(lambda: self._read(run, keep))
 
     def _read(self, run: bytes, keep: bytes) -> Mapping[str, Any] | None:
         row = self.connection.execute(
@@ -51,8 +51,8 @@ class Reader:
         if not typed or seal(run, keep, recorded, content) != sealed:
             raise DamageError("its checksum does not match")
         if keep != WHOLE:
-            return unpacked_part(content)
-        return unpacked(content, recorded, self.pieces(number, run) if recorded is not None else ())
+            return decoded_part(content)
+        return decoded(content, recorded, self.pieces(number, run) if recorded is not None else ())
 
     def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
         """The pieces of the run with that number and hash, in order; raises `DamageError`."""

@@ -53,7 +53,7 @@ MIGRATIONS: list[tuple[str, ...]] = [
 BUSY_SECONDS = 30.0
 
 #: Longest wait inside SQLite before checking for an interrupt.
-_LOOK_MILLISECONDS = 200
+_BUSY_MILLISECONDS = 200
 
 #: Size of SQLite's cache.
 _CACHE_KIB = 32 << 10
@@ -63,7 +63,7 @@ _NEW_STORE = "a new file name creates a new store"
 ALLOWED = "allowed: a file written with --store, or a folder written with --out"
 
 
-def patiently(call: Callable[[], T]) -> T:
+def retry_while_busy(call: Callable[[], T]) -> T:
     """Return the result of ``call``, retried for `BUSY_SECONDS` while another process writes; then raise SQLite's error."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
@@ -97,10 +97,10 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """Commit all writes in the block together, or none."""
-    patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+    retry_while_busy(lambda: connection.execute("BEGIN IMMEDIATE"))
     try:
         yield
-        patiently(lambda: connection.execute("COMMIT"))
+        retry_while_busy(lambda: connection.execute("COMMIT"))
     except BaseException:
         with suppress(sqlite3.Error):
             if connection.in_transaction:
@@ -114,10 +114,10 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     Raises `UsageError` for a file that is not a store, is of a newer version, or cannot be read and
     written. Nothing is left behind then.
     """
-    there = _is_file(path, create=create)
+    existed = _is_file(path, create=create)
     connection: sqlite3.Connection | None = None
     try:
-        if there and not os.access(path, os.W_OK):
+        if existed and not os.access(path, os.W_OK):
             raise _denied(path)
         if not os.access(path.parent, os.W_OK):
             denied = _denied(path.parent)
@@ -128,10 +128,10 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         connection.text_factory = lambda raw: raw.decode(errors="replace")
         _prepare(connection, path, _NEW_STORE if create else ALLOWED)
     except (sqlite3.Error, OSError) as error:
-        _leave(connection, path, there)
-        raise UsageError(_refusal(path, error, _NEW_STORE if create else ALLOWED)) from None
+        _close_and_clean(connection, path, existed)
+        raise UsageError(_refusal_message(path, error, _NEW_STORE if create else ALLOWED)) from None
     except BaseException:
-        _leave(connection, path, there)
+        _close_and_clean(connection, path, existed)
         raise
     return connection
 
@@ -159,20 +159,20 @@ def _is_file(path: Path, *, create: bool) -> bool:
         if not path.parent.is_dir():
             raise UsageError(f"{path}: cannot be created: the folder {path.parent} does not exist")
     except OSError as error:  # a name that is none
-        raise UsageError(_refusal(path, error, ALLOWED)) from None
+        raise UsageError(_refusal_message(path, error, ALLOWED)) from None
     return False
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, allowed: str) -> None:
     """Create or upgrade the tables as needed; errors and ``allowed`` as for `_version`."""
-    connection.execute(f"PRAGMA busy_timeout = {_LOOK_MILLISECONDS}")
-    version = patiently(lambda: _version(connection, path, allowed))
+    connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+    version = retry_while_busy(lambda: _version(connection, path, allowed))
     # Commits go to the file's log. `Store` decides when the log is synced; SQLite also syncs it
     # before merging it into the file.
     settings = ["journal_mode = WAL", "synchronous = NORMAL", f"cache_size = -{_CACHE_KIB}"]
     for setting in ["auto_vacuum = INCREMENTAL", *settings] if version == 0 else settings:
         # Each setting accesses the file, which another process may be creating or closing.
-        patiently(partial(connection.execute, f"PRAGMA {setting}"))
+        retry_while_busy(partial(connection.execute, f"PRAGMA {setting}"))
     if version < len(MIGRATIONS):
         with transaction(connection):
             for step in MIGRATIONS[_version(connection, path, allowed) :]:
@@ -210,22 +210,22 @@ def _version(connection: sqlite3.Connection, path: Path, allowed: str) -> int:
     return int(version)
 
 
-def _leave(connection: sqlite3.Connection | None, path: Path, there: bool) -> None:
+def _close_and_clean(connection: sqlite3.Connection | None, path: Path, existed: bool) -> None:
     """Close, and remove the empty file that was created."""
     if connection is not None:
         connection.close()
     with suppress(OSError):
-        if not there and path.stat().st_size == 0:
+        if not existed and path.stat().st_size == 0:
             path.unlink()
 
 
-def _refusal(path: Path, error: Exception, allowed: str) -> str:
+def _refusal_message(path: Path, error: Exception, allowed: str) -> str:
     if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
         return f"{path}: is not a store of runs; {allowed}"
-    return f"{path}: cannot be read and written: {told(error).strerror}"
+    return f"{path}: cannot be read and written: {as_system_error(error).strerror}"
 
 
-def told(error: Exception, path: Path | None = None) -> OSError:
+def as_system_error(error: Exception, path: Path | None = None) -> OSError:
     """Convert an SQLite error to one with the system's message and number."""
     if isinstance(error, OSError):
         return OSError(error.errno, error.strerror or str(error), str(path or ""))

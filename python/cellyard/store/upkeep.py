@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellyard.results.run import with_lists
 from cellyard.store import contents, schema
-from cellyard.store.content import Piece, piece_seal
+from cellyard.store.encoding import Piece, piece_seal
 from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from cellyard.store.file import Store
 
 #: Number of runs per transaction. Others can write in between.
-AT_ONCE = 200
+RUNS_PER_TRANSACTION = 200
 
 
 @dataclass
-class Merged:
+class MergeReport:
     """Result of a merge: runs added, runs already there, results added to those, and what was left out, in words."""
 
     added: int = 0
@@ -32,51 +32,51 @@ class Merged:
     left_out: list[str] = field(default_factory=list)
 
 
-def merge(store: Store, other: Store) -> Merged:
+def merge(store: Store, other: Store) -> MergeReport:
     """Add the runs of ``other`` that are missing from ``store``, and missing results of its runs.
 
     Damaged runs are left out. If both have a result, that of ``store`` stays; differences are
     reported. Raises `UsageError` when ``store`` cannot be written.
     """
-    done = Merged()
+    done = MergeReport()
     with other.snapshot():
         _merge(store, other, done)
     return done
 
 
-def _merge(store: Store, other: Store, done: Merged) -> None:
+def _merge(store: Store, other: Store, done: MergeReport) -> None:
     try:
-        if missing := contents.lost(other):
+        if missing := contents.missing_parts(other):
             done.left_out.append(f"{other.path}: is damaged: {missing}")
-        for some in _some(contents.runs(other)):
-            whole = [(run, why) for run in some for why in [contents.damaged(other, run)]]
+        for portion in _portions(contents.runs(other)):
+            whole = [(run, why) for run in portion for why in [contents.damage_in(other, run)]]
             done.left_out += [f"{other.path}: {run.label} is damaged: {why}" for run, why in whole if why]
             with schema.transaction(store.connection):
                 for run in (run for run, why in whole if not why):
                     _merge_run(store, other, run, done)
     except sqlite3.Error as error:
-        raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None
+        raise UsageError(f"{store.path}: cannot be written: {schema.as_system_error(error).strerror}") from None
 
 
-def _some(runs: Iterable[StoredRun]) -> Iterator[Sequence[StoredRun]]:
+def _portions(runs: Iterable[StoredRun]) -> Iterator[Sequence[StoredRun]]:
     rest = iter(runs)
-    while some := list(islice(rest, AT_ONCE)):
-        yield some
+    while portion := list(islice(rest, RUNS_PER_TRANSACTION)):
+        yield portion
 
 
-def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None:
-    mine = store.connection.execute("SELECT id FROM run WHERE hash = ?", (run.hash,)).fetchone()
-    number = int(mine[0]) if mine else _add_run(store, other, run)
-    done.added += not mine
-    done.known += bool(mine)
+def _merge_run(store: Store, other: Store, run: StoredRun, done: MergeReport) -> None:
+    present = store.connection.execute("SELECT id FROM run WHERE hash = ?", (run.hash,)).fetchone()
+    number = int(present[0]) if present else _add_run(store, other, run)
+    done.added += not present
+    done.known += bool(present)
     completed = 0
     rows = other.connection.execute("SELECT keep, seal, recorded, content FROM result WHERE run = ?", (run.number,))
     for keep, seal, recorded, content in rows.fetchall():
-        there = store.connection.execute(
+        existing = store.connection.execute(
             "SELECT seal FROM result WHERE run = ? AND keep = ?", (number, keep)
         ).fetchone()
-        if there:
-            if there[0] != seal and _differ(store.read(run.hash, keep), other.read(run.hash, keep)):
+        if existing:
+            if existing[0] != seal and _differ(store.read(run.hash, keep), other.read(run.hash, keep)):
                 done.left_out.append(
                     f"{other.path}: {run.label} has different results in {store.path}, which keeps its own"
                 )
@@ -88,12 +88,12 @@ def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None
         completed = 1
     if completed:
         store.count_bytes(number)
-    done.completed += completed if mine else 0
+    done.completed += completed if present else 0
 
 
-def _differ(one: Any, other: Any) -> bool:
+def _differ(kept: Any, other: Any) -> bool:
     """Whether two results differ in their numbers, however each was compressed. Needed because arrays have no truth value."""
-    return one is None or other is None or with_lists(one) != with_lists(other)
+    return kept is None or other is None or with_lists(kept) != with_lists(other)
 
 
 def _copy_pieces(store: Store, number: int, pieces: Iterable[Piece], run: bytes) -> None:
@@ -134,24 +134,26 @@ def remove(
     connection = store.connection
     removed: list[StoredRun] = []
     try:
-        for some in _some(runs):
+        for portion in _portions(runs):
             with schema.transaction(connection):
-                there = [now for run in some if (now := contents.run_at(store, run.number)) and now.hash == run.hash]
-                chosen = [run for run in there if is_chosen(run)]
+                present = [
+                    now for run in portion if (now := contents.run_at(store, run.number)) and now.hash == run.hash
+                ]
+                chosen = [run for run in present if is_chosen(run)]
                 for table, column in (("piece", "run"), ("result", "run"), ("run", "id")):
                     connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(run.number,) for run in chosen])
             removed += chosen
         with schema.transaction(connection):
             for table in ("scenario", "engine"):
                 connection.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT {table} FROM run)")
-        schema.patiently(lambda: connection.execute("PRAGMA incremental_vacuum").fetchall())
-        schema.patiently(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+        schema.retry_while_busy(lambda: connection.execute("PRAGMA incremental_vacuum").fetchall())
+        schema.retry_while_busy(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
     except sqlite3.Error as error:
-        raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None
+        raise UsageError(f"{store.path}: cannot be written: {schema.as_system_error(error).strerror}") from None
     return removed
 
 
-def mend(store: Store) -> None:
+def repair(store: Store) -> None:
     """Remove results whose runs are lost, and rebuild the indices; raises `UsageError` when the file cannot be written."""
     try:
         with schema.transaction(store.connection):
@@ -159,4 +161,4 @@ def mend(store: Store) -> None:
                 store.connection.execute(f"DELETE FROM {table} WHERE run NOT IN (SELECT id FROM run)")
             store.connection.execute("REINDEX")
     except sqlite3.Error as error:
-        raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None
+        raise UsageError(f"{store.path}: cannot be written: {schema.as_system_error(error).strerror}") from None

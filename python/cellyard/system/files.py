@@ -22,13 +22,13 @@ from typing import Any
 from cellyard.system.errors import UsageError
 
 #: Prefix of the name of a file that is being written.
-NEW = ".cellyard-new-"
+NEW_PREFIX = ".cellyard-new-"
 #: Prefix of the name of a file that tests whether a folder can be written.
-TRIAL = ".cellyard-trial-"
+TRIAL_PREFIX = ".cellyard-trial-"
 #: The list of a committed set whose files are being renamed.
-LIST = ".cellyard-set"
+LIST_FILE = ".cellyard-set"
 #: Checksums of the files of a set, in the format of ``sha256sum --check``.
-SUMS = "SHA256SUMS"
+SUMS_FILE = "SHA256SUMS"
 #: Longest name on any file system, in bytes.
 LONGEST_NAME = 255
 
@@ -39,7 +39,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[bytes], *, follow: b
     A link is kept and its target written. Without ``follow``, the file replaces the link.
     """
     target = Path(os.path.realpath(path)) if follow else path
-    new = target.with_name(f"{NEW}{os.getpid()}-{target.name}")
+    new = target.with_name(f"{NEW_PREFIX}{os.getpid()}-{target.name}")
     try:
         _write(new, [content] if isinstance(content, (str, bytes)) else content)
         with suppress(OSError):
@@ -78,7 +78,7 @@ def digest(content: str | bytes) -> str:
 class FileSet(AbstractContextManager["FileSet"]):
     """Files of ``folder`` that replace the previous set, all or none, when the ``with`` block ends without an exception.
 
-    Unmodified files of the previous set that are not in the new one are removed. `SUMS` has the
+    Unmodified files of the previous set that are not in the new one are removed. `SUMS_FILE` has the
     checksum of each file. Links in the folder are replaced and never followed. Raises `OSError`.
     """
 
@@ -89,35 +89,37 @@ class FileSet(AbstractContextManager["FileSet"]):
     def add(self, name: str, content: str | bytes | Iterable[str] | Iterable[bytes]) -> None:
         """Write the file ``name``, as a whole or in pieces. It takes its place together with the others."""
         pieces = [content] if isinstance(content, (str, bytes)) else content
-        self._sums[name] = _named(self._folder / name, _write, self._folder / f"{NEW}{name}", pieces)
+        self._sums[name] = _with_path_in_errors(
+            self._folder / name, _write, self._folder / f"{NEW_PREFIX}{name}", pieces
+        )
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            _discard(self._folder)
+            _remove_temporary(self._folder)
             return
         try:
-            gone = {name: seal for name, seal in sorted(sums(self._folder).items()) if name not in self._sums}
-            self.add(SUMS, "".join(f"{seal}  {name}\n" for name, seal in sorted(self._sums.items())))
-            self.add(LIST, sealed({"files": self._sums, "gone": gone}))
+            gone = {name: seal for name, seal in sorted(checksums(self._folder).items()) if name not in self._sums}
+            self.add(SUMS_FILE, "".join(f"{seal}  {name}\n" for name, seal in sorted(self._sums.items())))
+            self.add(LIST_FILE, sealed({"files": self._sums, "gone": gone}))
             _sync_folder(self._folder)
-            (self._folder / f"{NEW}{LIST}").replace(self._folder / LIST)
+            (self._folder / f"{NEW_PREFIX}{LIST_FILE}").replace(self._folder / LIST_FILE)
         except BaseException:
-            _discard(self._folder)
+            _remove_temporary(self._folder)
             raise
         _sync_folder(self._folder)
         try:
-            _settle(self._folder)
+            _finish_renames(self._folder)
         except KeyboardInterrupt:  # it counts already
-            _settle(self._folder)
+            _finish_renames(self._folder)
             raise
 
 
-def sums(folder: Path) -> dict[str, str]:
+def checksums(folder: Path) -> dict[str, str]:
     """The files of the set in ``folder`` with their checksums; empty where no set is."""
     try:
-        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+        lines = (folder / SUMS_FILE).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         return {}
     pairs = [line.partition("  ") for line in lines]
@@ -131,7 +133,7 @@ def _is_plain(name: object) -> bool:
     return name != "" and Path(name).name == name and not name.startswith(".")
 
 
-def _remove_as_written(path: Path, seal: object) -> None:
+def _remove_if_unchanged(path: Path, seal: object) -> None:
     """Remove a file that has this checksum. Any other file, or a link, is not ours and stays."""
     with suppress(OSError):
         if stat.S_ISREG(path.lstat().st_mode):
@@ -141,26 +143,26 @@ def _remove_as_written(path: Path, seal: object) -> None:
                 path.unlink()
 
 
-def settle(folder: Path, *, overwrite: bool = False) -> None:
+def finish_renames(folder: Path, *, overwrite: bool = False) -> None:
     """Complete the renames of an interrupted set, and remove temporary files.
 
     Raises `UsageError` when the list of the set is damaged; with ``overwrite``, discards that set.
     """
     try:
-        _settle(folder)
+        _finish_renames(folder)
     except ValueError:
         if not overwrite:
             raise UsageError(
-                f"{folder / LIST}: is damaged, so it is unknown which files belong together; choose another folder, "
+                f"{folder / LIST_FILE}: is damaged, so it is unknown which files belong together; choose another folder, "
                 "or use --overwrite to replace them"
             ) from None
-        (folder / LIST).unlink()
-    _discard(folder)
+        (folder / LIST_FILE).unlink()
+    _remove_temporary(folder)
 
 
-def _settle(folder: Path) -> None:
+def _finish_renames(folder: Path) -> None:
     try:
-        text = (folder / LIST).read_text(encoding="utf-8")
+        text = (folder / LIST_FILE).read_text(encoding="utf-8")
     except FileNotFoundError:
         return
     found = unsealed(text)
@@ -169,19 +171,19 @@ def _settle(folder: Path) -> None:
         raise ValueError("it lists a name that is not a file of the folder")
     for name in files:
         with suppress(FileNotFoundError):  # it is in its place
-            _named(folder / name, os.replace, folder / f"{NEW}{name}", folder / name)
+            _with_path_in_errors(folder / name, os.replace, folder / f"{NEW_PREFIX}{name}", folder / name)
     for name, seal in gone.items():
-        _remove_as_written(folder / name, seal)
+        _remove_if_unchanged(folder / name, seal)
     _sync_folder(folder)
-    (folder / LIST).unlink()
+    (folder / LIST_FILE).unlink()
     _sync_folder(folder)
 
 
-def _discard(folder: Path) -> None:
+def _remove_temporary(folder: Path) -> None:
     """Remove temporary files and leftover tests."""
     with suppress(OSError):
         for file in folder.iterdir():
-            if file.name.startswith((NEW, TRIAL)):
+            if file.name.startswith((NEW_PREFIX, TRIAL_PREFIX)):
                 with suppress(OSError):
                     file.unlink()
 
@@ -196,11 +198,11 @@ def _write(path: Path, pieces: Iterable[str | bytes]) -> str:
             file.write(raw)
             seal.update(raw)
         file.flush()
-        to_disk(file.fileno())
+        sync_to_disk(file.fileno())
     return seal.hexdigest()
 
 
-def _named(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
+def _with_path_in_errors(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
     """The result of ``call``. Its errors name ``path`` instead of the temporary file."""
     try:
         return call(*arguments)
@@ -208,7 +210,7 @@ def _named(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def to_disk(handle: int) -> None:
+def sync_to_disk(handle: int) -> None:
     """Sync written data to the disk, where the file system supports that."""
     try:
         os.fsync(handle)
@@ -227,7 +229,7 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def missing(path: Path) -> list[Path]:
+def missing_folders(path: Path) -> list[Path]:
     """The missing folders on the way to ``path``, innermost first."""
     return [folder for folder in (path, *path.parents) if not folder.exists()]
 
@@ -241,10 +243,10 @@ def remove_empty(folders: Iterable[Path]) -> None:
 
 def writable_folder(path: Path) -> Path:
     """``path`` as a writable folder, created if missing; raises `UsageError` and leaves nothing behind."""
-    made = missing(path)
+    made = missing_folders(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        trial = path / f"{TRIAL}{os.getpid()}"
+        trial = path / f"{TRIAL_PREFIX}{os.getpid()}"
         trial.unlink(missing_ok=True)
         trial.touch(exist_ok=False)
         trial.unlink(missing_ok=True)

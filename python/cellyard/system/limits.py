@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import SupportsIndex, SupportsInt
 
 from cellyard.system.errors import UsageError
-from cellyard.system.values import own, shown
+from cellyard.system.values import as_python, shown
 
 #: Limit on the replications of a scenario or row.
 MOST_REPLICATIONS = 100_000
@@ -87,7 +87,7 @@ def whole(name: str, value: object, *, least: int = 1, most: int) -> int | None:
     """
     if value is None:
         return None
-    value = own(value)
+    value = as_python(value)
     found = None if isinstance(value, bool) else _whole(value)
     if found is None or not least <= found <= most:
         raise UsageError(f"{name} = {shown(value)}: must be a whole number from {least} to {most}")

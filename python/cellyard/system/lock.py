@@ -32,12 +32,12 @@ class FolderLock:
             raise
         except OSError:
             pass
-        self._was = folder.stat()
+        self._locked_stat = folder.stat()
 
     def is_of(self, folder: Path) -> bool:
         """Whether ``folder`` is still the locked one, and not another in its place."""
         try:
-            return os.path.samestat(self._was, folder.stat())
+            return os.path.samestat(self._locked_stat, folder.stat())
         except OSError:
             return False
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Time between plain lines.
 LINE_SECONDS = 5.0
 #: Least time of work that a notebook shows, and time between its updates.
-SHOWN_SECONDS = 0.5
+NOTEBOOK_SECONDS = 0.5
 
 
 class Progress(AbstractContextManager["Progress"]):
@@ -26,14 +26,14 @@ class Progress(AbstractContextManager["Progress"]):
     """
 
     def __init__(
-        self, what: str, total: int, *, points: int | None = None, simulated_seconds: float | None = None
+        self, title: str, total: int, *, points: int | None = None, simulated_seconds: float | None = None
     ) -> None:
-        self._what = what
+        self._title = title
         self._total = total
         self._points = points
         self._simulated_seconds = simulated_seconds if total == 1 else None
-        self._started = self._told = time.monotonic()
-        self._first: float | None = None
+        self._started = self._last_shown = time.monotonic()
+        self._done_before: float | None = None
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
@@ -42,42 +42,47 @@ class Progress(AbstractContextManager["Progress"]):
             from rich.console import Console
             from rich.progress import BarColumn, Progress as Bar, TextColumn
 
-            from cellyard.system.terminal import printable, with_controls
+            from cellyard.system.terminal import printable, stderr_with_controls
 
             columns = (
                 TextColumn("{task.description}", markup=False),
                 BarColumn(),
-                TextColumn("{task.fields[far]}", markup=False),
+                TextColumn("{task.fields[count]}", markup=False),
             )
-            self._bar = Bar(*columns, console=Console(file=with_controls()), transient=True)
-            self._task = self._bar.add_task(printable(self._what), total=self._total, far=self._far(0.0, None))
+            self._bar = Bar(*columns, console=Console(file=stderr_with_controls()), transient=True)
+            self._task = self._bar.add_task(
+                printable(self._title), total=self._total, count=self._count_text(0.0, None)
+            )
             self._bar.start()
         return self
 
     def update(self, done: float, points: int | None = None) -> None:
         """Report finished runs, including fractions of those in progress, and the number of points with all their runs."""
-        self._first = done if self._first is None else self._first
+        self._done_before = done if self._done_before is None else self._done_before
         if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=done, far=self._far(done, points) + self._pace(done))
-        elif time.monotonic() - self._told >= LINE_SECONDS:
-            self._told = time.monotonic()
-            print(f"{self._what}: {self._far(done, points)}, {self.seconds:.0f} s{self._pace(done)}", file=sys.stderr)
+            self._bar.update(self._task, completed=done, count=self._count_text(done, points) + self._pace(done))
+        elif time.monotonic() - self._last_shown >= LINE_SECONDS:
+            self._last_shown = time.monotonic()
+            print(
+                f"{self._title}: {self._count_text(done, points)}, {self.seconds:.0f} s{self._pace(done)}",
+                file=sys.stderr,
+            )
 
-    def _far(self, done: float, points: int | None) -> str:
+    def _count_text(self, done: float, points: int | None) -> str:
         """The progress in words."""
         if self._simulated_seconds is not None:
-            far = f"{done * self._simulated_seconds:.3g} of {self._simulated_seconds:g} s simulated"
+            text = f"{done * self._simulated_seconds:.3g} of {self._simulated_seconds:g} s simulated"
         else:
-            far = f"{int(done + 1e-6)} of {self._total} runs"
+            text = f"{int(done + 1e-6)} of {self._total} runs"
             if points is not None and self._points:
-                far = f"{points} of {self._points} points, {far}"
-        return far
+                text = f"{points} of {self._points} points, {text}"
+        return text
 
     def _pace(self, done: float) -> str:
         """The pace and the remaining time at this pace. Runs found in a folder took no time and do not count."""
-        if self._first is None or done <= self._first:
+        if self._done_before is None or done <= self._done_before:
             return ""
-        rate = (done - self._first) / max(self.seconds, 1e-9)
+        rate = (done - self._done_before) / max(self.seconds, 1e-9)
         pace = f", {rate:.3g} runs/s" if self._total > 1 else ""
         return f"{pace}, about {max(self._total - done, 0) / rate:.0f} s left"
 
@@ -93,23 +98,23 @@ class Progress(AbstractContextManager["Progress"]):
             self._bar.stop()
 
 
-class InNotebook(Progress):
+class NotebookProgress(Progress):
     """Shows progress below the working notebook cell through IPython's display; shows nothing elsewhere.
 
     Calls from Python are silent outside of notebooks.
     """
 
-    def __enter__(self) -> InNotebook:
+    def __enter__(self) -> NotebookProgress:
         self._display = display()
         self._handle: Any = None
         return self
 
     def update(self, done: float, points: int | None = None) -> None:
         """Report progress like `Progress.update`."""
-        self._first = done if self._first is None else self._first
-        if self._display and time.monotonic() - self._told >= SHOWN_SECONDS:
-            self._told = time.monotonic()
-            self._show(done, f"{self._what}: {self._far(done, points)}{self._pace(done)}")
+        self._done_before = done if self._done_before is None else self._done_before
+        if self._display and time.monotonic() - self._last_shown >= NOTEBOOK_SECONDS:
+            self._last_shown = time.monotonic()
+            self._show(done, f"{self._title}: {self._count_text(done, points)}{self._pace(done)}")
 
     def _show(self, done: float, text: str) -> None:
         from html import escape
@@ -127,8 +132,8 @@ class InNotebook(Progress):
         if self._handle is not None:
             from html import escape
 
-            how = "ended" if kind else "done"
-            text = f"{self._what}: {how} after {self.seconds:.1f} s"
+            state = "ended" if kind else "done"
+            text = f"{self._title}: {state} after {self.seconds:.1f} s"
             self._handle.update({"text/plain": text, "text/html": escape(text)}, raw=True)
 
 

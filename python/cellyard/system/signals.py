@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from types import FrameType
 
 #: Signals that end a command, where the system has them.
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 #: Limit on the CPU time after the first signal, in seconds. It mostly goes to writing and printing
 #: finished runs.
 GRACE_SECONDS = 0.7
 
 #: Added to the number of a signal in the exit status, as in shells: 130, 143, 129.
-BASE = 128
+STATUS_BASE = 128
 
 
 #: Windows has no timer that counts CPU time.
@@ -24,7 +24,7 @@ _HAS_TIMER = hasattr(signal, "setitimer")
 
 
 @contextmanager
-def heard() -> Iterator[list[int]]:
+def as_interrupts() -> Iterator[list[int]]:
     """In the block, each of the signals raises `KeyboardInterrupt`; yields the list of received signal numbers.
 
     Ignored signals, as with ``nohup``, stay ignored. Ctrl-C counts every time. The others count
@@ -32,28 +32,28 @@ def heard() -> Iterator[list[int]]:
     short the handling of the first. Handling that takes more than `GRACE_SECONDS` is ended in the
     same way.
     """
-    numbers: list[int] = []
+    received: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
-        if not numbers or number == signal.SIGINT:
-            if not numbers and _HAS_TIMER:
+        if not received or number == signal.SIGINT:
+            if not received and _HAS_TIMER:
                 signal.setitimer(signal.ITIMER_PROF, GRACE_SECONDS)
-            numbers.append(number)
+            received.append(number)
             raise KeyboardInterrupt
 
-    def late(_: int, __: FrameType | None) -> None:
+    def out_of_time(_: int, __: FrameType | None) -> None:
         raise KeyboardInterrupt
 
     before = {}
     if threading.current_thread() is threading.main_thread():  # no other may
-        for name in NAMES:
+        for name in SIGNALS:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, end)
         if _HAS_TIMER:
-            before[signal.SIGPROF] = signal.signal(signal.SIGPROF, late)
+            before[signal.SIGPROF] = signal.signal(signal.SIGPROF, out_of_time)
     try:
-        yield numbers
+        yield received
     finally:
         if _HAS_TIMER and before:
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -62,22 +62,22 @@ def heard() -> Iterator[list[int]]:
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def deferred() -> Iterator[None]:
     """In the block, none of the signals interrupts Python. The first that came is raised again at its end.
 
     For work that must not be left half done.
     """
-    came: list[int] = []
+    received: list[int] = []
     before = {}
     if threading.current_thread() is threading.main_thread():
-        for name in NAMES:
+        for name in SIGNALS:
             number = getattr(signal, name, None)
             if number is not None and callable(signal.getsignal(number)):
-                before[number] = signal.signal(number, lambda number, _: came.append(number))
+                before[number] = signal.signal(number, lambda number, _: received.append(number))
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in came[:1]:
+        for number in received[:1]:
             signal.raise_signal(number)

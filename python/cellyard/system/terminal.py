@@ -16,14 +16,16 @@ from typing import Any, TextIO, cast
 SHOW_CURSOR = "\x1b[?25h"
 
 #: Name of standard output in errors.
-OUTPUT = "standard output"
+STDOUT_NAME = "standard output"
 
 #: Error handler for characters that an encoding lacks. TOML can read the result back.
-ESCAPED = "cellyard-escaped"
+ESCAPE_HANDLER = "cellyard-escaped"
 
 #: Control characters, characters that change the order or lines of shown text, and surrogates.
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_LINES = re.compile("[\n\t]")
+_CONTROL_CHARACTERS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_LINE_BREAKS = re.compile("[\n\t]")
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -32,28 +34,28 @@ def printable(text: str, *, lines: bool = False) -> str:
     >>> print(printable("\x1b[31mred\n\u202e"))
     \u001b[31mred\u000a\u202e
     """
-    shown = _OBEYED.sub(_number, text)
-    return shown if lines else _LINES.sub(_number, shown)
+    shown = _CONTROL_CHARACTERS.sub(_escape_match, text)
+    return shown if lines else _LINE_BREAKS.sub(_escape_match, shown)
 
 
-def _number(found: re.Match[str]) -> str:
-    return _escaped(found[0])
+def _escape_match(found: re.Match[str]) -> str:
+    return _as_escapes(found[0])
 
 
-def _escaped(text: str) -> str:
+def _as_escapes(text: str) -> str:
     return "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in text)
 
 
-def _escape(error: UnicodeError) -> tuple[str, int]:
+def _escape_unencodable(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return _escaped(error.object[error.start : error.end]), error.end
+    return _as_escapes(error.object[error.start : error.end]), error.end
 
 
-codecs.register_error(ESCAPED, _escape)
+codecs.register_error(ESCAPE_HANDLER, _escape_unencodable)
 
 
-class Shown:
+class SafeStream:
     """A text stream that makes all text `printable`. A ``quiet`` one never fails; text that cannot be written is lost.
 
     Any other stream, once it has failed, keeps failing with an `OSError` that names standard
@@ -66,26 +68,26 @@ class Shown:
         self._controls = controls
         self._failure: OSError | None = None
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=ESCAPED)
+            stream.reconfigure(errors=ESCAPE_HANDLER)
 
     def write(self, text: str) -> int:
         """Write ``text`` and return its number of characters."""
         if shown := text if self._controls else printable(text, lines=True):
-            self._try(lambda: self.raw.write(shown))
+            self._attempt(lambda: self.raw.write(shown))
         return len(text)
 
     def flush(self) -> None:
         """Flush the stream."""
-        self._try(self.raw.flush)
+        self._attempt(self.raw.flush)
 
-    def _try(self, call: Callable[[], object]) -> None:
+    def _attempt(self, call: Callable[[], object]) -> None:
         try:
             if not self._failure:
                 call()
         except OSError as error:
-            give_up(self.raw)
+            redirect_to_null(self.raw)
             self._failure = OSError(
-                error.errno, error.strerror, OUTPUT
+                error.errno, error.strerror, STDOUT_NAME
             )  # a broken pipe is a class of its own, made by the number
         if self._failure and not self._quiet:
             raise self._failure
@@ -96,28 +98,28 @@ class Shown:
         return getattr(self.raw, name)
 
 
-def give_up(stream: TextIO) -> None:
+def redirect_to_null(stream: TextIO) -> None:
     """Redirect a failing stream to nowhere, so that Python does not complain again at exit."""
     with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 @contextmanager
-def streams() -> Iterator[None]:
-    """In the block, standard output and standard error are `Shown`, even if the command was started with them closed."""
-    _open_all()
+def safe_streams() -> Iterator[None]:
+    """In the block, standard output and standard error are a `SafeStream`, even if the command was started with them closed."""
+    _open_closed_streams()
     before = sys.stdout, sys.stderr
-    sys.stdout = cast(TextIO, Shown(sys.stdout or _nowhere(), quiet=False))
-    sys.stderr = cast(TextIO, Shown(sys.stderr or _nowhere(), quiet=True))
+    sys.stdout = cast(TextIO, SafeStream(sys.stdout or _null_stream(), quiet=False))
+    sys.stderr = cast(TextIO, SafeStream(sys.stderr or _null_stream(), quiet=True))
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
 
 
-def _open_all() -> None:
+def _open_closed_streams() -> None:
     """Redirect closed standard streams to nowhere. Otherwise the next opened files would get their numbers."""
     for number in (0, 1, 2):
         try:
@@ -127,19 +129,19 @@ def _open_all() -> None:
                 os.open(os.devnull, os.O_RDWR)
 
 
-def _nowhere() -> TextIO:
+def _null_stream() -> TextIO:
     return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123
 
 
-def with_controls() -> TextIO:
+def stderr_with_controls() -> TextIO:
     """Standard error for output with intentional control codes; never fails."""
-    stream = sys.stderr.raw if isinstance(sys.stderr, Shown) else sys.stderr
-    return cast(TextIO, Shown(stream, quiet=True, controls=True))
+    stream = sys.stderr.raw if isinstance(sys.stderr, SafeStream) else sys.stderr
+    return cast(TextIO, SafeStream(stream, quiet=True, controls=True))
 
 
 def show_cursor() -> None:
     """Show the cursor again."""
     if sys.stderr and sys.stderr.isatty():
-        terminal = with_controls()
+        terminal = stderr_with_controls()
         terminal.write(SHOW_CURSOR)
         terminal.flush()

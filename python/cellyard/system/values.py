@@ -17,11 +17,11 @@ DEEPEST = 20
 MOST_DIGITS = 30
 
 
-def own(value: Any) -> Any:
+def as_python(value: Any) -> Any:
     """Numpy (or pandas) numbers, texts and lists as Python's, which compare and hash; anything else is returned unchanged.
 
     >>> import numpy as np
-    >>> own(np.float64(0.5)), own(np.array([1, 2])), own("fba")
+    >>> as_python(np.float64(0.5)), as_python(np.array([1, 2])), as_python("fba")
     (0.5, (1, 2), 'fba')
     """
     if isinstance(value, type) or not hasattr(value, "tolist"):
@@ -39,7 +39,7 @@ def plain(value: object, path: str, depth: int = 0) -> Any:
 
     Raises `UsageError`, which names ``path``, for values that no scenario can have.
     """
-    value = own(value)
+    value = as_python(value)
     if depth > DEEPEST:
         raise UsageError(f"{path[:40]}...: more than {DEEPEST} nested tables and lists")
     if value is None or isinstance(value, bool):
@@ -131,7 +131,7 @@ def overrides(name: str, given: object) -> tuple[tuple[str, str], ...]:
         if isinstance(item, str) or not isinstance(item, (tuple, list)) or len(item) != 2:
             raise UsageError(wrong)
         path = unicode(f"path in {name}", item[0])
-        made.append((path, _override(path, own(item[1]))))
+        made.append((path, _override(path, as_python(item[1]))))
     return tuple(made)
 
 

@@ -33,7 +33,7 @@ _COMPRESSED = (b"\x68", b"\x78")
 PIECE_NUMBERS = 1 << 16
 
 #: Stands for traced drops in place of a series number.
-DROPS = -1
+DROPS_SERIES = -1
 
 
 class DamageError(ValueError):
@@ -42,7 +42,7 @@ class DamageError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """Some points of a series, or some traced drops (`DROPS`), in order of ``place``."""
+    """Some points of a series, or some traced drops (`DROPS_SERIES`), in order of ``place``."""
 
     series: int
     place: int
@@ -50,7 +50,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Packed:
+class EncodedResult:
     """An encoded result: its document, a JSON list of what is in pieces, and the source of the pieces."""
 
     content: bytes
@@ -58,33 +58,33 @@ class Packed:
     pieces: Callable[[], Iterable[Piece]] = tuple
 
 
-def packed(result: Mapping[str, Any], text: str | None = None) -> Packed:
+def encoded(result: Mapping[str, Any], text: str | None = None) -> EncodedResult:
     """Encode a whole result. ``text`` is its document without points and traced drops, if available."""
     if isinstance(result, Document):
-        return Packed(_pressed(result.text))
+        return EncodedResult(_compressed(result.text))
     series = result.get("series") or ()
     drops = result.get("trace")
     traced = drops if isinstance(drops, Drops) else None
     if not series and traced is None:
-        return Packed(_pressed(text or json_text(result)))
+        return EncodedResult(_compressed(text or json_text(result)))
     recorded = {
-        "points": [len(one["time_s"]) for one in series],
+        "points": [len(part["time_s"]) for part in series],
         "drops": len(traced) if traced is not None else None,
         "fields": len(RECORD),
         "words": traced.words if traced is not None else [],
     }
     if text is None:
-        bare = {**result, "series": [{**one, "time_s": [], "value": []} for one in series]}
+        bare = {**result, "series": [{**part, "time_s": [], "value": []} for part in series]}
         text = json_text(bare | ({"trace": []} if traced is not None else {}))
-    return Packed(_pressed(text), json.dumps(recorded), partial(_pieces, series, traced))
+    return EncodedResult(_compressed(text), json.dumps(recorded), partial(_pieces, series, traced))
 
 
-def packed_part(kept: Mapping[str, Any]) -> Packed:
+def encoded_part(kept: Mapping[str, Any]) -> EncodedResult:
     """Encode the kept part of a result."""
-    return Packed(_pressed(json_text(kept)))
+    return EncodedResult(_compressed(json_text(kept)))
 
 
-def _pressed(text: str) -> bytes:
+def _compressed(text: str) -> bytes:
     raw = text.encode()
     if len(raw) <= SHORT_BYTES:
         return raw
@@ -92,44 +92,44 @@ def _pressed(text: str) -> bytes:
     return press.compress(raw) + press.flush()
 
 
-def _unpressed(content: bytes) -> bytes:
+def _decompressed(content: bytes) -> bytes:
     return zlib.decompress(content) if content.startswith(_COMPRESSED) else content
 
 
 def _pieces(series: Iterable[Mapping[str, Any]], drops: Drops | None) -> Iterator[Piece]:
     import numpy as np
 
-    for number, one in enumerate(series):
-        for place, start in enumerate(range(0, len(one["time_s"]), PIECE_NUMBERS)):
-            some = slice(start, start + PIECE_NUMBERS)
-            columns = (np.asarray(one[name][some], "<f8").tobytes() for name in ("time_s", "value"))
+    for number, part in enumerate(series):
+        for place, start in enumerate(range(0, len(part["time_s"]), PIECE_NUMBERS)):
+            span = slice(start, start + PIECE_NUMBERS)
+            columns = (np.asarray(part[name][span], "<f8").tobytes() for name in ("time_s", "value"))
             yield Piece(number, place, zlib.compress(b"".join(columns), _LEVEL))
     for place, start in enumerate(range(0, len(drops) if drops is not None else 0, PIECE_NUMBERS)):
         records = drops.records[start : start + PIECE_NUMBERS]  # type: ignore[union-attr]
-        yield Piece(DROPS, place, zlib.compress(records.astype(_little()).tobytes(), _LEVEL))
+        yield Piece(DROPS_SERIES, place, zlib.compress(records.astype(_stored_record_type()).tobytes(), _LEVEL))
 
 
-def _little(fields: int = len(RECORD)) -> Any:
+def _stored_record_type(fields: int = len(RECORD)) -> Any:
     """Record type of a stored traced drop in little-endian order, limited to its first ``fields``."""
     import numpy as np
 
     return np.dtype(list(RECORD[:fields])).newbyteorder("<")
 
 
-def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> Mapping[str, Any]:
+def decoded(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> Mapping[str, Any]:
     """Decode a whole result; raises `DamageError` unless all of its pieces are there."""
     try:
         if recorded is None:  # then nothing of it is an array
             return Document(content if content.startswith(_COMPRESSED) else content.decode())
-        return _with_pieces(json.loads(_unpressed(content)), json.loads(recorded), pieces)
+        return _with_pieces(json.loads(_decompressed(content)), json.loads(recorded), pieces)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
         raise DamageError(str(error)) from None
 
 
-def unpacked_part(content: bytes) -> dict[str, Any]:
+def decoded_part(content: bytes) -> dict[str, Any]:
     """Decode the kept part of a result."""
     try:
-        return with_arrays(json.loads(_unpressed(content)))
+        return with_arrays(json.loads(_decompressed(content)))
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
         raise DamageError(str(error)) from None
 
@@ -149,7 +149,7 @@ def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: It
             size = len(raw) // columns
             for column in range(columns):
                 parts[column].append(raw[column * size : (column + 1) * size])
-        return [b"".join(some) for some in parts]
+        return [b"".join(column_parts) for column_parts in parts]
 
     for number, (series, count) in enumerate(zip(result["series"], recorded["points"], strict=True)):
         columns = [np.frombuffer(raw, "<f8").astype(float) for raw in numbers(number, 2)]
@@ -157,7 +157,7 @@ def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: It
             raise DamageError("points are missing")
         series |= dict(zip(("time_s", "value"), columns, strict=True))
     if recorded["drops"] is not None:
-        stored = np.frombuffer(numbers(DROPS, 1)[0], _little(recorded.get("fields", FIRST_FIELDS)))
+        stored = np.frombuffer(numbers(DROPS_SERIES, 1)[0], _stored_record_type(recorded.get("fields", FIRST_FIELDS)))
         if len(stored) != recorded["drops"]:
             raise DamageError("traced drops are missing")
         records = np.empty(len(stored), list(RECORD))
@@ -169,18 +169,18 @@ def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: It
 
 def seal(run: bytes, keep: bytes, recorded: str | None, content: bytes) -> bytes:
     """Checksum of a result together with its run."""
-    return _sum(run + keep + (recorded or "").encode() + b"\n" + content)
+    return _checksum(run + keep + (recorded or "").encode() + b"\n" + content)
 
 
 def run_seal(run: bytes, finished_s: int, cpu_s: float, size: int) -> bytes:
     """Checksum of the other data of a run: when it was added, its CPU time, and the size of its results in bytes."""
-    return _sum(run + f"{finished_s} {cpu_s!r} {size}".encode())
+    return _checksum(run + f"{finished_s} {cpu_s!r} {size}".encode())
 
 
 def piece_seal(run: bytes, piece: Piece) -> bytes:
     """Checksum of a piece with its place."""
-    return _sum(run + f"{piece.series} {piece.place}\n".encode() + piece.content)
+    return _checksum(run + f"{piece.series} {piece.place}\n".encode() + piece.content)
 
 
-def _sum(content: bytes) -> bytes:
+def _checksum(content: bytes) -> bytes:
     return hashlib.sha256(content).digest()[:HASH_BYTES]
