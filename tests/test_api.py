@@ -72,10 +72,10 @@ def test_replications_are_an_ensemble_and_jobs_change_nothing() -> None:
         _ = results.totals
 
 
-def test_digest_only_when_asked_for() -> None:
+def test_the_digest_is_computed_only_on_request() -> None:
     assert lan().run().only.digest is None
-    one, other = (lan().run(digest=True, seed=seed).only.digest for seed in (1, 2))
-    assert one is not None and one == other  # no random draws outside an ensemble
+    first, second = (lan().run(digest=True, seed=seed).only.digest for seed in (1, 2))
+    assert first is not None and first == second  # no random draws outside an ensemble
 
 
 def test_a_probe_changes_nothing() -> None:
@@ -126,7 +126,7 @@ def test_arguments_out_of_bounds_are_usage_errors() -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_numbers_that_are_none_name_their_field(number: float) -> None:
+def test_errors_about_non_finite_numbers_name_the_field(number: float) -> None:
     queue = cy.Queue(buffer="500 cells", drop=cy.SelectiveDrop(z=number))
     with pytest.raises(cy.UsageError, match=rf"switches\[0\].ubr.drop.z = {number}: must be a finite number"):
         lan(switches=[cy.Switch(name="west", ubr=queue), cy.Switch(name="east")])
@@ -142,10 +142,10 @@ def test_values_can_be_replaced() -> None:
     assert [vc["name"] for vc in other.to_dict()["vcs"]] == ["vc1", "vc2", "vc3"]
     assert other.to_dict()["switches"][0]["queues"][0]["drop"]["z"] == {"num": 5, "den": 10}
     assert other.seed == 4 and other.with_values({"seed": None}).seed == lan().seed
-    same = other.with_values(
+    restored = other.with_values(
         {"switch.west.ubr.drop": "epd", "host.*.count": 2, "vc.traffic.delayed_ack": None, "seed": None}
     )
-    assert same == lan()
+    assert restored == lan()
     assert cy.Scenario.from_toml(LAN).with_values({"duration": "3 s"}) == lan(duration="3 s")
     with pytest.raises(cy.ScenarioError, match="no switch is called `wset`"):
         lan().with_values({"switch.wset.ubr": cy.Queue()})
@@ -188,7 +188,7 @@ def test_losses_on_purpose_are_traced_whatever_the_kernel() -> None:
         cy.Link(from_="source", to="west", rate="155.52 Mbps", lose_frames=[3]),
         cy.Link(from_="west", to="sink", rate="155.52 Mbps", lose_frames=[5]),
     ]
-    one = cy.Scenario(
+    scenario = cy.Scenario(
         duration="100 ms",
         hosts=[cy.Host(name="source"), cy.Host(name="sink")],
         switches=[cy.Switch(name="west")],
@@ -197,7 +197,7 @@ def test_losses_on_purpose_are_traced_whatever_the_kernel() -> None:
         probes=[cy.TraceProbe(of="tcp")],
     )
     for kernel in ("arithmetic", "slotted"):
-        run = one.run(kernel=kernel).only
+        run = scenario.run(kernel=kernel).only
         lost = {(cell.port, cell.reason, cell.waiting_cells) for cell in run.trace}
         assert lost == {("source->west", "link", None), ("west->sink", "link", None)}
         assert len(run.trace) == run.vcs["tcp"].cells_dropped
@@ -216,7 +216,7 @@ def test_p99_of_tcps_is_undefined_if_unknown() -> None:
     mixed = lan(vcs=vcs, **fields).run()
     assert mixed.totals.p99_cell_transfer_delay_s is None
     assert mixed.classes["ubr"].p99_cell_transfer_delay_s is not None
-    longest = max(of.max_queue_cells for port in mixed.only.ports.values() for of in port.classes)
+    longest = max(service_class.max_queue_cells for port in mixed.only.ports.values() for service_class in port.classes)
     assert mixed.classes["ubr"].max_queue_cells == longest > 0
 
 

@@ -19,7 +19,7 @@ def refused(done: subprocess.CompletedProcess[str], *expected: str) -> None:
         assert part in done.stderr, done.stderr
 
 
-def test_a_file_of_the_other_kind_is_one_line_that_says_what_reads_it(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_the_error_about_a_file_of_another_kind_names_the_right_command(cli: Cli, lan: Path, tmp_path: Path) -> None:
     described = cli("example", "--experiments", "buffer").stdout
     assert "[question]" in described
     (tmp_path / "asked.toml").write_text(described)
@@ -65,10 +65,10 @@ EDITS = {
 }
 
 
-@pytest.mark.parametrize("what", EDITS)
+@pytest.mark.parametrize("case", EDITS)
 @pytest.mark.parametrize("command", ["run", "check"])
-def test_bad_scenario(cli: Cli, lan: Path, command: str, what: str) -> None:
-    old, new, expected = EDITS[what]
+def test_bad_scenario(cli: Cli, lan: Path, command: str, case: str) -> None:
+    old, new, expected = EDITS[case]
     assert old in LAN
     lan.write_text(LAN.replace(old, new, 1))
     done = cli(command, lan)
@@ -95,7 +95,7 @@ def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
     )
 
 
-def test_override_that_takes_away_what_is_needed_or_unknown(cli: Cli, lan: Path) -> None:
+def test_overrides_that_remove_required_or_unknown_fields(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, "--set", "duration=default"), "duration: is missing")
     refused(cli("run", lan, "--set", "switch.west.ubr.bufer=default"), "bufer", "unknown field", "`buffer`")
 
@@ -124,7 +124,7 @@ def test_a_folder_without_a_name(cli: Cli, lan: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["lan.toml"]
 
 
-def test_folder_with_something_else_in_the_place_of_its_store(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_a_folder_with_another_file_named_like_its_store(cli: Cli, lan: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     for content in (b"garbage", b"SQLite format 3\0" + b"garbage" * 100, b"\0" * 5000):
         (tmp_path / "out/runs.sqlite").write_bytes(content)
@@ -133,7 +133,7 @@ def test_folder_with_something_else_in_the_place_of_its_store(cli: Cli, lan: Pat
         assert not [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith("runs.sqlite-")]
 
 
-def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:
+def test_plot_without_series(cli: Cli, lan: Path) -> None:
     probe = ["--set", 'probe=[{ what = "cwnd", of = "vc1" }]']
     refused(cli("run", lan, "--plot", "a.png"), "no probe")
     refused(cli("run", lan, *probe, "--plot", "a.txt"), "a.txt", ".png, .svg, .pdf")
@@ -149,7 +149,7 @@ def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, *probe, "--plot", "a.png", "--plot-from", "1 s"), "--plot-from", "end of the run")
 
 
-def test_what_waits_longer_than_time_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_queues_that_outlast_the_longest_run_are_refused(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "slow.toml"
     path.write_text(
         """
@@ -185,7 +185,7 @@ vc = [{ count = 400, from = "a", to = "b", traffic = { kind = "tcp", mss = "1 by
 """
 
 
-def test_more_memory_than_there_may_be(cli: Cli, tmp_path: Path, lan: Path) -> None:
+def test_runs_above_the_memory_limit_are_refused(cli: Cli, tmp_path: Path, lan: Path) -> None:
     path = tmp_path / "windows.toml"
     path.write_text(WINDOWS)
     refused(cli("run", path, "--memory", "4GB"), "51.", "limit of 4.0 GB", "initial_window", "memory")
@@ -196,7 +196,7 @@ def test_more_memory_than_there_may_be(cli: Cli, tmp_path: Path, lan: Path) -> N
     refused(cli("study", "report", "ubr-plus", "--table", "1", "--memory", "many"), "memory = 'many'")
 
 
-def test_results_that_are_kept_count_beside_the_runs(cli: Cli, lan: Path) -> None:
+def test_kept_results_count_towards_the_memory_limit(cli: Cli, lan: Path) -> None:
     refused(
         cli("run", lan, "--replications", "100000", "--memory", "200MB"),
         "results kept of other runs",
@@ -205,7 +205,7 @@ def test_results_that_are_kept_count_beside_the_runs(cli: Cli, lan: Path) -> Non
     assert cli("run", lan, "--replications", "3", "--memory", "200MB", "--set", "duration=1 ms").returncode == 0
 
 
-def test_a_trace_that_outgrows_the_limit_is_ended_by_its_name(cli: Cli, lan: Path) -> None:
+def test_a_trace_that_exceeds_the_memory_limit_ends_the_run(cli: Cli, lan: Path) -> None:
     probe = 'probe=[{ what = "trace", of = "vc" }]'
     cells = 'vc.traffic={ kind = "cbr", rate = "155.52 Mbps" }'
     done = cli(
@@ -214,7 +214,7 @@ def test_a_trace_that_outgrows_the_limit_is_ended_by_its_name(cli: Cli, lan: Pat
     refused(done, "traced drops, most of them from the probe trace of vc", "higher memory limit")
 
 
-def test_more_points_than_can_be_kept(cli: Cli, lan: Path) -> None:
+def test_more_points_than_memory_allows(cli: Cli, lan: Path) -> None:
     probe = 'probe=[{ what = "queue", of = "west->east", interval = "1 ns" }]'
     refused(cli("run", lan, "--set", probe), "probe[0].interval", "1000000000 points")
 
@@ -252,14 +252,16 @@ def test_nothing_is_left_behind_by_a_bad_scenario(cli: Cli, lan: Path, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-def test_what_another_class_leaves_behind_is_told_with_the_way_out(cli: Cli) -> None:
+def test_the_error_about_leftovers_of_another_class_has_a_solution(cli: Cli) -> None:
     """Turns an ABR network into UBR by one override after the other, each as the last message suggests."""
     overrides = ["vc.tcp.class=ubr", "probe=default"]
     for way_out in ("vc.0.abr=default", "switch.0.abr.feedback=default"):
         told = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))
         refused(told, f"; {way_out} removes it\n")
         overrides.append(way_out)
-    done = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))
+    done = cli(
+        "run", ROOT / "examples/abr-erica.toml", *(word for override in overrides for word in ("--set", override))
+    )
     assert done.returncode == 0
 
 
@@ -317,6 +319,6 @@ def test_unknown_names(cli: Cli, arguments: list[str], expected: str) -> None:
     refused(cli(*arguments), expected)
 
 
-def test_part_of_a_name_suggests_every_name_with_it(cli: Cli, lan: Path) -> None:
+def test_part_of_a_name_suggests_every_name_that_contains_it(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, "--set", "switch.west.ubr.drop=red"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
     refused(cli("components", "red"), "did you mean 'atm-red', 'cell-red' or 'packet-red'?")

@@ -44,7 +44,7 @@ def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("shown", ["", "0", "1"])
-def test_a_fault_of_our_own_is_told_as_such_in_a_line(
+def test_an_internal_error_is_reported_in_one_line(
     shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class PanicException(BaseException):
@@ -91,7 +91,7 @@ def test_points_cross_as_arrays_beside_the_document() -> None:
     assert document is not None and not parts
     text, (points, drops, captured), words = document
     assert drops is None and not words and not captured
-    assert [(one["what"], one["time_s"], one["value"]) for one in json.loads(text)["series"]] == [
+    assert [(series["what"], series["time_s"], series["value"]) for series in json.loads(text)["series"]] == [
         ("queue", [], []),
         ("cwnd", [], []),
     ]
@@ -110,15 +110,16 @@ def test_border_and_front_know_the_same_kernels() -> None:
 
 
 def test_progress_grows_to_the_number_of_runs() -> None:
-    told: list[float] = []
+    reported: list[float] = []
     finished = [
-        one.index for one in run_jobs([Job(CANONICAL, n) for n in range(6)], threads=2, on_progress=told.append)
+        finished.index
+        for finished in run_jobs([Job(CANONICAL, n) for n in range(6)], threads=2, on_progress=reported.append)
     ]
     assert sorted(finished) == list(range(6))
-    assert told == sorted(told) and told[-1] == 6
+    assert reported == sorted(reported) and reported[-1] == 6
 
 
-def test_progress_away_from_a_terminal_is_a_line_now_and_then(
+def test_progress_without_a_terminal_is_an_occasional_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [0.0]
@@ -137,7 +138,7 @@ def test_progress_away_from_a_terminal_is_a_line_now_and_then(
     assert capsys.readouterr().err == f"lan: 8 of 20 s simulated, {took:.0f} s, about {2 * took:.0f} s left\n"
 
 
-def test_a_run_ends_once_it_is_cancelled_and_what_had_finished_is_kept(tmp_path: Path) -> None:
+def test_a_cancelled_run_ends_and_finished_runs_are_kept(tmp_path: Path) -> None:
     cancel = threading.Event()
     short, endless = cy.examples.scenario("lan-5"), cy.examples.scenario("lan-5", overrides={"duration": "100000 s"})
     jobs = [Job(short.with_values({"duration": "10 ms"}).canonical), Job(endless.canonical)]

@@ -75,8 +75,8 @@ def test_cells_of_a_port_are_those_of_the_results(cli: Cli) -> None:
     dropped = [cell for cell in cells if cell[0] == "west->east drops"]
     assert len(sent) == port["sent_cells"] and {cell[1] for cell in sent} == {str(vci) for vci in range(32, 37)}
     assert len(dropped) == sum(port["dropped_cells"].values()) > 100
-    told = re.compile(r"dropped: \w+; queue X=\d+ Y_i=\d+ N_a=\d+( threshold=\d+)?; vc\d data frame \d+ cell \d+")
-    assert all(told.fullmatch(cell[2]) for cell in dropped)
+    comment = re.compile(r"dropped: \w+; queue X=\d+ Y_i=\d+ N_a=\d+( threshold=\d+)?; vc\d data frame \d+ cell \d+")
+    assert all(comment.fullmatch(cell[2]) for cell in dropped)
     ends = fields(Path("out/west-east-cells.pcapng"), "frame.number", only="atm.payload_type == 1")
     assert 0 < len(ends) < len(cells) / 10
 
@@ -125,8 +125,8 @@ def test_rm_cells_have_their_rates(cli: Cli) -> None:
     path = Path("out/east-west-cells.pcapng")
     rm = fields(path, "frame.comment", only="atm.payload_type == 6")
     assert len(rm) > 100 and run["vcs"][0]["class"] == "abr"
-    told = re.compile(r"RM cell, (forward|backward): ER [\d.]+, CCR [\d.]+, MCR [\d.]+ cells/s(, BN)?(, CI)?(, NI)?")
-    assert all(told.fullmatch(comment) for (comment,) in rm)
+    pattern = re.compile(r"RM cell, (forward|backward): ER [\d.]+, CCR [\d.]+, MCR [\d.]+ cells/s(, BN)?(, CI)?(, NI)?")
+    assert all(pattern.fullmatch(comment) for (comment,) in rm)
 
 
 @needs_tshark
@@ -149,8 +149,8 @@ def test_a_limit_ends_a_file_and_the_command_says_so(cli: Cli, lan: Path) -> Non
 
 def test_files_are_named_by_place_layer_and_run_and_checked_as_all_others(cli: Cli, lan: Path) -> None:
     probes = ", ".join(
-        f'{{ what = "capture", of = "{of}", layer = "{layer}", to = "10 ms" }}'
-        for of, layer in (("source", "segments"), ("west->east", "cells"), ("west->east", "cells"))
+        f'{{ what = "capture", of = "{place}", layer = "{layer}", to = "10 ms" }}'
+        for place, layer in (("source", "segments"), ("west->east", "cells"), ("west->east", "cells"))
     )
     names = [
         f"{name}.pcapng" for name in ("source1-segments", "source2-segments", "west-east-cells", "west-east-cells-2")
@@ -170,7 +170,7 @@ def test_files_are_named_by_place_layer_and_run_and_checked_as_all_others(cli: C
     }
 
 
-def test_python_writes_them_into_a_folder(tmp_path: Path) -> None:
+def test_python_writes_captures_into_a_folder(tmp_path: Path) -> None:
     probe = {"what": "capture", "of": "west->east", "layer": "frames"}
     scenario = cy.examples.scenario("lan-5").with_values({"duration": "0.2 s", "probe": [probe]})
     bare = scenario.run()
@@ -195,7 +195,7 @@ def test_python_writes_them_into_a_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_captures_leave_what_other_probes_record(tmp_path: Path) -> None:
+def test_captures_do_not_change_the_data_of_other_probes(tmp_path: Path) -> None:
     capture = {"what": "capture", "of": "west->east", "layer": "cells"}
     probes = [capture, {"what": "queue", "of": "west->east", "interval": "1 ms"}, {"what": "trace", "of": "vc1"}]
     scenario = cy.examples.scenario("lan-5").with_values({"duration": "0.2 s", "probe": probes})
@@ -236,14 +236,14 @@ def test_a_capture_that_does_not_fit_on_the_disk_is_an_error(tmp_path: Path, mon
         ('of = "west->east", layer = "cells", interval = "1 ms"', ["probe[0].interval"]),
     ],
 )
-def test_what_cannot_be_captured_is_refused(cli: Cli, lan: Path, probe: str, expected: list[str]) -> None:
+def test_invalid_capture_probes_are_refused(cli: Cli, lan: Path, probe: str, expected: list[str]) -> None:
     done = cli("check", lan, "--set", f'probe=[{{ what = "capture", {probe} }}]')
     assert done.returncode == 2 and "Traceback" not in done.stderr
     for part in expected:
         assert part in done.stderr, done.stderr
 
 
-def test_what_cannot_write_captures_says_so(cli: Cli, lan: Path) -> None:
+def test_options_that_prevent_captures_are_refused(cli: Cli, lan: Path) -> None:
     probe = ("--set", 'probe=[{ what = "capture", of = "west->east", layer = "cells" }]')
     done = cli("run", lan, *probe)
     assert done.returncode == 0 and "captures are not written without --out DIR" in done.stderr

@@ -19,7 +19,7 @@ def pictures(west: cy.Switch, **to_east: object) -> dict[str, str]:
     scenario = cy.Scenario(
         name="fork",
         duration="1 s",
-        hosts=[cy.Host(name=f"{what}-{end}", count=2) for what in ("from", "to") for end in ends],
+        hosts=[cy.Host(name=f"{prefix}-{end}", count=2) for prefix in ("from", "to") for end in ends],
         switches=[west, *(cy.Switch(name=end) for end in ends)],
         links=[
             *(cy.Link(from_=f"from-{end}", to="west", rate=RATE, delay=DELAY) for end in ends),
@@ -98,6 +98,6 @@ def test_an_outline_does_not_grow_with_vcs_that_are_alike() -> None:
     assert len(drawn(2000)) < len(drawn(3)) + 20
 
 
-def test_one_vc_is_told_as_one() -> None:
+def test_a_single_vc_is_described_in_the_singular() -> None:
     for name, begins in (("lossy-link", "1 VC over "), ("lan-5", "5 VCs over ")):
         assert overview.size(outline(cy.examples.scenario(name).canonical)).startswith(begins)

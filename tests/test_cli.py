@@ -99,15 +99,13 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
     assert float(epd["efficiency"]) == median >= float(epd["efficiency_low"])
 
 
-def test_without_a_largest_goodput_the_field_that_efficiency_needs_is_named(
-    cli: Cli, lan: Path, tmp_path: Path
-) -> None:
+def test_without_max_goodput_a_note_names_the_field(cli: Cli, lan: Path, tmp_path: Path) -> None:
     field = "measure.max_goodput"
     told = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'
     assert cli("run", lan).stderr == ""
-    assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}\n"
-    some = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
-    assert some == f"note: no efficiency in 2 of 4 runs: {told}\n"
+    assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {reason}\n"
+    grid_notes = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
+    assert grid_notes == f"note: no efficiency in 2 of 4 runs: {reason}\n"
     for question in (
         'kind = "table"',
         'kind = "precision", within = { efficiency = 0.1 }, most = 6',
@@ -161,7 +159,7 @@ def test_plot_draws_the_series_of_a_single_run(cli: Cli, lan: Path, tmp_path: Pa
     assert (tmp_path / "series.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_home_that_cannot_be_written_is_no_matter_to_a_figure(
+def test_figures_do_not_need_a_writable_home_folder(
     cli: Cli, lan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable in ("MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
@@ -201,9 +199,9 @@ def test_one_member_of_a_group_is_set_alone(cli: Cli, lan: Path) -> None:
         return [{vc["name"]: vc for vc in run["vcs"]} for run in document["runs"]]
 
     plain, *_ = runs()
-    same, late = runs("--grid", "vc.vc2.start=0 s,500 ms")
+    unchanged, late = runs("--grid", "vc.vc2.start=0 s,500 ms")
     (fixed,) = runs("--set", "vc.vc2.start=500 ms")
-    assert same == plain and late == fixed
+    assert unchanged == plain and late == fixed
     assert [vc["began_s"] for vc in late.values()] == [0.0, 0.5]
     resolved = cli("check", lan, "--set", "vc.vc2.start=500 ms").stdout
     command = [sys.executable, "-m", "cellyard", "run", "-", "--format", "json"]
@@ -231,10 +229,10 @@ def test_seed_and_replication_change_an_ensemble_and_jobs_do_not(cli: Cli, lan: 
         found: list[dict[str, object]] = document["runs"]
         return found
 
-    one = runs("--jobs", 1)
-    assert one == runs("--jobs", 2) == runs("--jobs", 4)
-    assert len({json.dumps(run["vcs"]) for run in one}) > 1
-    assert one != runs("--seed", 2)
+    one_job = runs("--jobs", 1)
+    assert one_job == runs("--jobs", 2) == runs("--jobs", 4)
+    assert len({json.dumps(run["vcs"]) for run in one_job}) > 1
+    assert one_job != runs("--seed", 2)
 
 
 def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> None:
@@ -291,7 +289,7 @@ def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
     assert "of 2 runs" not in done.stdout and "\x1b" not in done.stderr
 
 
-def test_plain_lines_of_progress_tell_how_long_the_rest_takes(
+def test_plain_lines_of_progress_estimate_the_remaining_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("cellyard.system.progress.LINE_SECONDS", 0.0)
@@ -335,7 +333,7 @@ def test_every_example_is_shown_and_checks(cli: Cli, path: Path) -> None:
     assert "bottleneck cells" in checked.stderr
 
 
-def test_example_lists_all_with_what_they_show(cli: Cli) -> None:
+def test_example_lists_all_examples_with_descriptions(cli: Cli) -> None:
     listed = cli("example").stdout
     assert EXAMPLES and all(path.stem in listed for path in EXAMPLES)
 
@@ -356,7 +354,7 @@ def test_check_feeds_run(lan: Path) -> None:
     assert json.loads(done.stdout)["complete"], done.stderr
 
 
-def test_check_tells_the_goodput_of_fair_shares_as_it_may_be_stated(cli: Cli, lan: Path) -> None:
+def test_check_prints_the_goodput_of_fair_shares(cli: Cli, lan: Path) -> None:
     fair = "fair shares of the links add up to 125.198491 Mbps of goodput"
     assert cli("check", "--brief", lan).stdout.endswith(f"{fair}\n")
     without = cli("check", "--brief", lan, "--set", "measure.max_goodput=default").stdout
@@ -374,12 +372,12 @@ def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:
     many = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
     assert many.startswith("The first of 3 points of the grid:\n")
     # Durations of 1, 2 and 3 s have six times the cells of 1 s, and each runs ten times.
-    assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: about " in many
+    assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: about " in grid
     refused = cli("check", lan, "--grid", "duration=1 s,2 m")
     assert refused.returncode == 2 and refused.stdout == "" and "2 m" in refused.stderr
 
 
-def test_check_shows_what_overrides_make(cli: Cli, lan: Path) -> None:
+def test_check_shows_the_effect_of_overrides(cli: Cli, lan: Path) -> None:
     shown = cli("check", lan, "--set", "switch.west.ubr.drop=default", "--set", "vc.weight=2").stderr
     assert "ubr queue: 500 cells, tail-drop" in shown
     assert shown.endswith(
@@ -394,7 +392,7 @@ def test_run_notes_settings_without_effect_once(cli: Cli, lan: Path) -> None:
     assert done.stderr.count("note: the weight of vc1") == 1
 
 
-def test_trace_tells_the_threshold(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_trace_has_the_threshold(cli: Cli, lan: Path, tmp_path: Path) -> None:
     cli("run", lan, "--out", "out", "--set", 'probe=[{ what = "trace", of = "vc" }]', "--set", "vc.traffic.rwnd=100 kB")
     lines = list(csv.DictReader((tmp_path / "out/trace.csv").open()))
     first_cells = [line for line in lines if line["cell"] == "0"]

@@ -19,23 +19,23 @@ vc = [
 """
 
 
-def test_notes_on_points_that_are_one_scenario(cli: Cli, lan: Path) -> None:
+def test_notes_on_points_with_equal_scenarios(cli: Cli, lan: Path) -> None:
     twice = cli("run", lan, "--grid", "switch.west.ubr.drop=epd,fba,epd", "--format", "json")
     assert "note: --grid switch.west.ubr.drop: `epd` is listed 2 times but runs only once\n" in twice.stderr
     assert len(json.loads(twice.stdout)["runs"]) == 2
     names = ["--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.0.ubr.drop=epd,fba"]
     for command in ("run", "check"):
-        told = cli(command, lan, *names).stderr
-        assert "note: 2 of 4 points of the grid have the same scenario as another point: " in told
+        notes = cli(command, lan, *names).stderr
+        assert "note: 2 of 4 points of the grid have the same scenario as another point: " in notes
     alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", "--set", "duration=500 ms", *names[:2])
     assert alias.stderr == "note: --set switch.0.ubr.drop has no effect: --grid sets the same field\n"
     fine = cli("run", lan, "--set", "duration=1 s", "--grid", "switch.west.ubr.drop=epd,fba", "--replications", 2)
     assert fine.stderr == ""
 
 
-def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
-    told = cli("run", lan, "--grid", "seed=1,2,3")
-    assert told.stderr == (
+def test_notes_on_seeds_without_effect(cli: Cli, lan: Path) -> None:
+    done = cli("run", lan, "--grid", "seed=1,2,3")
+    assert done.stderr == (
         "note: seed=2 gave exactly the same run as seed=1: nothing in this scenario is random; "
         "--replications adds random draws\n"
     )
@@ -43,7 +43,7 @@ def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
 
 
-def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tmp_path: Path) -> None:
+def test_note_on_simultaneous_tcps_that_deliver_nothing(cli: Cli, tmp_path: Path) -> None:
     """Ten simultaneous frames of 193 cells do not fit a buffer of 1000 cells, nor do their retransmissions."""
     (tmp_path / "step.toml").write_text(
         'duration = "5 s"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 10 }, { name = "b" }]\n'
@@ -72,8 +72,8 @@ def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Pa
         'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes", file_size = "20 kB", files = "unlimited" } }]\n'
     )
     start = ("--set", "vc.vc1.start=10 ms")
-    told = cli("run", "incast.toml", *start)
-    assert told.stderr == (
+    done = cli("run", "incast.toml", *start)
+    assert done.stderr == (
         "note: 3 of 4 TCPs that send files finished none: the durations shown are those of the other TCPs; "
         "3 of these delivered nothing, and the run ends before the first timeout (initial_rto)\n"
     )
@@ -95,25 +95,27 @@ def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, t
         'vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "new-reno" } }]\n'
     )
     beyond = "note: the goodput through west->east is up to 1.00"
-    for warm_up, is_told in (("0 s", False), ("2 s", True), ("4 s", False)):
-        told = cli("run", "gaps.toml", "--set", f"measure.warm_up={warm_up}").stderr
-        assert (beyond in told) is is_told, told
+    for warm_up, has_note in (("0 s", False), ("2 s", True), ("4 s", False)):
+        notes = cli("run", "gaps.toml", "--set", f"measure.warm_up={warm_up}").stderr
+        assert (beyond in notes) is has_note, notes
 
 
-def test_run_says_what_is_of_the_measuring_time_where_that_is_not_the_whole_run(cli: Cli, lan: Path) -> None:
-    of = "goodput, efficiency, fairness and delays cover the measuring time ({}); all other values cover the whole run"
-    told = cli("run", lan, "--set", "measure.window=20 ms").stdout.splitlines()
-    assert of.format("0.02 s") in told
-    head = told[told.index("ports, in the measuring time only:") + 1].split()
+def test_run_says_which_values_cover_only_the_measuring_time(cli: Cli, lan: Path) -> None:
+    line = (
+        "goodput, efficiency, fairness and delays cover the measuring time ({}); all other values cover the whole run"
+    )
+    lines = cli("run", lan, "--set", "measure.window=20 ms").stdout.splitlines()
+    assert line.format("0.02 s") in lines
+    head = lines[lines.index("ports, in the measuring time only:") + 1].split()
     assert head[:5] == ["port", "arrived_cells", "sent_cells", "dropped_cells", "cell_loss_ratio"]
     grid = cli("run", lan, "--grid", "measure.window=20 ms,30 ms").stdout
-    assert of.format("0.02 to 0.03 s") in grid.splitlines()
+    assert line.format("0.02 to 0.03 s") in grid.splitlines()
     assert "measuring time" not in cli("run", lan).stdout
 
 
 def test_note_on_an_efficiency_above_one(cli: Cli, lan: Path) -> None:
-    told = cli("run", lan, "--set", "measure.max_goodput=10 Mbps").stderr
-    assert told.startswith("note: efficiency is up to ") and told.count("note") == 1
+    notes = cli("run", lan, "--set", "measure.max_goodput=10 Mbps").stderr
+    assert notes.startswith("note: efficiency is up to ") and notes.count("note") == 1
     assert cli("run", lan).stderr == ""
 
 
@@ -130,8 +132,8 @@ def test_notes_on_a_host_whose_link_cannot_take_its_cells(cli: Cli, tmp_path: Pa
     assert ran.stderr.startswith(before) and ran.stderr.endswith(after) and ran.stderr.count("note: ") == 2
     assert "not_sent" in ran.stdout
     # Only the point of the grid that exceeds the limit is named; with room for all, none is.
-    both = cli("run", "crowded.toml", "--grid", "vc.two.traffic.rate=100 kbps,800 kbps").stderr
-    assert "note: the host a never sent 1652 of its 4010 data cells" in both and "up to 1.70 times" in both
+    grid_notes = cli("run", "crowded.toml", "--grid", "vc.two.traffic.rate=100 kbps,800 kbps").stderr
+    assert "note: the host a never sent 1652 of its 4010 data cells" in grid_notes and "up to 1.70 times" in grid_notes
     calm = ("--set", "vc.two.traffic.rate=100 kbps")
     ran = cli("run", "crowded.toml", *calm)
     assert ran.stderr == "" and "not_sent" not in ran.stdout

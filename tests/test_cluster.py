@@ -43,30 +43,30 @@ def pool() -> Iterator[Workers]:
 
 
 def in_order(found: Iterator[Finished]) -> list[Mapping[str, Any]]:
-    return [one.result for one in sorted(found, key=lambda one: one.index)]
+    return [run.result for run in sorted(found, key=lambda run: run.index)]
 
 
-def test_results_are_those_of_threads(pool: Workers) -> None:
+def test_results_equal_those_of_threads(pool: Workers) -> None:
     probes = [cy.CwndProbe(of="vc1"), cy.TraceProbe(of="vc2")]
     jobs = [Job(PLAIN.canonical, n) for n in range(30)]
     jobs += [Job(PLAIN.with_values({"probe": probes}).canonical, n) for n in range(3)]
-    there, here = in_order(run_jobs(jobs, on=pool)), in_order(run_jobs(jobs))
-    assert [json.dumps(cy.RunResult(one).to_dict()) for one in there] == [
-        json.dumps(cy.RunResult(one).to_dict()) for one in here
+    on_cluster, on_threads = in_order(run_jobs(jobs, on=pool)), in_order(run_jobs(jobs))
+    assert [json.dumps(cy.RunResult(result).to_dict()) for result in on_cluster] == [
+        json.dumps(cy.RunResult(result).to_dict()) for result in on_threads
     ]
     with_digest = in_order(run_jobs(jobs[:2], on=pool, digest=True, kernel="slotted"))
     assert with_digest == in_order(run_jobs(jobs[:2], digest=True)) and with_digest[0]["digest"]
 
 
-def test_what_is_stored_is_not_sent_and_what_finishes_is_kept_by_the_client(pool: Workers, tmp_path: Path) -> None:
+def test_stored_runs_are_not_sent_and_the_client_stores_finished_ones(pool: Workers, tmp_path: Path) -> None:
     jobs = [Job(PLAIN.canonical, n) for n in range(20)]
-    told: list[float] = []
+    reported: list[float] = []
     with Store(tmp_path / "runs.sqlite") as store:
         list(run_jobs(jobs[:5], store=store))
-        found = list(run_jobs(jobs, store=store, on=pool, on_progress=told.append))
-        assert sum(one.cpu_seconds > 0 for one in found) == 15 and store.kept == 20
+        found = list(run_jobs(jobs, store=store, on=pool, on_progress=reported.append))
+        assert sum(run.cpu_seconds > 0 for run in found) == 15 and store.kept == 20
         assert in_order(run_jobs(jobs, store=store)) == in_order(iter(found))
-    assert told == sorted(told) and told[-1] == 20
+    assert reported == sorted(reported) and reported[-1] == 20
 
 
 def test_a_failing_run_is_an_error_of_that_run(pool: Workers) -> None:
@@ -79,31 +79,31 @@ def test_runs_of_a_worker_that_is_killed_go_to_others(pool: Workers, tmp_path: P
     victims = list(pool.client.run(os.getpid).values())
     with Store(tmp_path / "runs.sqlite") as store:
         found = []
-        for one in run_jobs(jobs, on=pool, store=store):
-            found.append(one)
+        for run in run_jobs(jobs, on=pool, store=store):
+            found.append(run)
             if victims and stored(store.path) >= 3:
                 os.kill(victims.pop(), signal.SIGKILL)
     assert not victims, "both were killed while runs were under way"
-    assert sorted(one.index for one in found) == list(range(60)) and stored(tmp_path / "runs.sqlite") == 60
+    assert sorted(run.index for run in found) == list(range(60)) and stored(tmp_path / "runs.sqlite") == 60
     assert in_order(iter(found)) == in_order(run_jobs(jobs))
 
 
-def test_a_worker_that_is_slow_to_come_back_comes_back() -> None:
+def test_a_worker_that_restarts_slowly_is_used_again() -> None:
     before = dask.config.get("distributed.deploy.lost-worker-timeout")
     with (
         dask.config.set({"distributed.deploy.lost-worker-timeout": "0 s"}),  # Dask then gives up at once
-        Workers(number=1) as own,
+        Workers(number=1) as workers,
     ):
-        (first,) = own.client.run(os.getpid).values()
-        list(run_jobs([Job(PLAIN.canonical)], on=own))
+        (first,) = workers.client.run(os.getpid).values()
+        list(run_jobs([Job(PLAIN.canonical)], on=workers))
         os.kill(first, signal.SIGKILL)
-        list(run_jobs([Job(PLAIN.canonical)], on=own))
-        (second,) = own.client.run(os.getpid).values()
+        list(run_jobs([Job(PLAIN.canonical)], on=workers))
+        (second,) = workers.client.run(os.getpid).values()
         assert second != first
     assert dask.config.get("distributed.deploy.lost-worker-timeout") == before
 
 
-def test_a_run_that_kills_its_workers_is_named_and_set_aside(
+def test_a_run_that_kills_its_workers_is_named_and_given_up(
     pool: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = tmp_path / "deaths"
@@ -127,8 +127,8 @@ def test_a_run_that_kills_its_workers_is_named_and_set_aside(
         *(Job(PLAIN.canonical, n) for n in range(12, 20)),
     ]
     with Store(tmp_path / "runs.sqlite") as store:
-        told = r"^deadly, replication 7: given up, because workers were lost each time it ran, at last even when it ran alone$"
-        with pytest.raises(cy.RunError, match=told):
+        message = r"^deadly, replication 7: given up, because workers were lost each time it ran, at last even when it ran alone$"
+        with pytest.raises(cy.RunError, match=message):
             list(run_jobs(jobs, on=pool, store=store))
     assert stored(tmp_path / "runs.sqlite") == 20
     deaths = [int(line) for line in log.read_text().splitlines()]
@@ -173,16 +173,16 @@ def test_an_existing_cluster_is_used_and_left_as_it_was(pool: Workers, cli: Cli,
 
 
 def test_another_engine_is_refused_in_one_sentence(pool: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = _engine.build()
-    told = f"has engine {there.replace('+', '.')}, but this process has engine other: install the same Cellyard on all workers"
+    worker_build = _engine.build()
+    message = f"has engine {worker_build.replace('+', '.')}, but this process has engine other: install the same Cellyard on all workers"
     monkeypatch.setattr(_engine, "build", lambda: "other")
-    with pytest.raises(cy.UsageError, match=rf"^tcp://127\.0\.0\.1:\d+: {told}$"):
+    with pytest.raises(cy.UsageError, match=rf"^tcp://127\.0\.0\.1:\d+: {message}$"):
         Workers(address(pool))
-    with pytest.raises(cy.UsageError, match=rf"^a worker: {told}$"):  # the worker started later
+    with pytest.raises(cy.UsageError, match=rf"^a worker: {message}$"):  # the worker started later
         list(run_jobs([Job(PLAIN.canonical)], on=pool))
 
 
-def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 1.0)
     started = time.monotonic()
     with pytest.raises(cy.UsageError, match=r"^tcp://127\.0\.0\.1:1: no cluster answers within 1 s$"):
@@ -198,7 +198,7 @@ def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, mo
         pytest.raises(cy.UsageError, match="the cluster has no workers"),
     ):
         Workers(empty.scheduler_address)
-    for options, told in (
+    for options, message in (
         (["--on", "somewhere"], "on = 'somewhere': must be the address of a Dask scheduler, such as tcp://HOST:8786\n"),
         (["--on", "tcp://host"], "tcp://host: missing port number in address 'host'\n"),
         (
@@ -211,7 +211,7 @@ def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, mo
         ),
     ):
         done = cli("run", lan, *options, "--out", "out", "--store", "new.sqlite")
-        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
     assert [path.name for path in tmp_path.iterdir()] == ["lan.toml"]
 
 
@@ -222,16 +222,17 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("file", ["script.py", "-"])
-def test_a_script_without_a_guard_is_told_what_it_lacks(file: str, tmp_path: Path) -> None:
+def test_a_script_without_a_guard_gets_an_error_that_explains_it(file: str, tmp_path: Path) -> None:
     script = "import cellyard as cy\ncy.ready.scenario('lan-5').run(replications=2, workers=1)\n"
     (tmp_path / "script.py").write_text(script)
     done = subprocess.run(
         [sys.executable, file], input=script, cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
-    told = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
-    assert told[0] == "Traceback (most recent call last):" and len(told) == 2  # for the script only
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
+    assert lines[0] == "Traceback (most recent call last):" and len(lines) == 2  # for the script only
     assert (
-        told[1].startswith("cellyard.errors.UsageError: 1 worker: ") and 'under `if __name__ == "__main__":`' in told[1]
+        lines[1].startswith("cellyard.errors.UsageError: 1 worker: ")
+        and 'under `if __name__ == "__main__":`' in lines[1]
     )
 
 

@@ -51,12 +51,12 @@ def test_links_into_the_repository_resolve(page: Path) -> None:
 
 def test_every_command_and_option_is_in_the_documentation() -> None:
     page = (ROOT / "docs/command-line.md").read_text(encoding="utf-8")
-    there = set(re.findall(r"--[a-z][a-z-]*", page))
+    documented = set(re.findall(r"--[a-z][a-z-]*", page))
     for words, parser in COMMANDS.items():
         name = " ".join(words)
         assert f"`cellyard {name}" in page, f"cellyard {name} is not in docs/command-line.md"
         options = {option for action in parser._actions for option in action.option_strings if option != "-h"}
-        assert there >= options, f"options of {name} that are not in docs/command-line.md"
+        assert documented >= options, f"options of {name} that are not in docs/command-line.md"
 
 
 def test_links_into_the_explorer_name_its_stories_and_examples() -> None:

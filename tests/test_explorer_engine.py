@@ -59,8 +59,8 @@ def test_rows_of_studies_have_the_same_result_byte_by_byte() -> None:
         for row in (table.rows[0], table.rows[-1])
     ]
     found = in_node([{"toml": scenario.to_toml()} for scenario in scenarios])
-    for scenario, one in zip(scenarios, found, strict=True):
-        assert one["result"] == text_of(scenario), scenario.name
+    for scenario, answer in zip(scenarios, found, strict=True):
+        assert answer["result"] == text_of(scenario), scenario.name
 
 
 def test_recorded_points_and_drops_are_the_same_however_the_run_is_cut() -> None:
@@ -77,19 +77,19 @@ def test_recorded_points_and_drops_are_the_same_however_the_run_is_cut() -> None
     )
     run = scenario.run().only
     (found,) = in_node([{"toml": scenario.to_toml()}])
-    names = [f"{one.what} {one.of} {one.vc or ''}" for one in run.series]
+    names = [f"{series.what} {series.of} {series.vc or ''}" for series in run.series]
     assert list(found["series"]) == names and len(run.trace) > 10
-    for name, one in zip(names, run.series, strict=True):
-        assert np.array_equal(found["series"][name]["time"], one.time_s)
-        assert np.array_equal(found["series"][name]["value"], one.value)
+    for name, series in zip(names, run.series, strict=True):
+        assert np.array_equal(found["series"][name]["time"], series.time_s)
+        assert np.array_equal(found["series"][name]["value"], series.value)
     assert found["drops"] == run.to_dict()["trace"]
 
 
-def test_what_is_wrong_is_told_and_the_engine_goes_on() -> None:
+def test_errors_are_reported_and_the_engine_continues() -> None:
     good = Scenario.read(next(path for path in EXAMPLES if path.stem == "lan-5")).to_toml()
-    many = {"toml": 'host = [{ name = "h", count = 2000000 }]'}
+    too_large = {"toml": 'host = [{ name = "h", count = 2000000 }]'}
     found = in_node(
-        [{"toml": "["}, {"toml": good, "overrides": [["duration", "0 s"]]}, many, {"nonsense": 1}, {"toml": good}]
+        [{"toml": "["}, {"toml": good, "overrides": [["duration", "0 s"]]}, too_large, {"nonsense": 1}, {"toml": good}]
     )
-    assert [bool(one.get("errors")) for one in found] == [True, True, True, True, False]
+    assert [bool(answer.get("errors")) for answer in found] == [True, True, True, True, False]
     assert "duration" in found[1]["errors"][0]

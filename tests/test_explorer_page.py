@@ -88,7 +88,7 @@ def test_a_notebook_shows_a_scenario_in_a_frame() -> None:
 
 
 @needs_engine
-def test_what_is_wrong_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_errors_of_the_explorer_are_reported(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("duration = 1\n")
     done = cli("explore", "bad.toml")
     assert done.returncode == 2 and "bad.toml:1" in done.stderr
@@ -154,7 +154,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     assert "Allowed: " in found["hint"] and found["stopped"].endswith("was restarted: it panicked")
     assert len(found["stories"]) == 8 and all(problems == [] for _, problems in found["stories"])
     assert found.get("axe", []) == []
-    said = [
+    messages = [
         line for line in log.read_text().splitlines() if "CONSOLE" in line and "Content Security Policy" not in line
     ]
-    assert said == []
+    assert messages == []

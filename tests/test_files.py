@@ -42,7 +42,7 @@ def summed(found: dict[str, str]) -> dict[str, str]:
     return {**found, files.SUMS_FILE: "".join(f"{digest(text)}  {name}\n" for name, text in sorted(found.items()))}
 
 
-def test_a_set_replaces_the_one_before_and_its_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
+def test_a_set_replaces_the_previous_one_and_its_checksums_match_sha256sum(tmp_path: Path) -> None:
     put(tmp_path, OLD)
     assert contents(tmp_path) == summed(OLD)
     (tmp_path / "mine.txt").write_text("kept")
@@ -80,7 +80,7 @@ print(left)
 """
 
 
-def test_a_crash_at_any_step_leaves_the_set_before_or_the_new_one(tmp_path: Path) -> None:
+def test_a_crash_at_any_step_leaves_the_previous_set_or_the_new_one(tmp_path: Path) -> None:
     seen = []
     for steps in range(100):
         folder = tmp_path / str(steps)
@@ -99,7 +99,7 @@ def test_a_crash_at_any_step_leaves_the_set_before_or_the_new_one(tmp_path: Path
     assert seen == sorted(seen) and {*seen} == {False, True}
 
 
-def test_a_set_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
+def test_a_set_that_fails_leaves_the_previous_one(tmp_path: Path) -> None:
     put(tmp_path, OLD)
     with pytest.raises(ValueError, match="no"), FileSet(tmp_path) as made:
         made.add("a.csv", "new a")
@@ -138,7 +138,7 @@ def test_a_list_that_names_anything_but_files_of_the_folder_is_refused(tmp_path:
     assert (tmp_path / "kept").exists() and (folder / ".kept").exists()
 
 
-def test_a_set_removes_only_what_is_as_an_earlier_set_wrote_it(tmp_path: Path) -> None:
+def test_a_set_removes_only_unchanged_files_of_an_earlier_set(tmp_path: Path) -> None:
     put(tmp_path, {**OLD, "edited.csv": "old", "linked.csv": "old"})
     (tmp_path / "edited.csv").write_text("my own numbers")
     (tmp_path / "elsewhere").write_text("old")
@@ -198,9 +198,9 @@ def test_a_whole_file_keeps_its_link_and_mode_and_a_failure_leaves_the_old_one(t
     assert {path.name for path in tmp_path.iterdir()} == {"real", "link", "folder"}
 
 
-def test_a_folder_says_what_it_held_until_the_new_files_are_there(tmp_path: Path) -> None:
-    def folder(what: str, *, overwrite: bool = False) -> ResultFolder:
-        return ResultFolder(tmp_path, holds=what, content=what, provenance={"n": what}, overwrite=overwrite)
+def test_the_label_of_a_folder_changes_together_with_its_files(tmp_path: Path) -> None:
+    def folder(content: str, *, overwrite: bool = False) -> ResultFolder:
+        return ResultFolder(tmp_path, holds=content, content=content, provenance={"n": content}, overwrite=overwrite)
 
     with folder("a") as first:
         assert first.publish(lambda made: made.add("a.csv", "a")) == ""
@@ -220,8 +220,8 @@ def test_a_folder_says_what_it_held_until_the_new_files_are_there(tmp_path: Path
 WAITING = ["--set", "duration=20 s", "--replications", "30", "--jobs", "1", "--out", "out", "--format", "json"]
 
 
-def during(lan: Path, what: str) -> subprocess.CompletedProcess[str]:
-    """Run the command, and the shell command ``what`` once there are runs."""
+def during(lan: Path, shell_command: str) -> subprocess.CompletedProcess[str]:
+    """Run the command, and ``shell_command`` once there are runs."""
     command = [sys.executable, "-m", "cellyard", "run", str(lan), *WAITING]
     process = subprocess.Popen(
         command, cwd=lan.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=-1
@@ -230,20 +230,22 @@ def during(lan: Path, what: str) -> subprocess.CompletedProcess[str]:
     while not stored(runs):
         assert process.poll() is None
         time.sleep(0.005)
-    subprocess.run(what, shell=True, check=True, cwd=lan.parent)
+    subprocess.run(shell_command, shell=True, check=True, cwd=lan.parent)
     out, err = process.communicate(timeout=120)
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open folder cannot be removed there")
-@pytest.mark.parametrize("what", ["rm -r out", "rm -r out; touch out", "mv out other; mkdir out"])
-def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printed(lan: Path, what: str) -> None:
-    done = during(lan, what)
+@pytest.mark.parametrize("shell_command", ["rm -r out", "rm -r out; touch out", "mv out other; mkdir out"])
+def test_a_folder_removed_during_the_run_gets_one_message_and_results_are_printed(
+    lan: Path, shell_command: str
+) -> None:
+    done = during(lan, shell_command)
     assert done.returncode == 1
     assert len(json.loads(done.stdout)["runs"]) == 30
     # A slow machine also prints its progress.
-    told = [line for line in done.stderr.splitlines() if " of 30 runs, " not in line]
-    assert told == [
+    messages = [line for line in done.stderr.splitlines() if " of 30 runs, " not in line]
+    assert messages == [
         "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are "
         "unchanged, and 0 finished runs are kept in out/runs.sqlite"
     ]
@@ -285,7 +287,7 @@ def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, s
     assert stored(out / "runs.sqlite") == 40
 
 
-def test_the_log_of_a_store_takes_no_room_from_runs_that_fit_the_file(tmp_path: Path) -> None:
+def test_the_log_of_a_store_takes_no_space_from_runs_that_fit_the_file(tmp_path: Path) -> None:
     """Batches that do not fit beside the log are stored run by run, which fills the log several times."""
     resource = pytest.importorskip("resource")
     noise = random.Random(1)
@@ -306,7 +308,7 @@ def test_the_log_of_a_store_takes_no_room_from_runs_that_fit_the_file(tmp_path: 
         assert not store.note and all(store.get(run.identity) == run.result for run in runs)
 
 
-def test_runs_that_cannot_be_kept_do_not_keep_the_result_files_from_being_written(tmp_path: Path) -> None:
+def test_result_files_are_written_even_if_runs_cannot_be_stored(tmp_path: Path) -> None:
     with ResultFolder(tmp_path, holds="a", content="a", provenance={}) as folder:
         with folder.store() as store:
             store.add(RUNS[0], {"n": 1})
@@ -315,8 +317,8 @@ def test_runs_that_cannot_be_kept_do_not_keep_the_result_files_from_being_writte
             store.add(RUNS[1], {"n": 2, "much": list(range(100_000))})
             store.connection.execute("PRAGMA max_page_count = 1000000")
             store.add(RUNS[2], {"n": 3})
-        told = folder.publish(lambda made: made.add("a.csv", "a"))
-    assert told == (
+        message = folder.publish(lambda made: made.add("a.csv", "a"))
+    assert message == (
         f"{tmp_path}/runs.sqlite: cannot be written: No space left on device; all other files are complete, and 2 finished runs "
         f"are kept in {tmp_path}/runs.sqlite"
     )
@@ -336,7 +338,7 @@ def test_a_plot_that_cannot_be_written_gets_one_message_after_the_results(lan: P
     assert [path.name for path in lan.parent.iterdir() if path.name.startswith(".")] == []
 
 
-def test_files_are_brought_to_the_disk_before_they_get_their_names(lan: Path) -> None:
+def test_files_are_synced_before_they_are_renamed(lan: Path) -> None:
     if not shutil.which("strace"):
         pytest.skip("needs strace")
     command = ["strace", "-f", "-e", "trace=rename,renameat,renameat2,fsync,openat", sys.executable, "-m", "cellyard"]

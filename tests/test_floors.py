@@ -31,8 +31,8 @@ def imported() -> dict[str, set[str]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "cellyard":
                 package = (node.module or "").removeprefix("cellyard").removeprefix(".")
-                inner = {f"{package}.{one.name}".removeprefix(".") for one in node.names}
-                wanted |= {one if one in files else package for one in inner}
+                inner = {f"{package}.{alias.name}".removeprefix(".") for alias in node.names}
+                wanted |= {target if target in files else package for target in inner}
         found[name] = (wanted & set(files)) - {name, ""}
     return found
 

@@ -20,40 +20,48 @@ def origin(path: Path) -> dict[str, Any]:
     return found
 
 
-def test_results_tell_where_they_came_from(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_results_have_their_provenance(cli: Cli, lan: Path, tmp_path: Path) -> None:
     options = ["--set", "duration=500 ms", "--grid", "switch.west.ubr.drop=epd,fba", "--seed", 7]
     cli("run", lan, *options, "--out", "out")
-    told = origin(tmp_path / "out/results.json")["provenance"]
-    assert told["set"] == ["duration=500 ms"] and told["grid"] == ["switch.west.ubr.drop=epd,fba"] and told["seed"] == 7
+    provenance = origin(tmp_path / "out/results.json")["provenance"]
+    assert (
+        provenance["set"] == ["duration=500 ms"]
+        and provenance["grid"] == ["switch.west.ubr.drop=epd,fba"]
+        and provenance["seed"] == 7
+    )
     expected = f"cellyard run {lan} --set 'duration=500 ms' --grid switch.west.ubr.drop=epd,fba --seed 7 --out out"
-    assert told["command"] == expected
-    assert told["engine_build"] == _engine.build() and set(told["machine"]) == {"os", "architecture", "cores"}
-    assert told["source"] == LAN and told["date"].endswith("+00:00")
+    assert provenance["command"] == expected
+    assert provenance["engine_build"] == _engine.build() and set(provenance["machine"]) == {
+        "os",
+        "architecture",
+        "cores",
+    }
+    assert provenance["source"] == LAN and provenance["date"].endswith("+00:00")
     overrides = [("duration", "500 ms"), ("seed", "7"), ("switch.west.ubr.drop", "epd")]
     first = cy.Scenario.from_toml(LAN, overrides=overrides)
-    assert (tmp_path / "out/scenario.toml").read_text() == told["scenario"]
-    assert cy.Scenario.from_toml(told["scenario"]).canonical == cy.Scenario.from_toml(first.to_toml()).canonical
+    assert (tmp_path / "out/scenario.toml").read_text() == provenance["scenario"]
+    assert cy.Scenario.from_toml(provenance["scenario"]).canonical == cy.Scenario.from_toml(first.to_toml()).canonical
     mark = origin(tmp_path / "out/provenance.json")
-    assert {**mark, **told} == mark  # there before the first run has finished
+    assert {**mark, **provenance} == mark  # there before the first run has finished
 
 
-def test_only_provenance_and_timing_differ_between_two_runs_of_the_same(cli: Cli, lan: Path) -> None:
-    one, other = (json.loads(cli("run", lan, "--format", "json", "--jobs", n).stdout) for n in (1, 2))
+def test_repeated_commands_differ_only_in_provenance_and_timing(cli: Cli, lan: Path) -> None:
+    first, second = (json.loads(cli("run", lan, "--format", "json", "--jobs", n).stdout) for n in (1, 2))
     apart = {"timing": 0, "provenance": 0}
-    assert one | apart == other | apart and one["provenance"]["command"] != other["provenance"]["command"]
+    assert first | apart == second | apart and first["provenance"]["command"] != second["provenance"]["command"]
 
 
 def test_another_scenario_is_not_written_over(cli: Cli, lan: Path, tmp_path: Path) -> None:
     assert cli("run", lan, "--out", "out").returncode == 0
     kept = (tmp_path / "out/results.json").read_text()
-    for old, new, told in (
+    for old, new, message in (
         ("two TCPs", "other", "holds results of the scenario two TCPs, not the scenario other"),
         ("500 cells", "600 cells", "holds results of another version of the scenario two TCPs"),
     ):
         (tmp_path / "other.toml").write_text(LAN.replace(old, new))
         done = cli("run", "other.toml", "--out", "out")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith(f"out: {told}; ") and "--overwrite" in done.stderr
+        assert done.stderr.startswith(f"out: {message}; ") and "--overwrite" in done.stderr
         assert (tmp_path / "out/results.json").read_text() == kept
     assert cli("study", "run", "ubr-plus", "--table", "1", "--out", "out").returncode == 2
     assert cli("run", "other.toml", "--out", "out", "--overwrite").returncode == 0

@@ -29,7 +29,7 @@ def test_every_unit_of_the_engine_is_known_in_each_spelling() -> None:
 
 
 @pytest.mark.parametrize("unit", [*_UNITS, *_ALIASES])
-def test_a_quantity_is_what_the_engine_takes_it_for(unit: str) -> None:
+def test_quantities_have_the_value_that_the_engine_reads(unit: str) -> None:
     column = _UNITS[_ALIASES.get(unit, unit)][0]
     path, read = FIELDS[column]
     number = {
@@ -55,7 +55,7 @@ def test_a_quantity_is_what_the_engine_takes_it_for(unit: str) -> None:
     assert read(scenario.to_dict()) == pytest.approx(point[name], rel=1e-9)
 
 
-def test_what_is_not_all_numbers_of_one_kind_stands_as_typed() -> None:
+def test_columns_of_mixed_values_keep_the_text_as_typed() -> None:
     for values in (
         ["default", "200 ms"],
         ["epd", '{ policy = "fba" }'],

@@ -28,12 +28,12 @@ NOTE = "## 0.1.0\n\n* Instructions: lan-5 110 million, because every cell is put
         (110_000_000, NOTE.replace(", because every cell is put to a bucket", ""), False),
     ],
 )
-def test_more_instructions_need_a_note_that_is_right(count: int, changelog: str, passes: bool) -> None:
-    told = instructions.too_many({"lan-5": count}, {"lan-5": 100_000_000}, changelog)
-    assert (told == []) is passes
+def test_more_instructions_need_a_correct_note(count: int, changelog: str, passes: bool) -> None:
+    messages = instructions.too_many({"lan-5": count}, {"lan-5": 100_000_000}, changelog)
+    assert (messages == []) is passes
 
 
-def test_a_case_that_nobody_stored_fails() -> None:
+def test_a_case_without_stored_count_fails() -> None:
     assert instructions.too_many({"new": 1}, {}, "") == ["new: not stored"]
 
 
@@ -41,10 +41,10 @@ TOOLS = {"compiler": "rustc 1.95.0, LLVM 21.1.1", "target": "x86_64-unknown-linu
 
 
 @pytest.mark.parametrize("what", TOOLS)
-def test_counts_of_other_tools_are_not_compared_and_the_difference_has_note(what: str) -> None:
+def test_counts_of_other_tools_are_not_compared_and_the_difference_is_printed(what: str) -> None:
     assert instructions.different_tools(TOOLS, TOOLS) == []
-    told = instructions.different_tools({**TOOLS, what: "another"}, TOOLS)
-    assert told == [f"{what}: stored {TOOLS[what]}, here another"]
+    differences = instructions.different_tools({**TOOLS, what: "another"}, TOOLS)
+    assert differences == [f"{what}: stored {TOOLS[what]}, here another"]
 
 
 def test_tools_that_were_not_stored_differ() -> None:
@@ -55,7 +55,7 @@ def test_every_inline_attribute_is_in_the_table_that_says_which_case_needs_it() 
     sources = ROOT / "crates/engine/src"
     attribute = re.compile(r"#\[inline\((always|never)\)\]")
     counts = {path: len(attribute.findall(path.read_text(encoding="utf-8"))) for path in sources.rglob("*.rs")}
-    there = {path.relative_to(sources).as_posix(): count for path, count in counts.items() if count}
+    counted = {path.relative_to(sources).as_posix(): count for path, count in counts.items() if count}
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([\w/]+\.rs)` \| (\d+) \| `[\w-]+` \|", page, re.M)
-    assert {file: int(count) for file, count in rows} == there
+    assert {file: int(count) for file, count in rows} == counted

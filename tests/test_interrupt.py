@@ -154,7 +154,7 @@ def test_interrupt_during_one_long_run(lan: Path, tmp_path: Path) -> None:
     assert command.out.read_text() == "no run has finished\n"
 
 
-def test_the_twin_hears_an_interrupt_too(lan: Path, tmp_path: Path) -> None:
+def test_the_twin_can_be_interrupted(lan: Path, tmp_path: Path) -> None:
     # The twin keeps all frames: without this option, the run would be refused for its possible
     # memory use.
     command = Command(tmp_path, "run", lan, "--set", "duration=100000 s", "--kernel", "twin", "--memory", "10000GB")
@@ -164,7 +164,7 @@ def test_the_twin_hears_an_interrupt_too(lan: Path, tmp_path: Path) -> None:
     assert command.interrupt() < 1
 
 
-def test_an_interrupt_in_any_phase_is_heard_within_a_second(lan: Path, tmp_path: Path) -> None:
+def test_an_interrupt_in_any_phase_ends_the_command_within_a_second(lan: Path, tmp_path: Path) -> None:
     """Interrupts in any phase, from reading the scenario to writing the last file.
 
     The run has a million points to print and write. Python has started by then, as it cannot be
@@ -198,13 +198,13 @@ def test_an_interrupt_while_files_are_written_says_what_is_kept(lan: Path, tmp_p
     while not list((tmp_path / "out").glob(".cellyard-new-results.json")):
         assert command.process.poll() is None
     assert command.interrupt() < 1
-    told = "interrupted: the result files are unchanged, and 2 finished runs are kept in out/runs.sqlite\n"
-    assert command.err.read_text() == told
+    message = "interrupted: the result files are unchanged, and 2 finished runs are kept in out/runs.sqlite\n"
+    assert command.err.read_text() == message
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["provenance.json", "runs.sqlite"]
 
 
 @pytest.mark.parametrize("number", STATUS, ids=lambda number: number.name)
-def test_a_terminal_has_its_cursor_again(lan: Path, tmp_path: Path, number: signal.Signals) -> None:
+def test_the_cursor_of_the_terminal_is_shown_again(lan: Path, tmp_path: Path, number: signal.Signals) -> None:
     pty = pytest.importorskip("pty")
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "cellyard", "run", str(lan), "--set", "duration=100000 s"]
@@ -220,7 +220,7 @@ def test_a_terminal_has_its_cursor_again(lan: Path, tmp_path: Path, number: sign
     assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l") and b"Traceback" not in shown
 
 
-def test_a_terminal_that_is_gone_keeps_what_was_finished(lan: Path, tmp_path: Path) -> None:
+def test_a_closed_terminal_ends_the_command_and_finished_runs_are_kept(lan: Path, tmp_path: Path) -> None:
     """Simulates closing the terminal window.
 
     The system and the shell both send SIGHUP, and nothing can be printed any more.
@@ -261,12 +261,12 @@ def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
     process.send_signal(signal.SIGHUP)
     _, err = process.communicate(timeout=120)
     # A slow machine prints its progress, and nothing else is printed.
-    told = [line for line in err.splitlines() if " of 12 runs, " not in line]
-    assert (process.returncode, told) == (0, [])
+    lines = [line for line in err.splitlines() if " of 12 runs, " not in line]
+    assert (process.returncode, lines) == (0, [])
     assert stored(store) == 12
 
 
-def test_a_signal_while_it_still_imports_is_no_traceback(tmp_path: Path) -> None:
+def test_a_signal_during_imports_prints_no_traceback(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "class Early:\n"

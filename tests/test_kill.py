@@ -42,8 +42,8 @@ REPLICATIONS = 6
 
 
 def command(*options: str) -> list[str]:
-    own = ["run", "lan.toml", "--replications", str(REPLICATIONS), "--out", "out", "--jobs", "1"]
-    return [sys.executable, "-m", "cellyard", *own, *options]
+    arguments = ["run", "lan.toml", "--replications", str(REPLICATIONS), "--out", "out", "--jobs", "1"]
+    return [sys.executable, "-m", "cellyard", *arguments, *options]
 
 
 def without_cost(text: str) -> dict[str, Any]:
@@ -168,9 +168,9 @@ def test_two_commands_write_one_store_while_both_are_killed(tmp_path: Path) -> N
         after = kept_runs(store)
         assert before.items() <= after.items()
         seen = max(seen, len(after))
-    both = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in "ab"]
-    texts = [process.communicate(timeout=120) for process in both]
-    assert [(process.returncode, err) for process, (_, err) in zip(both, texts, strict=True)] == [(0, b"")] * 2
+    processes = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in "ab"]
+    texts = [process.communicate(timeout=120) for process in processes]
+    assert [(process.returncode, err) for process, (_, err) in zip(processes, texts, strict=True)] == [(0, b"")] * 2
     alone = subprocess.run([*command[:7], "--format", "json"], cwd=tmp_path, check=True, capture_output=True)
     for out, _ in texts:
         assert without_cost(out.decode()) == without_cost(alone.stdout.decode())

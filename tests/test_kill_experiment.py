@@ -59,8 +59,8 @@ def files(tmp_path: Path) -> Path:
 
 
 def command(out: str, *options: str) -> list[str]:
-    own = ["experiment", "run", "small.toml", "--jobs", "1", "--out", out, "--overwrite"]
-    return [sys.executable, "-m", "cellyard", *own, *options]
+    arguments = ["experiment", "run", "small.toml", "--jobs", "1", "--out", out, "--overwrite"]
+    return [sys.executable, "-m", "cellyard", *arguments, *options]
 
 
 def begun(files: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -133,9 +133,11 @@ def test_an_experiment_that_is_killed_loses_no_run_and_makes_the_same_tables(fil
         before = seen(store)
         kills += killed(process)
         found["runs left in the log"] += store.with_name("runs.sqlite-wal").exists()
-        there = check(before, store, runs)
-        found["before the first run" if not there else "after the last run" if there == RUNS else "between"] += 1
-        if there == RUNS:  # to the end, then from the start
+        stored_runs = check(before, store, runs)
+        found[
+            "before the first run" if not stored_runs else "after the last run" if stored_runs == RUNS else "between"
+        ] += 1
+        if stored_runs == RUNS:  # to the end, then from the start
             subprocess.run(command("out"), cwd=files, check=True, capture_output=True)
             assert tables(out) == whole
             shutil.rmtree(out)
@@ -160,9 +162,9 @@ def test_experiments_on_one_store_that_are_killed_lose_and_double_nothing(files:
         if check(before, store, runs) == RUNS:
             store.unlink()
             ends += 1
-    both = [begun(files, out, "--store", "shared.sqlite") for out in "ab"]
-    errors = [process.communicate(timeout=120)[1] for process in both]
-    assert errors == [b"", b""] and [process.returncode for process in both] == [0, 0]
+    processes = [begun(files, out, "--store", "shared.sqlite") for out in "ab"]
+    errors = [process.communicate(timeout=120)[1] for process in processes]
+    assert errors == [b"", b""] and [process.returncode for process in processes] == [0, 0]
     assert [tables(files / out) for out in "ab"] == [whole, whole] and kept_runs(store) == runs
     print(f"{kills} kills; {ends} times all had finished")
 
@@ -185,8 +187,8 @@ def ready(pool: Workers, killed: set[int]) -> list[int]:
 def test_an_experiment_whose_workers_are_killed_makes_the_same_table(files: Path) -> None:
     pytest.importorskip("distributed")
     draw = random.Random(SEED)
-    asked = Experiment.read(files / "small.toml")
-    whole = list(asked.run().records())
+    experiment = Experiment.read(files / "small.toml")
+    whole = list(experiment.run().records())
     killed: set[int] = set()
     idle = 0
     with Workers(number=2) as pool:
@@ -195,7 +197,7 @@ def test_an_experiment_whose_workers_are_killed_makes_the_same_table(files: Path
             victim = draw.choice(ready(pool, killed))
             killed.add(victim)
             with Store(files / f"{number}.sqlite") as store:
-                engine = asked.engine(store=store, options={"on": pool})
+                engine = experiment.engine(store=store, options={"on": pool})
                 ended = threading.Event()
 
                 def kill(path: Path = store.path, victim: int = victim, ended: Any = ended) -> None:
@@ -206,7 +208,7 @@ def test_an_experiment_whose_workers_are_killed_makes_the_same_table(files: Path
 
                 killer = threading.Thread(target=kill)
                 killer.start()
-                outcome = asked.run(runner=engine)
+                outcome = experiment.run(runner=engine)
                 idle += killer.is_alive()
                 ended.set()
                 killer.join()

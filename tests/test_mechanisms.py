@@ -21,5 +21,9 @@ def test_every_policy_and_feedback_is_compared(family: str) -> None:
     pytest.importorskip("matplotlib")
     (known,) = (found for found in json.loads(_engine.registry())["families"] if found["name"] == family)
     used = [getattr(mechanism, family) for mechanism in import_module("mechanisms").MECHANISMS]
-    shown = {one if isinstance(one, str) else next(iter(one.TAG.values())) for one in used if one is not None}
+    shown = {
+        component if isinstance(component, str) else next(iter(component.TAG.values()))
+        for component in used
+        if component is not None
+    }
     assert shown == {component["name"] for component in known["components"]} - LEFT_OUT

@@ -118,8 +118,8 @@ def test_a_figure_shows_itself_and_leaves_matplotlib_as_it_was() -> None:
         assert mpl.get_backend() == "svg" and dict(mpl.rcParams) == settings
     finally:
         mpl.use(before)
-    for one in (drawn, figure):
-        assert one._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    for shown_figure in (drawn, figure):
+        assert shown_figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
     with pytest.raises(cy.UsageError, match="no series to draw: probes record them"):
         cy.plot.over_time([])
 
@@ -200,9 +200,11 @@ def small_experiment() -> ex.Experiment:
 
 def test_a_notebook_shows_how_far_an_experiment_is_and_that_it_is_done(notebook: list[dict[str, str]]) -> None:
     outcome = small_experiment().run(jobs=1)
-    texts = [one["text/plain"] for one in notebook]
+    texts = [update["text/plain"] for update in notebook]
     assert len(texts) > 3 and texts[0].startswith("small: 0 of 2 points, ")
-    assert any(re.fullmatch(r"small: 1 of 2 points, \d of 8 runs, .* runs/s, about \d+ s left", one) for one in texts)
+    assert any(
+        re.fullmatch(r"small: 1 of 2 points, \d of 8 runs, .* runs/s, about \d+ s left", update) for update in texts
+    )
     assert re.fullmatch(r"small: done after \d+\.\d s", texts[-1])
     assert notebook[-2]["text/html"].startswith("<progress max='8' value='")
     assert outcome.runs == 8

@@ -58,8 +58,8 @@ class Page(HTMLParser):
         if "h2" in self._open:
             self._heading = data
         if {"td", "th"} & set(self._open):
-            mark, own = self.tables[self._heading][-1][-1]
-            self.tables[self._heading][-1][-1] = (mark, own + data)
+            mark, cell_text = self.tables[self._heading][-1][-1]
+            self.tables[self._heading][-1][-1] = (mark, cell_text + data)
 
     def attributes(self, tag: str, name: str) -> list[str]:
         return [attributes[name] for kind, attributes in self.elements if kind == tag and name in attributes]
@@ -145,24 +145,24 @@ def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path)
     )
 
 
-def test_of_a_part_of_a_table_no_section_is_empty_and_what_is_not_told_is_counted() -> None:
+def test_a_report_of_some_rows_omits_sections_and_says_so() -> None:
     study = load("cell-discard")
     (row,) = study.tables["red"].rows[:1]
     metrics = dict.fromkeys(study.measures.names, 0.5)
     rows = Rows([replace(row, simulated=metrics)])
-    both = page(study, rows, DOCUMENT, []), summary(study, rows, DOCUMENT)
-    for text in both:
+    pages = page(study, rows, DOCUMENT, []), summary(study, rows, DOCUMENT)
+    for text in pages:
         assert "Not told, as only a part of their tables was run" in text and "red (1 of" in text
-    assert not {"Agreement", "Claims", "Not matched"} & set(Page(both[0]).text("h2"))
-    headings = re.findall(r"^## (.*)$", both[1], re.M)
+    assert not {"Agreement", "Claims", "Not matched"} & set(Page(pages[0]).text("h2"))
+    headings = re.findall(r"^## (.*)$", pages[1], re.M)
     assert "Answer" in headings and not {"Agreement", "Claims", "Not matched"} & set(headings)
 
 
-def test_figures_of_rows_that_were_not_run_are_counted_and_drawing_tells_how_far_it_is(
+def test_omitted_figures_are_counted_and_drawing_reports_its_progress(
     shown: Page, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = "4 of the study's 8 figures: the others show rows that were not run."
-    assert told in shown.text("p") and told in (folder / "README.md").read_text(encoding="utf-8")
+    sentence = "4 of the study's 8 figures: the others show rows that were not run."
+    assert sentence in shown.text("p") and sentence in (folder / "README.md").read_text(encoding="utf-8")
     assert study_report.undrawn_note(STUDY, 8) == ""
     assert study_report.undrawn_note(STUDY, 0).startswith("None of the study's 8 figures: ")
 
@@ -197,7 +197,7 @@ def test_a_table_on_the_page_has_every_row_with_simulated_range_and_published(
             assert float(texts[place + 3]) == pytest.approx(row["simulated"][metric] - float(published), abs=0.5)
 
 
-def test_every_claim_that_was_judged_is_told_with_its_evidence(shown: Page, document: dict[str, Any]) -> None:
+def test_every_judged_claim_is_shown_with_its_evidence(shown: Page, document: dict[str, Any]) -> None:
     judged = [claim.text for claim in STUDY.claims if set(claim.tables) <= set(TABLES)]
     assert [claim["text"] for claim in document["claims"]] == judged and judged
     verdicts = ["holds" if claim["holds"] else "refuted" for claim in document["claims"]]
@@ -207,7 +207,7 @@ def test_every_claim_that_was_judged_is_told_with_its_evidence(shown: Page, docu
         assert claim["text"] in claims and claim["evidence"] in claims
 
 
-def test_what_is_assumed_and_shared_is_told_whole(shown: Page) -> None:
+def test_assumptions_and_shared_values_are_shown_completely(shown: Page) -> None:
     _, *assumed = shown.tables["Assumed"]
     expected = [
         [f"{a['what']}{a['value']}", a["tried"], a["effect"], " ".join(a["reason"].split())]
@@ -219,7 +219,7 @@ def test_what_is_assumed_and_shared_is_told_whole(shown: Page) -> None:
     assert STUDY.info["effects"]["text"] in shown.whole
 
 
-def test_the_answer_is_told_first_as_the_document_has_it(shown: Page, folder: Path, document: dict[str, Any]) -> None:
+def test_the_page_begins_with_the_answer_of_the_document(shown: Page, folder: Path, document: dict[str, Any]) -> None:
     assert len(document["answer"]) == 5 and shown.text("h2")[0] == "Answer"
     assert " ".join(document["answer"]) in shown.text("p")
     text = (folder / "README.md").read_text(encoding="utf-8")
@@ -233,8 +233,8 @@ def test_the_answer_is_told_first_as_the_document_has_it(shown: Page, folder: Pa
 def test_prose_of_rows_that_do_not_match_has_the_numbers_of_this_run(shown: Page, document: dict[str, Any]) -> None:
     found = [text for text in shown.text("p") if text.startswith("LAN, 15 sources, K = 1000, UBR: ")]
     wanted = {"table": "2-3", "configuration": "lan", "sources": 15, "buffer_cells": 1000, "drop_policy": "tail-drop"}
-    (one,) = [row["simulated"] for row in document["rows"] if wanted.items() <= row.items()]
-    numbers = f"published 0.22 and 0.31, simulated {one['efficiency']:.2f} and {one['fairness']:.2f}. "
+    (row_values,) = [row["simulated"] for row in document["rows"] if wanted.items() <= row.items()]
+    numbers = f"published 0.22 and 0.31, simulated {row_values['efficiency']:.2f} and {row_values['fairness']:.2f}. "
     assert len(found) == 1 and numbers in found[0]
     assert not any("table 6" in text for text in shown.text("p"))  # it was not run
 
@@ -248,12 +248,12 @@ def test_prose_of_rows_that_do_not_match_has_the_numbers_of_this_run(shown: Page
         ("guaranteed-rate", "1-2", "periods", "drop_policy", ("selective-drop",)),
     ],
 )
-def test_services_and_policies_keep_colour_and_marker_whatever_else_is_drawn(
+def test_services_and_policies_have_fixed_colours_and_markers(
     name: str, table: str, figure: str, key: str, values: tuple[str, ...]
 ) -> None:
     def styles(rows: Rows) -> dict[str, tuple[Any, Any]]:
         drawn = getattr(study.part("figures"), figure)(study, rows).figure
-        lines = {one.get_label(): one.lines[0] for axes in drawn.axes for one in axes.containers}
+        lines = {container.get_label(): container.lines[0] for axes in drawn.axes for container in axes.containers}
         return {label: (line.get_color(), line.get_marker()) for label, line in lines.items()}
 
     study = load(name)
@@ -289,7 +289,7 @@ def judged_apart(document: dict[str, Any]) -> dict[tuple[str, str, str], float]:
     return found
 
 
-def test_not_matched_are_just_the_rows_outside_and_far_and_out_marks_all_outside(
+def test_rows_not_matched_are_those_far_outside_and_all_outside_are_marked(
     shown: Page, document: dict[str, Any]
 ) -> None:
     outside = judged_apart(document)
@@ -311,7 +311,7 @@ def test_not_matched_are_just_the_rows_outside_and_far_and_out_marks_all_outside
         assert not any("out" in mark.split() for line in lines for mark, text in line if ".." in text)
 
 
-def test_the_summary_tells_the_same_in_markdown(folder: Path, document: dict[str, Any]) -> None:
+def test_the_summary_has_the_same_content_in_markdown(folder: Path, document: dict[str, Any]) -> None:
     text = (folder / "README.md").read_text(encoding="utf-8")
     command = "cellyard study report ubr-plus --table 1 --table 2-3"
     assert f"Written by `{command}` with 1 replications, of which `simulated` is the median, seed 1, " in text
@@ -327,7 +327,7 @@ def test_the_summary_tells_the_same_in_markdown(folder: Path, document: dict[str
     assert headings == ["Answer", "Agreement", "Behind the answer", "Claims", "Figures", *titles]
     behind = text.split("## Behind the answer")[1].split("## Claims")[0]
     assert [line.split(" | ")[1] for line in behind.splitlines() if line.startswith("| ")][2:] == [
-        one["what"] for one in document["evidence"]
+        evidence["what"] for evidence in document["evidence"]
     ]
     assert behind.count("not known") == len(document["evidence"]) > 10  # of one replication
     images = re.findall(r"^!\[.+\]\((.+)\)$", text, re.M)
@@ -344,7 +344,7 @@ def test_the_summary_tells_the_same_in_markdown(folder: Path, document: dict[str
 def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: str) -> None:
     study = load(name)
     metrics = {metric for table in study.tables.values() for metric in table.metrics}
-    rows = Rows(replace(one, simulated=dict.fromkeys(metrics, 0.5)) for one in select(study))
+    rows = Rows(replace(row, simulated=dict.fromkeys(metrics, 0.5)) for row in select(study))
     claims = [{"text": claim.text, "holds": True, "evidence": "none"} for claim in study.claims]
     pictures = [Picture(f"table-{table}", "title", "text", "") for table in study.tables]
     found = Page(page(study, rows, {**DOCUMENT, "claims": claims}, pictures))
@@ -372,7 +372,7 @@ APART = {"efficiency": 0.5}, {"efficiency": 0.8}
     ],
     ids=["apart", "matched"],
 )
-def test_rows_that_match_are_not_told_as_unmatched(values: tuple[dict[str, float], ...], expected: list[str]) -> None:
+def test_rows_that_match_are_not_listed_as_unmatched(values: tuple[dict[str, float], ...], expected: list[str]) -> None:
     text = "published {a.published[efficiency]}, simulated {a.simulated[efficiency]}, "
     text += "error {a.error[efficiency]}, rank {a.rank[efficiency]}"
     study = Study("s", Path(), {"unmatched": [{"text": text, "rows": {"a": {"table": "t"}}}]})
@@ -414,7 +414,7 @@ def test_a_published_value_is_out_beyond_its_range_and_listed_when_far(judged: R
 def test_the_farthest_come_first() -> None:
     distances = (0.15, 0.35, 0.25)
     far, _ = outside(Rows(row(0.5 + d, 0.5, 0.45, 0.55) for d in distances))
-    assert [one.published["efficiency"] for one, _ in far] == [0.85, 0.75, 0.65] and min(distances) > FAR
+    assert [outlier.published["efficiency"] for outlier, _ in far] == [0.85, 0.75, 0.65] and min(distances) > FAR
 
 
 #: Text that closes any element it stands in, unless escaped.
@@ -443,7 +443,7 @@ def hostile(tmp_path: Path) -> Study:
 
 def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
     """Return one row far from the published value, and a document with a claim."""
-    rows = Rows(replace(one, simulated={"efficiency": 0.5}, ranges={"efficiency": (0.4, 0.6)}) for one in select(study))
+    rows = Rows(replace(row, simulated={"efficiency": 0.5}, ranges={"efficiency": (0.4, 0.6)}) for row in select(study))
     whole = {
         "rows": 1,
         "mean_abs_error": 0.4,
@@ -510,7 +510,7 @@ def test_an_assumption_without_alternatives_names_none_in_the_summary(hostile: S
 
 def test_without_replications_nothing_is_judged_by_its_range(hostile: Study) -> None:
     rows, document = results_of(hostile)
-    single = Rows(replace(one, ranges={}) for one in rows)
+    single = Rows(replace(row, ranges={}) for row in rows)
     found = Page(page(hostile, single, {**document, "replications": None, "centre": None, "claims": []}, []))
     assert "one run of each row as published" in found.whole
     assert (
@@ -547,7 +547,7 @@ def test_the_rows_that_make_half_of_an_error_are_named_the_worst_first() -> None
     rows = Rows(
         Row("t", {"n": n}, {"efficiency": 0.5}, simulated={"efficiency": 0.5 + error}) for n, error in errors.items()
     )
-    told = "Half of the error in efficiency comes from 1 of 4 rows: table t (2) 50 %."
-    assert where_errors_come_from(study, rows) == [told]
+    sentence = "Half of the error in efficiency comes from 1 of 4 rows: table t (2) 50 %."
+    assert where_errors_come_from(study, rows) == [sentence]
     assert where_errors_come_from(study, rows.where(n=(1, 3)))[0].endswith("1 of 2 rows: table t (3) 67 %.")
     assert not where_errors_come_from(study, rows.where(n=4))

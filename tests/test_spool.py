@@ -68,15 +68,15 @@ def test_what_goes_to_the_disk_is_what_memory_has(tmp_path: Path, hold_bytes: in
     assert parts.keys() == {0, 1, 2, 3} and min(parts.values()) >= (2 if hold_bytes < 1_000_000 else 1)
 
 
-def test_any_slice_is_that_of_an_array(tmp_path: Path) -> None:
+def test_slices_equal_those_of_an_array(tmp_path: Path) -> None:
     draw = random.Random(7)
     for _ in range(40):
         whole = np.random.default_rng(draw.randrange(1000)).random(draw.randrange(60))
         with Spool(tmp_path) as spool:
             column, other = SpooledArray(spool, "=f8"), SpooledArray(spool, "=f8")
-            for some in np.split(whole, sorted(draw.randrange(61) for _ in range(draw.randrange(6)))):
-                column.append(some)
-                other.append(some + 1)
+            for piece in np.split(whole, sorted(draw.randrange(61) for _ in range(draw.randrange(6)))):
+                column.append(piece)
+                other.append(piece + 1)
             assert len(column) == len(whole) and column.tolist() == whole.tolist()
             assert np.array_equal(np.asarray(column, float), whole)
             assert "".join(json_pieces({"a": column})) == json_text({"a": whole})
@@ -157,12 +157,12 @@ def limited(tmp_path: Path, size: int, *options: str) -> subprocess.CompletedPro
     )
 
 
-def test_a_disk_that_is_full_before_a_run_ends_is_told_once_and_what_had_finished_is_kept(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_during_a_run_is_reported_once_and_finished_runs_are_kept(tmp_path: Path) -> None:
     (tmp_path / "cells.toml").write_text(CELLS)
     done = limited(tmp_path, 4 << 20, "--grid", "duration=1 ms,2 ms,1 s")
     assert (done.returncode, done.stdout) == (1, "")
-    told = [line for line in done.stderr.splitlines() if " of 3 runs, " not in line]
-    assert told == [
+    messages = [line for line in done.stderr.splitlines() if " of 3 runs, " not in line]
+    assert messages == [
         "out: probe data cannot be written: File too large; the result files are unchanged, "
         "and 2 finished runs are kept in out/runs.sqlite"
     ]
@@ -177,7 +177,9 @@ def test_where_the_disk_is_full_few_points_stay_in_memory_and_are_printed(tmp_pa
     assert len(run["series"][0]["value"]) > 3_000
 
 
-def test_what_may_stay_in_memory_then_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probe_data_in_memory_have_a_limit_when_the_disk_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Any) -> int:
         raise SpoolError(28, os.strerror(28), "out")
 

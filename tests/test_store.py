@@ -37,54 +37,54 @@ class Efficiency:
     identity = "efficiency"
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        self.asked += 1
+        self.calls += 1
         return {"efficiency": result["totals"]["efficiency"]}
 
 
 def runs(jobs: list[Job], path: Path, **options: Any) -> tuple[list[Mapping[str, Any]], int]:
     """Return results in order, and the number of runs made."""
     with Store(path) as store:
-        found = sorted(run_jobs(jobs, store=store, **options), key=lambda one: one.index)
+        found = sorted(run_jobs(jobs, store=store, **options), key=lambda run: run.index)
         assert store.failure is None
-    return [one.result for one in found], sum(one.cpu_seconds > 0 for one in found)
+    return [run.result for run in found], sum(run.cpu_seconds > 0 for run in found)
 
 
-def test_what_is_stored_is_found_and_not_run_again(tmp_path: Path) -> None:
+def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     jobs = [Job(CANONICAL, replication) for replication in range(4)]
     assert runs(jobs[:2], path)[1] == 2
-    fresh = [one.result for one in sorted(run_jobs(jobs), key=lambda one: one.index)]
+    fresh = [run.result for run in sorted(run_jobs(jobs), key=lambda run: run.index)]
     assert runs(jobs, path) == (fresh, 2)
     assert runs(jobs, path) == (fresh, 0)
     assert runs([Job(SHORT.with_seed(2).canonical, 0), Job(CANONICAL)], path)[1] == 2
     assert [file.name for file in tmp_path.iterdir()] == ["runs.sqlite"]
 
 
-def test_jobs_that_are_one_run_are_run_once(tmp_path: Path) -> None:
+def test_equal_jobs_run_once(tmp_path: Path) -> None:
     jobs = [Job(CANONICAL, 1), Job(CANONICAL, 0), Job(CANONICAL, 1)]
-    told: list[float] = []
-    found, made = runs(jobs, tmp_path / "runs.sqlite", on_progress=told.append)
-    assert made == 2 and found[0] == found[2] != found[1] and told[-1] == 3
+    reported: list[float] = []
+    found, made = runs(jobs, tmp_path / "runs.sqlite", on_progress=reported.append)
+    assert made == 2 and found[0] == found[2] != found[1] and reported[-1] == 3
 
 
-def test_a_whole_result_answers_for_whatever_is_kept_of_it_and_what_was_kept_is_found_by_itself(tmp_path: Path) -> None:
+def test_kept_parts_are_derived_from_a_stored_whole_result_and_then_stored(tmp_path: Path) -> None:
     keep = Efficiency()
-    plain = [Job(CANONICAL, replication) for replication in range(3)]
-    some = [Job(CANONICAL, replication, keep) for replication in range(3)]
-    whole, _ = runs(plain, tmp_path / "a.sqlite")
-    found, made = runs(some, tmp_path / "a.sqlite")
-    assert made == 0 and keep.asked == 3
-    assert found == [{"efficiency": one["totals"]["efficiency"]} for one in whole]
-    assert runs(some, tmp_path / "a.sqlite") == (found, 0) and keep.asked == 3, "it is stored as well"
+    unkept = [Job(CANONICAL, replication) for replication in range(3)]
+    kept = [Job(CANONICAL, replication, keep) for replication in range(3)]
+    whole, _ = runs(unkept, tmp_path / "a.sqlite")
+    found, made = runs(kept, tmp_path / "a.sqlite")
+    assert made == 0 and keep.calls == 3
+    assert found == [{"efficiency": result["totals"]["efficiency"]} for result in whole]
+    assert runs(kept, tmp_path / "a.sqlite") == (found, 0) and keep.calls == 3, "it is stored as well"
     # The reverse also holds: a run of which only a part is kept is stored whole, too.
-    assert runs(some, tmp_path / "b.sqlite") == (found, 3)
-    assert runs(plain, tmp_path / "b.sqlite") == (whole, 0)
+    assert runs(kept, tmp_path / "b.sqlite") == (found, 3)
+    assert runs(unkept, tmp_path / "b.sqlite") == (whole, 0)
 
 
-def test_of_a_run_with_probes_that_keeps_a_part_only_that_part_is_stored(tmp_path: Path) -> None:
+def test_of_a_run_with_probes_only_the_kept_part_is_stored(tmp_path: Path) -> None:
     watched = SHORT.with_values({"probe": [cy.CwndProbe(of="vc1")]}).canonical
     found, made = runs([Job(watched, None, Efficiency())], tmp_path / "runs.sqlite")
     assert made == 1 and runs([Job(watched, None, Efficiency())], tmp_path / "runs.sqlite") == (found, 0)
@@ -94,14 +94,14 @@ def test_of_a_run_with_probes_that_keeps_a_part_only_that_part_is_stored(tmp_pat
 
 
 @pytest.mark.parametrize("options", [{"kernel": "slotted"}, {"digest": True}])
-def test_runs_that_are_asked_for_otherwise_leave_the_store_alone(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_forced_kernels_and_digests_do_not_use_the_store(tmp_path: Path, options: dict[str, Any]) -> None:
     jobs = [Job(CANONICAL)]
     assert runs(jobs, tmp_path / "runs.sqlite", **options)[1] == 1
     assert runs(jobs, tmp_path / "runs.sqlite", **options)[1] == 1
     assert stored(tmp_path / "runs.sqlite") == 0
 
 
-def test_results_of_another_engine_are_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_different_engines_are_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "runs.sqlite"
     assert runs([Job(CANONICAL)], path)[1] == 1
     monkeypatch.setattr(_engine, "build", lambda: "next")
@@ -109,22 +109,22 @@ def test_results_of_another_engine_are_another_run(tmp_path: Path, monkeypatch: 
     assert stored(path) == 2
 
 
-def test_stored_series_and_drops_come_back_as_they_were(tmp_path: Path) -> None:
+def test_stored_series_and_drops_are_read_back_unchanged(tmp_path: Path) -> None:
     probes = [cy.CwndProbe(of="vc1"), cy.QueueProbe(of="west->east", interval="500 ns"), cy.TraceProbe(of="vc1")]
     watched = SHORT.with_values({"probe": probes, "duration": "40 ms"})
     jobs = [Job(watched.canonical, replication) for replication in range(2)]
     (ran, made), (loaded, none) = runs(jobs, tmp_path / "runs.sqlite"), runs(jobs, tmp_path / "runs.sqlite")
     assert (made, none) == (2, 0)
-    for one, other in zip(map(cy.RunResult, ran), map(cy.RunResult, loaded), strict=True):
-        assert one == other and json.dumps(one.to_dict()) == json.dumps(other.to_dict())
-        cwnd, queue = other.series
+    for fresh, stored_result in zip(map(cy.RunResult, ran), map(cy.RunResult, loaded), strict=True):
+        assert fresh == stored_result and json.dumps(fresh.to_dict()) == json.dumps(stored_result.to_dict())
+        cwnd, queue = stored_result.series
         assert len(queue.value) > PIECE_NUMBERS and len(cwnd.value) > 5
         assert isinstance(queue.value, np.ndarray) and queue.value.dtype == float
-        assert isinstance(other.data["trace"], Drops) and len(other.data["trace"]) > 10
+        assert isinstance(stored_result.data["trace"], Drops) and len(stored_result.data["trace"]) > 10
     assert cy.RunResult(ran[0]) != cy.RunResult(loaded[1])
 
 
-def test_runs_of_an_earlier_engine_can_be_read_and_made_again(tmp_path: Path) -> None:
+def test_runs_of_an_earlier_engine_can_be_read_and_repeated(tmp_path: Path) -> None:
     """The store predates line breaks and averages of drops in documents.
 
     It has one run with probes and two replications.
@@ -141,10 +141,10 @@ def test_runs_of_an_earlier_engine_can_be_read_and_made_again(tmp_path: Path) ->
             result, again = found.data, store.scenario(run).run(replication=run.replication).only.data
             for part in ("totals", "vcs", "ports"):
                 assert result[part] == again[part]
-            for one, other in zip(result["series"], again["series"], strict=True):
+            for series, series_again in zip(result["series"], again["series"], strict=True):
                 assert (
-                    one["time_s"].tolist() == other["time_s"].tolist()
-                    and one["value"].tolist() == other["value"].tolist()
+                    series["time_s"].tolist() == series_again["time_s"].tolist()
+                    and series["value"].tolist() == series_again["value"].tolist()
                 )
             assert list(result["trace"]) == list(again["trace"])
             traced += len(result["trace"])
@@ -186,7 +186,7 @@ def tampered(path: Path, statement: str) -> None:
         "DELETE FROM piece WHERE run = 2",
     ],
 )
-def test_a_result_that_is_not_as_it_was_written_is_refused_by_its_name(tmp_path: Path, statement: str) -> None:
+def test_a_damaged_result_is_refused_with_its_name(tmp_path: Path, statement: str) -> None:
     path = tmp_path / "runs.sqlite"
     jobs = [Job(SHORT.with_values({"probe": [cy.CwndProbe(of="vc1")]}).canonical, n) for n in range(2)]
     runs(jobs[:1], path)
@@ -195,8 +195,8 @@ def test_a_result_that_is_not_as_it_was_written_is_refused_by_its_name(tmp_path:
         tampered(path, "UPDATE piece SET run = run + 10")
         statement = "UPDATE piece SET run = 13 - run"
     tampered(path, statement)
-    told = r"runs\.sqlite: the run of two TCPs, seed 1, replication 1 is damaged: its checksum does not match"
-    with Store(path) as store, pytest.raises(cy.UsageError, match=told):
+    message = r"runs\.sqlite: the run of two TCPs, seed 1, replication 1 is damaged: its checksum does not match"
+    with Store(path) as store, pytest.raises(cy.UsageError, match=message):
         store.get(jobs[1].identity)
 
 
@@ -211,7 +211,7 @@ def refused(path: Path) -> str:
     return str(caught.value)
 
 
-def test_what_is_no_store_is_refused_and_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_files_that_are_no_store_are_refused_and_nothing_is_left_behind(tmp_path: Path) -> None:
     folder, text, other = tmp_path / "folder", tmp_path / "text", tmp_path / "other.sqlite"
     folder.mkdir()
     text.write_text("my thesis\n" * 100)
@@ -232,8 +232,8 @@ def test_what_is_no_store_is_refused_and_nothing_is_left_behind(tmp_path: Path) 
 def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.sqlite") as store:
         store.connection.execute("PRAGMA user_version = 7")
-    told = refused(tmp_path / "runs.sqlite")
-    assert "is a store of version 7, written by a newer Cellyard; this one reads up to 2" in told
+    message = refused(tmp_path / "runs.sqlite")
+    assert "is a store of version 7, written by a newer Cellyard; this one reads up to 2" in message
 
 
 def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +249,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monke
     assert "version 3" in refused(path)
 
 
-def test_a_store_whose_making_was_cut_short_is_made_to_the_end(tmp_path: Path) -> None:
+def test_a_store_whose_creation_was_interrupted_is_completed(tmp_path: Path) -> None:
     (tmp_path / "empty.sqlite").touch()
     begun = sqlite3.connect(tmp_path / "begun.sqlite")
     begun.execute("PRAGMA journal_mode = WAL")
@@ -292,7 +292,7 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, n
     assert [file.name for file in tmp_path.iterdir()] == ["runs.sqlite"]
 
 
-def test_stores_that_are_opened_at_once_are_made_once(tmp_path: Path) -> None:
+def test_a_store_that_several_processes_open_at_once_is_created_once(tmp_path: Path) -> None:
     refused: list[cy.UsageError] = []
 
     def enter(path: Path, gate: threading.Barrier) -> None:
@@ -327,21 +327,21 @@ class Busy(sqlite3.Connection):
         return super().execute(statement, *values)
 
 
-@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("exists", [False, True])
 def test_opening_a_store_waits_whichever_statement_finds_it_busy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool
 ) -> None:
     path = tmp_path / "runs.sqlite"
-    if there:
+    if exists:
         assert runs([Job(CANONICAL)], path)[1] == 1
     connect = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda *names, **options: connect(*names, **options, factory=Busy))
     with Store(path) as store:
         assert len(store.connection.__dict__["tried"]) > 5
-        assert len(list(store.runs())) == there
+        assert len(list(store.runs())) == exists
 
 
-def test_several_threads_with_connections_of_their_own_double_nothing(tmp_path: Path) -> None:
+def test_several_threads_with_separate_connections_store_each_run_once(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     jobs = [Job(CANONICAL, replication) for replication in range(100)]
     failures = []
@@ -362,7 +362,7 @@ def test_several_threads_with_connections_of_their_own_double_nothing(tmp_path: 
         assert [store.get(job.identity) for job in jobs] == [{"replication": n} for n in range(100)]
 
 
-def test_a_writer_waits_for_another_and_tells_when_that_takes_too_long(
+def test_a_writer_waits_for_another_and_reports_when_that_takes_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "BUSY_SECONDS", 0.3)
@@ -376,7 +376,7 @@ def test_a_writer_waits_for_another_and_tells_when_that_takes_too_long(
         assert other.get(identity) == {"n": 1}
 
 
-def test_what_is_tried_again_when_many_open_and_close_a_file_at_once() -> None:
+def test_busy_files_are_retried() -> None:
     errors = []
     for code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         error = sqlite3.OperationalError("not now")
@@ -438,7 +438,7 @@ def test_a_shared_store_that_cannot_be_used_ends_the_command_before_anything_run
     assert cli("run", lan, "--store", "").returncode == 2
 
 
-def test_finished_runs_of_an_earlier_version_are_told_of(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_a_note_mentions_finished_runs_of_an_earlier_version(cli: Cli, lan: Path, tmp_path: Path) -> None:
     options = ("run", lan, "--set", "duration=5 ms", "--out", "out")
     assert cli(*options).returncode == 0
     (tmp_path / "out/runs.jsonl").write_text("{}\n")

@@ -39,7 +39,7 @@ class Goodput:
 def filled(path: Path, *jobs: Job) -> list[Mapping[str, Any]]:
     """Return the results of jobs in order, after storing them."""
     with Store(path) as store:
-        return [one.result for one in sorted(run_jobs(jobs, threads=1, store=store), key=lambda one: one.index)]
+        return [run.result for run in sorted(run_jobs(jobs, threads=1, store=store), key=lambda run: run.index)]
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
-def test_a_stored_run_is_made_again_from_its_scenario_and_replication(cli: Cli, path: Path, tmp_path: Path) -> None:
+def test_a_stored_run_is_repeated_from_its_scenario_and_replication(cli: Cli, path: Path, tmp_path: Path) -> None:
     with Store(path) as store:
         for run in store.runs():
             known, scenario = store.result(run), store.scenario(run)
@@ -68,15 +68,15 @@ def test_a_stored_run_is_made_again_from_its_scenario_and_replication(cli: Cli, 
     assert done.returncode == 0, done.stderr
     (run_again,) = json.loads(done.stdout)["runs"]
     assert (run_again["replication"], run_again["totals"]["goodput_mbps"]) == (1, number) and run_again["series"]
-    for which, told in (
+    for prefix, message in (
         ("zz", f"zz: no scenario in {path} with a hash that begins so; there are: "),
         ("", ": several scenarios in "),
     ):
-        wrong = cli("store", "scenario", path, which)
-        assert wrong.returncode == 2 and told in wrong.stderr
-        assert all(f"{one[:8]} (probed)" in wrong.stderr for one in hashes)
-    both = cli("run", again, "--replication", "1", "--replications", "2")
-    assert (both.returncode, both.stderr) == (
+        wrong = cli("store", "scenario", path, prefix)
+        assert wrong.returncode == 2 and message in wrong.stderr
+        assert all(f"{scenario_hash[:8]} (probed)" in wrong.stderr for scenario_hash in hashes)
+    refused = cli("run", again, "--replication", "1", "--replications", "2")
+    assert (refused.returncode, refused.stderr) == (
         2,
         "--replications and --replication cannot be used together: give the number of runs, or the one replication to run\n",
     )
@@ -84,23 +84,21 @@ def test_a_stored_run_is_made_again_from_its_scenario_and_replication(cli: Cli, 
         SHORT.run(replication=1, replications=2)
 
 
-def test_show_tells_what_is_there(cli: Cli, path: Path) -> None:
+def test_show_lists_the_runs_of_a_store(cli: Cli, path: Path) -> None:
     done = cli("store", "show", path)
     assert done.returncode == 0 and done.stdout.startswith(f"{path}: 4 runs, ")
     groups = json.loads(cli("store", "show", path, "--format", "json").stdout)["groups"]
-    assert [(one["scenario_name"], one["scenarios"], one["runs"]) for one in groups] == [
+    assert [(group["scenario_name"], group["scenarios"], group["runs"]) for group in groups] == [
         ("probed", 2, 2),
         ("two TCPs", 1, 2),
     ]
-    assert all(one["engine_build"] == _engine.build() and one["bytes"] > 0 for one in groups)
+    assert all(group["engine_build"] == _engine.build() and group["bytes"] > 0 for group in groups)
     folder = cli("store", "show", path.parent)  # as a folder of --out
     assert folder.stdout == done.stdout
     assert [file.name for file in path.parent.iterdir()] == ["runs.sqlite"]
 
 
-def test_export_has_the_numbers_of_the_runs_beside_what_says_which_they_are(
-    cli: Cli, path: Path, tmp_path: Path
-) -> None:
+def test_export_has_the_numbers_of_runs_with_their_identity(cli: Cli, path: Path, tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
     results = filled(path, *(Job(SHORT.canonical, replication) for replication in range(2)), Job(PROBED.canonical))
     assert cli("store", "export", path, "--out", "csv", "--format", "csv").returncode == 0
@@ -160,7 +158,7 @@ def test_a_missing_extra_is_named_in_one_sentence(
     assert capsys.readouterr().err == f"this needs the package {module}: pip install {module}\n"
 
 
-def test_merge_adds_what_is_missing_and_doubles_nothing(cli: Cli, path: Path, tmp_path: Path) -> None:
+def test_merge_adds_missing_runs_once(cli: Cli, path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     filled(other, Job(SHORT.canonical, 1), Job(SHORT.canonical, 2), Job(PROBED.with_seed(2).canonical))
     done = cli("store", "merge", "all.sqlite", path, other)
@@ -172,14 +170,14 @@ def test_merge_adds_what_is_missing_and_doubles_nothing(cli: Cli, path: Path, tm
     jobs = [*(Job(SHORT.canonical, n) for n in range(3)), Job(PROBED.canonical), Job(PROBED.with_seed(2).canonical)]
     with Store(tmp_path / "all.sqlite") as store:
         found = list(run_jobs(jobs, store=store))
-        assert [one.cpu_seconds for one in found] == [0.0] * 5
-        fresh = sorted(run_jobs(jobs), key=lambda one: one.index)
-        assert [cy.RunResult(one.result) for one in found] == [cy.RunResult(one.result) for one in fresh]
+        assert [run.cpu_seconds for run in found] == [0.0] * 5
+        fresh = sorted(run_jobs(jobs), key=lambda run: run.index)
+        assert [cy.RunResult(run.result) for run in found] == [cy.RunResult(run.result) for run in fresh]
     done = cli("store", "merge", path, path)
     assert done.returncode == 2 and "cannot be merged into itself" in done.stderr
 
 
-def test_merge_leaves_out_what_is_damaged_and_tells(cli: Cli, path: Path) -> None:
+def test_merge_leaves_out_damaged_runs_and_reports_them(cli: Cli, path: Path) -> None:
     _damage(path)
     done = cli("store", "merge", "new.sqlite", path)
     assert done.returncode == 1 and done.stdout == f"{path}: 3 runs added, 0 already in the store\n"
@@ -193,7 +191,7 @@ def _damage(path: Path) -> None:
     connection.close()
 
 
-def test_what_differs_in_two_stores_is_told_when_they_are_merged(path: Path, tmp_path: Path) -> None:
+def test_merge_reports_results_that_differ(path: Path, tmp_path: Path) -> None:
     job = Job(SHORT.canonical, 0)
     with Store(tmp_path / "other.sqlite") as other, Store(path) as store:
         other.add(job.identity, {"totals": {}})
@@ -204,7 +202,7 @@ def test_what_differs_in_two_stores_is_told_when_they_are_merged(path: Path, tmp
         assert store.get(job.identity) != {"totals": {}}
 
 
-def test_results_that_are_compressed_otherwise_are_the_same_when_stores_are_merged(path: Path, tmp_path: Path) -> None:
+def test_merge_ignores_differences_in_compression(path: Path, tmp_path: Path) -> None:
     job = Job(PROBED.canonical)
     filled(tmp_path / "other.sqlite", job)
     with Store(tmp_path / "other.sqlite") as other, Store(path) as store:
@@ -216,7 +214,7 @@ def test_results_that_are_compressed_otherwise_are_the_same_when_stores_are_merg
 
 
 @pytest.mark.parametrize("how", ["canonical = x'00'", "hash = x'00'"])
-def test_a_scenario_that_is_damaged_is_told_and_pruned(cli: Cli, path: Path, how: str) -> None:
+def test_a_damaged_scenario_is_reported_and_pruned(cli: Cli, path: Path, how: str) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE scenario SET {how} WHERE name = 'probed' AND seed = 1")
     connection.close()
@@ -231,9 +229,7 @@ def test_a_scenario_that_is_damaged_is_told_and_pruned(cli: Cli, path: Path, how
     assert cli("store", "query", path, "SELECT * FROM scenarios").returncode == 0
 
 
-def test_prune_removes_what_is_asked_for_and_nothing_else(
-    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prune_removes_only_the_selected_runs(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_engine, "build", lambda: "older")
     filled(path, Job(SHORT.canonical, 0))
     monkeypatch.undo()
@@ -254,7 +250,9 @@ def test_prune_removes_what_is_asked_for_and_nothing_else(
     assert done.returncode == 2 and "the store has no run of this build" in done.stderr
 
 
-def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diff_shows_which_numbers_changed_and_by_how_much(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = cli("store", "diff", path)
     assert done.returncode == 2 and "needs runs of two engine builds" in done.stderr
     before = filled(path, Job(SHORT.canonical, 0), Job(SHORT.canonical, 1))
@@ -272,7 +270,9 @@ def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, mo
     assert (found["before"], found["after"]) == (_engine.build(), "later")
     assert (found["both"], found["only_before"], found["only_after"]) == (2, 2, 1)
     segments = before[1]["totals"]["segments"], before[1]["vcs"][0]["segments"]
-    assert [(one["replication"], one["path"], one["before"], one["after"]) for one in found["moved"]] == [
+    assert [
+        (change["replication"], change["path"], change["before"], change["after"]) for change in found["moved"]
+    ] == [
         (1, "totals.segments", segments[0], segments[0] + 6),
         (1, "vcs.vc1.segments", segments[1], 2 * segments[1]),
     ]
@@ -283,15 +283,15 @@ def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, mo
         and "replication 1: vcs.vc1.segments" in text
     )
     assert "0.500" in text  # of twice as many
-    same = cli("store", "diff", path, "--scenario", "probed").stdout
-    assert "0 runs in both builds" in same and "no number changed" in same
+    unchanged = cli("store", "diff", path, "--scenario", "probed").stdout
+    assert "0 runs in both builds" in unchanged and "no number changed" in unchanged
     wrong = cli("store", "diff", path, "--from", "x", "--to", "y").stderr
     assert wrong.startswith(
         "--from x: the store has no run of this build; --to y: the store has no run of this build; builds in the store: "
     )
 
 
-def test_what_another_version_stored_is_told_and_no_fault(
+def test_runs_stored_by_another_version_are_a_usage_error(
     cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (known,) = filled(path, Job(SHORT.canonical, 0))
@@ -318,7 +318,7 @@ def test_what_another_version_stored_is_told_and_no_fault(
     assert cli("store", "scenario", path, of_it["scenario"]).stderr == done.stderr
 
 
-def test_diff_tells_of_points_that_moved(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diff_shows_changed_points(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(path) as store:
         (before,) = (result for run in store.runs(name="probed") if (result := store.result(run)) is not None)
         (series,) = before.data["series"]
@@ -330,7 +330,7 @@ def test_diff_tells_of_points_that_moved(cli: Cli, path: Path, monkeypatch: pyte
     assert (found["path"], found["after"] - found["before"]) == ("series.cwnd.vc1.value", 5)
 
 
-def test_diff_tells_of_traced_drops_that_moved(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diff_shows_changed_drops(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lossy = {"duration": "2 s", "probe": [cy.TraceProbe(of="tcp")]}
     canonical, path = cy.examples.scenario("lossy-link").with_values(lossy).canonical, tmp_path / "traced.sqlite"
     (result,) = filled(path, Job(canonical))
@@ -341,8 +341,8 @@ def test_diff_tells_of_traced_drops_that_moved(cli: Cli, tmp_path: Path, monkeyp
         with Store(path) as store:
             store.add(Job(canonical).identity, {**result, "trace": Drops(records, drops.words)})
         monkeypatch.undo()
-        told = cli("store", "diff", path, "--from", _engine.build(), "--to", build, "--format", "json")
-        return list(json.loads(told.stdout)["moved"])
+        done = cli("store", "diff", path, "--from", _engine.build(), "--to", build, "--format", "json")
+        return list(json.loads(done.stdout)["moved"])
 
     assert moved("same", drops.records) == []
     (fewer,) = moved("fewer", drops.records[:-3])
@@ -353,24 +353,32 @@ def test_diff_tells_of_traced_drops_that_moved(cli: Cli, tmp_path: Path, monkeyp
     )
     later = drops.records[:].copy()
     later["time_s"][5:] += 1
-    (one,) = moved("later", later)
-    assert (one["path"], one["before"], one["after"]) == ("trace.time_s", drops[5]["time_s"], later["time_s"][5])
+    (change,) = moved("later", later)
+    assert (change["path"], change["before"], change["after"]) == (
+        "trace.time_s",
+        drops[5]["time_s"],
+        later["time_s"][5],
+    )
 
 
 def test_frames_from_python(path: Path) -> None:
     pytest.importorskip("polars")
     pytest.importorskip("pandas")
     with cy.open_store(path.parent) as store:
-        one, other = store.to_frame("runs"), store.to_frame("runs", library="pandas")
-        assert one["fairness"].to_list() == other["fairness"].to_list() and len(one) == 3
+        in_polars, in_pandas = store.to_frame("runs"), store.to_frame("runs", library="pandas")
+        assert in_polars["fairness"].to_list() == in_pandas["fairness"].to_list() and len(in_polars) == 3
         assert len(store.to_frame("ports", name="probed")) == len(PROBED.run().ports)
         points = [
             point for run in map(store.result, store.runs()) if run for series in run.series for point in series.value
         ]
-        one, other = store.to_frame("series"), store.to_frame("series", library="pandas")
-        assert one["value"].to_list() == other["value"].tolist() == points and len(set(one["time_s"])) > 1
-        assert list(one.columns) == list(other.columns) and other["scenario_name"].unique().tolist() == ["probed"]
-        assert one["finished_utc"].dtype == store.to_frame("runs")["finished_utc"].dtype
+        in_polars, in_pandas = store.to_frame("series"), store.to_frame("series", library="pandas")
+        assert (
+            in_polars["value"].to_list() == in_pandas["value"].tolist() == points and len(set(in_polars["time_s"])) > 1
+        )
+        assert list(in_polars.columns) == list(in_pandas.columns) and in_pandas["scenario_name"].unique().tolist() == [
+            "probed"
+        ]
+        assert in_polars["finished_utc"].dtype == store.to_frame("runs")["finished_utc"].dtype
         assert (
             store.to_frame("series", name="none").is_empty()
             and store.to_frame("series", library="pandas", name="none").empty
@@ -393,7 +401,7 @@ def test_runs_from_python_share_a_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "export", "diff", "prune", "query", "merge"])
-def test_a_store_that_is_not_there_is_one_error_and_is_not_made(cli: Cli, tmp_path: Path, command: str) -> None:
+def test_a_missing_store_is_one_error_and_is_not_created(cli: Cli, tmp_path: Path, command: str) -> None:
     options: dict[str, list[object]] = {"export": ["--out", "tables"], "prune": ["--damaged"], "query": ["SELECT 1"]}
     names = ["all.sqlite", "none.sqlite"] if command == "merge" else ["none.sqlite"]
     done = cli("store", command, *names, *options.get(command, []))
@@ -403,7 +411,7 @@ def test_a_store_that_is_not_there_is_one_error_and_is_not_made(cli: Cli, tmp_pa
 
 
 @pytest.mark.parametrize("command", ["show", "export", "diff", "prune", "query"])
-def test_a_file_that_is_no_store_is_told_without_offering_to_make_one(cli: Cli, lan: Path, command: str) -> None:
+def test_a_file_that_is_no_store_is_refused_without_offering_to_create_one(cli: Cli, lan: Path, command: str) -> None:
     options: dict[str, list[object]] = {"export": ["--out", "tables"], "prune": ["--damaged"], "query": ["SELECT 1"]}
     done = cli("store", command, lan, *options.get(command, []))
     allowed = "allowed: a file written with --store, or a folder written with --out"
@@ -414,7 +422,7 @@ def test_a_file_that_is_no_store_is_told_without_offering_to_make_one(cli: Cli, 
     assert lan.read_bytes() == b""
 
 
-def test_a_folder_whose_runs_are_in_a_shared_store_names_it(cli: Cli, lan: Path) -> None:
+def test_the_error_about_a_folder_names_the_shared_store_of_its_runs(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--out", "out", "--store", "shared.sqlite").returncode == 0
     done = cli("store", "show", "out")
     assert done.returncode == 2 and done.stderr.startswith("out: has no runs.sqlite; its runs are in ")
@@ -422,14 +430,14 @@ def test_a_folder_whose_runs_are_in_a_shared_store_names_it(cli: Cli, lan: Path)
     assert cli("store", "show", "shared.sqlite").returncode == 0
 
 
-def test_every_table_is_named_where_tables_are_asked_for() -> None:
+def test_help_and_docstring_name_every_table() -> None:
     from cellyard.store import frames
 
     for text in (Store.to_frame.__doc__, COMMANDS["store", "query"].description):
         assert text and not [part for part in frames.PARTS if not re.search(rf"\b{part}\b", text)]
 
 
-def test_what_varies_among_scenarios_is_a_table(cli: Cli, lan: Path) -> None:
+def test_the_varying_parameters_of_scenarios_are_a_table(cli: Cli, lan: Path) -> None:
     grid = ("--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.west.ubr.buffer=2..3 cells")
     assert cli("run", lan, *grid, "--set", "duration=10 ms", "--store", "runs.sqlite").returncode == 0
     sql = "SELECT path, value, number, unit, count(*) AS n FROM runs JOIN parameters USING (scenario) GROUP BY ALL ORDER BY ALL"

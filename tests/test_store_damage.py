@@ -117,7 +117,7 @@ def test_name_and_seed_are_those_of_the_sealed_text(
         "DELETE FROM run WHERE id = 1",
     ],
 )
-def test_a_run_that_is_not_as_it_was_written_ends_tables_and_overview_until_it_is_pruned(
+def test_a_damaged_run_is_an_error_in_tables_and_overview_until_it_is_pruned(
     path: Path, change: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     changed(path, change)
@@ -142,23 +142,23 @@ def test_a_run_that_is_not_as_it_was_written_ends_tables_and_overview_until_it_i
         ["UPDATE piece SET content = 'text'"],
     ],
 )  # fmt: skip
-def test_a_result_of_which_a_part_is_missing_or_another_is_an_error(path: Path, change: list[str]) -> None:
+def test_a_result_with_a_missing_or_replaced_part_is_an_error(path: Path, change: list[str]) -> None:
     changed(path, *change)
     with pytest.raises(cy.UsageError, match="is damaged"):
         tables(path)
 
 
-def test_what_says_how_many_points_there_are_is_sealed(path: Path) -> None:
+def test_the_number_of_points_is_sealed(path: Path) -> None:
     none = """UPDATE result SET recorded = '{"points": [0], "drops": null, "words": []}' WHERE run = 4"""
     changed(path, "DELETE FROM piece", none)
     with Store(path) as store, pytest.raises(cy.UsageError, match="its checksum does not match"):
         store.get(JOBS[3].identity)
 
 
-def emptied(path: Path, of: str) -> None:
+def emptied(path: Path, table: str) -> None:
     """Overwrite the first page of a table or index so that it claims to have no entries."""
     with sqlite3.connect(path) as connection:
-        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (of,))
+        ((page,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,))
         ((size,),) = connection.execute("PRAGMA page_size")
     connection.close()
     raw = bytearray(path.read_bytes())
@@ -166,22 +166,22 @@ def emptied(path: Path, of: str) -> None:
     path.write_bytes(raw)
 
 
-@pytest.mark.parametrize("of", ["run", "scenario", "engine", "result"])
+@pytest.mark.parametrize("table", ["run", "scenario", "engine", "result"])
 def test_a_table_whose_page_was_zeroed_is_an_error_and_not_an_empty_table(
-    path: Path, of: str, capsys: pytest.CaptureFixture[str]
+    path: Path, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    emptied(path, of)
+    emptied(path, table)
     for look in (tables, lambda path: shown(path, capsys)):
         with pytest.raises(cy.UsageError, match=r"^[^\n]*runs\.sqlite: [^\n]*$"):
             look(path)
-        if of == "result":  # the overview reads no results
+        if table == "result":  # the overview reads no results
             break
 
 
-@pytest.mark.parametrize("of", ["sqlite_autoindex_run_1", "sqlite_autoindex_result_1"])
-def test_an_index_whose_page_was_zeroed_is_made_anew_by_prune(path: Path, of: str) -> None:
+@pytest.mark.parametrize("index", ["sqlite_autoindex_run_1", "sqlite_autoindex_result_1"])
+def test_prune_rebuilds_an_index_whose_page_was_zeroed(path: Path, index: str) -> None:
     before = tables(path)
-    emptied(path, of)
+    emptied(path, index)
     with pytest.raises(cy.UsageError, match=r"prune .*--damaged"):
         tables(path)
     store_prune.command(path, older_engines=False, engine=None, scenario=None, only_damaged=True, dry_run=False)
@@ -208,42 +208,40 @@ def test_flipped_bits_and_zeroed_holes_never_change_a_table_in_silence(path: Pat
     assert 5 < refused < 120
 
 
-def test_two_prunes_at_a_time_leave_runs_alone_that_were_added_between(path: Path) -> None:
-    with Store(path) as one, Store(path) as other:
-        chosen = list(one.runs())
+def test_two_concurrent_prunes_keep_runs_added_in_between(path: Path) -> None:
+    with Store(path) as store, Store(path) as other:
+        chosen = list(store.runs())
         assert len(remove(other, list(other.runs()))) == 4
         filled(path, *(Job(SHORT.with_seed(7).canonical, replication) for replication in range(4)))
         assert [run.number for run in other.runs()] == [run.number for run in chosen]
-        assert remove(one, chosen) == [] and stored(path) == 4
+        assert remove(store, chosen) == [] and stored(path) == 4
 
 
-def test_a_run_that_was_mended_since_it_was_chosen_is_not_pruned(path: Path) -> None:
+def test_a_run_repaired_after_selection_is_not_pruned(path: Path) -> None:
     changed(path, "UPDATE result SET content = x'00' WHERE run = 4")
-    with Store(path) as one, Store(path) as other:
+    with Store(path) as store, Store(path) as other:
 
         def is_damaged(run: contents.StoredRun) -> bool:
-            return bool(contents.damage_in(one, run))
+            return bool(contents.damage_in(store, run))
 
-        chosen = list(filter(is_damaged, one.runs()))
+        chosen = list(filter(is_damaged, store.runs()))
         assert [run.number for run in chosen] == [4]
         remove(other, chosen)
         filled(path, JOBS[3])
         assert [run.number for run in other.runs()] == [1, 2, 3, 4]
-        assert remove(one, chosen, is_damaged) == [] and stored(path) == 4
+        assert remove(store, chosen, is_damaged) == [] and stored(path) == 4
 
 
-def test_tables_are_of_one_moment_while_another_process_prunes(path: Path) -> None:
+def test_tables_show_one_moment_while_another_process_prunes(path: Path) -> None:
     before = tables(path)["runs"]
-    with Store(path) as one, Store(path) as other, one.snapshot():
-        found = frames.records(one, "runs", one.runs())
+    with Store(path) as store, Store(path) as other, store.snapshot():
+        found = frames.records(store, "runs", store.runs())
         first = next(found)
         remove(other, list(other.runs()))
         assert [first, *found] == before and stored(path) == 0
 
 
-def test_merge_takes_a_store_as_it_was_at_one_moment(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_merge_reads_a_store_at_one_moment(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, judge = tables(path), contents.damage_in
 
     def pruned(store: Store, run: contents.StoredRun) -> str:
@@ -257,9 +255,7 @@ def test_merge_takes_a_store_as_it_was_at_one_moment(
     assert (done.added, done.left_out) == (4, []) and tables(tmp_path / "all.sqlite") == before
 
 
-def test_a_store_of_version_1_is_read_and_its_runs_are_sealed_when_something_is_added_to_them(
-    path: Path, whole: bytes
-) -> None:
+def test_runs_of_a_store_of_version_1_are_sealed_when_results_are_added(path: Path, whole: bytes) -> None:
     before = tables(path)
     changed(path, "ALTER TABLE run DROP COLUMN seal", "PRAGMA user_version = 1")
     assert tables(path) == before
@@ -291,20 +287,20 @@ def sizes(path: Path) -> tuple[list[int], list[int]]:
 
 
 def test_bytes_of_runs_are_counted_once_however_they_were_added(path: Path, tmp_path: Path) -> None:
-    counted, there = sizes(path)
-    assert counted == there and len(set(counted)) > 1
+    counted, actual = sizes(path)
+    assert counted == actual and len(set(counted)) > 1
     filled(path, *JOBS)  # are there
-    assert sizes(path) == (counted, there)
+    assert sizes(path) == (counted, actual)
     with Store(tmp_path / "all.sqlite") as store, Store(path) as other:
         merge(store, other)
         assert merge(store, other).known == 4
-    assert sizes(tmp_path / "all.sqlite") == (counted, there)
+    assert sizes(tmp_path / "all.sqlite") == (counted, actual)
     filled(tmp_path / "part.sqlite", JOBS[0])
     filled(path, Job(SHORT.canonical, 0, Goodput()))
     with Store(tmp_path / "part.sqlite") as store, Store(path) as other:
         assert merge(store, other).completed == 1
-    counted, there = sizes(tmp_path / "part.sqlite")
-    assert counted == there == sizes(path)[0]
+    counted, actual = sizes(tmp_path / "part.sqlite")
+    assert counted == actual == sizes(path)[0]
 
 
 def test_a_command_on_a_damaged_store_is_one_line_and_status_2(cli: Cli, path: Path) -> None:

@@ -48,13 +48,15 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
         subprocess.run(["umount", "-l", str(found.folder)], check=False)
 
 
-def test_a_full_disk_is_one_error_and_keeps_what_had_finished(cli: Cli, lan: Path, disk: Disk) -> None:
+def test_a_full_disk_is_one_error_and_finished_runs_are_kept(cli: Cli, lan: Path, disk: Disk) -> None:
     options = ("run", lan, "--set", "duration=5 ms", "--replications", RUNS, "--format", "csv")
     whole = cli(*options).stdout
     done = cli(*options, "--store", disk.store)
     kept = stored(disk.store)
-    told = f"{disk.store}: cannot be written: No space left on device; {kept} finished runs are kept in {disk.store}\n"
-    assert (done.returncode, done.stderr, done.stdout) == (1, told, whole) and 10 < kept < RUNS
+    message = (
+        f"{disk.store}: cannot be written: No space left on device; {kept} finished runs are kept in {disk.store}\n"
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (1, message, whole) and 10 < kept < RUNS
     # The store opens and its runs are used, but nothing new fits.
     shown = cli("store", "show", disk.store)
     assert shown.returncode == 0 and f"{kept} runs" in shown.stdout
@@ -91,7 +93,7 @@ def test_a_full_disk_is_one_error_and_keeps_what_had_finished(cli: Cli, lan: Pat
     ],
     ids=" ".join,
 )
-def test_a_read_only_disk_is_one_error_and_stays_as_it_is(
+def test_a_read_only_disk_is_one_error_and_stays_unchanged(
     cli: Cli, lan: Path, tmp_path: Path, disk: Disk, arguments: tuple[str, ...]
 ) -> None:
     for store in (disk.store, "other.sqlite"):

@@ -45,7 +45,7 @@ def in_shell(text: str, folder: Path, **environment: str) -> subprocess.Complete
     )
 
 
-def test_what_vcs_lost_is_folded_to_the_terminal(lan: Path) -> None:
+def test_the_table_of_losses_is_folded_to_the_terminal(lan: Path) -> None:
     _, shown = on_a_terminal("run", lan, "--set", "switch.west.ubr.drop=tail-drop", folder=lan.parent, columns=32)
     parts = [part.splitlines() for part in shown.replace("\r", "").split("\n\n")]
     heads = [part[0].split() for part in parts if part[0].startswith("vc   port ")]
@@ -55,7 +55,7 @@ def test_what_vcs_lost_is_folded_to_the_terminal(lan: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["[/nope] evil", "[link=http://a.example/]click[/link] [bold red]FAKE[/]", "lan [slow]", ":warning: {task}"]
 )
-def test_a_name_on_a_terminal_is_text_and_no_markup(lan: Path, name: str) -> None:
+def test_names_on_a_terminal_are_not_markup(lan: Path, name: str) -> None:
     status, shown = on_a_terminal("run", named(lan, name), folder=lan.parent)
     assert status == 0 and "Traceback" not in shown
     bar, result = shown.split("\x1b[?25h")
@@ -63,7 +63,7 @@ def test_a_name_on_a_terminal_is_text_and_no_markup(lan: Path, name: str) -> Non
     assert "\x1b]8" not in shown and "\x1b[31m" not in shown and "\x1b[1;31m" not in shown
 
 
-def test_controls_and_marks_of_direction_are_shown_as_numbers(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_control_and_direction_characters_are_escaped(cli: Cli, lan: Path, tmp_path: Path) -> None:
     evil = "\x1b[31mred\u202e"
     shown = "\\u001b[31mred\\u202e"
     (tmp_path / f"{evil}.toml").write_text(LAN.replace('"1 s"', '"1 parsec"'))
@@ -90,13 +90,13 @@ def test_controls_and_marks_of_direction_are_shown_as_numbers(cli: Cli, lan: Pat
     assert done.stdout.startswith("a\\u202eb: ") and done.stdout.endswith(f"written to {shown}\n")
 
 
-def test_errors_in_python_show_controls_as_numbers_too() -> None:
+def test_errors_in_python_escape_control_characters() -> None:
     with pytest.raises(ValueError, match=r"\\u001b\[31mred\\u000a.*cannot read"):
         Scenario.read("\x1b[31mred\n.toml")
 
 
 @needs_shell
-def test_a_file_name_that_is_no_text_can_be_read_and_is_shown(lan: Path) -> None:
+def test_an_undecodable_file_name_can_be_read_and_is_shown(lan: Path) -> None:
     try:
         (lan.parent / os.fsdecode(b"\xff.toml")).write_text(LAN)
     except OSError:
@@ -108,7 +108,7 @@ def test_a_file_name_that_is_no_text_can_be_read_and_is_shown(lan: Path) -> None
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 @needs_shell
-def test_any_encoding_shows_what_it_has_and_numbers_for_the_rest(lan: Path, encoding: str) -> None:
+def test_characters_that_an_encoding_lacks_are_escaped(lan: Path, encoding: str) -> None:
     name = "naïve ☃ 😀"
     named(lan, name)
     shown = name.encode(encoding, "cellyard-escaped").decode(encoding)
@@ -173,20 +173,20 @@ def test_a_full_standard_output_gets_one_message(lan: Path, command: str) -> Non
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
-def test_a_full_standard_error_loses_what_it_is_told_and_nothing_else(lan: Path) -> None:
+def test_a_full_standard_error_loses_only_its_own_text(lan: Path) -> None:
     done = in_shell("CY check lan.toml 2>/dev/full", lan.parent)
     assert done.returncode == 0 and Scenario.from_toml(done.stdout).name == "two TCPs"
     assert in_shell("CY nope 2>/dev/full", lan.parent).returncode == 2
 
 
 @needs_shell
-def test_a_reader_that_goes_away_is_no_traceback(lan: Path) -> None:
+def test_a_closed_pipe_prints_no_traceback(lan: Path) -> None:
     for command in ("components", "run lan.toml --format json", "check lan.toml"):
         done = in_shell(f"CY {command} | head -c 1", lan.parent)
         assert "Traceback" not in done.stderr and "Exception" not in done.stderr
 
 
-def test_a_line_end_in_a_name_of_a_folder_splits_no_message(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_a_line_break_in_a_folder_name_splits_no_message(cli: Cli, lan: Path, tmp_path: Path) -> None:
     (tmp_path / "a\nb").write_text("a file")
     done = cli("run", lan, "--out", "a\nb")
     assert done.returncode == 2 and done.stderr.startswith("a\\u000ab: ") and len(done.stderr.splitlines()) == 1
@@ -194,8 +194,8 @@ def test_a_line_end_in_a_name_of_a_folder_splits_no_message(cli: Cli, lan: Path,
     assert done.returncode == 0 and done.stdout.endswith("written to c\\u000ad\n")
 
 
-def test_an_error_in_python_shows_what_a_terminal_would_obey_as_numbers() -> None:
+def test_errors_in_python_escape_what_a_terminal_would_obey() -> None:
     with pytest.raises(cy.ScenarioError) as raised:
         cy.Scenario(name="n", duration="1 \u202es", hosts=[], switches=[], links=[], vcs=[])
-    problem = next(one for one in raised.value.problems if one.path == "duration")
+    problem = next(found for found in raised.value.problems if found.path == "duration")
     assert "\\u202e" in str(raised.value) and "\u202e" not in str(raised.value) + problem.text + str(problem)

@@ -18,7 +18,7 @@ from cellyard.system.progress import Progress
 from conftest import EXAMPLES, Cli
 
 
-def test_a_range_is_told_apart_from_a_point_and_holds_its_median() -> None:
+def test_a_range_is_distinguishable_and_contains_its_median() -> None:
     assert (format_value(3.29e-4), format_range((3.05e-4, 3.52e-4))) == ("3.29e-04", "3.05e-04..3.52e-04")
     assert (format_value(6.2e-4), format_range((5.9e-4, 0.00102))) == ("6.20e-04", "5.90e-04..0.00102")
     assert (format_value(27.165), format_range((27.151, 27.183))) == ("27.165", "27.151..27.183")
@@ -62,7 +62,7 @@ def test_a_wide_table_is_folded_between_columns_that_do_not_belong_together() ->
     assert "\n\n" not in str(Table.from_rows(header, [row], keys=2))  # not on a terminal
 
 
-def test_the_first_line_without_frames_tells_of_cells(cli: Cli) -> None:
+def test_the_first_line_without_frames_is_about_cells(cli: Cli) -> None:
     (cbr,) = [path for path in EXAMPLES if path.stem == "cbr"]
     first = cli("run", cbr).stdout.splitlines()[2]
     assert first.startswith("goodput_of_cells_mbps 122.3  cell_loss_ratio 0 ") and "timeouts" not in first
@@ -111,7 +111,7 @@ def test_progress_counts_whole_runs() -> None:
     assert Progress("lan", 120)._count_text(120.0, None) == "120 of 120 runs"
 
 
-def test_files_tell_when_they_began_and_were_complete(cli: Cli, tmp_path: Path) -> None:
+def test_the_table_shows_when_files_began_and_were_complete(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "files.toml").write_text(FILES)
     names = ("vc", "began_ms", "completed_ms", "file_goodput_mbps")
     vcs = columns(cli("run", "files.toml").stdout.split("\n\n")[2])
@@ -125,7 +125,7 @@ def test_files_tell_when_they_began_and_were_complete(cli: Cli, tmp_path: Path) 
     assert "mean_delay_ms" in plain and not any(name in plain for name in names[1:])
 
 
-def test_files_of_several_runs_tell_in_how_many_they_were_complete(cli: Cli, tmp_path: Path) -> None:
+def test_the_table_shows_in_how_many_runs_files_were_complete(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "files.toml").write_text(FILES)
     grid = ("--grid", "link.0.rate=4.24 Mbps,42.4 Mbps")
     files = columns(cli("run", "files.toml", *grid, "--replications", 3).stdout.split("\n\n")[2])
@@ -147,7 +147,7 @@ def test_files_of_several_runs_tell_in_how_many_they_were_complete(cli: Cli, tmp
     assert [file["completed_ms"] != "" for file in alone] == [True, False, True, True]
 
 
-def test_a_long_table_of_files_says_how_many_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
+def test_a_long_table_of_files_states_the_number_of_omitted_lines(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "files.toml").write_text(FILES.replace('name = "small",', 'name = "small", count = 42,'))
     *_, shown, left_out, _ = cli("run", "files.toml", "--replications", 2, "--out", "out").stdout.split("\n\n")
     assert len(columns(shown)) == 20
@@ -163,19 +163,19 @@ def test_delays_are_in_milliseconds_in_every_table(cli: Cli, tmp_path: Path) -> 
     assert "_s " not in shown.replace("cells_s", "") and shown.count("mean_delay_ms") == 2
 
 
-def test_a_port_tells_its_efficiency_beside_its_utilisation(cli: Cli, lan: Path) -> None:
+def test_ports_show_efficiency_beside_utilisation(cli: Cli, lan: Path) -> None:
     (run,) = json.loads(cli("run", lan, "--format", "json").stdout)["runs"]
-    told = {line["port"]: line for line in columns(cli("run", lan).stdout.split("\n\n")[3])}
+    ports = {line["port"]: line for line in columns(cli("run", lan).stdout.split("\n\n")[3])}
     known = {port["name"]: port["efficiency"] for port in run["ports"] if port["can_queue"]}
-    assert {name: float(line["efficiency"]) if line["efficiency"] else None for name, line in told.items()} == {
+    assert {name: float(line["efficiency"]) if line["efficiency"] else None for name, line in ports.items()} == {
         name: value and pytest.approx(value, rel=1e-2) for name, value in known.items()
     }
-    assert None in known.values() and 0 < float(told["west->east"]["efficiency"]) < 1
+    assert None in known.values() and 0 < float(ports["west->east"]["efficiency"]) < 1
     (cbr,) = [path for path in EXAMPLES if path.stem == "cbr"]
     assert "utilisation" in (of_cells := cli("run", cbr).stdout) and "efficiency" not in of_cells
 
 
-def test_ports_that_no_cell_reaches_are_no_lines(cli: Cli) -> None:
+def test_ports_without_cells_are_omitted(cli: Cli) -> None:
     """VCs of single cells have no reverse traffic.
 
     Ports towards the sources can queue, but never do.
@@ -188,7 +188,7 @@ def test_ports_that_no_cell_reaches_are_no_lines(cli: Cli) -> None:
     assert [line["port"] for line in columns(cli("run", poisson, *setting).stdout.split("\n\n")[3])] == reached
 
 
-def test_what_vcs_lost_stands_by_port_and_reason(cli: Cli, tmp_path: Path) -> None:
+def test_losses_are_shown_by_port_and_reason(cli: Cli, tmp_path: Path) -> None:
     (hops,) = [path for path in EXAMPLES if path.stem == "two-hops"]
     setting = ("--set", "duration=1 s", "--set", 'link.3.ubr={ buffer = "500 cells", drop = "tail-drop" }')
     *_, shown, _ = cli("run", hops, *setting, "--out", "out").stdout.split("\n\n")
@@ -205,18 +205,18 @@ def test_what_vcs_lost_stands_by_port_and_reason(cli: Cli, tmp_path: Path) -> No
     assert [totals[line["vc"]] for line in lost] == sorted((totals[line["vc"]] for line in lost), reverse=True)
 
 
-def test_without_losses_there_is_no_table_of_them(cli: Cli, lan: Path) -> None:
+def test_without_losses_there_is_no_table_of_losses(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--set", "switch.west.ubr.buffer=500 cells").stdout.count("cells_dropped") == 2
     assert cli("run", lan, "--set", "switch.west.ubr.buffer=5000 cells").stdout.count("cells_dropped") == 1
 
 
-def test_a_long_table_of_losses_says_what_it_leaves_out(cli: Cli, lan: Path, tmp_path: Path) -> None:
-    many = ("--set", "host.source.count=23", "--set", "host.sink.count=23")
-    *_, shown, left_out, _ = cli("run", lan, *many, "--out", "out").stdout.split("\n\n")
+def test_a_long_table_of_losses_states_what_it_omits(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    hosts = ("--set", "host.source.count=23", "--set", "host.sink.count=23")
+    *_, shown, left_out, _ = cli("run", lan, *hosts, "--out", "out").stdout.split("\n\n")
     dropped = [int(line["cells_dropped"]) for line in columns(shown)]
-    every = [int(vc["cells_dropped"]) for vc in csv.DictReader((tmp_path / "out/vcs.csv").open())]
-    assert dropped == sorted(every, reverse=True)[:20] and min(every) > 0
-    rest = sum(every) - sum(dropped)
+    lost = [int(vc["cells_dropped"]) for vc in csv.DictReader((tmp_path / "out/vcs.csv").open())]
+    assert dropped == sorted(lost, reverse=True)[:20] and min(lost) > 0
+    rest = sum(lost) - sum(dropped)
     assert left_out == f"3 more lines with {rest} cells: --out DIR writes all of them to vc_ports.csv"
 
 
@@ -241,7 +241,7 @@ def test_losses_of_several_runs_are_means_by_vc_port_and_reason(cli: Cli, lan: P
     assert [float(line["policy"]) for line in lost] == sorted((float(line["policy"]) for line in lost), reverse=True)
 
 
-def test_vcs_of_an_ensemble_are_told_with_medians_and_ranges(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_vcs_of_an_ensemble_are_shown_with_medians_and_ranges(cli: Cli, lan: Path, tmp_path: Path) -> None:
     *_, shown, _, _ = cli("run", lan, "--replications", 3, "--out", "out").stdout.split("\n\n")
     title, table_of_vcs = shown.split("\n", 1)
     assert title == "VCs, medians of the runs, min-max:"
@@ -263,13 +263,15 @@ def test_vcs_of_an_ensemble_are_told_with_medians_and_ranges(cli: Cli, lan: Path
         assert f" {middle}  {least}..{most}  " in re.sub(" +", "  ", table_of_vcs)
     contract = ("--set", 'vc.vc2.contract={ mcr = "1 Mbps" }', "--set", "duration=100 ms")
     assert "throughput_mbps" in cli("run", lan, *contract, "--replications", 2).stdout
-    many = ("--set", "host.source.count=23", "--set", "host.sink.count=23", "--set", "duration=100 ms")
-    assert "\n3 more VCs: --out DIR writes all of them to vcs.csv" in cli("run", lan, *many, "--replications", 2).stdout
+    hosts = ("--set", "host.source.count=23", "--set", "host.sink.count=23", "--set", "duration=100 ms")
+    assert (
+        "\n3 more VCs: --out DIR writes all of them to vcs.csv" in cli("run", lan, *hosts, "--replications", 2).stdout
+    )
     grid = ("--grid", "switch.west.ubr.drop=epd,fba")
     assert "VCs, medians" not in cli("run", lan, *grid, "--replications", 2).stdout
 
 
-def test_losses_of_a_grid_stand_by_point_and_port(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_losses_of_a_grid_are_shown_by_point_and_port(cli: Cli, lan: Path, tmp_path: Path) -> None:
     grid = ("--grid", "switch.west.ubr.drop=tail-drop,epd,fba", "--out", "out")
     lost = columns(cli("run", lan, *grid).stdout.split("\n\n")[-2])
     counts: dict[str, list[int]] = {}
@@ -285,21 +287,21 @@ def test_losses_of_a_grid_stand_by_point_and_port(cli: Cli, lan: Path, tmp_path:
     assert means.startswith("data cells dropped, means of the runs:\nswitch.west.ubr.drop  port")
 
 
-def test_throughput_is_told_where_it_is_compared_with_a_contract_or_an_offered_rate(cli: Cli, lan: Path) -> None:
+def test_throughput_is_shown_for_contracts_and_offered_rates(cli: Cli, lan: Path) -> None:
     short = ("--set", "duration=100 ms")
 
-    def told(*arguments: str) -> list[dict[str, str]]:
+    def shown_heads(*arguments: str) -> list[dict[str, str]]:
         return columns(cli("run", lan, *short, *arguments).stdout.split("\n\n")[2])
 
-    assert "throughput_mbps" not in told()[0]
-    udp = told("--set", "vc.vc1.traffic=udp")
-    contract = told("--set", 'vc.vc2.contract={ mcr = "1 Mbps" }')
+    assert "throughput_mbps" not in shown_heads()[0]
+    udp = shown_heads("--set", "vc.vc1.traffic=udp")
+    contract = shown_heads("--set", 'vc.vc2.contract={ mcr = "1 Mbps" }')
     # Each datagram of 1024 bytes takes 23 cells of 53 bytes.
     assert float(udp[0]["throughput_mbps"]) == pytest.approx(float(udp[0]["goodput_mbps"]) * 23 * 53 / 1024, abs=0.06)
     assert all(float(vc["throughput_mbps"]) >= float(vc["goodput_mbps"]) for vc in udp + contract)
 
 
-def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
+def test_documents_are_the_same_whole_and_in_pieces() -> None:
     points = 2 * PIECE_ITEMS + 1
     series = [
         {"of": "a", "time_s": np.arange(points) / 3, "value": np.zeros(points)},
@@ -315,7 +317,7 @@ def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
     assert len(lines) == points + 1 and lines[0] == "a,b" and lines[PIECE_ITEMS + 1] == f'{PIECE_ITEMS},"x, y"'
 
 
-def test_points_are_written_as_a_table_of_all_would_have_them() -> None:
+def test_points_written_in_pieces_equal_one_table() -> None:
     series = {"what": "queue", "of": "a->b", "class": None, "vc": "v,w", "unit": "cells", "statistic": None}
     points = {"time_s": np.arange(2 * PIECE_ITEMS + 1) / 7, "value": np.arange(2 * PIECE_ITEMS + 1) % 5 / 1.0}
     runs = [{"set": {"drop": drop}, "replication": None, "series": [series | points]} for drop in ("epd", "fba")]
@@ -327,7 +329,7 @@ def test_points_are_written_as_a_table_of_all_would_have_them() -> None:
     assert "".join(series_pieces(runs)) == Table.from_records(expected).csv()
 
 
-def test_files_without_end_are_shown_by_their_transfers(cli: Cli, lan: Path) -> None:
+def test_endless_files_are_shown_by_their_transfers(cli: Cli, lan: Path) -> None:
     files = ("--set", "vc.*.traffic.file_size=10 kB", "--set", "vc.*.traffic.files=unlimited", "--set", "duration=1 s")
     several = cli("run", lan, *files, "--replications", 2).stdout
     assert "finished_transfers" in several

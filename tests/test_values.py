@@ -33,10 +33,10 @@ def test_a_whole_number_may_be_of_any_type(number: Any) -> None:
     assert cy.Scenario.from_toml(LAN, overrides={"seed": number}) == lan(seed=3)
 
 
-def test_runs_are_asked_for_by_numbers_of_any_type() -> None:
+def test_options_of_runs_accept_numbers_of_any_type() -> None:
     scenario = lan(duration="10 ms")
-    asked = scenario.run(replications=np.int64(2), jobs=np.int8(1), seed=np.uint64(5))  # type: ignore[arg-type]
-    assert asked == scenario.run(replications=2, jobs=1, seed=5)
+    results = scenario.run(replications=np.int64(2), jobs=np.int8(1), seed=np.uint64(5))  # type: ignore[arg-type]
+    assert results == scenario.run(replications=2, jobs=1, seed=5)
     with pytest.raises(cy.UsageError, match=r"replications = 2\.5: must be a whole number"):
         scenario.run(replications=np.float64(2.5))  # type: ignore[arg-type]
 
@@ -112,9 +112,9 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-def test_a_wrong_argument_ends_in_an_error_that_names_it(what: str) -> None:
-    call, message = WRONG[what]
+@pytest.mark.parametrize("case", WRONG)
+def test_the_error_about_a_wrong_argument_names_it(case: str) -> None:
+    call, message = WRONG[case]
     with pytest.raises((cy.UsageError, cy.ScenarioError), match=message):
         call()
 
@@ -129,7 +129,7 @@ anything = st.recursive(
 
 @settings(deadline=None, max_examples=150)
 @given(st.sampled_from(["name", "duration", "hosts", "switches", "vcs", "probes", "measure", "seed"]), anything)
-def test_whatever_is_given_the_error_is_one_of_cellyards(field: str, value: Any) -> None:
+def test_any_invalid_value_is_an_error_of_cellyard(field: str, value: Any) -> None:
     path = {"hosts": "host.source.count", "switches": "switch.west.ubr", "vcs": "vc.traffic", "probes": "probe"}
     makes: list[Callable[[], object]] = [
         lambda: lan(**{field: value}),
