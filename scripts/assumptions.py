@@ -93,14 +93,14 @@ def main() -> int:
                 raise SystemExit(f"{store.failure.filename}: cannot be written: {store.failure.strerror}")
             found = reproduction.rows
             base = base or found
-            body.append([name, *figures(found, base, metrics)])
+            body.append([name, *metric_values(found, base, metrics)])
             print(*body[-1], file=sys.stderr)
     header = ["alternative", *(f"{m} {value}" for m in metrics for value in ("error", "change", "mean", "rank"))]
     print(Table.from_rows(header, body))
     return 0
 
 
-def figures(rows: Rows, base: Rows, metrics: Sequence[str]) -> Iterator[Any]:
+def metric_values(rows: Rows, base: Rows, metrics: Sequence[str]) -> Iterator[Any]:
     """Return error, change, mean and rank correlation of each metric."""
     for metric in metrics:
         judged: Mapping[str, Any] = agreement(rows, metric)

@@ -108,7 +108,7 @@ MECHANISMS = (
 )
 
 
-def on(network: Network, mechanism: Mechanism) -> cy.Scenario:
+def scenario_with(network: Network, mechanism: Mechanism) -> cy.Scenario:
     """Return the scenario of the network with the mechanism at all ports of its switches."""
     base = network.scenario()
     data = base.to_dict()
@@ -268,7 +268,7 @@ def main() -> None:
     found: Measured = {}
     for network in NETWORKS:
         for mechanism in MECHANISMS:
-            values = found[network.name, mechanism.name] = measured(on(network, mechanism), replications)
+            values = found[network.name, mechanism.name] = measured(scenario_with(network, mechanism), replications)
             print(
                 network.name, mechanism.name, *(f"{metric} {value:.3f}" for metric, value in values.items()), flush=True
             )

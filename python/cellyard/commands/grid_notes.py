@@ -119,7 +119,7 @@ def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
                 "--replications adds random draws"
             )
             break
-    without = sum(run["totals"]["efficiency"] is None and any(map(_carries_frames, run["vcs"])) for run in runs)
+    without = sum(run["totals"]["efficiency"] is None and any(map(carries_frames, run["vcs"])) for run in runs)
     if without:
         share = "" if without == len(runs) else f" in {without} of {len(runs)} runs"
         notes.append(f"no efficiency{share}: {_why_no_efficiency(runs)}")
@@ -198,7 +198,8 @@ def _unfinished_files(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _carries_frames(vc: Mapping[str, Any]) -> bool:
+def carries_frames(vc: Mapping[str, Any]) -> bool:
+    """Whether a VC carries frames, not single cells."""
     return bool(vc["carries"] == "frames")
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.commands.grid_notes import is_overloaded
+from cellyard.commands.grid_notes import carries_frames, is_overloaded
 from cellyard.show.table import Table
 from cellyard.show.text import cell_count, cpu_time, format_range, format_value, range_head
 from cellyard.statistics.ranges import interval, median
@@ -267,7 +267,7 @@ def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
     left = {"not_sent": "cells_not_sent"} if any(map(is_overloaded, vcs)) else {}
     of_files = {_column_head(metric): metric for metric in _file_metrics(vcs)}
-    of_frames = FRAME_COLUMNS if any(map(_carries_frames, vcs)) else {}
+    of_frames = FRAME_COLUMNS if any(map(carries_frames, vcs)) else {}
     columns = {
         **VC_COLUMNS,
         **of_frames,
@@ -386,12 +386,8 @@ def _file_metrics(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
     return [metric for metric in metrics if any(_has_file(vc) and vc[metric] is not None for vc in vcs)]
 
 
-def _carries_frames(vc: Mapping[str, Any]) -> bool:
-    return bool(vc["carries"] == "frames")
-
-
 def _has_frames(run: Mapping[str, Any]) -> bool:
-    return any(map(_carries_frames, run["vcs"]))
+    return any(map(carries_frames, run["vcs"]))
 
 
 def _total_names(run: Mapping[str, Any], *, fair_shares: bool) -> Sequence[str]:

@@ -78,7 +78,7 @@ def _template_values(
     far, nearer = outside(rows)
     replications = document["replications"] or 1
     tables = [
-        (table, study_tables.compared(study, table, rows), study_tables.notes(shown_rows))
+        (table, study_tables.comparison_table(study, table, rows), study_tables.notes(shown_rows))
         for name, table in study.tables.items()
         if (shown_rows := rows.where(table=name))
     ]

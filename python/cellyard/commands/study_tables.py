@@ -22,7 +22,7 @@ AGREEMENT = {
 }
 
 
-def compared(study: Study, table: Published, all_rows: Rows) -> Table:
+def comparison_table(study: Study, table: Published, all_rows: Rows) -> Table:
     """A published table: parameters, and for each metric the simulated value, its range, and the published value."""
     rows = all_rows.where(table=table.name)
     columns = [_parameter_column(name) for name in table.parameters]
@@ -45,11 +45,11 @@ def _parameter_column(name: str) -> Column:
 
 def _partner_column(metric: str, name: str, partner_of: Mapping[int, Row | None]) -> Column:
     """Column of the values that the table ``name`` has in corresponding rows."""
-    return Column(f"{metric} {name}", lambda row: shown(partner_of[id(row)], metric))
+    return Column(f"{metric} {name}", lambda row: simulated_text(partner_of[id(row)], metric))
 
 
 def _metric_columns(metric: str, rows: Rows) -> Iterator[Column]:
-    yield Column(metric, lambda row: shown(row, metric))
+    yield Column(metric, lambda row: simulated_text(row, metric))
     if has_ranges(rows):
         yield Column(
             range_head(rows[0].runs),
@@ -58,9 +58,9 @@ def _metric_columns(metric: str, rows: Rows) -> Iterator[Column]:
         )
     if any(row.published.get(metric) is not None for row in rows):
         yield Column(
-            "published", lambda row: published(row, metric), lambda row: "out" if is_outside(row, metric) else ""
+            "published", lambda row: published_text(row, metric), lambda row: "out" if is_outside(row, metric) else ""
         )
-        yield Column("diff", lambda row: difference(row, metric))
+        yield Column("diff", lambda row: difference_text(row, metric))
 
 
 def parameter(value: Any) -> str:
@@ -77,12 +77,12 @@ def has_ranges(rows: Rows) -> bool:
     return any(row.ranges for row in rows)
 
 
-def shown(row: Row | None, metric: str) -> str:
+def simulated_text(row: Row | None, metric: str) -> str:
     """The simulated value."""
     return format_value(row.simulated[metric], is_count=metric in row.counts) if row else ""
 
 
-def published(row: Row, metric: str) -> str:
+def published_text(row: Row, metric: str) -> str:
     """The published value, with the decimals as printed. A star marks values with a note."""
     value = row.published.get(metric)
     if value is None:
@@ -91,7 +91,7 @@ def published(row: Row, metric: str) -> str:
     return f"{value:.{decimals(value, row.rounded_to(metric))}f}{'*' * is_noted}"
 
 
-def difference(row: Row, metric: str) -> str:
+def difference_text(row: Row, metric: str) -> str:
     """The simulated minus the published value, in the latter's decimals; empty where the published value is in doubt."""
     simulated, value = row.simulated[metric], row.published.get(metric)
     if simulated is None or value is None or metric in row.doubtful:
@@ -109,8 +109,8 @@ def agreement(summary: Mapping[str, Any]) -> Table:
     """Agreement of the tables by metric and group, without columns that single runs lack."""
     records = [{"metric": m, **record} for m, whole in summary.items() for record in (whole, *whole["groups"])]
     columns = [field("metric"), Column("rows of", group_label)]
-    shown = [name for name in AGREEMENT if any(record[name] is not None for record in records)]
-    columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in shown]
+    compared = [name for name in AGREEMENT if any(record[name] is not None for record in records)]
+    columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in compared]
     return Table(records, columns, 2, lambda before, record: before["metric"] != record["metric"])
 
 
@@ -143,11 +143,11 @@ def outliers(far: Sequence[tuple[Row, str]], replications: int) -> Table:
         Column("table", lambda pair: pair[0].table),
         Column("row", lambda pair: ", ".join(map(str, pair[0].parameters.values()))),
         Column("metric", lambda pair: pair[1]),
-        Column("simulated", lambda pair: shown(*pair)),
+        Column("simulated", lambda pair: simulated_text(*pair)),
         Column(
             range_name(replications),
             lambda pair: format_range(pair[0].ranges[pair[1]], is_count=pair[1] in pair[0].counts),
         ),
-        Column("published", lambda pair: published(*pair), lambda _: "out"),
+        Column("published", lambda pair: published_text(*pair), lambda _: "out"),
     ]
     return Table(far, columns)

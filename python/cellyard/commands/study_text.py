@@ -54,7 +54,7 @@ def _centre_note(study: Study, rows: Rows) -> str:
 def _table(study: Study, item: Table, all_rows: Rows) -> str:
     rows = all_rows.where(table=item.name)
     meanings = [f"{metric}: {meaning}" for metric, meaning in study.meanings.items() if metric in item.metrics]
-    return "\n".join([str(study_tables.compared(study, item, all_rows)), *study_tables.notes(rows), *meanings])
+    return "\n".join([str(study_tables.comparison_table(study, item, all_rows)), *study_tables.notes(rows), *meanings])
 
 
 def claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -12,7 +12,7 @@ from cellyard.results.numbers import numbers
 from cellyard.runs.identity import WHOLE
 from cellyard.scenario.parameters import Scenarios
 from cellyard.show.columns import quantity
-from cellyard.show.frame import points_frame
+from cellyard.show.frame import LIBRARIES, points_frame
 from cellyard.store.contents import (
     StoredRun,
     canonical_scenario,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 #: Tables of a store. Points take much space, so they are made only when requested by name.
 PARTS = (*(part for part in tables.PARTS if part != "trace"), "kept", "scenarios", "parameters", "series", "trace")
 LARGE_PARTS = ("series", "trace")
-
-LIBRARIES = ("polars", "pandas")
 
 #: Number of lines converted to a frame at once.
 _LINES_PER_FRAME = 20_000
