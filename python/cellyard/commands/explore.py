@@ -64,7 +64,7 @@ def explorer_of(path: Path | None) -> Explorer:
         return Explorer(known)
     text = Scenario.read(path).source
     return Explorer(
-        {path.stem: text, **{name: text_of for name, text_of in known.items() if name != path.stem}}, path.stem
+        {path.stem: text, **{name: example for name, example in known.items() if name != path.stem}}, path.stem
     )
 
 

@@ -211,7 +211,7 @@ def _publish(folder: ResultFolder, results: Mapping[str, Any], captured: Sequenc
 
 
 def _capture_limit(
-    requested_cluster: str | None,
+    size: str | None,
     planned: Sequence[tuple[Point, Job]],
     out: Path | None,
     *,
@@ -219,10 +219,10 @@ def _capture_limit(
     on_cluster: bool,
 ) -> int | None:
     """Return the size limit of a capture file in bytes, or ``None`` without captures. Raises `UsageError` if captures are impossible."""
-    limit = captures.limit_bytes(requested_cluster)
+    limit = captures.limit_bytes(size)
     scenarios = [job.scenario for _, job in planned]
     has_any = any(map(captures.has_captures, scenarios))
-    if not has_any and requested_cluster is None:
+    if not has_any and size is None:
         return None
     if has_any and out is None:
         _print_notes(["captures are not written without --out DIR"])

@@ -328,7 +328,7 @@ def _losses(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tup
     return [
         (
             keys,
-            {reason: cell_count / len(runs) if len(runs) > 1 else cell_count for reason, cell_count in counts.items()},
+            {reason: count / len(runs) if len(runs) > 1 else count for reason, count in counts.items()},
         )
         for keys, counts in found.values()
         if counts.total()
