@@ -101,7 +101,7 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
 
 def test_without_max_goodput_a_note_names_the_field(cli: Cli, lan: Path, tmp_path: Path) -> None:
     field = "measure.max_goodput"
-    told = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'
+    reason = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'
     assert cli("run", lan).stderr == ""
     assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {reason}\n"
     grid_notes = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
@@ -119,12 +119,12 @@ def test_without_max_goodput_a_note_names_the_field(cli: Cli, lan: Path, tmp_pat
             'metrics = ["efficiency"]\naxis = [{ path = "switch.west.ubr.drop", values = ["epd", "fba"] }]\n'
             f"question = {{ {question} }}\n"
         )
-        assert f"note: efficiency is undefined: {told}\n" in cli("experiment", "check", "e.toml").stdout
+        assert f"note: efficiency is undefined: {reason}\n" in cli("experiment", "check", "e.toml").stdout
         ran = cli("experiment", "run", "e.toml", "--format", "json")
         if "sensitivity" in question:
-            assert ran.returncode == 2 and f"needs it at every point: {told}\n" in ran.stderr
+            assert ran.returncode == 2 and f"needs it at every point: {reason}\n" in ran.stderr
         else:
-            assert f"efficiency is undefined: {told}" in json.loads(ran.stdout)["notes"], ran.stderr
+            assert f"efficiency is undefined: {reason}" in json.loads(ran.stdout)["notes"], ran.stderr
 
 
 def test_csv_has_the_values_of_a_grid_as_numbers(cli: Cli, lan: Path, tmp_path: Path) -> None:
@@ -369,8 +369,8 @@ def test_check_prints_the_goodput_of_fair_shares(cli: Cli, lan: Path) -> None:
 def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:
     one = cli("check", "--brief", lan).stdout
     assert "at most 0.4 million bottleneck cells: about" in one and "replication" not in one
-    many = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
-    assert many.startswith("The first of 3 points of the grid:\n")
+    grid = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
+    assert grid.startswith("The first of 3 points of the grid:\n")
     # Durations of 1, 2 and 3 s have six times the cells of 1 s, and each runs ten times.
     assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: about " in grid
     refused = cli("check", lan, "--grid", "duration=1 s,2 m")

@@ -154,7 +154,7 @@ def test_a_missing_extra_is_named_in_one_sentence(
     from cellyard.commands import store_query
 
     monkeypatch.setitem(__import__("sys").modules, module, None)
-    assert guarded(lambda: store_query.command(path, "SELECT 1", output_format="table")) == 2
+    assert exit_status(lambda: store_query.command(path, "SELECT 1", output_format="table")) == 2
     assert capsys.readouterr().err == f"this needs the package {module}: pip install {module}\n"
 
 

@@ -71,7 +71,7 @@ def load(path: Path) -> tuple[str, Experiment]:
     text, plan, question = outline(path)
     if plan.code:
         print(user_study.code_line(plan.code, ["scenario"]), file=sys.stderr)
-        plan, question = reading.read_toml(text, str(path), _folder(path), run_code=True)
+        plan, question = reading.read_toml(text, str(path), _description_folder(path), run_code=True)
     return text, Experiment.from_plan(plan, question)
 
 

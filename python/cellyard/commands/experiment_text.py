@@ -79,26 +79,26 @@ def heading(name: str, document: Mapping[str, Any]) -> str:
 
 def tables(document: Mapping[str, Any]) -> dict[str, Table]:
     """The tables of a document by file name: those behind the answer, and the points."""
-    whole = count_metrics(document["points"], document["metrics"])
-    found = {title: _records(records, whole) for title, records in answer_tables(document).items()}
+    counts = count_metrics(document["points"], document["metrics"])
+    found = {title: _answer_table(records, counts) for title, records in answer_tables(document).items()}
     if points := merge_joint_axes(document, named=True):
         found["points"] = points_table(points, document["metrics"])
     return found
 
 
-def _answer_table(records: Sequence[Mapping[str, Any]], count_metrics: Container[str]) -> Table:
+def _answer_table(records: Sequence[Mapping[str, Any]], counts: Container[str]) -> Table:
     """Records as a table. Means of counts, such as ``timeouts`` and ``timeouts.mean``, are formatted as counts."""
     names = dict.fromkeys(name for record in records for name in record)
-    return Table(records, [field(name, is_count=name.partition(".")[0] in count_metrics) for name in names], 1)
+    return Table(records, [field(name, is_count=name.partition(".")[0] in counts) for name in names], 1)
 
 
 def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> Table:
     """Points with the mean of each metric, and its range where they have several runs."""
     keys = [name for name in points[0] if name not in metrics]
-    whole = count_metrics(points, metrics)
+    counts = count_metrics(points, metrics)
     columns = [field(name) for name in keys]
     for metric in metrics:
-        columns += _metric_columns(metric, points, is_count=metric in count_metrics)
+        columns += _metric_columns(metric, points, is_count=metric in counts)
     return Table(points, columns, len(keys))
 
 

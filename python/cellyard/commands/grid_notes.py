@@ -178,7 +178,7 @@ def _synchronized_tcps(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         notes.append(f"{no_delivery(stated)}: they start at the same time, and {meet}; {hint}")
     if drawn:
         notes.append(
-            f"{some(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost their first segments, and {_NO_TIMEOUT}'}"
+            f"{no_delivery(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost their first segments, and {_NO_TIMEOUT}'}"
         )
     return notes
 

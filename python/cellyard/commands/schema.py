@@ -22,4 +22,4 @@ def command(name: str | None, *, out: Path | None) -> None:
         print(schemas.text(name), end="")
     else:
         rows = [[one, of, printable(str(schemas.file(one)))] for one, of in schemas.NAMES.items()]
-        print(Table.of_rows(["schema", "describes", "file"], rows))
+        print(Table.from_rows(["schema", "describes", "file"], rows))

@@ -371,7 +371,7 @@ def _table(component: Any) -> dict[str, Any]:
         factory = argument.default_factory
         default = factory() if factory is not dataclasses.MISSING else argument.default
         if value != default and value is not None:
-            table[argument.name] = list(value) if isinstance(value, tuple) else own(value)
+            table[argument.name] = list(value) if isinstance(value, tuple) else as_python(value)
     return table
 
 
@@ -384,14 +384,14 @@ def _axis_data(axis: Any, index: int) -> dict[str, Any]:
         table["labels"] = [as_python(label) for label in axis.labels]
     if isinstance(axis.values, Range):
         range_table = {
-            "from": own(axis.values.first),
-            "to": own(axis.values.last),
-            "steps": own(axis.values.steps),
+            "from": as_python(axis.values.first),
+            "to": as_python(axis.values.last),
+            "steps": as_python(axis.values.steps),
             "scale": axis.values.scale,
             "whole": axis.values.whole,
         }
         return table | {"range": {key: value for key, value in range_table.items() if value is not None}}
-    values = own(axis.values)
+    values = as_python(axis.values)
     return table | {
         "values": [plain(value, f"axes[{index}].values") for value in values]
         if isinstance(values, (list, tuple, range))

@@ -396,7 +396,13 @@ def _map(panel: Any, values: Sequence[Sequence[float | None]], ends: Sequence[fl
             if value is not None and numbers:
                 bright = value > low + 0.6 * (high - low)
                 panel.text(
-                    j, i, cell(value), ha="center", va="center", fontsize=7, color="black" if bright else "white"
+                    j,
+                    i,
+                    format_value(value),
+                    ha="center",
+                    va="center",
+                    fontsize=7,
+                    color="black" if bright else "white",
                 )
 
 

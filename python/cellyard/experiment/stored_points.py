@@ -117,7 +117,7 @@ def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRu
     """The runs of the scenario and the engine."""
     from cellyard import _engine
 
-    builds = contents.engines(store)
+    builds = contents.engine_builds(store)
     chosen = [build for build in builds if build.startswith(request.engine)] if request.engine else []
     if request.engine and len(chosen) != 1:
         raise UsageError(
@@ -135,7 +135,7 @@ def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRu
         )
         raise UsageError(f"{store.path}: has no runs{of_scenarios}")
     for run in runs:
-        contents.check(store, run)
+        contents.check_run(store, run)
     if not request.engine and len(builds) > 1:
         notes.append(f"only runs of engine {engine} are shown; --engine selects another build")
     return runs
@@ -143,7 +143,7 @@ def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRu
 
 def _texts(store: Store, hashes: set[bytes]) -> dict[bytes, str]:
     """The scenarios in full, by hash."""
-    return {scenario: contents.toml(store, scenario) for scenario in sorted(hashes)}
+    return {scenario: contents.scenario_toml(store, scenario) for scenario in sorted(hashes)}
 
 
 def _selected(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tuple[str, str]]) -> list[StoredRun]:

@@ -54,7 +54,7 @@ class Results(Sequence[RunResult]):
         name = f"{self.runs[0].name!r}, " if self.runs else ""
         medians_by_metric = {metric: self.median(metric) for metric in ("goodput_mbps", "efficiency", "fairness")}
         medians = ", ".join(
-            f"{metric} {cell(value)}" for metric, value in medians_by_metric.items() if value is not None
+            f"{metric} {format_value(value)}" for metric, value in medians_by_metric.items() if value is not None
         )
         return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''})"
 
@@ -192,10 +192,10 @@ class Results(Sequence[RunResult]):
         ]
         if of == "series":
             all_series = [series for run in self.runs for series in run.series]
-            return frame.of_points(
+            return frame.points_frame(
                 records, {name: [getattr(series, name) for series in all_series] for name in Series.PARTS}, kind
             )
-        return frame.of_records(records, kind)
+        return frame.records_frame(records, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""

@@ -117,7 +117,7 @@ class RunResult:
     def __repr__(self) -> str:
         replication = "" if self.replication is None else f", replication {self.replication}"
         headline = {name: getattr(self.totals, name) for name in ("goodput_mbps", "efficiency", "fairness")}
-        totals = ", ".join(f"{name} {cell(value)}" for name, value in headline.items() if value is not None)
+        totals = ", ".join(f"{name} {format_value(value)}" for name, value in headline.items() if value is not None)
         series = f", {len(self.data['series'])} series" if self.data["series"] else ""
         return f"RunResult({self.name!r}{replication}, {self.duration_s:g} s, {len(self.data['vcs'])} VCs{series}: {totals})"
 

@@ -14,8 +14,8 @@ def size(facts: Mapping[str, Any]) -> str:
     vcs = "1 VC" if facts["vcs"] == 1 else f"{facts['vcs']} VCs"
     summary = (
         f"{vcs} over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
-        f"{facts['duration_s']:g} s simulated, at most {cells(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
-        f"about {told_time(seconds(facts))} per run, at most about {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
+        f"{facts['duration_s']:g} s simulated, at most {cell_count(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
+        f"about {rough_time(seconds(facts))} per run, at most about {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
     return "\n".join([summary, *_attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
 

@@ -243,7 +243,7 @@ class Scenario:
         folder = None if captures is None else writable_folder(Path(captures))
         with (
             Spool(folder) if folder else nullcontext() as spool,
-            InNotebook(self.name, len(jobs_of_runs), simulated_seconds=seconds) as progress,
+            NotebookProgress(self.name, len(jobs_of_runs), simulated_seconds=seconds) as progress,
         ):
             finished = run_jobs(
                 jobs_of_runs,

@@ -9,7 +9,7 @@ from typing import Any
 from cellyard.system.errors import UsageError, unknown
 
 #: Supported libraries.
-KINDS = ("polars", "pandas")
+LIBRARIES = ("polars", "pandas")
 
 
 def points_frame(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:

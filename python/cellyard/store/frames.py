@@ -38,7 +38,7 @@ LARGE_PARTS = ("series", "trace")
 _LINES_PER_FRAME = 20_000
 
 
-def needed(module: str) -> Any:
+def import_extra(module: str) -> Any:
     """Import the module of an optional package; raises `UsageError` with instructions to install it."""
     import importlib
 
