@@ -190,6 +190,8 @@ pages say so). Written by `python scripts/mechanisms.py --replications {replicat
 
 ![Efficiency and fairness of every mechanism on every network](figures/mechanisms.png)
 
+*Dark is 0, bright is 1. A frame marks the highest value of a column, without the mechanism that knows all rates.*
+
 {sentences}
 
 Parameters: EPD at 0.9 K; Selective Drop and FBA with R = 0.9 K, Z = 0.8; the RED family with w_q = 0.002, max_p = 0.1 per frame,
@@ -242,22 +244,33 @@ def sentences(found: Measured) -> list[str]:
 
 def draw(found: Measured) -> None:
     """Draw efficiency and fairness side by side, with a cell for each mechanism and network."""
+    ideal = [mechanism.name for mechanism in MECHANISMS].index(IDEAL)
     with plot.style():
-        figure, axes = plot.panels(2, width=10.0, height=7.4)
-        for panel, metric in zip(axes, ("efficiency", "fairness"), strict=True):
+        figure, axes = plot.panels(2, width=9.0, height=6.4)
+        for one, metric in zip(axes, ("efficiency", "fairness"), strict=True):
             values = [[found[network.name, mechanism.name][metric] for network in NETWORKS] for mechanism in MECHANISMS]
-            panel.imshow(values, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
-            for y, line in enumerate(values):
-                for x, value in enumerate(line):
-                    panel.text(x, y, f"{value:.2f}", ha="center", va="center", fontsize=7.5)
-            panel.set_xticks(
-                range(len(NETWORKS)), [network.name.replace(", ", "\n") for network in NETWORKS], fontsize=7.5
+            texts = [[f"{value:.2f}" for value in line] for line in values]
+            best = {
+                (row, column)
+                for column in range(len(NETWORKS))
+                for row in range(len(MECHANISMS))
+                if row != ideal
+                and round(values[row][column], 2)
+                == max(round(line[column], 2) for place, line in enumerate(values) if place != ideal)
+            }
+            plot.heat(
+                one,
+                values,
+                texts,
+                columns=[network.name.replace(", ", "\n") for network in NETWORKS],
+                rows=[mechanism.name for mechanism in MECHANISMS],
+                ends=(0.0, 1.0),
+                best=best,
             )
-            panel.set_yticks(range(len(MECHANISMS)), [mechanism.name for mechanism in MECHANISMS], fontsize=8)
-            panel.tick_params(labelleft=panel is axes[0])
-            panel.set_title(metric)
-            panel.grid(visible=False)
-        FIGURE.write_bytes(plot.saved(figure, "png"))
+            one.tick_params(labelleft=one is axes[0])
+            one.set_title(metric if metric == "efficiency" else "Jain's fairness")
+        drawn = plot.Drawn("mechanisms", "Efficiency and fairness of every mechanism on every network", "", figure)
+        FIGURE.write_bytes(plot.saved(drawn, "png"))
 
 
 def main() -> None:

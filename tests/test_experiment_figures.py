@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ def test_lines_of_many_metrics_use_several_rows() -> None:
     )
     (drawn_,) = figures(experiment.run(runner=by(lambda at, i: dict.fromkeys(names, 0.5))).to_dict())
     shown = [axes for axes in drawn_.figure.axes if axes.get_visible()]
-    assert [axes.get_title() for axes in shown] == names
+    assert [axes.get_ylabel() for axes in shown] == ["efficiency", "fairness", "goodput [Mb/s]", "timeouts", "segments"]
     assert drawn_.figure.get_size_inches()[0] < 11 and len({round(axes.get_position().y0, 3) for axes in shown}) == 2
 
 
@@ -63,7 +64,10 @@ def test_a_figure_of_too_many_differences_says_how_many_it_shows() -> None:
             "difference_high": 0.2,
             "better": "not separated",
         }
-        return _differences([{**record, "variant": f"v{i}", "against": "base"} for i in range(number)])
+        (one,) = _differences(
+            {"comparisons": [{**record, "variant": f"v{i}", "against": "base"} for i in range(number)]}
+        )
+        return one
 
     few, many = drawn(60), drawn(61)
     assert "first" not in few.text and many.text.endswith("The first 60 of 61; comparisons.csv has all.")
@@ -82,3 +86,59 @@ def test_the_best_points_of_three_goals_are_not_joined_by_a_line() -> None:
     two, three = drawn("efficiency", "fairness"), drawn("efficiency", "fairness", "goodput_mbps")
     assert [figure.axes[0].lines[1].get_linestyle() for figure in (two, three)] == ["-", "None"]
     assert len(two.axes) == 1 and three.axes[1].get_ylabel() == "goodput [Mb/s]"
+
+
+LONG = ["tail-drop", "atm-red min_th=200 cells max_th=1000 cells", "frame-drop-from-front threshold=0.9 rest=drop"]
+
+
+def document_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:
+    """Return a document of points at all values of the axes, with invented metrics."""
+    numbers = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.4, "p95": 0.6, "min": 0.3, "max": 0.7}
+    places = itertools.product(*axes.values())
+    points = [{**dict(zip(axes, at, strict=True)), "runs": 20, **dict.fromkeys(metrics, numbers)} for at in places]
+    return {"question": {"kind": "table"}, "axes": list(axes), "metrics": metrics, "points": points}
+
+
+def test_words_are_listed_downwards_without_lines_and_take_little_width() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import figures
+
+    document = document_of(["near", "efficiency"], policy=LONG) | {"paths": {"near": "vc.near.goodput_mbps"}}
+    (drawn,) = figures(document)
+    figure: Any = drawn.figure
+    figure.draw_without_rendering()
+    near, efficiency = figure.axes
+    assert (near.get_xlabel(), efficiency.get_xlabel()) == ("near [Mb/s]", "efficiency")
+    assert [text.get_text().replace("\n", " ") for text in near.get_yticklabels()] == LONG
+    assert near.containers[0].lines[0].get_linestyle() == "None"
+    assert sum(axes.bbox.width for axes in figure.axes) > 0.55 * figure.bbox.width
+
+
+def test_differences_of_long_values_leave_room_for_the_intervals() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import _differences
+
+    numbers = {"difference": 0.1, "difference_low": 0.0, "difference_high": 0.2, "better": "not separated"}
+    records = [{"metric": "near", "variant": name, "against": LONG[1], **numbers} for name in LONG]
+    (drawn,) = _differences({"comparisons": records, "paths": {"near": "vc.near.goodput_mbps"}})
+    figure: Any = drawn.figure
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "difference of near [Mb/s]"
+    assert axes.bbox.width > 0.45 * figure.bbox.width
+
+
+def test_no_figure_has_more_than_nine_panels() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import figures
+
+    many = [f"m{number}" for number in range(11)]
+    for document, counts in (
+        (document_of(many, z=[0.2, 0.5, 0.8]), {"lines": 9, "lines-2": 2}),
+        (document_of(many, policy=LONG), {"lines": 9, "lines-2": 2}),
+        (document_of(many, z=[0.2, 0.5, 0.8], r=[1, 2]), {"map": 9, "map-2": 2}),
+        (document_of(["m"], z=[1, 2], r=[1, 2], n=list(range(11))), {"maps-m": 9, "maps-m-2": 2}),
+        (document_of(["m"], **{name: [1, 2] for name in "abcdefghij"}), {"dots": 9, "dots-2": 1}),
+    ):
+        shown = {one.name: sum(axes.get_visible() for axes in one.figure.axes) for one in figures(document)}
+        assert shown == counts

@@ -64,7 +64,8 @@ def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
     assert _sentence("m", records).startswith("buffer has the largest influence on m.") and "overlap" not in _sentence(
         "m", records
     )
-    assert len(_indices(records).figure.axes) == 1
+    (drawn,) = _indices(records)
+    assert len(drawn.figure.axes) == 1
     assert _sentence("m", [{"metric": "m", "axis": "idle", **none}]) == "m does not vary, so no axis influences it."
 
 

@@ -11,6 +11,7 @@ import cellyard as cy
 import numpy as np
 import pytest
 from cellyard import plot
+from cellyard.cli import options
 from cellyard.plot import rows as plot_rows
 from cellyard.results import Series
 from cellyard.study import Row, Rows, load, studies
@@ -63,7 +64,7 @@ def test_published_values_are_on_x_and_simulated_ones_with_their_ranges_on_y() -
     assert np.allclose(bars.get_segments(), [[(0.3, 0.36), (0.3, 0.51)], [(0.5, 0.59), (0.5, 0.74)]])
     diagonal = axes.lines[-1].get_xydata()
     assert (diagonal[:, 0] == diagonal[:, 1]).all()
-    assert axes.get_xlim() == axes.get_ylim() and axes.get_ylim()[0] < 0.3 and axes.get_ylim()[1] > 0.95
+    assert axes.get_xlim() == axes.get_ylim() and axes.get_ylim()[0] == 0 and axes.get_ylim()[1] > 0.95
 
 
 def cube() -> Rows:
@@ -82,7 +83,7 @@ def test_a_grid_has_a_panel_for_each_metric_and_column_with_a_line_per_group_ove
         cube(), ("efficiency", "fairness"), x="buffer_cells", group="drop_policy", columns=["sources"]
     )
     assert [axes.get_title() for axes in figure.axes] == ["N = 5", "N = 15", "", ""]
-    assert [axes.get_ylabel() for axes in figure.axes] == ["efficiency [-]", "", "fairness [-]", ""]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["efficiency [-]", "", "Jain's fairness [-]", ""]
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "buffer K [cells]", "buffer K [cells]"]
     for place, axes in enumerate(figure.axes):
         more = 0.1 * (place % 2)
@@ -91,11 +92,12 @@ def test_a_grid_has_a_panel_for_each_metric_and_column_with_a_line_per_group_ove
             x, y = group.lines[0].get_xydata().T
             expected = np.array([base + 0.2, base]) + more  # 1000 cells, then 2000
             assert np.allclose(y, expected if place < 2 else 1 - expected)
-            assert np.allclose(x, [x[0], x[0] + 1]) and abs(x[0]) < 0.5
+            assert np.allclose(x, [1000, 2000], atol=plot.MOST_SHIFT * np.ptp(axes.get_xlim()))
+            assert group.lines[0].get_linestyle() == "-"
         assert fba.lines[0].get_xdata()[0] < epd.lines[0].get_xdata()[0]
     assert [tick.get_text() for tick in figure.axes[-1].get_xticklabels()] == ["1000", "2000"]
     first = figure.axes[0]
-    hollow = [line for line in first.lines if line.get_label() == "published"]
+    hollow = [line for line in first.lines if line.get_label().endswith(", published")]
     assert [line.get_markerfacecolor() for line in hollow] == ["none", "none"]
     for line, group in zip(hollow, first.containers, strict=True):
         assert np.allclose(line.get_xydata(), group.lines[0].get_xydata() + np.array([0, 0.01]))
@@ -113,15 +115,17 @@ def test_panels_share_a_scale_that_holds_ranges_and_published_values_unless_they
     assert apart.axes[0].get_ylim() != apart.axes[1].get_ylim()
 
 
-def test_rows_by_factor_are_all_drawn_with_their_means_and_how_far_these_are_apart() -> None:
+def test_means_by_factor_are_drawn_with_the_range_of_their_rows_and_how_far_they_are_apart() -> None:
     axes: Any = plot.panels(1)[1][0]
     spread = plot_rows.by_factor(axes, cube(), "efficiency", "drop_policy")
     assert spread == pytest.approx(0.4)
-    drawn = [sorted(group.get_offsets()[:, 1].tolist()) for group in axes.collections]
-    assert np.allclose(
-        drawn, [[0.1, 0.2, 0.3, 0.4], [0.11, 0.21, 0.31, 0.41], [0.5, 0.6, 0.7, 0.8], [0.51, 0.61, 0.71, 0.81]]
-    )
-    assert [line.get_ydata()[0] for line in axes.lines] == pytest.approx([0.25, 0.26, 0.65, 0.66])
+    simulated, published = axes.containers
+    assert [one.get_label() for one in (simulated, published)] == ["simulated", "published"]
+    assert np.allclose(simulated.lines[0].get_ydata(), [0.25, 0.65])
+    assert np.allclose(published.lines[0].get_ydata(), [0.26, 0.66])
+    (bars,) = simulated.lines[2]
+    assert np.allclose([segment[:, 1] for segment in bars.get_segments()], [[0.1, 0.4], [0.5, 0.8]])
+    assert simulated.lines[0].get_linestyle() == "None"  # policies have no order
 
 
 def test_markers_stand_above_the_grid_lines() -> None:
@@ -224,7 +228,7 @@ def test_ticks_have_all_their_digits_and_what_is_always_zero_is_drawn_from_zero(
     left.plot([0, 1], [0, 0])
     right.plot([0, 1], [0, 0])
     for panels in ([left, right], nothing):
-        plot_rows.share_scale(panels)
+        plot.value_axis(panels)
         assert {axes.get_ylim() for axes in panels} == {(-0.05, 1.05)}
 
 
@@ -350,31 +354,33 @@ def test_figures_of_a_study_have_points_on_axes_that_say_what_they_are(name: str
     for figure in drawn:
         assert figure.title and figure.text
         axes = figure.figure.axes
-        assert axes[-1].get_xlabel() and axes[0].get_ylabel(), figure.name
+        has_labels = [bool(one.get_xlabel() or one.get_ylabel() or one.get_title()) for one in (axes[0], axes[-1])]
+        assert all(has_labels), figure.name
         for one in axes:
-            points = [line.get_xydata() for line in one.lines] + [group.get_offsets() for group in one.collections]
-            assert sum(map(len, points)) > 0, figure.name
+            if one.get_visible() and not one.images:
+                points = [line.get_xydata() for line in one.lines] + [group.get_offsets() for group in one.collections]
+                assert sum(map(len, points)) > 0, figure.name
 
 
 @pytest.mark.parametrize(
     ("name", "figure", "where", "panels"),
     [
-        ("abr-or-ubr", "services", {"table": "services"}, 18),
-        ("abr-or-ubr", "services", {"table": "services", "configuration": "lan", "vbr": "yes"}, 6),
-        ("cell-discard", "trade", {"table": ("1-2", "red")}, 4),
-        ("cell-discard", "trade", {"table": "red", "environment": "lan"}, 2),
-        ("cell-discard", "trade", {"table": ("1-2", "red"), "environment": "access", "mss_bytes": 1460}, 1),
+        ("abr-or-ubr", "services", {"table": "services"}, 2),
+        ("abr-or-ubr", "services", {"table": "services", "configuration": "lan", "vbr": "yes"}, 2),
+        ("abr-or-ubr", "costs", {"table": "services"}, 4),
+        ("cell-discard", "tried", {"table": "red"}, 6),
+        ("cell-discard", "tried", {"table": ("fba", "epd"), "environment": "lan"}, 6),
+        ("cell-discard", "tried", {"table": "epd", "environment": "access", "mss_bytes": 1460}, 2),
     ],
 )
 def test_a_figure_of_some_rows_has_panels_for_these_alone(
     name: str, figure: str, where: dict[str, Any], panels: int
 ) -> None:
     study = load(name)
-    of_study = [study] if figure == "services" else []
-    drawn = getattr(study.part("figures"), figure)(*of_study, noise(name).where(**where))
+    drawn = getattr(study.part("figures"), figure)(noise(name).where(**where))
     axes = drawn.figure.axes
     assert len(axes) == panels
-    assert all(any(len(line.get_xdata()) for line in one.lines) for one in axes)
+    assert all(one.images or any(len(line.get_xdata()) for line in one.lines) for one in axes)
     told = {"lan": "LAN", "wan": "WAN", "satellite": "satellite"}
     if figure == "services":
         chosen = where.get("configuration", tuple(told))
@@ -392,6 +398,8 @@ def test_figures_of_a_published_table_have_every_judged_row_beside_its_simulated
             for axes in (axes for figure in figures for axes in figure.axes):
                 for group in axes.containers:
                     found += group.lines[0].get_xydata()[:, 1].tolist()
+                for image in axes.images:
+                    found += image.get_array().compressed().tolist()
             assert {one.simulated[metric] for one in judged} <= set(found), (table.name, metric)
 
 
@@ -447,12 +455,12 @@ def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
         (delay, 100, "VBR cell delay variation [ms]"),
         *((a, 0.01, "VBR cell loss ratio [-]") for a in losses),
     ):
-        assert labels(axes) == ("GR [fraction of link]", ylabel)
+        assert labels(axes) == ("guaranteed rate [of the link]", ylabel)
         assert [group.get_label() for group in axes.containers] == ["LAN", "WAN", "satellite"]
         starts = []
         for group in axes.containers:
             x, y = group.lines[0].get_xydata().T
-            assert np.allclose(np.diff(x), 1) and np.allclose(y, per_gr * np.array([0, 0.1, 0.5]))
+            assert np.allclose(np.diff(x), [0.1, 0.4]) and np.allclose(y, per_gr * np.array([0, 0.1, 0.5]))
             starts.append(x[0])
         assert len(set(starts)) == 3  # equal values are drawn side by side
 
@@ -483,28 +491,117 @@ def test_names_in_figures_of_rows_are_shown_as_they_are(name: str) -> None:
     legends = [[text.get_text() for text in figure.legends[0].get_texts()] for figure in (grid, compared)]
     assert legends == [[name, "EPD", "simulated", "published"], [name, "EPD"]]
     assert [figure.axes[0].get_title() for figure in (grid, compared)] == [f"N = {name}"] * 2
-    ticks = [axes.get_xticklabels(), over.axes[0].get_xticklabels()]
+    ticks = [axes.get_xticklabels(), over.axes[0].get_yticklabels()]
     assert [[text.get_text() for text in labels] for labels in ticks] == [[name, "EPD"]] * 2
     shown = [*grid.legends[0].get_texts(), grid.axes[0].title, compared.axes[0].title, *ticks[0], *ticks[1]]
     assert not any(text.get_parse_math() for text in shown)
     assert all(plot.saved(figure, "png").startswith(b"\x89PNG") for figure in (grid, over, compared, apart))
 
 
-def test_groups_at_one_value_stand_farther_apart_than_their_marks_are_wide() -> None:
+def test_series_at_one_number_are_shifted_by_two_percent_of_the_width_at_most_and_never_by_nothing() -> None:
     found = []
-    for policy in ("tail-drop", "epd", "selective-drop"):
-        found += [row(policy, 1, 1, 1, gr=gr, tcp=tcp, n=n) for gr in (0.0, 0.1, 0.5) for tcp in "ab" for n in range(4)]
-    figure: Any = plot_rows.grid(Rows(found), ["efficiency"], x="gr", group="drop_policy", columns=["n"], lines=["tcp"])
-    figure.draw_without_rendering()
-    for axes in figure.axes:
-        marks = [line for line in axes.lines if line.get_label() == "published"]
-        left = [axes.transData.transform(line.get_xydata())[0, 0] for line in marks]
-        wide = max(line.get_markersize() for line in marks) * figure.dpi / 72
-        assert len(left) == 3 and np.diff(left).min() > wide
-    # Where there is room, groups are no farther apart than their marks need.
-    wider: Any = plot_rows.grid(Rows(found), ["efficiency"], x="gr", group="drop_policy", columns=[], lines=["tcp"])
-    first, last = (wider.axes[0].containers[place].lines[0].get_xdata()[0] for place in (0, -1))
-    assert -0.15 < first < 0 < last < 0.15
+    policies = [f"p{number}" for number in range(9)]
+    for policy in policies:
+        found += [row(policy, 1, 1, 1, gr=gr, buffer=buffer) for gr, buffer in ((0.0, 1), (0.1, 1000), (0.5, 1000000))]
+    for x, scale in (("gr", "linear"), ("buffer", "log")):
+        for chosen in (policies[:2], policies):
+            rows = Rows(found).where(drop_policy=chosen)
+            figure: Any = plot_rows.grid(rows, ["efficiency"], x=x, group="drop_policy", columns=[])
+            (axes,) = figure.axes
+            assert axes.get_xscale() == scale
+            figure.draw_without_rendering()
+            true = axes.transData.transform([(float(one[x]), 1) for one in rows.where(drop_policy="p0")])[:, 0]
+            lines = [container.lines[0].get_xydata() for container in axes.containers]
+            drawn = np.array([axes.transData.transform(line)[:, 0] for line in lines])
+            width = axes.bbox.width
+            assert np.abs(drawn - true).max() <= (plot.MOST_SHIFT + 1e-9) * width
+            assert np.diff(drawn, axis=0).min() > 0.004 * width
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_numbers_are_on_real_axes_and_words_are_not_joined(name: str) -> None:
+    _, drawn = figures_of(name)
+    for one in drawn:
+        panels: list[Any] = [axes for axes in one.figure.axes if axes.get_visible()]
+        assert len(panels) <= plot.MOST_PANELS, one.name
+        for axes in panels:
+            down = any(container.has_xerr and not container.has_yerr for container in axes.containers)
+            labels = [tick.get_text() for tick in (axes.get_yticklabels() if down else axes.get_xticklabels())]
+            has_words = any(
+                text and not text.replace(".", "").replace("\N{MINUS SIGN}", "").isdigit() for text in labels
+            )
+            for container in axes.containers:
+                line = container.lines[0]
+                at = line.get_ydata() if down else line.get_xdata()
+                if has_words or down:
+                    assert line.get_linestyle() == "None", one.name
+                else:
+                    assert min(at) >= axes.get_xlim()[0] and max(at) <= axes.get_xlim()[1], one.name
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_axes_begin_at_zero_or_their_labels_say_where(name: str) -> None:
+    _, drawn = figures_of(name)
+    for one in drawn:
+        panels: list[Any] = [axes for axes in one.figure.axes if axes.get_visible()]
+        for axes in panels:
+            for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+                shown = any(tick.label1.get_visible() for tick in axis.get_major_ticks())
+                if shown and axis.get_scale() == "linear" and min(ends) > 0:
+                    label = axis.get_label_text()
+                    assert plot.START in label or label.startswith("time"), (one.name, label)
+
+
+def test_an_index_that_is_not_jains_is_named_on_axes_and_in_captions() -> None:
+    _, drawn = figures_of("cell-discard")
+    shown = 0
+    for one in drawn:
+        texts = {text for axes in one.figure.axes for text in (axes.get_xlabel(), axes.get_ylabel())}
+        assert not any("Jain" in text for text in texts)
+        if any("fairness index of the text" in text for text in texts):
+            shown += 1
+            assert "not Jain's" in one.text, one.name
+    assert shown >= 5
+    assert any("Jain's fairness" in axes.get_ylabel() for one in figures_of("ubr-plus")[1] for axes in one.figure.axes)
+
+
+def test_an_alternative_text_has_the_values_of_each_series_and_is_in_every_file() -> None:
+    figure = plot_rows.grid(cube(), ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"])
+    drawn = plot.Drawn("f", "A title", "A caption.", figure)
+    first = "N = 5, efficiency [-] over buffer K [cells]: FBA 0.3 to 0.1; EPD 0.7 to 0.5; "
+    assert drawn.alt.startswith(f"A title. {first}")
+    over = plot_rows.grid(cube(), ["efficiency"], x="drop_policy", group="buffer_cells", columns=["sources"])
+    assert "N = 5, efficiency [-]: K = 1000 cells 0.3 to 0.7; " in plot.described(over)
+    table = plot_rows.table_map(cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"))
+    assert "highest 0.8 (EPD, 1000); lowest 0.1 (FBA, 2000)." in plot.described(table)
+    for kind in ("png", "svg", "pdf"):
+        content = plot.saved(drawn, kind)
+        text = content.decode("latin-1")
+        assert "A title" in text and "FBA 0.3 to 0.1" in text.replace("\\", ""), kind
+
+
+def test_the_best_cells_of_a_map_are_framed_and_published_values_are_in_brackets() -> None:
+    table: Any = plot_rows.table_map(
+        cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"), mean=True
+    )
+    (axes,) = table.axes
+    texts = [text.get_text() for text in axes.texts]
+    assert "0.70\n(0.71)" in texts and "0.65" in texts
+    (frame,) = axes.patches
+    assert (frame.get_x(), frame.get_y()) == (pytest.approx(3.53), pytest.approx(0.53))  # mean of EPD
+
+
+def test_type_on_a_slide_is_larger_relative_to_the_figure() -> None:
+    sizes = {}
+    for name in plot.STYLES:
+        with plot.style(name):
+            figure, (axes,) = plot.panels(1)
+            axes.set_title("title")
+            sizes[name] = axes.title.get_fontsize() / figure.get_size_inches()[0]
+    assert sizes["slide"] > 1.3 * sizes["paper"]
+    assert tuple(plot.STYLES) == options.STYLES
+    with pytest.raises(cy.UsageError, match="style 'poster' does not exist"), plot.style("poster"):
+        pass
 
 
 def test_labels_fit_beside_their_panels_and_values_are_named() -> None:
@@ -515,8 +612,8 @@ def test_labels_fit_beside_their_panels_and_values_are_named() -> None:
     for axes in figure.axes:
         if axes.get_ylabel():
             assert axes.yaxis.label.get_window_extent().height <= 1.05 * axes.get_window_extent().height
-    ticks = [tick.get_text() for tick in figure.axes[-1].get_xticklabels()]
-    assert ticks == ["UBR\n(tail\ndrop)", "EPD", "FBA", "RED"]
+    ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert ticks == ["UBR (tail drop)", "EPD", "FBA", "RED"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["MSS 1460 bytes", "MSS 9140 bytes"]
 
 

@@ -268,15 +268,16 @@ def test_lines_have_a_colour_for_each_value_and_words_stand_side_by_side(path: P
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["epd", "fba z=0.5", "fba z=0.8", "tail-drop"]
     for place, mss in zip(figure.axes, (512, 1460), strict=True):
-        for line, drop in zip(place.lines, names, strict=True):
+        for group, drop in zip(place.containers, names, strict=True):
             own = [p["efficiency"]["mean"] for p in points.points if (p["drop"], p["mss_bytes"]) == (drop, mss)]
-            assert line.get_ydata().tolist() == own
+            assert group.lines[0].get_ydata().tolist() == own and group.lines[0].get_linestyle() == "-"
     points = asked(path, x="drop", by=["buffer"], where=[("mss", "512 bytes")])
     axes: Any = one_figure(points.document(), lines=True).figure.axes[0]
-    left, right = (group.lines[0].get_xdata() for group in axes.containers)
-    assert left.tolist() == pytest.approx([i - 0.125 for i in range(4)]) and right.tolist() == pytest.approx(
-        [i + 0.125 for i in range(4)]
-    )
+    assert [text.get_text() for text in axes.get_yticklabels()] == names
+    above, below = (group.lines[0] for group in axes.containers)
+    assert above.get_ydata().tolist() == pytest.approx([i - 0.11 for i in range(4)])
+    assert below.get_ydata().tolist() == pytest.approx([i + 0.11 for i in range(4)])
+    assert above.get_linestyle() == below.get_linestyle() == "None"
 
 
 def cut_off(figure: Any) -> list[str]:
@@ -388,4 +389,4 @@ def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:
     points = [{"buffer_cells": buffer, "runs": 2, "efficiency": spread} for buffer in (500, 1000, float("inf"))]
     document = StoredPoints(["buffer_cells"], ["efficiency"], points).document()
     (axes,) = one_figure(document).figure.axes
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["500", "1000", "unlimited"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["500", "1000", "unlimited"]

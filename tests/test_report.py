@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from cellyard.commands import study_report
-from cellyard.commands.study_pages import Picture, page, summary
+from cellyard.commands.picture import Picture
+from cellyard.commands.study_pages import page, summary
 from cellyard.show.text import format_range, format_value
 from cellyard.study import Row, Rows, Study, Table, load, select, studies
 from cellyard.study.outliers import FAR, is_outside, outside, told, where_errors_come_from
@@ -117,7 +118,7 @@ def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
     of_study = {f"ubr-plus{end}" for end in (".json", ".csv", "-vcs.csv", "-scenarios.jsonl")}
     files = {"index.html", "README.md", "provenance.json", "runs.sqlite", "SHA256SUMS", *of_study}
     assert {path.name for path in folder.iterdir()} == files | {
-        f"{name}.{kind}" for name in FIGURES for kind in ("png", "pdf")
+        f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg", "pdf")
     }
 
 
@@ -138,7 +139,9 @@ def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path)
     assert shown.text("h1") == [STUDY.title]
     within, files = leads(shown)
     assert within == shown.attributes("h2", "id")
-    assert files == [f"{name}.pdf" for name in FIGURES] and all((folder / name).is_file() for name in files)
+    assert files == [f"{name}.{kind}" for name in FIGURES for kind in ("pdf", "svg")] and all(
+        (folder / name).is_file() for name in files
+    )
     assert (
         "medians of 1 replications of each row" in shown.whole
         and "Only the rows selected by --table 1 --table 2-3." in shown.whole
@@ -242,7 +245,6 @@ def test_prose_of_rows_that_do_not_match_has_the_numbers_of_this_run(shown: Page
 @pytest.mark.parametrize(
     ("name", "table", "figure", "key", "values"),
     [
-        ("abr-or-ubr", "services", "services", "service", ("epd", "abr")),
         ("ubr-plus", "2-3", "policies", "drop_policy", ("epd", "fba")),
         ("ubr-plus", "2-3", "agreement", "drop_policy", ("fba",)),
         ("guaranteed-rate", "1-2", "periods", "drop_policy", ("selective-drop",)),
@@ -266,7 +268,9 @@ def test_services_and_policies_have_fixed_colours_and_markers(
 
 def test_every_figure_is_on_the_page_and_in_a_file(shown: Page, folder: Path) -> None:
     assert shown.attributes("figure", "id") == [f"fig-{name}" for name in FIGURES]
-    assert shown.text("h3") == shown.attributes("img", "alt") and all(shown.text("figcaption"))
+    for title, alt in zip(shown.text("h3"), shown.attributes("img", "alt"), strict=True):
+        assert alt.startswith(f"{title}. ") and " to " in alt and len(alt) < 2000
+    assert all(shown.text("figcaption"))
     for name, source in zip(FIGURES, shown.attributes("img", "src"), strict=True):
         image = base64.b64decode(source.removeprefix("data:image/png;base64,"))
         assert image.startswith(b"\x89PNG") and image == (folder / f"{name}.png").read_bytes()
@@ -346,7 +350,7 @@ def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: st
     metrics = {metric for table in study.tables.values() for metric in table.metrics}
     rows = Rows(replace(row, simulated=dict.fromkeys(metrics, 0.5)) for row in select(study))
     claims = [{"text": claim.text, "holds": True, "evidence": "none"} for claim in study.claims]
-    pictures = [Picture(f"table-{table}", "title", "text", "") for table in study.tables]
+    pictures = [Picture(f"table-{table}", "title", "text", "alt", "") for table in study.tables]
     found = Page(page(study, rows, {**DOCUMENT, "claims": claims}, pictures))
     tables = [title for title in found.text("h2") if title.startswith("Table ")]
     assert tables == [f"Table {table}" for table in study.tables]
@@ -356,7 +360,8 @@ def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: st
     ]
     assert len(found.tables["Assumed"]) == 1 + len(study.info["assumed"])
     within, files = leads(found)
-    assert within == found.attributes("h2", "id") and files == [f"table-{table}.pdf" for table in study.tables]
+    assert within == found.attributes("h2", "id")
+    assert files == [f"table-{table}.{kind}" for table in study.tables for kind in ("pdf", "svg")]
     assert "Only the rows" not in found.whole
 
 
@@ -462,12 +467,12 @@ def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
 
 def test_no_text_of_a_study_becomes_html(hostile: Study) -> None:
     rows, document = results_of(hostile)
-    figure = Picture(f"f {EVIL}", f"F {EVIL}", f"caption {EVIL}", "")
+    figure = Picture(f"f {EVIL}", f"F {EVIL}", f"caption {EVIL}", f"shown {EVIL}", "")
     found = Page(page(hostile, rows, document, [figure], chosen=[f"t {EVIL}"]))
     assert "i" not in {tag for tag, _ in found.elements}
     known = {"id", "class", "colspan", "href", "src", "alt", "name", "charset", "content", "lang"}
     assert {name for _, attributes in found.elements for name in attributes} <= known
-    assert found.attributes("img", "alt") == [f"F {EVIL}"] == found.text("h3")
+    assert (found.attributes("img", "alt"), found.text("h3")) == ([f"shown {EVIL}"], [f"F {EVIL}"])
     starts = [
         "title",
         "authors",
@@ -535,7 +540,15 @@ def test_runs_that_figures_show_draw_from_the_seed_that_is_asked_for(
     where = [("configuration", "lan"), ("sources", "5"), ("buffer_cells", "1000"), ("drop_policy", "epd")]
     options: dict[str, Any] = dict.fromkeys(["store", "on", "workers", "jobs", "memory"])
     status = study_report.command(
-        "ubr-plus", tables=["2-3"], where=where, out=tmp_path / "r", overwrite=False, replications=1, seed=7, **options
+        "ubr-plus",
+        tables=["2-3"],
+        where=where,
+        out=tmp_path / "r",
+        overwrite=False,
+        replications=1,
+        seed=7,
+        style="paper",
+        **options,
     )
     assert (status, seen) == (0, [7])
 

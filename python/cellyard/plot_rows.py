@@ -1,12 +1,10 @@
 """Figures of rows of studies: the public name of `cellyard.plot.rows`."""
 
 from cellyard.plot.rows import (
-    APART as APART,
-    CLEAR as CLEAR,
     LONGEST_LABEL as LONGEST_LABEL,
+    LONGEST_WORD as LONGEST_WORD,
     QUANTITIES as QUANTITIES,
     READING as READING,
-    TOGETHER as TOGETHER,
     against as against,
     against_diagonal as against_diagonal,
     by_factor as by_factor,
@@ -18,8 +16,10 @@ from cellyard.plot.rows import (
     legend_within as legend_within,
     levels as levels,
     marks as marks,
+    means as means,
     named as named,
     quantity as quantity,
-    share_scale as share_scale,
     style as style,
+    table_map as table_map,
+    word as word,
 )

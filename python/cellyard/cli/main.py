@@ -65,6 +65,7 @@ def _scenarios(top: Group) -> None:
         help="start the plot at this time, such as '0.5 s'; default: the start of the run",
     )
     run.add_argument("--plot-to", metavar="TIME", help="end the plot at this time; default: the end of the run")
+    options.style(run, default=None)
 
     text = (
         "Validate a scenario and draw its topology; run nothing. Prints the resolved scenario, with every default, on standard "
@@ -128,6 +129,7 @@ def _plot(top: Group) -> None:
     options.where(plot, "PATH=VALUE", "only runs with this value of a parameter")
     options.flag(plot, "--lines", help="draw a line for each value of --by instead of a heat map")
     cli_store.run_filters(plot)
+    options.style(plot)
     options.output_format(plot)
 
 
@@ -154,6 +156,7 @@ def _studies(study: Group) -> None:
     options.seed(report)
     options.resources(report)
     options.outputs(report, "folder for the report; default: NAME-report")
+    options.style(report)
 
 
 def _rows(command: ArgumentParser) -> None:
@@ -183,6 +186,7 @@ def _experiments(experiment: Group) -> None:
     options.experiment(report)
     options.resources(report)
     options.outputs(report, "folder for the report; default: NAME-report")
+    options.style(report)
 
 
 def _component_names() -> list[str]:

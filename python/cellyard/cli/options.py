@@ -17,6 +17,9 @@ STORE = "CELLYARD_STORE"
 #: Formats of results on standard output.
 FORMATS = ("table", "json", "csv")
 
+#: Styles of figures, as in `cellyard.plot.STYLES`.
+STYLES = ("paper", "slide")
+
 #: Completion of file names, in the words of shtab for each shell.
 _FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "tcsh": "f"}
 
@@ -151,6 +154,12 @@ def output_format(parser: ArgumentParser) -> None:
     """Add the format of standard output."""
     shown = "format of standard output; default: table"
     parser.add_argument("--format", dest="output_format", choices=FORMATS, default="table", help=shown)
+
+
+def style(parser: ArgumentParser, default: str | None = STYLES[0]) -> None:
+    """Add the style of figures."""
+    shown = "size of type in figures: for a paper, or larger for a slide; default: paper"
+    parser.add_argument("--style", choices=STYLES, default=default, help=shown)
 
 
 def where(parser: ArgumentParser, shape: str, help: str) -> None:  # noqa: A002

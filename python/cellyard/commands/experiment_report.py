@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from cellyard import plot
 from cellyard.commands import FAILED, experiment_files, experiment_text
 from cellyard.commands.experiment_run import load, run_experiment
+from cellyard.commands.picture import Picture, add_figure
 from cellyard.experiment.figures import figures
 from cellyard.outputs import provenance
 from cellyard.outputs.folder import open_store
@@ -33,13 +33,14 @@ def command(
     workers: int | None,
     jobs: int | None,
     memory: str | None,
+    style: str,
 ) -> int:
     """Run the experiment and write its page; returns the exit status."""
     text, experiment = load(path)
     out = out or Path(f"{experiment.name}-report")
     origin = provenance.of_command()
     with (
-        plot.style(),
+        plot.style(style),
         requested_cluster(on, workers, jobs) as cluster,
         experiment_files.folder(experiment, out, origin, overwrite=overwrite) as folder,
     ):
@@ -64,7 +65,7 @@ def command(
     return 0
 
 
-def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, text: str, base: str) -> str:
+def page(document: Mapping[str, Any], pictures: Sequence[Picture], *, text: str, base: str) -> str:
     """The whole HTML page, figures included."""
     tables = {
         experiment_text.heading(name, document).capitalize(): table
@@ -75,13 +76,6 @@ def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, 
     )
 
 
-def draw(document: Mapping[str, Any], files: FileSet) -> list[dict[str, str]]:
-    """Draw the figures and add each to ``files`` as PNG, and as PDF for print."""
-    pictures = []
-    for drawn in figures(document):
-        png = plot.saved(drawn.figure, "png", dpi=160)
-        files.add(f"{drawn.name}.png", png)
-        files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf"))
-        data = base64.b64encode(png).decode()
-        pictures.append({"name": drawn.name, "title": drawn.title, "text": drawn.text, "data": data})
-    return pictures
+def draw(document: Mapping[str, Any], files: FileSet) -> list[Picture]:
+    """Draw the figures, and add each to ``files``."""
+    return [add_figure(files, drawn) for drawn in figures(document)]

@@ -28,6 +28,7 @@ def command(
     scenario: str | None,
     engine: str | None,
     out: Path,
+    style: str,
     output_format: str,
 ) -> int:
     """Draw and write the figure, and print what it shows; returns the exit status."""
@@ -35,8 +36,8 @@ def command(
     with open_store(path) as store, store.snapshot():
         found = collect(store, PlotRequest(x, y, by, where, scenario, engine))
     document = found.document()
-    with plot.style():
-        content = plot.saved(one_figure(document, lines=lines).figure, out.suffix.lstrip("."))
+    with plot.style(style):
+        content = plot.saved(one_figure(document, lines=lines), out.suffix.lstrip("."))
     unwritten = ""
     try:
         write_whole(out, content)

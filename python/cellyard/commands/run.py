@@ -55,6 +55,7 @@ def command(
     plot: Path | None,
     plot_from: str | None = None,
     plot_to: str | None = None,
+    style: str | None = None,
 ) -> int:
     """Run, write and print; returns the exit status."""
     if None not in (replications, replication):
@@ -64,6 +65,8 @@ def command(
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
     draws: Sequence[int | None] = [replication] if replications is None else range(replications)
     planned = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
+    if style and not plot:
+        raise UsageError("--style needs --plot FILE")
     window = _window(plot, plot_from, plot_to)
     if plot:
         if kernel == "twin":
@@ -99,7 +102,7 @@ def command(
             unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(run_store)]
         _print_notes(grid_notes.notes_after(runs))
         if plot and runs:
-            unwritten.append(_draw(plot, runs[0], window))
+            unwritten.append(_draw(plot, runs[0], window, style or "paper"))
         unwritten = [told for told in unwritten if told]
         _show(
             results,
@@ -373,13 +376,13 @@ def _seconds(option: str, text: str | None) -> float | None:
     return float(found[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[found[2]]
 
 
-def _draw(path: Path, run: Mapping[str, Any], window: Window) -> str:
+def _draw(path: Path, run: Mapping[str, Any], window: Window, style: str) -> str:
     """Plot the series of a run into a file; returns why it could not be written, if so."""
     from cellyard import plot
     from cellyard.results.run import RunResult
     from cellyard.system.files import write_whole
 
-    with plot.style():
+    with plot.style(style):
         result = RunResult(run)
         figure = plot.over_time(result.series, trace=result.trace, window=window)
         content = plot.saved(figure, path.suffix.lstrip("."))

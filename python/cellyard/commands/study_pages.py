@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cellyard.commands import study_tables
+from cellyard.commands.picture import Picture
 from cellyard.show import pages
 from cellyard.show.text import range_name
 from cellyard.statistics.ranges import share_inside
@@ -20,16 +20,6 @@ EVIDENCE_CAPTION = (
     "Differences are means over the replications, which share their random numbers. The intervals of a comparison of several candidates "
     "have a joint confidence of 95 % (Bonferroni over all pairs). Fewer than six replications are too few for a verdict."
 )
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure on the page; ``data`` is its PNG file in base 64."""
-
-    name: str
-    title: str
-    text: str
-    data: str
 
 
 def page(

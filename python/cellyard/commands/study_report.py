@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -11,7 +10,8 @@ from pathlib import Path
 
 from cellyard import plot
 from cellyard.commands import FAILED, study_files, study_text
-from cellyard.commands.study_pages import Picture, page, summary
+from cellyard.commands.picture import Picture, add_figure
+from cellyard.commands.study_pages import page, summary
 from cellyard.commands.study_run import print_code_files, reproduce
 from cellyard.outputs import provenance
 from cellyard.outputs.folder import open_store
@@ -37,6 +37,7 @@ def command(
     seed: int | None,
     jobs: int | None,
     memory: str | None,
+    style: str,
 ) -> int:
     """Run the study and write its page; returns the exit status."""
     study = load(name)
@@ -47,7 +48,7 @@ def command(
     path = out / "index.html"
     with (
         requested_cluster(on, workers, jobs) as cluster,
-        plot.style(),
+        plot.style(style),
         study_files.folder(study, out, origin, overwrite=overwrite) as folder,
     ):
         run_store = open_store(folder, store)
@@ -84,21 +85,16 @@ def command(
 
 
 def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
-    """Draw the figures for which ``rows`` suffice, and add each to ``files`` as PNG, and as PDF for print."""
+    """Draw the figures for which ``rows`` suffice, and add each to ``files``."""
     pictures = []
     started = last_line = time.monotonic()
     drawings = list(drawable(study, rows))
     for drawing in drawings:
-        drawn = drawing()
-        png = plot.saved(drawn.figure, "png", dpi=160)
-        files.add(f"{drawn.name}.png", png)
-        files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf"))
-        data = base64.b64encode(png).decode()
-        pictures.append(Picture(drawn.name, drawn.title, drawn.text, data))
+        pictures.append(add_figure(files, drawing()))
         if time.monotonic() - last_line >= LINE_SECONDS:
             last_line = time.monotonic()
-            progress = f"{len(pictures)} of {len(drawings)} figures drawn"
-            print(f"{study.name}: {progress}, {last_line - started:.0f} s", file=sys.stderr)
+            far = f"{len(pictures)} of {len(drawings)} figures drawn"
+            print(f"{study.name}: {far}, {last_line - started:.0f} s", file=sys.stderr)
     return pictures
 
 

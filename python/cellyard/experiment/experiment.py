@@ -347,6 +347,7 @@ class Outcome:
             "axes": [axis.name for axis in plan.axes],
             "together": self._together(),
             "metrics": list(plan.metrics),
+            "paths": {name: metric.text for name, metric in plan.metrics.items()},
             "points": self.points(),
             **(answer.tables if answer else {}),
             **({"given_up": given_up} if (given_up := self.given_up()) else {}),

@@ -1,68 +1,69 @@
-"""Figures of an experiment, drawn from its document. Needs matplotlib."""
+"""Figures of an experiment, drawn from its document. Needs the extra ``plot``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellyard.experiment.questions.compare import COLUMNS, UNDECIDED
 from cellyard.experiment.records import merge_joint_axes, range_of
 from cellyard.plot import (
     COLOURS,
     DASHES,
+    MAP,
     MARKERS,
     MOST_PANELS,
-    TICKS,
     Drawn,
-    fit_titles,
+    groups_of,
+    heat,
     legend,
+    number_axis,
     panels,
     panels_grid,
-    zero_at_the_bottom,
+    value_axis,
+    word_axis,
 )
-from cellyard.plot.rows import share_scale
+from cellyard.plot.axes import in_a_row, is_word, shifted, shifts
 from cellyard.show.text import format_value, range_name
 from cellyard.show.words import number
 from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Limits: levels of an axis on a heat map, panels side by side, and panels side by side that differ
-#: in metric.
-MOST_LEVELS, MOST_ACROSS, MOST_METRICS_ACROSS = 16, 4, 3
+Item = TypeVar("Item")
+
+#: Limits: levels of an axis on a heat map, and panels side by side.
+MOST_LEVELS, MOST_ACROSS = 16, 3
 #: Limit on values per side of a requested heat map. Numbers appear up to `MOST_LEVELS`.
 MOST_ON_MAP = 60
-#: Limit on ticks of a numeric axis, so that labels do not overlap.
-MOST_TICKS = 5
 #: Least number of values of a numeric axis for lines instead of a heat map.
 LEAST_ACROSS = 3
-#: Least ratio of values for a logarithmic axis.
-RATIO = 20
 #: Units at the ends of names, and how axes show them.
-UNITS = {"s": "s", "mbps": "Mb/s", "cells": "cells", "bytes": "bytes"}
+UNITS = {"s": "s", "ms": "ms", "mbps": "Mb/s", "cells": "cells", "bytes": "bytes"}
 #: Limit on the rows of a figure of differences.
 MOST_ROWS = 60
-#: Size of a panel in inches.
-WIDTH, HEIGHT = 3.4, 2.8
+#: Size of a panel in inches, and of a line of its labels.
+WIDTH, HEIGHT, LINE, CHARACTER = 3.4, 2.8, 0.14, 0.062
+#: Limit on the characters of a line of a label.
+LONGEST_LINE = 32
 
 
 def figures(document: Mapping[str, Any]) -> list[Drawn]:
     """The figures that suit the question, and the metrics over the axes."""
     kind = document["question"]["kind"]
-    drawn = []
+    drawn: list[Drawn] = []
     if kind == "compare" and document.get("comparisons"):
-        drawn.append(_differences(document["comparisons"]))
+        drawn += _differences(document)
     if kind == "sensitivity" and document.get("indices"):
-        drawn.append(_indices(document["indices"]))
+        drawn += _indices(document["indices"])
     if kind == "optimise" and len(document["question"].get("goals", {})) > 1 and document["points"]:
         drawn.append(_front(document))
     if document["points"]:
         drawn += _over_axes({**document, "points": merge_joint_axes(document, named=False)})
-    for figure in drawn:
-        fit_titles(figure.figure)
     return drawn
 
 
@@ -74,23 +75,34 @@ def columns_of(document: Mapping[str, Any]) -> list[str]:
 def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
     """Lines for one axis, heat maps for two, small multiples for three; dots if the points are not a grid.
 
-    If one of two axes has words and the other numbers, each word has a line.
+    If one of two axes has words and the other numbers, each word has a line. Panels that exceed a
+    figure are in further ones.
     """
     axes, metrics = columns_of(document), document["metrics"]
     if not axes:
         return []
     if len(axes) == 1 and document["question"]["kind"] != "optimise":
-        return [_lines(document, axes[0], metrics)]
+        return [_lines(document, axes[0], page, name) for name, page in _pages("lines", metrics)]
     if 1 < len(axes) <= 3 and _is_grid(document, axes):
         if two := _numbers_and_words(document, axes):
-            return [_grouped(document, two[0], two[1], [{}])]
+            return [_grouped(document, two[0], two[1], [{}], page, name) for name, page in _pages("lines", metrics)]
         if len(axes) == 2:
-            return [_maps(document, axes, [{}], metrics, "map")]
+            return [_maps(document, axes, [{}], page, name) for name, page in _pages("map", metrics)]
         return [
-            _maps(document, axes[:2], _panel_values(document, axes[2]), [metric], f"maps-{metric}")
+            _maps(document, axes[:2], page, [metric], name)
             for metric in metrics
+            for name, page in _pages(f"maps-{metric}", _others(document, axes[2]))
         ]
-    return [_dots(document, axes, metrics)]
+    if len(axes) <= MOST_ACROSS:
+        return [_dots(document, axes, page, name) for name, page in _pages("dots", metrics, MOST_PANELS // len(axes))]
+    named = [("dots" if metric == metrics[0] else f"dots-{metric}", metric) for metric in metrics]
+    return [_dots(document, page, [metric], name) for first, metric in named for name, page in _pages(first, axes)]
+
+
+def _pages(name: str, items: Sequence[Item], most: int = MOST_PANELS) -> Iterator[tuple[str, Sequence[Item]]]:
+    """Items of one figure each, with its name."""
+    for place in range(0, len(items), most):
+        yield (f"{name}-{place // most + 1}" if place else name), items[place : place + most]
 
 
 def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
@@ -99,41 +111,50 @@ def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
     Raises `UsageError` for more values than a figure can show.
     """
     axes, metrics = columns_of(document), document["metrics"]
-    panel_values = _panel_values(document, axes[2]) if len(axes) > 2 else [{}]
-    if len(panel_values) * len(metrics) > MOST_PANELS:
+    others = _others(document, axes[2]) if len(axes) > 2 else [{}]
+    if len(others) * len(metrics) > MOST_PANELS:
         raise UsageError(
-            f"the figure would have {len(panel_values) * len(metrics)} panels, and at most {MOST_PANELS} are allowed: "
-            "choose fewer values or metrics"
+            f"{len(others) * len(metrics)} panels are more than {MOST_PANELS}: ask for fewer values (--where), or metrics"
         )
     if len(axes) == 1:
-        drawn = _lines(document, axes[0], metrics)
-    elif lines:
-        drawn = _grouped(document, axes[0], axes[1], panel_values)
-    else:
-        _refuse_many(document, axes)
-        drawn = _maps(document, [axes[1], axes[0]], panel_values, metrics, "map")
-    fit_titles(drawn.figure)
-    return drawn
+        return _lines(document, axes[0], metrics)
+    if lines:
+        return _grouped(document, axes[0], axes[1], others, metrics)
+    _refuse_many(document, axes)
+    return _maps(document, [axes[1], axes[0]], others, metrics, "map")
 
 
 def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
     """Raise `UsageError` for a heat map with more values on a side than are legible."""
     for axis in axes[:2]:
-        count = len({point[axis] for point in document["points"]})
-        if count > MOST_ON_MAP:
+        many = len({point[axis] for point in document["points"]})
+        if many > MOST_ON_MAP:
             raise UsageError(
-                f"{axis} has {count} values, and a heat map shows at most {MOST_ON_MAP}: draw lines instead (--lines)"
+                f"{axis} has {many} values, and a heat map at most {MOST_ON_MAP}: draw lines instead (--lines)"
             )
 
 
-def with_unit(name: str) -> str:
-    """The name of a column or metric for an axis, with the unit in brackets.
+def with_unit(name: str, path: str = "") -> str:
+    """The name of a column or metric for an axis, with the unit in brackets. It is at the end of the name, or of the metric's path.
 
-    >>> [with_unit(name) for name in ("buffer_cells", "mean_cell_transfer_delay_s", "efficiency", "max(port.*.max_queue_cells)")]
-    ['buffer [cells]', 'mean cell transfer delay [s]', 'efficiency', 'max(port.*.max_queue_cells)']
+    >>> [with_unit(name) for name in ("buffer_cells", "mean_cell_transfer_delay_s", "efficiency")]
+    ['buffer [cells]', 'mean cell transfer delay [s]', 'efficiency']
+    >>> with_unit("near", "vc.near.goodput_mbps"), with_unit("max(port.*.max_queue_cells)")
+    ('near [Mb/s]', 'max(port.*.max_queue_cells) [cells]')
+    >>> with_unit("ratio", "near_mbps / far_mbps")
+    'ratio'
     """
     stem, _, unit = name.rpartition("_")
-    return f"{stem.replace('_', ' ')} [{UNITS[unit]}]" if stem.isidentifier() and unit in UNITS else name
+    if stem.isidentifier() and unit in UNITS:
+        return f"{stem.replace('_', ' ')} [{UNITS[unit]}]"
+    end = (path or name).rpartition("_")[2].rstrip(")")
+    is_path = " " not in path and "." in (path or name)
+    return f"{name} [{UNITS[end]}]" if is_path and end in UNITS else name
+
+
+def _label(document: Mapping[str, Any], metric: str) -> str:
+    """A metric with its unit, for an axis."""
+    return with_unit(metric, document.get("paths", {}).get(metric, ""))
 
 
 def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
@@ -146,36 +167,62 @@ def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
 def _numbers_and_words(document: Mapping[str, Any], axes: Sequence[str]) -> list[str]:
     """A numeric axis and an axis of few words, in this order; empty for any other axes."""
     values = {axis: {point[axis] for point in document["points"]} for axis in axes}
-    numbers = [axis for axis in axes if len(values[axis]) >= LEAST_ACROSS and not any(map(_is_word, values[axis]))]
-    words = [axis for axis in axes if len(values[axis]) <= len(COLOURS) and any(map(_is_word, values[axis]))]
+    numbers = [axis for axis in axes if len(values[axis]) >= LEAST_ACROSS and not any(map(is_word, values[axis]))]
+    words = [axis for axis in axes if len(values[axis]) <= len(COLOURS) and any(map(is_word, values[axis]))]
     return [*numbers, *words] if len(axes) == 2 and numbers and words else []
 
 
-def _panel_values(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
+def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
     """The values of an axis that has its own panels."""
     return [{axis: value} for value in dict.fromkeys(point[axis] for point in document["points"])]
 
 
-def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Drawn:
-    """The mean of each metric over one axis, with a band for the range of the runs."""
+def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str], name: str = "lines") -> Drawn:
+    """The mean of each metric over one axis, with a band for the range of the runs; over words, marks with bars."""
     points = document["points"]
-    across = min(len(metrics), MOST_METRICS_ACROSS)
+    words = _words(points, axis)
+    across = min(len(metrics), MOST_ACROSS)
     down = -(-len(metrics) // across)
-    figure, grid = panels_grid(down, across, width=max(4.4, WIDTH * across), height=3.0 * down)
-    for (panel,), metric in zip(_in_lines(grid, len(metrics), 1), metrics, strict=True):
-        _line(panel, points, axis, metric)
-        zero_at_the_bottom(panel)
-        for value in _values_found(document, axis):
-            panel.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
-        panel.set_xlabel(with_unit(axis))
-        panel.set_title(metric)
-    marked = " The dashed line is at the value found." if _values_found(document, axis) else ""
+    figure, grid = _panels(words, across, down)
+    places = [place for (place,) in _in_lines(grid, len(metrics), 1)]
+    for at, (place, metric) in enumerate(zip(places, metrics, strict=True)):
+        _line(place, points, axis, metric, words=words)
+        for value in _found(document, axis):
+            place.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
+        if words:
+            place.set_xlabel(_label(document, metric))
+            place.tick_params(labelleft=at % across == 0)
+            place.set_ylabel(with_unit(axis) if at % across == 0 else "")
+        else:
+            place.set_xlabel(with_unit(axis))
+            place.set_ylabel(_label(document, metric))
+        value_axis([place], down=not words)
+    marked = " The dashed line is at the value found." if _found(document, axis) else ""
     _explain_range(figure, points)
-    return Drawn("lines", f"{_and(metrics)} over {axis}", f"Means, and {_range(points)}.{marked}", figure)
+    return Drawn(name, f"{_and(metrics)} over {axis}", f"Means, and {_range(points)}.{marked}", figure)
+
+
+def _words(points: Sequence[Mapping[str, Any]], axis: str) -> list[Any]:
+    """The values of an axis in order if any is a word; empty for an axis of numbers."""
+    values = sorted({point[axis] for point in points}, key=_order(points, axis))
+    return values if any(map(is_word, values)) else []
+
+
+def _panels(
+    words: Sequence[Any], across: int, down: int, *, groups: int = 1, above: float = 0.0
+) -> tuple[Figure, list[list[Axes]]]:
+    """A grid of panels, with room ``above`` in inches. With words, a panel has a row for each beside its name."""
+    if not words:
+        return panels_grid(down, across, width=max(4.4, WIDTH * across), height=above + HEIGHT * down)
+    texts = [_wrapped(_tick(word)) for word in words]
+    lines = sum(max(text.count("\n") + 1, 0.8 * groups) + 0.8 for text in texts)
+    longest = max(len(line) for text in texts for line in text.split("\n"))
+    width, height = 0.8 + longest * CHARACTER + 2.2 * across, above + (0.8 + LINE * lines) * down
+    return panels_grid(down, across, width=width, height=height)
 
 
 def _line(
-    panel: Any,
+    place: Axes,
     points: Sequence[Mapping[str, Any]],
     axis: str,
     metric: str,
@@ -186,169 +233,111 @@ def _line(
     words: Sequence[Any] = (),
     every: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """A line of means with bands of the runs. On an axis of words: marks with bars, with groups side by side.
+    """Means over an axis of numbers with a band of the runs, or with bars for several groups. On an axis of words: marks with bars.
 
     ``every`` holds the points of all panels, which share a scale.
     """
-    drawn_points = [(p[axis], p[metric]["mean"], ends) for p in points if (ends := range_of(p, metric))]
-    means = [mean for _, mean, _ in drawn_points]
-    low, high = map(list, zip(*(end for _, _, end in drawn_points), strict=True)) if drawn_points else ([], [])
-    look: Any = {"color": COLOURS[group % len(COLOURS)], "label": label, "markersize": 3}
-    look["marker"] = MARKERS[group % len(MARKERS)]
-    x = [value for value, _, _ in drawn_points]
-    words = list(words) or (x if any(map(_is_word, x)) else [])
-    if not words:
-        panel.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
-        panel.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
-        _scale(panel, [point[axis] for point in every or points])
-        return
-    shift = 0.5 * (group - (groups - 1) / 2) / max(groups, 1)
-    errors = [
-        [m - a for m, a in zip(means, low, strict=True)],
-        [b - m for m, b in zip(means, high, strict=True)],
+    own = [(p[axis], p[metric]["mean"], ends) for p in points if (ends := range_of(p, metric))]
+    values, means = [value for value, _, _ in own], [mean for _, mean, _ in own]
+    low, high = [end for _, _, (end, _) in own], [end for _, _, (_, end) in own]
+    # A mean may lie outside of the range of the runs.
+    bars = [
+        [max(m - a, 0) for m, a in zip(means, low, strict=True)],
+        [max(b - m, 0) for m, b in zip(means, high, strict=True)],
     ]
-    panel.errorbar(
-        [words.index(value) + shift for value in x], means, yerr=errors, linestyle="", capsize=3, elinewidth=0.9, **look
-    )
-    panel.set_xticks(range(len(words)), [_tick(word) for word in words], rotation=20, ha="right")
-    panel.set_xlim(-0.5, len(words) - 0.5)
-
-
-def _is_word(value: Any) -> bool:
-    """Whether a value has no place on a numeric axis: a text, or unlimited."""
-    return isinstance(value, str) or math.isinf(value)
-
-
-def _scale(panel: Any, values: Sequence[float]) -> None:
-    """Scale an axis from the smallest to the largest value, logarithmically if the values are spread by ratio."""
-    if not is_by_ratio(sorted(set(values))):
-        panel.locator_params(axis="x", nbins=MOST_TICKS)
-        margin = 0.03 * (max(values) - min(values)) or 0.5
-        panel.set_xlim(min(values) - margin, max(values) + margin)
+    look: Any = {"color": COLOURS[group % len(COLOURS)], "label": label or "_", "marker": MARKERS[group % len(MARKERS)]}
+    look |= {"markersize": 3.4, "elinewidth": 0.9}
+    if words:
+        word_axis(place, [_wrapped(_tick(word)) for word in words], down=True)
+        at = [words.index(value) + in_a_row(groups)[group] for value in values]
+        place.errorbar(means, at, xerr=bars, linestyle="", **look)
         return
-    from matplotlib.ticker import NullFormatter, StrMethodFormatter
-
-    panel.set_xscale("log")
-    if ticks := ticks_by_ratio(values):
-        panel.set_xticks(ticks, [_tick(value) for value in ticks])
-    else:
-        panel.xaxis.set_major_formatter(StrMethodFormatter(TICKS))
-    panel.xaxis.set_minor_formatter(NullFormatter())
-    factor = (max(values) / min(values)) ** 0.03
-    panel.set_xlim(min(values) / factor, max(values) * factor)
+    number_axis(place, [point[axis] for point in every or points])
+    look["linestyle"] = DASHES[group // len(COLOURS) % len(DASHES)]
+    if groups > 1:
+        place.errorbar(shifted(place, values, shifts(groups)[group]), means, yerr=bars, **look)
+        return
+    place.fill_between(values, low, high, color=look["color"], alpha=0.18, linewidth=0, label="")
+    place.errorbar(values, means, **look)
 
 
-def is_by_ratio(values: Sequence[float]) -> bool:
-    """Whether values are spread by ratio: wide range, and a median nearer to the geometric than to the arithmetic middle.
-
-    >>> is_by_ratio([10, 100, 1000]), is_by_ratio([10, 500, 1000]), is_by_ratio([100, 200, 400])
-    (True, False, False)
-    """
-    if len(values) < 3 or min(values) <= 0 or max(values) / min(values) < RATIO:
-        return False
-    low, high, middle = min(values), max(values), median(values)
-    return abs(math.log(middle / math.sqrt(low * high))) < abs(math.log(middle / ((low + high) / 2)))
-
-
-def ticks_by_ratio(values: Sequence[float]) -> list[float]:
-    """Ticks at the values if they are few, without those too near to another. Decades alone may be too few ticks.
-
-    >>> ticks_by_ratio([256, 512, 1000, 2000, 8000]), ticks_by_ratio([100, 110, 1000, 10000]), ticks_by_ratio(range(1, 100))
-    ([256, 512, 1000, 2000, 8000], [100, 1000, 10000], [])
-    """
-    few = sorted(set(values))
-    if len(few) > MOST_LEVELS:
-        return []
-    least = (few[-1] / few[0]) ** (1 / (MOST_TICKS + 2))
-    ticks: list[float] = []
-    for value in few:
-        if not ticks or value >= least * ticks[-1]:
-            ticks.append(value)
-    return ticks
-
-
-def _grouped(document: Mapping[str, Any], axis: str, by: str, panel_values: Sequence[Mapping[str, Any]]) -> Drawn:
-    """A line for each value of ``by``; a panel for each metric and each of ``panel_values``, side by side."""
-    from matplotlib.lines import Line2D
-
-    points, metrics = document["points"], document["metrics"]
+def _grouped(
+    document: Mapping[str, Any],
+    axis: str,
+    by: str,
+    others: Sequence[Mapping[str, Any]],
+    metrics: Sequence[str],
+    name: str = "lines",
+) -> Drawn:
+    """A line for each value of ``by``; a panel for each metric and each of ``others``, side by side."""
+    points = document["points"]
     values = list(dict.fromkeys(point[by] for point in points))
-    across = sorted({point[axis] for point in points}, key=_order(points, axis))
-    words = across if any(map(_is_word, across)) else []
-    across_page = len(panel_values) if len(panel_values) > 1 else min(len(metrics), MOST_METRICS_ACROSS)
-    down = -(-len(metrics) * len(panel_values) // across_page)
-    figure, grid = panels_grid(
-        down, across_page, width=max(5.0, 1.15 * WIDTH * across_page), height=0.6 + HEIGHT * down
-    )
-    for row, metric in zip(_in_lines(grid, len(metrics), len(panel_values)), metrics, strict=True):
-        for panel, panel_value in zip(row, panel_values, strict=True):
+    words = _words(points, axis)
+    across = len(others) if len(others) > 1 else min(len(metrics), MOST_ACROSS)
+    down = -(-len(metrics) * len(others) // across)
+    figure, grid = _panels(words, across, down, groups=len(values), above=0.6)
+    for line, metric in zip(_in_lines(grid, len(metrics), len(others)), metrics, strict=True):
+        for place, other in zip(line, others, strict=True):
             for group, value in enumerate(values):
-                group_points = [
-                    p for p in points if p[by] == value and all(p[key] == v for key, v in panel_value.items())
-                ]
-                _line(panel, group_points, axis, metric, group=group, groups=len(values), words=words, every=points)
-            panel.set_xlabel(with_unit(axis))
-            panel.set_title(", ".join(_of_panel(panel_value)))
-        row[0].set_ylabel(with_unit(metric))
-        share_scale(row)
-    entries = []
-    for i, value in enumerate(values):
-        look: Any = {"linestyle": "" if words else DASHES[i // len(COLOURS) % len(DASHES)], "label": _tick(value)}
-        look |= {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "markersize": 4}
-        entries.append(Line2D([], [], **look))
-    legend(
-        figure,
-        entries,
-        loc="outside upper center",
-        ncols=min(len(entries), 5 * across_page),
-        fontsize=8,
-        title=with_unit(by),
-    )
+                own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
+                _line(
+                    place, own, axis, metric, group=group, groups=len(values), label=_tick(value), words=words, every=points
+                )  # fmt: skip
+            place.set_title(", ".join(_of_panel(other)))
+            place.set_xlabel(_label(document, metric) if words else with_unit(axis))
+            if words:
+                place.tick_params(labelleft=place in [line[0] for line in grid])
+        line[0].set_ylabel(with_unit(axis) if words else _label(document, metric))
+        if words and line[0] not in [line[0] for line in grid]:
+            line[0].set_ylabel("")
+        value_axis(line, down=not words)
+    entries = groups_of(grid[0][0])
+    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across), title=with_unit(by))
     over = " for each value of ".join([axis, by])
     _explain_range(figure, points)
-    return Drawn("lines", f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
+    return Drawn(name, f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
 
 
 def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list[Any]]:
     """Rearrange panels into ``count`` rows of ``each``; the rest of the grid is hidden."""
-    all_panels = [panel for row in grid for panel in row]
-    for panel in all_panels[count * each :]:
-        panel.set_visible(False)
-    return [all_panels[i * each : (i + 1) * each] for i in range(count)]
+    places = [place for line in grid for place in line]
+    for place in places[count * each :]:
+        place.set_visible(False)
+    return [places[i * each : (i + 1) * each] for i in range(count)]
 
 
-def _of_panel(panel_value: Mapping[str, Any]) -> list[str]:
+def _of_panel(other: Mapping[str, Any]) -> list[str]:
     """Values that a panel shows, for its title: numbers have units.
 
     >>> _of_panel({"mss_bytes": 512}), _of_panel({"policy": "EPD"}), _of_panel({"buffer_cells": math.inf})
     (['mss = 512 bytes'], ['policy = EPD'], ['buffer = unlimited'])
     """
-    texts = []
-    for name, value in panel_value.items():
+    said = []
+    for name, value in other.items():
         stem, _, unit = with_unit(name).partition(" [")
-        texts.append(f"{stem} = {_tick(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
-    return texts
+        said.append(f"{stem} = {_tick(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
+    return said
 
 
-def _values_found(document: Mapping[str, Any], axis: str) -> list[float]:
+def _found(document: Mapping[str, Any], axis: str) -> list[float]:
     """Results of a search, as numbers of the axis."""
     if document["question"]["kind"] != "find":
         return []
-    labels = dict.fromkeys(record.get(document["question"]["axis"]) for record in document.get("found", []))
+    labels = dict.fromkeys(one.get(document["question"]["axis"]) for one in document.get("found", []))
     return [value for label in labels if label and isinstance(value := _as_column(document, axis, label), (int, float))]
 
 
 def _as_column(document: Mapping[str, Any], axis: str, label: str) -> Any:
     from cellyard.show.columns import as_columns
 
-    columns = as_columns([{document["question"]["axis"]: label}])[0]
-    return columns.get(axis)
+    made = as_columns([{document["question"]["axis"]: label}])[0]
+    return made.get(axis)
 
 
 def _maps(
     document: Mapping[str, Any],
     axes: Sequence[str],
-    panel_values: Sequence[Mapping[str, Any]],
+    others: Sequence[Mapping[str, Any]],
     metrics: Sequence[str],
     name: str,
 ) -> Drawn:
@@ -357,189 +346,204 @@ def _maps(
     across_axis, down_axis = axes[1], axes[0]
     columns = sorted({point[across_axis] for point in points}, key=_order(points, across_axis))
     rows = sorted({point[down_axis] for point in points}, key=_order(points, down_axis))
-    drawn = [(metric, panel_value) for metric in metrics for panel_value in panel_values]
-    most_across = MOST_ACROSS if len(columns) <= 6 else 2
-    across = len(panel_values) if 1 < len(panel_values) <= most_across else min(len(drawn), most_across)
-    down = -(-len(drawn) // across)
+    wanted = [(metric, other) for metric in metrics for other in others]
+    most = MOST_ACROSS if len(columns) <= 6 else 2
+    across = len(others) if 1 < len(others) <= most else min(len(wanted), most)
+    down = -(-len(wanted) // across)
     size = max(WIDTH, 0.55 * len(columns) + 1.4)
     figure, grid = panels_grid(down, across, width=size * across, height=max(2.2, 0.32 * len(rows) + 1.2) * down)
-    all_panels = [panel for line in grid for panel in line]
-    for panel, (metric, panel_value) in zip(all_panels, drawn, strict=False):
-        means = {
+    places = [place for line in grid for place in line]
+    numbers = max(len(rows), len(columns)) <= MOST_LEVELS
+    for place, (metric, other) in zip(places, wanted, strict=False):
+        found = {
             (p[down_axis], p[across_axis]): p[metric]["mean"]
             for p in points
-            if all(p[k] == v for k, v in panel_value.items())
+            if all(p[k] == v for k, v in other.items())
         }
-        values = [[means.get((row, column)) for column in columns] for row in rows]
-        # Use one scale for each metric, so that panels are comparable.
-        ends = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
-        _map(panel, values, ends, numbers=max(len(rows), len(columns)) <= MOST_LEVELS)
-        panel.set_xticks(range(len(columns)), [_tick(value) for value in columns], rotation=30, ha="right")
-        panel.set_yticks(range(len(rows)), [_tick(value) for value in rows])
-        panel.set_xlabel(with_unit(across_axis))
-        panel.set_ylabel(with_unit(down_axis))
-        panel.set_title(", ".join([metric, *_of_panel(panel_value)]))
-    for panel in all_panels[len(drawn) :]:
-        panel.set_visible(False)
+        values = [[found.get((row, column)) for column in columns] for row in rows]
+        texts = [[format_value(value) if numbers and value is not None else "" for value in line] for line in values]
+        # One scale for each metric makes panels comparable.
+        known = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
+        ends = (min(known), max(known)) if known else None
+        names = [_tick(value) for value in columns], [_wrapped(_tick(value)) for value in rows]
+        image = heat(place, values, texts, ends=ends, columns=names[0], rows=names[1])
+        if not numbers:
+            figure.colorbar(image, ax=place)
+        place.set_xlabel(with_unit(across_axis))
+        place.set_ylabel(with_unit(down_axis))
+        place.set_title(", ".join([_label(document, metric), *_of_panel(other)]))
+        _turn(place, columns, size)
+    for place in places[len(wanted) :]:
+        place.set_visible(False)
     return Drawn(name, f"{_and(metrics)} over {_and(axes)}", "Means over the replications.", figure)
 
 
-def _map(panel: Any, values: Sequence[Sequence[float | None]], ends: Sequence[float], *, numbers: bool = True) -> None:
-    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    numbers_or_nan = [[float("nan") if value is None else value for value in row] for row in values]
-    image = panel.imshow(numbers_or_nan, cmap="viridis", aspect="auto", vmin=low, vmax=high if high > low else low + 1)
-    if not numbers:  # only colours show the values
-        panel.get_figure().colorbar(image, ax=panel)
-    panel.grid(visible=False)
-    for i, row in enumerate(values):
-        for j, value in enumerate(row):
-            if value is not None and numbers:
-                bright = value > low + 0.6 * (high - low)
-                panel.text(
-                    j,
-                    i,
-                    format_value(value),
-                    ha="center",
-                    va="center",
-                    fontsize=7,
-                    color="black" if bright else "white",
-                )
+def _turn(place: Axes, columns: Sequence[Any], width: float) -> None:
+    """Turn the labels below a map of some width if they have no room side by side."""
+    if sum(len(_tick(value)) + 2 for value in columns) * CHARACTER > width - 1.0:
+        place.tick_params(axis="x", rotation=90 if len(columns) > MOST_LEVELS else 30)
 
 
-def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[str]) -> Drawn:
+def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[str], name: str) -> Drawn:
     """Each metric against each axis, a dot for each point."""
     points = document["points"]
-    figure, grid = panels_grid(len(metrics), len(axes), width=min(WIDTH * len(axes), 20), height=2.4 * len(metrics))
-    for row, metric in zip(grid, metrics, strict=True):
-        for panel, axis in zip(row, axes, strict=True):
-            values = [(p[axis], p[metric]["mean"]) for p in points if p[metric]["mean"] is not None]
-            numeric = not any(_is_word(value) for value, _ in values)
-            x = [value if numeric else str(value) for value, _ in values]
-            panel.plot(
-                x, [mean for _, mean in values], linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7
-            )
-            panel.set_xlabel(with_unit(axis))
-            panel.set_ylabel(with_unit(metric))
-    return Drawn(
-        "dots", f"{_and(metrics)} at every point", "Means over the replications; a dot for each point.", figure
+    across = min(len(axes), MOST_ACROSS)
+    figure, grid = panels_grid(
+        -(-len(axes) // across) * len(metrics),
+        across,
+        width=2.6 * across,
+        height=2.4 * len(metrics) * -(-len(axes) // across),
     )
+    for line, metric in zip(_in_lines(grid, len(metrics), len(axes)), metrics, strict=True):
+        for number_of, (place, axis) in enumerate(zip(line, axes, strict=True)):
+            own = [(p[axis], p[metric]["mean"]) for p in points if p[metric]["mean"] is not None]
+            words = _words(points, axis)
+            if words:
+                word_axis(place, [_wrapped(_tick(word), 12) for word in words])
+            else:
+                number_axis(place, [point[axis] for point in points])
+            x = [words.index(value) if words else value for value, _ in own]
+            means = [mean for _, mean in own]
+            place.plot(x, means, linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7, label="_")
+            place.set_xlabel(with_unit(axis))
+            if number_of % across == 0:
+                place.set_ylabel(_label(document, metric))
+        value_axis(line)
+        for place in line[::across]:
+            place.tick_params(labelleft=True)
+    return Drawn(name, f"{_and(metrics)} at every point", "Means over the replications; a dot for each point.", figure)
 
 
 def _front(document: Mapping[str, Any]) -> Drawn:
     """Two goals against each other, with the Pareto-optimal points. A third goal is shown by colour."""
     first, second, *others = document["question"]["goals"]
-    figure, (panel,) = panels(1, width=5.2, height=3.8)
+    figure, (place,) = panels(1, width=5.2, height=3.8)
     points = [p for p in document["points"] if p[first]["mean"] is not None and p[second]["mean"] is not None]
-    panel.plot(
+    place.plot(
         [p[first]["mean"] for p in points],
         [p[second]["mean"] for p in points],
         linestyle="",
         marker=".",
-        color="#bbbbbb",
+        color="#aaaaaa",
         label="tried",
     )
-    best = sorted(document.get("best", []), key=lambda point: (point[first], point[second]))
-    a, b = [point[first] for point in best], [point[second] for point in best]
+    best = sorted(document.get("best", []), key=lambda one: (one[first], one[second]))
+    a, b = [one[first] for one in best], [one[second] for one in best]
     # With more than two goals, the best points do not form a line in this plane.
     line = "" if others else "-"
-    panel.plot(a, b, linestyle=line, marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best")
+    place.plot(a, b, linestyle=line, marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best")
     if others and best:
-        shown = panel.scatter(a, b, c=[point[others[0]] for point in best], marker=MARKERS[0], s=25, zorder=3)
-        figure.colorbar(shown, ax=panel, label=with_unit(others[0]))
-    panel.set_xlabel(with_unit(first))
-    panel.set_ylabel(with_unit(second))
-    legend(figure, panel.lines, loc="outside upper center", ncols=2)
+        shown = place.scatter(a, b, c=[one[others[0]] for one in best], cmap=MAP, marker=MARKERS[0], s=25, zorder=3)
+        figure.colorbar(shown, ax=place, label=_label(document, others[0]))
+    place.set_xlabel(_label(document, first))
+    place.set_ylabel(_label(document, second))
+    if points:
+        value_axis([place])
+        value_axis([place], down=False)
+    legend(figure, place.lines, loc="outside upper center", ncols=2)
     return Drawn(
         "front",
         f"The Pareto front of {first} and {second}",
-        f"Means. No trial beats any of the best points in {'every goal' if others else 'both goals'}."
-        f"{f' Colour shows {others[0]}.' if others else ''}",
+        f"Means. No other point beats one of the best in {'all goals' if others else 'both goals'} at once."
+        f"{f' Colours show {others[0]}.' if others else ''}",
         figure,
     )
 
 
-def _indices(records: Sequence[Mapping[str, Any]]) -> Drawn:
-    """Bars of the first and total index of each axis, with their intervals."""
-    from matplotlib.patches import Patch
+def _indices(records: Sequence[Mapping[str, Any]]) -> list[Drawn]:
+    """The first-order and total index of each axis with their intervals, axes from the top."""
+    drawn = []
+    for name, metrics in _pages("indices", list(dict.fromkeys(one["metric"] for one in records))):
+        found = {
+            metric: [one for one in records if one["metric"] == metric and one["total"] is not None]
+            for metric in metrics
+        }
+        words = list(dict.fromkeys(one["axis"] for own in found.values() for one in own))
+        across = min(len(metrics), MOST_ACROSS)
+        down = -(-len(metrics) // across)
+        figure, grid = _panels(words or [""], across, down, groups=2, above=0.4)
+        for at, ((place,), metric) in enumerate(zip(_in_lines(grid, len(metrics), 1), metrics, strict=True)):
+            word_axis(place, [_wrapped(word) for word in words], down=True)
+            for group, which in enumerate(("first", "total")):
+                own = found[metric]
+                # An axis without influence has no interval.
+                ends = [(one[which], one[f"{which}_low"], one[f"{which}_high"]) for one in own]
+                bars = [
+                    [0 if low is None else max(value - low, 0) for value, low, _ in ends],
+                    [0 if high is None else max(high - value, 0) for value, _, high in ends],
+                ]
+                place.errorbar(
+                    [value for value, _, _ in ends], [words.index(one["axis"]) + in_a_row(2)[group] for one in own], xerr=bars,
+                    linestyle="", marker=MARKERS[group], markersize=4, elinewidth=0.9, color=COLOURS[group], label=f"{which} order",
+                )  # fmt: skip
+            place.axvline(0, color="#333333", linewidth=0.6, label="_")
+            place.tick_params(labelleft=at % across == 0)
+            place.set_xlabel("share of the variance")
+            place.set_title(metric)
+            value_axis([place], down=False)
+        legend(figure, groups_of(grid[0][0]), loc="outside upper center", ncols=2)
+        drawn.append(Drawn(name, "Sensitivity to each axis", "Sobol's indices with their intervals.", figure))
+    return drawn
 
-    metrics = list(dict.fromkeys(record["metric"] for record in records))
-    figure, all_panels = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
-    for panel, metric in zip(all_panels, metrics, strict=True):
-        records_of_metric = [record for record in records if record["metric"] == metric and record["total"] is not None]
-        for shift, (order, colour) in enumerate((("first", COLOURS[4]), ("total", COLOURS[0]))):
-            x = [i + (shift - 0.5) * 0.36 for i in range(len(records_of_metric))]
-            heights = [record[order] for record in records_of_metric]
-            # An axis without influence has no interval.
-            ends = [(record[f"{order}_low"], record[f"{order}_high"]) for record in records_of_metric]
-            errors = [
-                [
-                    0 if low is None else max(record[order] - low, 0)
-                    for record, (low, _) in zip(records_of_metric, ends, strict=True)
-                ],
-                [
-                    0 if high is None else max(high - record[order], 0)
-                    for record, (_, high) in zip(records_of_metric, ends, strict=True)
-                ],
-            ]
-            panel.bar(x, heights, width=0.34, color=colour)
-            panel.errorbar(x, heights, yerr=errors, fmt="none", ecolor="#333333", capsize=2, linewidth=0.8)
-        panel.axhline(0, color="#333333", linewidth=0.6)
-        panel.set_xticks(range(len(records_of_metric)), [record["axis"] for record in records_of_metric])
-        panel.set_title(metric)
-    handles = [
-        Patch(color=colour, label=f"{order} order") for order, colour in (("first", COLOURS[4]), ("total", COLOURS[0]))
-    ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=2)
-    text = "Sobol indices: shares of the variance, with their intervals."
-    return Drawn("indices", "Influence of each axis", text, figure)
 
-
-def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
-    """The interval of each difference, by metric."""
-    metrics = list(dict.fromkeys(record["metric"] for record in records))
+def _differences(document: Mapping[str, Any]) -> list[Drawn]:
+    """The interval of each difference, by metric, from the top."""
+    records = document["comparisons"]
+    metrics = list(dict.fromkeys(one["metric"] for one in records))
     known = {
-        metric: [record for record in records if record["metric"] == metric and record["difference"] is not None]
+        metric: [one for one in records if one["metric"] == metric and one["difference"] is not None]
         for metric in metrics
     }
-    shown = {metric: records_of_metric[:MOST_ROWS] for metric, records_of_metric in known.items()}
-    rows = max(map(len, shown.values()), default=1)
-    across = min(len(metrics), MOST_METRICS_ACROSS)
-    down = -(-len(metrics) // across)
-    figure, grid = panels_grid(
-        down, across, width=max(5.0, 4.2 * across), height=max(2.0, (0.3 if down == 1 else 0.2) * rows + 1.0) * down
-    )
-    all_panels = [panel for (panel,) in _in_lines(grid, len(metrics), 1)]
-    left_names: list[str] = []
-    for i, (panel, metric) in enumerate(zip(all_panels, metrics, strict=True)):
-        for y, record in enumerate(shown[metric]):
-            sure = record["better"] not in UNDECIDED
-            panel.plot(
-                [record["difference_low"], record["difference_high"]],
-                [y, y],
-                color=COLOURS[0] if sure else "#999999",
-                linewidth=2,
-            )
-            panel.plot([record["difference"]], [y], marker="o", markersize=4, color=COLOURS[0] if sure else "#999999")
-        names = [
-            ", ".join(
-                [
-                    f"{record['variant']} - {record['against']}",
-                    *(f"{k} {v}" for k, v in record.items() if k not in COLUMNS),
-                ]
-            )
-            for record in shown[metric]
-        ]
-        is_as_left = i % across > 0 and names == left_names
-        panel.set_yticks(range(len(names)), [""] * len(names) if is_as_left else names)
-        left_names = left_names if is_as_left else names
-        panel.set_ylim(len(names) - 0.5, -0.5)
-        panel.axvline(0, color="#333333", linewidth=0.8)
-        panel.locator_params(axis="x", nbins=MOST_TICKS - 1)
-        panel.set_title(f"difference of {metric}")
-    count = max(map(len, known.values()), default=0)
-    first = f" The first {MOST_ROWS} of {count}; comparisons.csv has all." if count > MOST_ROWS else ""
-    text = f"Differences with the intervals of Holm's correction; grey ones are not separated from 0.{first}"
-    return Drawn("differences", "Differences", text, figure)
+    many = max(map(len, known.values()), default=0)
+    first = f" The first {MOST_ROWS} of {many}; comparisons.csv has all." if many > MOST_ROWS else ""
+    text = f"Intervals by Holm's method; grey: no significant difference.{first}"
+    return [
+        Drawn(
+            name, "Differences", text, _of_differences(document, {metric: known[metric][:MOST_ROWS] for metric in page})
+        )
+        for name, page in _pages("differences", metrics)
+    ]
+
+
+def _of_differences(document: Mapping[str, Any], shown: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
+    names = {metric: [_compared(one) for one in own] for metric, own in shown.items()}
+    across = min(len(shown), MOST_ACROSS)
+    down = -(-len(shown) // across)
+    figure, grid = _panels(max(names.values(), key=len) or [""], across, down)
+    left: list[str] = []
+    for at, ((place,), (metric, own)) in enumerate(zip(_in_lines(grid, len(shown), 1), shown.items(), strict=True)):
+        word_axis(place, names[metric], down=True)
+        for y, one in enumerate(own):
+            colour = COLOURS[0] if one["better"] != UNDECIDED else "#888888"
+            ends = one["difference_low"], one["difference_high"]
+            bars = [[max(one["difference"] - ends[0], 0)], [max(ends[1] - one["difference"], 0)]]
+            place.errorbar(
+                [one["difference"]], [y], xerr=bars, linestyle="", marker="o", markersize=4, elinewidth=1.6, color=colour,
+                label=names[metric][y],
+            )  # fmt: skip
+        is_as_left = at % across > 0 and names[metric] == left
+        place.tick_params(labelleft=not is_as_left)
+        left = names[metric]
+        place.axvline(0, color="#333333", linewidth=0.8, label="_")
+        place.margins(x=0.08)
+        place.locator_params(axis="x", nbins=4)
+        place.set_xlabel(f"difference of {_label(document, metric)}")
+    return figure
+
+
+def _compared(one: Mapping[str, Any]) -> str:
+    """What a difference is of, in lines."""
+    others = (f"{key} {value}" for key, value in one.items() if key not in COLUMNS)
+    return "\n".join(_wrapped(part) for part in [f"{one['variant']} - {one['against']}", *others])
+
+
+def _wrapped(text: str, most: int = LONGEST_LINE) -> str:
+    r"""A long label in lines.
+
+    >>> _wrapped("atm-red min_th=200 cells max_th=1000 cells")
+    'atm-red min_th=200 cells\nmax_th=1000 cells'
+    """
+    return fill(text, most, break_long_words=False, break_on_hyphens=False)
 
 
 def _range(points: Sequence[Mapping[str, Any]]) -> str:
@@ -555,8 +559,8 @@ def _explain_range(figure: Figure, points: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _order(points: Sequence[Mapping[str, Any]], axis: str) -> Any:
-    positions = {value: position for position, value in enumerate(dict.fromkeys(point[axis] for point in points))}
-    return lambda value: (0, value) if isinstance(value, (int, float)) else (1, positions[value])
+    places = {value: place for place, value in enumerate(dict.fromkeys(point[axis] for point in points))}
+    return lambda value: (0, value) if isinstance(value, (int, float)) else (1, places[value])
 
 
 def _tick(value: Any) -> str:

@@ -1,5 +1,12 @@
 """Figures of series over time and of rows of studies. Nothing is simulated. Needs matplotlib."""
 
+from cellyard.plot.alt import described as described
+from cellyard.plot.axes import (
+    MOST_SHIFT as MOST_SHIFT,
+    number_axis as number_axis,
+    value_axis as value_axis,
+    word_axis as word_axis,
+)
 from cellyard.plot.drawing import (
     COLOURS as COLOURS,
     DASHES as DASHES,
@@ -10,17 +17,23 @@ from cellyard.plot.drawing import (
     MOST_INCHES as MOST_INCHES,
     MOST_LABELS as MOST_LABELS,
     MOST_PANELS as MOST_PANELS,
+    MOST_SIDE_BY_SIDE as MOST_SIDE_BY_SIDE,
     PORTS as PORTS,
     PUBLISHED as PUBLISHED,
+    START as START,
+    STYLES as STYLES,
+    TEXT_KEYS as TEXT_KEYS,
     TICKS as TICKS,
     TIMES as TIMES,
     WHERE as WHERE,
     Drawing as Drawing,
     Drawn as Drawn,
+    Style as Style,
     Window as Window,
     as_written as as_written,
     can_save as can_save,
-    fit_titles as fit_titles,
+    fit as fit,
+    groups_of as groups_of,
     legend as legend,
     level as level,
     lines as lines,
@@ -28,6 +41,8 @@ from cellyard.plot.drawing import (
     panels as panels,
     panels_grid as panels_grid,
     saved as saved,
+    say_starts as say_starts,
     style as style,
     zero_at_the_bottom as zero_at_the_bottom,
 )
+from cellyard.plot.heat import MAP as MAP, divide as divide, heat as heat

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -15,9 +16,10 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from cellyard.plot.alt import described
 from cellyard.results import DroppedCell, Series
 from cellyard.show.figure import empty
-from cellyard.system.errors import UsageError
+from cellyard.system.errors import UsageError, unknown
 from cellyard.system.limits import whole
 from cellyard.system.terminal import printable
 from cellyard.system.values import as_python, shown
@@ -38,8 +40,10 @@ Window: TypeAlias = tuple[float | None, float | None]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
-#: Metadata without the date, by file format, so that files are reproducible.
+#: Metadata by file format: without the date, so that files are reproducible, and the keys of the
+#: alternative text.
 DATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+TEXT_KEYS = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 
 #: Line styles for the first, second and third use of the colours.
 DASHES = ("-", "--", ":")
@@ -47,9 +51,11 @@ DASHES = ("-", "--", ":")
 #: Label of published values beside simulated ones.
 PUBLISHED = "published"
 
+#: Limit on panels of a figure that is still legible on a page.
+MOST_PANELS = 9
 #: Limits: panels side by side, and the size of a figure in inches. At 160 dots an inch, no backend
 #: draws larger ones.
-MOST_PANELS, MOST_INCHES = 100, 400
+MOST_SIDE_BY_SIDE, MOST_INCHES = 100, 400
 
 #: Limit on named lines of a panel.
 MOST_LABELS = 12
@@ -63,6 +69,9 @@ JOINED = {"acknowledged": "sequence"}
 
 #: Suffixes of files that a figure can be written to.
 KINDS = (".png", ".svg", ".pdf")
+
+#: How the label of an axis says where it begins.
+START = "axis from"
 
 #: Format of numbers on an axis, with all their digits.
 TICKS = "{x:,.10g}"
@@ -80,14 +89,35 @@ _STYLE: Any = {
     "figure.constrained_layout.use": True,
     "figure.dpi": 160,
     "font.size": 9,
+    "legend.fontsize": "small",
     "grid.color": "#e4e4e4",
     "legend.frameon": False,
     "lines.linewidth": 1.1,
     "pdf.fonttype": 42,
     "svg.hashsalt": "cellyard",
     "xtick.color": "#555555",
+    "xtick.labelsize": "small",
     "ytick.color": "#555555",
+    "ytick.labelsize": "small",
 }
+
+
+@dataclass(frozen=True)
+class Style:
+    """What a figure is for.
+
+    Type has the same size in all styles: 10 points in titles, 9 in labels of axes, 7.5 in ticks,
+    legends and cells. ``size`` is the size of the figure relative to that on paper, so on a slide,
+    where a figure is shown larger, type is larger too. ``dpi`` is the resolution of PNG files.
+    """
+
+    size: float
+    dpi: int
+
+
+#: The styles by name: for two columns of a paper, 7.2 inches wide, and for a slide.
+STYLES: Mapping[str, Style] = {"paper": Style(1.0, 200), "slide": Style(0.75, 356)}
+_chosen: ContextVar[Style] = ContextVar("style", default=STYLES["paper"])
 
 
 @dataclass(frozen=True)
@@ -99,21 +129,36 @@ class Drawn:
     text: str
     figure: Figure
 
+    def __post_init__(self) -> None:
+        say_starts(self.figure)
+        fit(self.figure)
+
+    @property
+    def alt(self) -> str:
+        """The alternative text: the title, and what the panels show."""
+        return f"{self.title}. {described(self.figure)}"
+
 
 #: Draws a figure.
 Drawing: TypeAlias = Callable[[], Drawn]
 
 
 @contextmanager
-def style() -> Iterator[None]:
-    """The style of all figures; raises `UsageError` when matplotlib is missing."""
+def style(name: str = "paper") -> Iterator[None]:
+    """The style of all figures, one of `STYLES`; raises `UsageError` for another, and when matplotlib is missing."""
+    if name not in STYLES:
+        raise unknown("style", name, STYLES)
     try:
         with _quietly():
             import matplotlib as mpl
     except ImportError:
         raise UsageError("figures need matplotlib: pip install matplotlib") from None
-    with mpl.rc_context(_STYLE):
-        yield
+    before = _chosen.set(STYLES[name])
+    try:
+        with mpl.rc_context(_STYLE):
+            yield
+    finally:
+        _chosen.reset(before)
 
 
 @contextmanager
@@ -129,30 +174,37 @@ def _quietly() -> Iterator[None]:
 
 
 def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
-    """A figure with panels side by side, ``width`` and ``height`` in inches.
+    """A figure with panels side by side, ``width`` and ``height`` in inches on paper.
 
     Raises `UsageError` for an invalid number of panels or size.
     """
-    figure = empty(_inches("width", width), _inches("height", height))
+    figure = empty(*_sizes(width, height))
     axes = figure.subplots(1, _count("number", number), squeeze=False)
     return figure, list(axes[0])
 
 
-def panels_grid(down: int, across: int, *, width: float, height: float) -> tuple[Figure, list[list[Axes]]]:
-    """A figure with a grid of panels; sizes and errors as for `panels`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_inches("width", width), _inches("height", height)))
+def panels_grid(
+    down: int, across: int, *, width: float, height: float, dense: bool = False
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with a grid of panels; sizes and errors as for `panels`. A dense one has its size on paper in every style."""
+    size = _inches("width", width), _inches("height", height)
+    figure = empty(*(size if dense else _sizes(width, height)))
     axes = figure.subplots(_count("down", down), _count("across", across), squeeze=False)
     return figure, [list(line) for line in axes]
 
 
 def _count(name: str, value: object) -> int:
     """A number of panels; raises `UsageError` if it is invalid."""
-    found = whole(name, value, most=MOST_PANELS)
+    found = whole(name, value, most=MOST_SIDE_BY_SIDE)
     if found is None:
-        raise UsageError(f"{name} = None: must be a whole number from 1 to {MOST_PANELS}")
+        raise UsageError(f"{name} = None: must be a whole number from 1 to {MOST_SIDE_BY_SIDE}")
     return found
+
+
+def _sizes(width: object, height: object) -> tuple[float, float]:
+    """Width and height in the chosen style."""
+    size = _chosen.get().size
+    return _inches("width", width) * size, _inches("height", height) * size
 
 
 def _inches(name: str, value: object) -> float:
@@ -193,10 +245,22 @@ def can_save(path: Path) -> None:
         raise UsageError(f"{path}: there is no folder {path.parent}")
 
 
-def saved(figure: Figure, kind: str, **options: Any) -> bytes:
-    """A figure as a reproducible file of this kind ("png"); ``options`` are those of ``savefig``."""
+def saved(shown: Figure | Drawn, kind: str, **options: Any) -> bytes:
+    """A figure as a reproducible file of this kind ("png"); ``options`` are those of ``savefig``.
+
+    The file has an alternative text in its metadata, and the title of a `Drawn`.
+    """
+    figure = shown.figure if isinstance(shown, Drawn) else shown
+    kind = kind.lower()
+    metadata: dict[str, Any] = dict(DATED.get(kind, {}))
+    if isinstance(shown, Drawn):
+        metadata["Title"] = printable(shown.title)
+    if kind in TEXT_KEYS:
+        metadata[TEXT_KEYS[kind]] = shown.alt if isinstance(shown, Drawn) else described(figure)
+    if kind == "png":
+        options.setdefault("dpi", _chosen.get().dpi)
     content = BytesIO()
-    figure.savefig(content, format=kind, metadata=DATED.get(kind.lower()), **options)
+    figure.savefig(content, format=kind, metadata=metadata, **options)
     return content.getvalue()
 
 
@@ -240,7 +304,7 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
     numbers = {key: number for number, key in enumerate(ports)}
     numbers |= {key: number for number, key in enumerate((key for key in whose if key[0]), len(ports) if both else 0)}
     end = max((float(one.time_s[-1]) for one in series if len(one.time_s)), default=0.0)
-    figure = empty(7.2, 0.6 + 2.0 * len(kinds))
+    figure = empty(*_sizes(7.2, 0.6 + 2.0 * len(kinds)))
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
         chosen = [one for one in series if panel_of.get(one.what, one.what) == what]
@@ -277,10 +341,11 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
         if len(axes.lines) <= MOST_LABELS:
             # Put the legend above the panel, where no line is.
             columns = min(5, len(axes.lines))
-            legend(axes, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
+            legend(axes, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
     first, last = window
     panels[-1].set_xlim(left=first, right=last)
     _label_times(panels[-1])
+    say_starts(figure)
     return figure
 
 
@@ -321,6 +386,21 @@ def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **opti
         figure.set_size_inches(wider, height + (extent.height - first) / figure.dpi)
 
 
+def groups_of(axes: Axes) -> list[Line2D]:
+    """Entries of a legend for the groups of a panel that were drawn with ``errorbar``."""
+    from matplotlib.lines import Line2D
+
+    drawn: list[Any] = axes.containers
+    looks = [(one.lines[0], one.get_label()) for one in drawn]
+    return [
+        Line2D(
+            [], [], color=line.get_color(), marker=line.get_marker(), linestyle=line.get_linestyle(), markersize=4,
+            markerfacecolor=line.get_markerfacecolor(), label=label,
+        )
+        for line, label in looks
+    ]  # fmt: skip
+
+
 def _legend(place: Axes | Figure, handles: Sequence[Any], **options: Any) -> Legend:
     names = [str(line.get_label()) for line in handles]
     made = place.legend(list(handles), [str(number) for number in range(len(names))], **options)
@@ -330,17 +410,33 @@ def _legend(place: Axes | Figure, handles: Sequence[Any], **options: Any) -> Leg
     return made
 
 
-def fit_titles(figure: Figure) -> None:
-    """Widen a figure until all titles fit their panels. Otherwise matplotlib lets titles overlap or leave the figure."""
+def say_starts(figure: Figure) -> None:
+    """Add to the label of each linear axis that begins above 0 where it begins. An axis of time needs no such note."""
+    for panel in figure.axes:
+        for axis, ends in ((panel.xaxis, panel.get_xlim()), (panel.yaxis, panel.get_ylim())):
+            start, label = min(ends), axis.get_label_text()
+            is_shown = panel.get_visible() and any(tick.label1.get_visible() for tick in axis.get_major_ticks())
+            if start <= 0 or axis.get_scale() != "linear" or not is_shown or START in label or label.startswith("time"):
+                continue
+            axis.set_label_text(f"{label}\n({START} {start:.3g})".lstrip())
+
+
+def fit(figure: Figure) -> None:
+    """Enlarge a figure until all titles and labels fit their panels. Otherwise matplotlib lets them overlap or leave the figure."""
     panels = [axes for axes in figure.axes if axes.get_visible()]
     if not panels:
         return
     figure.draw_without_rendering()
-    across = max(spec.get_gridspec().ncols for axes in panels if (spec := axes.get_subplotspec()))
-    missing = max(axes.title.get_window_extent().width - axes.bbox.width for axes in panels) / figure.dpi
-    if missing > 0:
-        width, height = figure.get_size_inches()
-        figure.set_size_inches(min(width + across * missing, MOST_INCHES), height)
+    grids = [spec.get_gridspec() for axes in panels if (spec := axes.get_subplotspec())]
+    across, down = max(grid.ncols for grid in grids), max(grid.nrows for grid in grids)
+    wide = max(
+        text.get_window_extent().width - axes.bbox.width for axes in panels for text in (axes.title, axes.xaxis.label)
+    )
+    high = max(axes.yaxis.label.get_window_extent().height - axes.bbox.height for axes in panels)
+    width, height = figure.get_size_inches()
+    width += max(across * wide / figure.dpi, 0)
+    height += max(down * high / figure.dpi, 0)
+    figure.set_size_inches(min(width, MOST_INCHES), min(height, MOST_INCHES))
 
 
 def as_written(texts: Iterable[Text]) -> None:
@@ -470,6 +566,6 @@ def level(axes: Axes, value: float, text: str) -> None:
     axes.axhline(value, color="#333333", linewidth=0.8, linestyle=(0, (4, 3)))
     axes.annotate(
         text, (1, value), xycoords=("axes fraction", "data"), xytext=(-3, 2), textcoords="offset points",
-        ha="right", va="bottom", fontsize=8, color="#333333",
+        ha="right", va="bottom", fontsize="small", color="#333333",
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figures of a study's rows, simulated beside published: a metric over a parameter, with a line per value of another.
+"""Figures of a study's rows, simulated beside published: a metric over a parameter, by the values of another.
 
 Nothing is simulated here. Needs matplotlib.
 """
@@ -7,10 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from math import inf
+from statistics import fmean
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from cellyard.plot.drawing import COLOURS, MARKERS, PUBLISHED, as_written, legend, panels_grid, zero_at_the_bottom
+from cellyard.plot.axes import (
+    few_ticks,
+    in_a_row,
+    is_word,
+    number_axis,
+    scale as scale_of,
+    shifted,
+    shifts,
+    value_axis,
+    word_axis,
+)
+from cellyard.plot.drawing import COLOURS, MARKERS, PUBLISHED, as_written, groups_of, legend, panels_grid
+from cellyard.plot.heat import divide, heat
 from cellyard.study.rows import Row, Rows
 
 if TYPE_CHECKING:
@@ -28,14 +41,14 @@ QUANTITIES: Mapping[str, str] = {
     "efficiency": "efficiency [-]",
     "excess_mbps": "excess over MCR [Mb/s]",
     "epd": "EPD",
-    "fairness": "fairness [-]",
+    "fairness": "Jain's fairness [-]",
     "goodput": "goodput [of the ideal]",
     "mean_queue_cells": "mean queue [cells]",
     "p50_transfer_s": "median transfer time [s]",
-    "p95_transfer_s": "95 % of transfers within [s]",
-    "p99_transfer_s": "99 % of transfers within [s]",
-    "wasted_percent": "cells sent in vain [%]",
-    "gr": "guaranteed rate of UBR [fraction of the link]",
+    "p95_transfer_s": "95 % transfer time [s]",
+    "p99_transfer_s": "99 % transfer time [s]",
+    "wasted_percent": "useless cells [%]",
+    "gr": "guaranteed rate [of the link]",
     "granularity_ms": "timer granularity [ms]",
     "r_fraction": "threshold R [K]",
     "host_queue_cells": "longest queue of a host [cells]",
@@ -48,7 +61,7 @@ QUANTITIES: Mapping[str, str] = {
     "tcp": "TCP",
     "throughput_mbps": "throughput [Mb/s]",
     "vbr_period_ms": "VBR on and off time [ms]",
-    "window_share": "sum of the receiver windows [round trips of the link]",
+    "window_share": "sum of windows [round trips]",
     "tbe_cells": "TBE [cells]",
     "z": "cutoff Z [-]",
 }
@@ -59,7 +72,6 @@ _SHORT: Mapping[str, str] = {
     "delay_ms": "mean delay [ms]",
     "host_queue_cells": "host queue [cells]",
     "max_queue_cells": "switch queue [cells]",
-    "gr": "GR [fraction of link]",
     "vbr_period_ms": "VBR on time [ms]",
 }
 
@@ -111,29 +123,21 @@ _NAMES: Mapping[str, str] = {
 
 #: Numbers that stand for names.
 _NUMBERED: Mapping[str, Mapping[str, str]] = {"scheme": {"1": "scheme one", "2": "scheme two"}}
+#: Values that are not a number of their unit.
+_UNLIMITED: Mapping[tuple[str, Any], str] = {("tbe_cells", 16777215): "TBE unlimited"}
 
 #: How to read figures of rows.
-READING = (
-    "Filled: simulated, with the ensemble's ranges; hollow: published. Points of one value of x stand side by side."
-)
+READING = "Filled marks are simulated, with the range of the replications; hollow marks are published."
 
-#: Horizontal distance of groups at one value, and limit on their total width, relative to the
-#: distance of values. The distance keeps equal values visible. Where there is room, groups are at
-#: most ``CLEAR`` points apart, the space that their marks need. Otherwise one might seem to belong
-#: to a value between.
-APART, TOGETHER = 0.22, 0.7
-CLEAR = 9.0
-
-
-#: Limit on the characters of a label in one line.
-LONGEST_LABEL = 20
+#: Limits on the characters of a label in one line, and of a line of a word on an axis.
+LONGEST_LABEL, LONGEST_WORD = 20, 12
 
 
 def quantity(name: str, *, short: bool = False) -> str:
     """A parameter or metric as an axis label; ``short`` for narrow panels.
 
-    >>> quantity("gr"), quantity("gr", short=True), quantity("cells_lost")
-    ('guaranteed rate of UBR [fraction of the link]', 'GR [fraction of link]', 'cells lost')
+    >>> quantity("delay_ms"), quantity("delay_ms", short=True), quantity("cells_lost")
+    ('mean cell transfer delay [ms]', 'mean delay [ms]', 'cells lost')
     """
     return (_SHORT if short else {}).get(name) or QUANTITIES.get(name, name.replace("_", " "))
 
@@ -146,6 +150,8 @@ def named(parameter: str, value: Any) -> str:
     >>> named("sources", 1), named("scheme", 1)
     ('N = 1', 'scheme one')
     """
+    if text := _UNLIMITED.get((parameter, value)):
+        return text
     names = {**_NAMES, **_NUMBERED.get(parameter, {})}
     text = f"{value:g}" if isinstance(value, float) else names.get(str(value), str(value))
     return _VALUES.get(parameter, "{}").format(text)
@@ -168,36 +174,42 @@ def against(
     groups: Sequence[Any],
     among: Sequence[Any] = (),
     scale: float = 1,
+    ratio: bool | None = None,
 ) -> None:
     """Draw a metric over the values ``places`` of parameter ``x``, with a colour and marker per value of ``group``.
 
-    Filled marks are simulated, with ranges; hollow ones are published. The values of ``x`` are
-    equidistant, and groups slightly apart, so that none hides another. With ``among``, all possible
-    groups, each keeps its colour and marker. ``scale`` multiplies the drawn values.
+    Numbers are on the x axis, which is logarithmic as `number_axis` says, and lines join them. Words
+    are on the y axis from the top, without lines. Groups are slightly apart, so that none hides
+    another. Filled marks are simulated, with ranges; hollow ones are published. With ``among``, all
+    possible groups, each keeps its colour and marker. ``scale`` multiplies the drawn values.
     """
-    figure: Any = axes.get_figure(root=True)
-    room = 72 * axes.bbox.width / figure.dpi / max(len(places), 1)
-    apart = min(APART, TOGETHER / max(len(groups), 1), CLEAR / room)
-    for number, value in enumerate(groups):
+    words = any(map(is_word, places))
+    if words:
+        word_axis(axes, [word(place, LONGEST_LABEL) for place in places], down=True)
+    else:
+        number_axis(axes, places, ratio=ratio)
+    for shift, value in zip((in_a_row if words else shifts)(len(groups)), groups, strict=True):
         colour, marker = style((among or groups).index(value))
-        shift = apart * (number - (len(groups) - 1) / 2)
         own = sorted(rows.where(**{group: value}), key=lambda row: places.index(row[x]))
         own = [row for row in own if row.simulated[metric] is not None]
         at = [places.index(row[x]) + shift for row in own]
+        if not words:
+            at = shifted(axes, [row[x] for row in own], shift)
         centre = [float(row.simulated[metric]) * scale for row in own]
+        printed = [(place, row) for place, row in zip(at, own, strict=True) if is_printed(row, metric)]
+        across = [place for place, _ in printed]
+        values = [float(row.published[metric] or 0) * scale for _, row in printed]
+        bars = _ranges(own, metric, scale)
+        points: Any = {"x": centre, "y": at, "xerr": bars} if words else {"x": at, "y": centre, "yerr": bars}
         axes.errorbar(
-            at, centre, yerr=_ranges(own, metric, scale), color=colour, marker=marker, markersize=3.4, linewidth=1.0,
+            **points, color=colour, marker=marker, markersize=3.4, linewidth=1.0, linestyle="" if words else "-",
             elinewidth=0.9, label=named(group, value), zorder=3,
         )  # fmt: skip
-        printed = [(place, row) for place, row in zip(at, own, strict=True) if is_printed(row, metric)]
         axes.plot(
-            [place for place, _ in printed], [float(row.published[metric] or 0) * scale for _, row in printed], linestyle="",
-            marker=marker, markersize=6.8, markerfacecolor="none", markeredgecolor=colour, markeredgewidth=0.9,
-            label=PUBLISHED, zorder=4,
+            *((values, across) if words else (across, values)), linestyle="", marker=marker, markersize=6.8,
+            markerfacecolor="none", markeredgecolor=colour, markeredgewidth=0.9,
+            label=f"{named(group, value)}, {PUBLISHED}", zorder=4,
         )  # fmt: skip
-    axes.set_xticks(range(len(places)), [_tick(place) for place in places])
-    as_written(axes.get_xticklabels())
-    axes.set_xlim(-0.5, len(places) - 0.5)
 
 
 def style(number: int) -> tuple[str, str]:
@@ -205,22 +217,21 @@ def style(number: int) -> tuple[str, str]:
     return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
 
 
-def _tick(place: Any) -> str:
-    r"""A value below an axis: full names, one word per line.
+def word(place: Any, longest: int = LONGEST_WORD) -> str:
+    r"""A value on an axis of words: its full name, in lines.
 
-    >>> _tick(0.9), _tick(1000), _tick("selective-drop"), _tick("N = 5")
-    ('0.9', '1000', 'Selective\nDrop', 'N = 5')
+    >>> word("lan"), word("selective-drop"), word("guaranteed-rate")
+    ('LAN', 'Selective\nDrop', 'UBR with a\nguaranteed\nrate')
     """
-    if isinstance(place, str) and place in _NAMES:
-        return _NAMES[place].replace(" ", "\n").replace("-", "-\n")
-    return f"{place:g}" if isinstance(place, float) else str(place)
+    text = _NAMES.get(place, place) if isinstance(place, str) else f"{place:g}"
+    return text if "\n" in text else fill(text, longest, break_long_words=False)
 
 
 def _beside(text: str) -> str:
     r"""A label beside a panel of `grid`; long ones take two lines.
 
-    >>> _beside("efficiency [-]"), _beside("95 % of transfers within [s]")
-    ('efficiency [-]', '95 % of transfers\nwithin [s]')
+    >>> _beside("efficiency [-]"), _beside("mean cell transfer delay [ms]")
+    ('efficiency [-]', 'mean cell transfer\ndelay [ms]')
     >>> _beside("longest queue [round trips]")
     'longest queue\n[round trips]'
     """
@@ -258,40 +269,106 @@ def grid(
     lines: Sequence[str] = (),
     apart: Sequence[str] = (),
     among: Sequence[Row] = (),
+    labels: Mapping[str, str] | None = None,
+    ratio: bool | None = None,
     width: float = 7.2,
 ) -> Figure:
-    """Panels of `against`: the values of ``columns`` side by side, metrics and the values of ``lines`` below each other.
+    """Panels of `against`, on few scales that hold everything drawn.
 
-    Panels of one line share a scale that holds everything drawn, unless they differ in a parameter
-    named in ``apart``. ``among`` holds all rows that could have been selected, so that each group
-    keeps its colour.
+    If ``x`` has numbers, the values of ``columns`` are side by side, and metrics and the values of
+    ``lines`` below each other; panels of one line share a scale. If it has words, metrics are side
+    by side, and the values of ``columns`` below each other; panels of one metric share a scale.
+    Panels that differ in a parameter named in ``apart`` share none. ``among`` holds all rows that
+    could have been selected, so that each group keeps its colour. ``labels`` replaces labels of
+    metrics.
     """
+    groups, known = levels(rows, group), levels(among, group)
+    labels = {metric: quantity(metric) for metric in metrics} | dict(labels or {})
+    if any(map(is_word, levels(rows, x))):
+        figure, axes = _of_words(rows, metrics, x, group, [*columns, *lines], apart, groups, known, labels, width)
+    else:
+        figure, axes = _of_numbers(
+            rows, metrics, x, group, columns, lines, apart, groups, known, labels, ratio=ratio, width=width
+        )
+    for line_of_panels in axes:
+        for one in line_of_panels:
+            as_written([one.title, one.xaxis.label, one.yaxis.label])
+    legend_above(figure, axes[0][0], published=any(is_printed(row, metric) for row in rows for metric in metrics))
+    return figure
+
+
+def _of_numbers(
+    rows: Rows,
+    metrics: Sequence[str],
+    x: str,
+    group: str,
+    columns: Sequence[str],
+    lines: Sequence[str],
+    apart: Sequence[str],
+    groups: Sequence[Any],
+    known: Sequence[Any],
+    labels: Mapping[str, str],
+    *,
+    ratio: bool | None,
+    width: float,
+) -> tuple[Figure, list[list[Axes]]]:
     across = _combinations(rows, columns)
     down = [(metric, chosen) for metric in metrics for chosen in _combinations(rows, lines)]
     narrow = len(across) > 3
-    figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 0.15 * narrow + 1.55 * len(down))
-    groups, known = levels(rows, group), levels(among, group)
+    figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 0.15 * narrow + 1.7 * len(down))
     for own, (metric, line) in zip(axes, down, strict=True):
         alike: dict[tuple[Any, ...], list[Axes]] = {}
         for one, column in zip(own, across, strict=True):
             chosen = rows.where(**column, **line)
-            against(one, chosen, metric, x=x, group=group, places=levels(chosen, x), groups=groups, among=known)
+            places = levels(chosen, x)
+            against(one, chosen, metric, x=x, group=group, places=places, groups=groups, among=known, ratio=ratio)
             alike.setdefault(tuple(column[key] for key in apart), []).append(one)
             if own is axes[0]:
                 one.set_title(("\n" if narrow else ", ").join(named(key, value) for key, value in column.items()))
             if own is axes[-1]:
                 one.set_xlabel(quantity(x, short=narrow))
-        for panels in alike.values():
-            share_scale(panels)
         names = ", ".join(named(key, value) for key, value in line.items())
-        label = _beside(quantity(metric))
+        label = _beside(labels[metric])
         own[0].set_ylabel(f"{names}\n{label}" if names else label)
-    for line_of_panels in axes:
-        for one in line_of_panels:
-            one.tick_params(labelbottom=line_of_panels is axes[-1])
-            as_written([one.title, one.xaxis.label, one.yaxis.label])
-    legend_above(figure, axes[0][0], published=any(is_printed(row, metric) for row in rows for metric in metrics))
-    return figure
+        for same in alike.values():
+            value_axis(same)
+        for one in own:
+            one.tick_params(labelbottom=own is axes[-1])
+    return figure, axes
+
+
+def _of_words(
+    rows: Rows,
+    metrics: Sequence[str],
+    x: str,
+    group: str,
+    columns: Sequence[str],
+    apart: Sequence[str],
+    groups: Sequence[Any],
+    known: Sequence[Any],
+    labels: Mapping[str, str],
+    width: float,
+) -> tuple[Figure, list[list[Axes]]]:
+    down = _combinations(rows, columns)
+    words = max(len(levels(rows.where(**line), x)) for line in down)
+    most = max(word(value, LONGEST_LABEL).count("\n") for value in levels(rows, x))
+    height = words * max(0.12 * len(groups) + 0.11, 0.13 * most + 0.2) + 0.35
+    figure, axes = panels_grid(len(down), len(metrics), width=width, height=0.8 + height * len(down))
+    for number, metric in enumerate(metrics):
+        alike: dict[tuple[Any, ...], list[Axes]] = {}
+        for own, line in zip(axes, down, strict=True):
+            one, chosen = own[number], rows.where(**line)
+            against(one, chosen, metric, x=x, group=group, places=levels(chosen, x), groups=groups, among=known)
+            one.tick_params(labelleft=number == 0)
+            alike.setdefault(tuple(line[key] for key in apart), []).append(one)
+            if number == 0:
+                one.set_ylabel(", ".join(named(key, value) for key, value in line.items()))
+        for same in alike.values():
+            same[-1].set_xlabel(labels[metric])
+            value_axis(same[::-1], down=False)
+            for one in same[:-1]:
+                one.tick_params(labelbottom=False)
+    return figure, axes
 
 
 def _combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]:
@@ -301,45 +378,14 @@ def _combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]
     return [chosen for chosen in found if rows.where(**chosen)]
 
 
-def share_scale(axes: Sequence[Axes]) -> None:
-    """Give panels side by side one vertical scale with a margin, and labels only on the first."""
-    ends = [end for one in axes for end in one.dataLim.intervaly]
-    low, high = min(ends), max(ends)  # infinite without any point
-    margin = 0.08 * (high - low) or 0.05 * abs(high)
-    for number, one in enumerate(axes):
-        if 0 < margin < inf:
-            one.set_ylim(low - margin, high + margin)
-        else:
-            zero_at_the_bottom(one)
-        one.tick_params(labelleft=number == 0)
-
-
-def _groups(axes: Axes) -> list[Any]:
-    """Entries of a legend for the groups of a panel."""
-    from matplotlib.lines import Line2D
-
-    groups: list[Any] = axes.containers
-    return [
-        Line2D(
-            [],
-            [],
-            color=one.lines[0].get_color(),
-            marker=one.lines[0].get_marker(),
-            markersize=4,
-            label=one.get_label(),
-        )
-        for one in groups
-    ]
-
-
 def legend_within(axes: Axes, **options: Any) -> None:
     """A legend of the groups of one panel; ``options`` are matplotlib's."""
-    legend(axes, _groups(axes), handlelength=1.2, labelspacing=0.2, **options)
+    legend(axes, groups_of(axes), handlelength=1.2, labelspacing=0.2, **options)
 
 
 def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
     """A legend above all panels: the groups of a panel, and the marks of simulated and published values."""
-    entries = _groups(axes)
+    entries = groups_of(axes)
     if published:
         entries += list(marks())
     legend(
@@ -347,7 +393,6 @@ def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
         entries,
         loc="outside upper center",
         ncols=len(entries),
-        fontsize=7.5,
         columnspacing=1.2,
         handlelength=1.6,
     )
@@ -401,61 +446,127 @@ def against_diagonal(
         )  # fmt: skip
         ends += printed + [s - b for s, b in zip(simulated, below, strict=True)]
         ends += [s + a for s, a in zip(simulated, above, strict=True)]
-    low, high = min(ends), max(ends)
-    margin = 0.06 * (high - low) or 0.05
-    scale = (low - margin, high + margin)
-    axes.plot(scale, scale, color="#bbbbbb", linewidth=0.8, zorder=0)
+    scale = scale_of(min(ends), max(ends))
+    axes.plot(scale, scale, color="#bbbbbb", linewidth=0.8, zorder=0, label="_")
     axes.set(xlabel=f"published {quantity(metric)}", ylabel=f"simulated {quantity(metric)}", xlim=scale, ylim=scale)
     axes.set_aspect("equal")
+    few_ticks(axes.xaxis)
+    few_ticks(axes.yaxis)
 
 
 def by_factor(axes: Axes, rows: Rows, metric: str, factor: str) -> float:
-    """Draw every row over the values of a factor, simulated left and published right, with means.
+    """Draw the mean of a metric over all rows with each value of a factor, simulated and published, with the range of the rows.
 
     Returns the highest minus the lowest of the simulated means.
     """
-    places = levels(rows, factor)
-    means = []
-    for number, value in enumerate(places):
-        own = rows.where(**{factor: value})
-        simulated = own.values(metric)
-        printed = [float(row.published[metric] or 0) for row in own if is_printed(row, metric)]
-        means.append(sum(simulated) / len(simulated))
-        for values, colour, shift, fill in ((simulated, COLOURS[0], -0.16, True), (printed, COLOURS[1], 0.16, False)):
-            spread = [number + shift + 0.018 * ((n * 7) % 11 - 5) for n in range(len(values))]
-            face = colour if fill else "none"
-            axes.scatter(
-                spread,
-                values,
-                s=8,
-                facecolors=face,
-                edgecolors=colour,
-                linewidths=0.6 if not fill else 0,
-                alpha=0.6,
-                zorder=3,
-            )
-            if values:
-                mean = sum(values) / len(values)
-                axes.plot(
-                    [number + shift - 0.13, number + shift + 0.13],
-                    [mean, mean],
-                    color="#111111",
-                    linewidth=1.6,
-                    zorder=5,
-                )
-    axes.set_xticks(range(len(places)), [named(factor, value) for value in places], fontsize=7.5)
-    as_written(axes.get_xticklabels())
-    axes.set_xlim(-0.5, len(places) - 0.5)
-    return max(means) - min(means)
+    by_place = {value: rows.where(**{factor: value}) for value in levels(rows, factor)}
+    simulated = {value: own.values(metric) for value, own in by_place.items()}
+    printed = {
+        value: [float(row.published[metric] or 0) for row in own if is_printed(row, metric)]
+        for value, own in by_place.items()
+    }
+    means(axes, {"simulated": simulated, PUBLISHED: printed}, factor)
+    centres = [fmean(values) for values in simulated.values() if values]
+    return max(centres) - min(centres)
 
 
-def legend_of_factors(figure: Figure) -> None:
-    """The legend of `by_factor`."""
-    from matplotlib.lines import Line2D
+def means(axes: Axes, groups: Mapping[str, Mapping[Any, Sequence[float]]], factor: str) -> None:
+    """Draw the mean of the values at each value of a factor, with their range; each group has a name and its values."""
+    places = list(dict.fromkeys(place for values in groups.values() for place in values))
+    words = any(map(is_word, places))
+    places = places if words else sorted(places)
+    if words:
+        word_axis(axes, [word(named(factor, place)) for place in places])
+    else:
+        number_axis(axes, places)
+    for number, (label, values) in enumerate(groups.items()):
+        shift = (in_a_row if words else shifts)(len(groups))[number]
+        known = {place: found for place in places if (found := values.get(place))}
+        at = [places.index(place) + shift for place in known] if words else shifted(axes, known, shift)
+        centres = [fmean(found) for found in known.values()]
+        bars = [
+            [centre - min(found) for centre, found in zip(centres, known.values(), strict=True)],
+            [max(found) - centre for centre, found in zip(centres, known.values(), strict=True)],
+        ]
+        colour, marker = style(number)
+        axes.errorbar(
+            at, centres, yerr=bars, color=colour, marker=marker, markersize=5, linewidth=1.2,
+            linestyle="" if words else "-", elinewidth=0.8, label=label, zorder=3,
+            markerfacecolor="white" if label == PUBLISHED else colour,
+        )  # fmt: skip
 
-    simulated = Line2D([], [], color=COLOURS[0], marker="o", markersize=4, linestyle="", label="simulated")
-    published = Line2D(
-        [], [], color=COLOURS[1], marker="o", markersize=4, fillstyle="none", linestyle="", label=PUBLISHED
-    )
-    mean = Line2D([], [], color="#111111", linewidth=1.6, label="mean")
-    legend(figure, [simulated, published, mean], loc="outside upper center", ncols=3, fontsize=7.5)
+
+def legend_of_factors(figure: Figure, axes: Axes) -> None:
+    """The legend of `by_factor`, of one of its panels."""
+    legend(figure, groups_of(axes), loc="outside upper center", ncols=2)
+
+
+def table_map(
+    rows: Rows,
+    metrics: Sequence[str],
+    *,
+    down: Sequence[str],
+    across: tuple[str, str],
+    mean: bool = False,
+    ends: tuple[float, float] = (0.0, 1.0),
+) -> Figure:
+    """A heat map for each metric: the values of ``down`` from the top, those of ``across`` side by side, in groups of the first.
+
+    Cells hold the simulated value, and the published one in brackets. With ``mean``, a last column
+    has the means of the rows of the map. A frame marks the highest values of this column, and without
+    it those of each column. ``ends`` are the values of the darkest and the brightest colour.
+    """
+    lines = _combinations(rows, down)
+    columns = _combinations(rows, across)
+    figure, (axes,) = panels_grid(1, len(metrics), width=7.2, height=0.95 + 0.34 * len(lines), dense=True)
+    for one, metric in zip(axes, metrics, strict=True):
+        cells = [[rows.where(**line, **column) for column in columns] for line in lines]
+        values = [[own[0].simulated[metric] if own else None for own in line] for line in cells]
+        texts = [[_cell(own, metric) for own in line] for line in cells]
+        ticks = [_level(across[1], column[across[1]]) for column in columns]
+        if mean:
+            known = [[value for value in line if value is not None] for line in values]
+            averages = [fmean(line) if line else None for line in known]
+            values = [[*line, average] for line, average in zip(values, averages, strict=True)]
+            texts = [[*line, f"{average:.2f}"] for line, average in zip(texts, averages, strict=True)]
+            ticks = [*ticks, "mean"]
+        judged = [len(columns)] if mean else list(range(len(columns)))
+        best = [place for column in judged for place in _highest(values, column)]
+        heat(one, values, texts, columns=ticks, rows=[_names(line) for line in lines], best=best, ends=ends)
+        one.tick_params(labelleft=one is axes[0])
+        one.set_xlabel(quantity(across[1], short=True))
+        one.set_title(quantity(metric), pad=6 + 14 * len(named(across[0], columns[0][across[0]]).split("\n")))
+        last = [k for k in range(len(columns) - 1) if columns[k][across[0]] != columns[k + 1][across[0]]]
+        divide(
+            one,
+            after_columns=[*last, *([len(columns) - 1] if mean else [])],
+            after_rows=[k for k in range(len(lines) - 1) if lines[k][down[0]] != lines[k + 1][down[0]]],
+        )
+        for start, end in zip([0, *(k + 1 for k in last)], [*last, len(columns) - 1], strict=True):
+            place = ((start + end) / 2, -0.62)
+            one.text(*place, named(across[0], columns[start][across[0]]), ha="center", va="bottom", fontsize="small")
+    return figure
+
+
+def _level(parameter: str, value: Any) -> str:
+    """A value below a column of a map, where the axis names the parameter."""
+    return word(value) if is_word(value) else f"{value:g}"
+
+
+def _names(chosen: Mapping[str, Any]) -> str:
+    return ", ".join(named(key, value) for key, value in chosen.items())
+
+
+def _cell(rows: Sequence[Row], metric: str) -> str:
+    """The text of a cell: the simulated value, and the published one in brackets."""
+    if not rows or (value := rows[0].simulated[metric]) is None:
+        return "-" if rows else ""
+    published = f"\n({rows[0].published[metric]:.2f})" if is_printed(rows[0], metric) else ""
+    return f"{value:.2f}{published}"
+
+
+def _highest(values: Sequence[Sequence[float | None]], column: int) -> list[tuple[int, int]]:
+    """Row and column of the highest cells of a column; none where all are equal to two digits."""
+    rounded = {i: round(value, 2) for i, line in enumerate(values) if (value := line[column]) is not None}
+    different = len(set(rounded.values())) > 1
+    return [(i, column) for i, value in rounded.items() if different and value == max(rounded.values())]

@@ -12,6 +12,7 @@ from cellyard import plot
 from cellyard.plot import rows as plot_rows
 from cellyard.studies.abr_or_ubr.answer import PATHS
 from cellyard.study import Row, Rows, Study
+from cellyard.study.answer import of_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
 #: The queue of the bottleneck.
 PORT = "west->east"
 
-#: What is told of efficiency and fairness.
+#: The metrics of tables.
 METRICS = ("efficiency", "fairness")
 
-#: With no VBR and with it.
-VBR = {"no": "without", "yes": "with"}
+#: Metrics of which less is better.
+COSTS = ("cell_loss_percent", "max_queue_cells", "host_queue_cells", "delay_ms")
+
+#: A network without VBR and with it.
+VBR = {"no": "", "yes": ", VBR"}
 
 
 def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
@@ -38,7 +42,8 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     if chosen := rows.where(table="abr-sources"):
         yield partial(by_sources, chosen)
     if chosen := rows.where(table="services"):
-        yield partial(services, study, chosen)
+        yield partial(services, chosen)
+        yield partial(costs, chosen)
     if chosen := rows.where(table="windows"):
         yield partial(by_window, chosen)
     if chosen := rows.where(table="granularity"):
@@ -55,15 +60,15 @@ def by_buffer(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "buffers",
         "Efficiency and fairness against the buffer, by receiver window and EPD",
-        f"{plot_rows.READING} The windows of 120000 and 360000 bytes lose nothing with 12000 and 36000 cells; there is no EPD to tell "
-        "of, and they are drawn without.",
+        f"{plot_rows.READING} With 12000 and 36000 cells, windows of 120000 and 360000 bytes lose "
+        "nothing. EPD does nothing there, so these points are in the panel without it.",
         plot_rows.grid(
             Rows(plain(row) for row in rows),
             METRICS,
             x="buffer_cells",
             group="receiver_window_bytes",
-            columns=(),
-            lines=["epd"],
+            columns=["epd"],
+            ratio=True,
         ),
     )
 
@@ -73,7 +78,8 @@ def by_window(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "windows",
         "Efficiency against the sum of the receiver windows, in round trips of the link",
-        "Simulated, with unlimited buffers. Below one round trip the windows set the rate; above it slow start alone is missing.",
+        "Simulated, with unlimited buffers. Below one round trip the windows limit the rate; "
+        "above it, only slow start costs throughput.",
         plot_rows.grid(rows, ["efficiency"], x="window_share", group="sources", columns=()),
     )
 
@@ -83,8 +89,8 @@ def by_timer(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "granularity",
         "Efficiency and fairness against the timer granularity, by buffer",
-        "Simulated, with the ensemble's ranges; windows of 600000 bytes.",
-        plot_rows.grid(rows, METRICS, x="granularity_ms", group="buffer_cells", columns=["epd"]),
+        "Simulated, with the range of the replications; windows of 600000 bytes.",
+        plot_rows.grid(rows, METRICS, x="granularity_ms", group="buffer_cells", columns=["epd"], ratio=True),
     )
 
 
@@ -102,15 +108,16 @@ def queues_over_time(study: Study, chosen: Mapping[str, Rows]) -> tuple[Figure, 
 
 
 def queue(study: Study) -> plot.Drawn:
-    """Where the time goes: the queue of the bottleneck without and with EPD."""
+    """The queue of the bottleneck without and with EPD."""
     rows = study.tables["ubr"].rows.where(buffer_cells=12000, receiver_window_bytes=600000)
     chosen = {title: rows.where(epd=epd) for title, epd in (("UBR", "no"), ("UBR with EPD", "yes"))}
     figure, _ = queues_over_time(study, chosen)
     return plot.Drawn(
         "queue",
         "The bottleneck's queue without and with EPD",
-        "Five sources, K = 12000 cells, windows of 600000 bytes, one run as published. The queue overflows at the end of slow start and "
-        "empties while the sources wait for their timers.",
+        "Five sources, K = 12000 cells, windows of 600000 bytes; one run as published. The queue "
+        "overflows at the end of slow start, and empties while the sources wait for their "
+        "timers.",
         figure,
     )
 
@@ -120,7 +127,8 @@ def by_abr_buffer(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "abr",
         "ABR: throughput and loss against the buffer, by number of sources and TBE",
-        f"{plot_rows.READING} TCPs beside VBR; the buffer alone of the three decides the throughput, and little loss costs much of it.",
+        f"{plot_rows.READING} TCPs beside VBR. Of the three parameters only the buffer decides "
+        "the throughput, and little loss costs much of it.",
         plot_rows.grid(
             rows,
             ("throughput_mbps", "cell_loss_percent"),
@@ -136,52 +144,97 @@ def by_sources(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "abr-sources",
         "ABR: the longest queue against the number of sources, by TBE, without and with VBR",
-        "Simulated, with unlimited buffers; in round trips of 30 ms of the link. All sources start together.",
-        plot_rows.grid(rows, ["queue_round_trips"], x="sources", group="tbe_cells", columns=["vbr"]),
+        "Simulated, with unlimited buffers, in round trips of 30 ms at the rate of the link. All "
+        "sources start together.",
+        plot_rows.grid(rows, ["queue_round_trips"], x="sources", group="tbe_cells", columns=["vbr"], ratio=False),
     )
 
 
-def services(study: Study, rows: Rows) -> plot.Drawn:
-    """One workload over all services."""
-    chosen = Rows(replace(row, parameters={**row.parameters, "network": _network(row)}) for row in rows)
-    metrics = ("efficiency", "fairness", "cell_loss_percent", "max_queue_cells", "host_queue_cells", "delay_ms")
-    groups = plot_rows.levels(chosen, "service")
-    known = plot_rows.levels(study.tables["services"].rows, "service")
-    configurations = plot_rows.levels(chosen, "configuration")
-    figure, axes = plot.panels_grid(
-        len(metrics), len(configurations), width=1.5 + 2.7 * len(configurations), height=10.5
-    )
-    for line, metric in zip(axes, metrics, strict=True):
-        for one, configuration in zip(line, configurations, strict=True):
-            own = chosen.where(configuration=configuration)
-            places = plot_rows.levels(own, "network")
-            plot_rows.against(one, own, metric, x="network", group="service", places=places, groups=groups, among=known)
-            lines: list[Any] = [drawn[0] for drawn in one.containers]
-            for drawn in lines:
-                drawn.set_linestyle("")
-            one.tick_params(labelbottom=line is axes[-1])
-            if line is axes[-1]:
-                one.set_xlabel("N sources, alone or beside VBR")
-            if line is axes[0]:
-                one.set_title(plot_rows.named("configuration", configuration))
-        line[0].set_ylabel(plot_rows.quantity(metric, short=True).replace(" [", "\n["))
-    plot_rows.legend_above(figure, axes[0][0], published=False)
+def services(rows: Rows) -> plot.Drawn:
+    """Which service is best on which network."""
+    figure, axes = plot.panels_grid(2, 1, width=7.2, height=1.3 + 0.5 * len(_networks(rows)), dense=True)
+    for (one,), metric in zip(axes, METRICS, strict=True):
+        best = [
+            (place, plot_rows.levels(rows, "service").index(service))
+            for place, network in enumerate(_networks(rows))
+            for service in _best(rows.where(**network), metric)
+        ]
+        _map(one, rows, metric, best=best, ends=(0.0, 1.0))
     return plot.Drawn(
         "services",
-        f"One workload over each service: {_listed(PATHS[name] for name in configurations)}, "
-        f"{_listed(plot_rows.levels(rows, 'sources'))} TCPs, {_listed(VBR[vbr] for vbr in plot_rows.levels(rows, 'vbr'))} VBR",
-        "Simulated, with the ensemble's ranges; buffers of one size for all services of a network. Efficiency is of what VBR leaves, "
-        "ERICA's target and RM cells included. Queues: the longest of a switch, and of a host.",
+        f"Efficiency and fairness of one workload over each service: {_where(rows)}",
+        "Simulated means; buffers of one size for all services of a network. Dark is 0, bright "
+        "is 1. A frame marks the highest value of a network and those that the replications do "
+        "not separate from it. Efficiency is relative to what VBR leaves.",
         figure,
     )
 
 
-def _network(row: Row) -> str:
-    return f"N = {row['sources']}\n{'VBR' if row['vbr'] == 'yes' else 'alone'}"
+def costs(rows: Rows) -> plot.Drawn:
+    """What each service costs on each network."""
+    figure, axes = plot.panels_grid(2, 2, width=7.2, height=1.6 + 0.46 * len(_networks(rows)), dense=True)
+    for number, (one, metric) in enumerate(zip((one for line in axes for one in line), COSTS, strict=True)):
+        _map(one, rows, metric, low_is_good=True, ratio=True)
+        one.tick_params(labelleft=number % 2 == 0, labelbottom=number >= 2)
+        one.tick_params(axis="x", rotation=90)
+    return plot.Drawn(
+        "services-costs",
+        f"Loss, queues and delay of one workload over each service: {_where(rows)}",
+        "Simulated means of the rows of the figure services. Bright is low, on logarithmic "
+        "colours; k is a thousand. Queues are the longest of a switch and of a host.",
+        figure,
+    )
+
+
+def _networks(rows: Rows) -> list[dict[str, Any]]:
+    """The networks of the table, each as the values that choose its rows."""
+    names = ("configuration", "vbr", "sources")
+    return [
+        dict(zip(names, values, strict=True)) for values in dict.fromkeys(tuple(row[n] for n in names) for row in rows)
+    ]
+
+
+def _best(rows: Rows, metric: str) -> list[Any]:
+    """The services with the highest value, and those not separated from it; only the highest where nothing is known."""
+    of = of_values(rows, "service", metric, str)
+    return of.groups[0] if of.known else of.order[:1]
+
+
+def _map(axes: Axes, rows: Rows, metric: str, **options: Any) -> None:
+    """A heat map of a metric: networks from the top, services side by side."""
+    networks, across = _networks(rows), plot_rows.levels(rows, "service")
+    found = [[rows.where(**network, service=service) for service in across] for network in networks]
+    values = [[own[0].simulated[metric] if own else None for own in line] for line in found]
+    texts = [["" if value is None else _short(value) for value in line] for line in values]
+    names = [
+        f"{plot_rows.named('configuration', n['configuration'])}, N = {n['sources']}{VBR[n['vbr']]}" for n in networks
+    ]
+    plot.heat(axes, values, texts, columns=[plot_rows.word(name) for name in across], rows=names, **options)
+    ends = [k for k in range(len(networks) - 1) if networks[k]["configuration"] != networks[k + 1]["configuration"]]
+    plot.divide(axes, after_rows=ends)
+    axes.set_title(plot_rows.quantity(metric))
+
+
+def _short(value: float) -> str:
+    """A number for a small cell.
+
+    >>> _short(0.876), _short(12.34), _short(368.0), _short(3000.0), _short(210596.0)
+    ('0.88', '12', '368', '3.0k', '211k')
+    """
+    if value < 1000:
+        return f"{value:.2f}" if 0 < value < 10 else f"{value:.0f}"
+    return f"{value / 1000:.1f}k" if value < 10_000 else f"{value / 1000:.0f}k"
+
+
+def _where(rows: Rows) -> str:
+    """The networks of a figure, for its title."""
+    paths = _listed(PATHS[name] for name in plot_rows.levels(rows, "configuration"))
+    beside = _listed({"no": "without", "yes": "with"}[vbr] for vbr in plot_rows.levels(rows, "vbr"))
+    return f"{paths}, {_listed(plot_rows.levels(rows, 'sources'))} TCPs, {beside} VBR"
 
 
 def _listed(parts: Iterable[object]) -> str:
-    """What is there, as a title lists it.
+    """Parts joined to a list.
 
     >>> _listed(["LAN", "WAN", "satellite path"]), _listed([5])
     ('LAN, WAN and satellite path', '5')
@@ -202,6 +255,6 @@ def abr_against_ubr(study: Study) -> plot.Drawn:
     return plot.Drawn(
         "abr-ubr-queue",
         "The bottleneck's queue under VBR, over ABR and over UBR",
-        "WAN of the table services, five TCPs, one run as published of each; grey: VBR on.",
+        "WAN of the table services, five TCPs; one run of each as published. VBR is on in the grey intervals.",
         figure,
     )

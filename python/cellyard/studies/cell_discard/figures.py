@@ -17,6 +17,19 @@ ENVIRONMENTS = {"lan": "LAN", "access": "access network"}
 #: The policies of tables 1 and 2, each with a colour and a marker of its own.
 POLICIES = ("tail-drop", "epd", "fba", "red")
 
+#: The parameters that were varied, by policy, as labels of axes.
+PARAMETERS: Mapping[str, Mapping[str, str]] = {
+    "red": {"w_q": "weight w_q", "max_p": "probability max_p", "max_th": "upper threshold [cells]"},
+    "fba": {"R": "threshold R [cells]", "Z": "cutoff Z"},
+    "epd": {"threshold": "threshold [K]"},
+}
+
+#: The indices of the text as labels of axes. Its fairness is not Jain's.
+INDICES = {"goodput": "goodput [of the ideal]", "fairness": "fairness index of the text"}
+OWN_INDEX = (
+    "Fairness is the index of the text, not Jain's: 1 minus the mean relative distance of the goodputs from their mean."
+)
+
 #: What figures 1 and 2 of the text show of each environment: its parameters in tables 1 and 2.
 SHOWN = (("lan", "solid"), ("access", "dashed"))
 
@@ -33,10 +46,9 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
             yield partial(queues, study, watchable)
     if chosen := rows.where(table="sources"):
         yield partial(sources, chosen)
-    # Where no source gets through there is no fairness to show.
-    tried = rows.where(table=("1-2", "red", "fba", "epd"))
-    if chosen := Rows(row for row in tried if row.simulated["fairness"] is not None):
-        yield partial(trade, chosen)
+    for policies in (("red",), ("fba", "epd")):
+        if chosen := rows.where(table=policies):
+            yield partial(tried, chosen)
     if chosen := rows.where(table="others"):
         yield partial(others, chosen, rows.where(table="1-2"))
 
@@ -56,7 +68,7 @@ def functions(study: Study) -> plot.Drawn:
         xlim=(0, 8192),
         ylim=(0, 4),
         xlabel="waiting cells X",
-        ylabel="most cells of a VC, in equal parts of X",
+        ylabel="limit of a VC [X / number of VCs]",
         title="FBA",
     )
     of_red.set(
@@ -67,12 +79,13 @@ def functions(study: Study) -> plot.Drawn:
         title="RED",
     )
     for axes in (of_fba, of_red):
-        plot.legend(axes, fontsize=7.5)
+        plot.legend(axes)
     return plot.Drawn(
         "functions",
         "Figures 1 and 2: rejection function of FBA and marking probability of RED",
-        "With the parameters of tables 1 and 2. Left: frames of a VC with more cells than that are refused. Right: beyond the "
-        "upper threshold every frame is marked; per cell the probability is the fraction of a frame's cells.",
+        "With the parameters of tables 1 and 2. Left: FBA discards the frames of a VC with more "
+        "cells than that. Right: above the upper threshold RED marks every frame; the "
+        "probability per cell is that per frame divided by the cells of a frame.",
         figure,
     )
 
@@ -100,13 +113,14 @@ def tables(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "tables",
         "Goodput, fairness and queue by discard policy",
-        f"{plot_rows.READING} Goodput is relative to the ideal of the framing.",
+        f"{plot_rows.READING} Goodput is relative to what the framing allows. {OWN_INDEX}",
         plot_rows.grid(
             rows,
             ("goodput", "fairness", "mean_queue_cells"),
             x="drop_policy",
             group="mss_bytes",
             columns=["environment"],
+            labels=INDICES,
         ),
     )
 
@@ -115,9 +129,10 @@ def transfers(rows: Rows) -> plot.Drawn:
     """What a user of files sees."""
     return plot.Drawn(
         "transfers",
-        "How long a file takes, and what the bottleneck sends in vain",
-        "Simulated, with the ensemble's ranges: median and 95 % quantile over the files that were finished in a run, and the part of the "
-        "bottleneck's cells that belong to frames not delivered or delivered before.",
+        "Transfer times of files, and useless cells on the bottleneck",
+        "Simulated, with the range of the replications. Transfer times are the median and the 95 "
+        "% quantile of the files finished in a run. Useless cells belong to frames that are not "
+        "delivered, or were delivered before.",
         plot_rows.grid(
             rows,
             ("p50_transfer_s", "p95_transfer_s", "wasted_percent"),
@@ -134,8 +149,12 @@ def sources(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "sources",
         "The LAN with ten and with fifty sources",
-        "Simulated, with the ensemble's ranges.",
-        plot_rows.grid(rows, ("goodput", "fairness"), x="drop_policy", group="mss_bytes", columns=["sources"]),
+        "Simulated, with the range of the replications. The first segments of 50 sources, of "
+        "9140 bytes each, exceed the buffer; all of them time out together, again and again. "
+        f"{OWN_INDEX}",
+        plot_rows.grid(
+            rows, ("goodput", "fairness"), x="drop_policy", group="mss_bytes", columns=["sources"], labels=INDICES
+        ),
     )
 
 
@@ -151,15 +170,16 @@ def collapse(study: Study, rows: Rows) -> plot.Drawn:
         rates = sorted((1000 * vc.goodput_mbps for vc in run.vcs.values()), reverse=True)
         one.plot(range(1, len(rates) + 1), rates, linestyle="", marker="o", markersize=3, color=plot.COLOURS[0])
         one.set(
-            title=plot_rows.named("mss_bytes", row["mss_bytes"]), xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6)
+            title=plot_rows.named("mss_bytes", row["mss_bytes"]), xlabel="source, by rank", xlim=(0, len(rates) + 1)
         )
     axes[0].set_ylabel("goodput [kb/s]")
-    plot_rows.share_scale(axes)
+    plot.value_axis(axes)
     return plot.Drawn(
         "figure-6",
         "Figure 6: goodput of each source of the access network over UBR",
-        "Replication 0 of each. The text has 27 sources at about 680 kb/s and 23 at about 2 kb/s with 9140 bytes; how many are held off "
-        "here varies from one replication to the next, and the claim on the collapse tells the centre of all.",
+        "Replication 0 of each row. With 9140 bytes the text has 27 sources at about 680 kb/s "
+        "and 23 at about 2 kb/s. How many sources starve here differs between replications; the "
+        "claim on the collapse gives the centre of all.",
         figure,
     )
 
@@ -186,50 +206,59 @@ def queues(study: Study, rows: Rows) -> plot.Drawn:
                 one.set_title(ENVIRONMENTS[environment])
             if line is axes[-1]:
                 one.set_xlabel("time [s]")
-        line[0].set_ylabel(f"{plot_rows.named('drop_policy', policy)}\nqueue [cells]", fontsize=8)
+        line[0].set_ylabel(f"{plot_rows.named('drop_policy', policy)}\nqueue [cells]")
     return plot.Drawn(
         "queues",
         "The bottleneck's queue over time, by policy",
-        "MSS 1460 bytes, parameters of tables 1 and 2, the first 20 s of replication 0 of each; a point every 20 ms.",
+        "MSS 1460 bytes, parameters of tables 1 and 2; the first 20 s of replication 0 of each "
+        "row, a point every 20 ms.",
         figure,
     )
 
 
-def trade(rows: Rows) -> plot.Drawn:
-    """Where the published parameters lie among those tried."""
-    policies = [policy for policy in POLICIES if rows.where(drop_policy=policy)]
-    environments = [name for name in ENVIRONMENTS if rows.where(environment=name)]
-    sizes = plot_rows.levels(rows, "mss_bytes")
-    figure, axes = plot.panels_grid(
-        len(sizes), len(environments), width=3.6 * len(environments), height=0.2 + 2.7 * len(sizes)
-    )
-    for line, size in zip(axes, sizes, strict=True):
-        for one, environment in zip(line, environments, strict=True):
-            here = rows.where(environment=environment, mss_bytes=size)
-            for policy in policies:
-                number = POLICIES.index(policy)
-                colour, marker = plot.COLOURS[number], plot.MARKERS[number]
-                for table, markersize in ((policy, 3.5), ("1-2", 8.0)):
-                    chosen = here.where(table=table, drop_policy=policy)
-                    printed = table == "1-2"
-                    one.plot(
-                        chosen.values("goodput"), chosen.values("fairness"), linestyle="", marker=marker, markersize=markersize,
-                        color=colour, markerfacecolor="none" if printed else colour, zorder=4 if printed else 3,
-                        label=plot_rows.named("drop_policy", policy) if printed else "_",
-                    )  # fmt: skip
-            one.set_title(f"{ENVIRONMENTS[environment]}, {plot_rows.named('mss_bytes', size)}", fontsize=9)
-            if line is axes[-1]:
-                one.set_xlabel("goodput")
-        line[0].set_ylabel("fairness")
-    plot.legend(
-        axes[0][0], [line for line in axes[0][0].lines if not str(line.get_label()).startswith("_")], fontsize=7
+def tried(rows: Rows) -> plot.Drawn:
+    """What each parameter of the policies does, on average over the others."""
+    policies = plot_rows.levels(rows, "drop_policy")
+    across = [(policy, name) for policy in policies for name in PARAMETERS[policy]]
+    figure, axes = plot.panels_grid(len(INDICES), len(across), width=7.2, height=4.4)
+    for line, (metric, label) in zip(axes, INDICES.items(), strict=True):
+        for one, (policy, name) in zip(line, across, strict=True):
+            plot_rows.means(one, _by_value(rows.where(drop_policy=policy), metric, name), name)
+            if line is axes[0]:
+                one.set_title(plot_rows.named("drop_policy", policy))
+            else:
+                one.set_xlabel(PARAMETERS[policy][name])
+            one.tick_params(labelbottom=line is axes[-1])
+        line[0].set_ylabel(label)
+        plot.value_axis(line)
+    plot_rows.legend_above(figure, axes[0][0], published=False)
+    names = " and ".join(plot_rows.named("drop_policy", policy) for policy in policies)
+    thresholds = (
+        " Each upper threshold of RED has one lower threshold: 500, 1000, 2000 and 1000 cells."
+        if "red" in policies
+        else ""
     )
     return plot.Drawn(
-        "parameters",
-        "Goodput and fairness over all parameters tried",
-        "Simulated centres. Large and hollow: the parameters of tables 1 and 2; small: the others of the tables red, fba and epd.",
+        f"parameters-{'-'.join(policies)}",
+        f"Goodput and fairness by each parameter of {names}",
+        "Simulated means over all values of the other parameters; bars reach from the lowest to "
+        f"the highest of them.{thresholds} {OWN_INDEX}",
         figure,
     )
+
+
+def _by_value(rows: Rows, metric: str, name: str) -> dict[str, dict[float, list[float]]]:
+    """The values of a metric by network and segment size, and by the value of a parameter; without a value that few rows have."""
+    found: dict[str, dict[float, list[float]]] = {}
+    for row in rows:
+        if (value := row.simulated[metric]) is not None:
+            group = f"{ENVIRONMENTS[str(row['environment'])]}, {plot_rows.named('mss_bytes', row['mss_bytes'])}"
+            at = _number(parameters(str(row["parameters"])), name)
+            found.setdefault(group, {}).setdefault(at, []).append(value)
+    return {
+        group: {at: of for at, of in values.items() if 2 * len(of) >= max(map(len, values.values()))}
+        for group, values in found.items()
+    }
 
 
 def others(rows: Rows, printed: Rows) -> plot.Drawn:
@@ -237,13 +266,13 @@ def others(rows: Rows, printed: Rows) -> plot.Drawn:
     return plot.Drawn(
         "others",
         "Every discard policy on both networks",
-        plot_rows.READING,
+        f"{plot_rows.READING} {OWN_INDEX}",
         plot_rows.grid(
             Rows([*printed, *rows]),
             ("goodput", "fairness", "mean_queue_cells"),
             x="drop_policy",
             group="mss_bytes",
             columns=["environment"],
-            width=11.0,
+            labels=INDICES,
         ),
     )

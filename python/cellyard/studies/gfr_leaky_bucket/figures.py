@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import cellyard as cy
 from cellyard import plot
@@ -17,6 +18,12 @@ NETWORKS = {
     "chain": "chain of four switches",
 }
 
+#: Limit on schemes side by side in a figure.
+SIDE_BY_SIDE = 3
+
+#: Top of the axes of throughput over time, above all seconds.
+HIGHEST_MBPS = 55
+
 #: Seconds between the points of throughput over time.
 EVERY_S = 1
 
@@ -24,7 +31,9 @@ EVERY_S = 1
 def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     """All figures whose tables were run."""
     if chosen := rows.where(table=tuple(NETWORKS)):
-        yield partial(schemes, chosen)
+        every = plot_rows.levels(chosen, "scheme")
+        for part in range(0, len(every), SIDE_BY_SIDE):
+            yield partial(schemes, chosen, every[part : part + SIDE_BY_SIDE], "-others" if part else "")
         for scheme, figure in ((1, "4-5"), (2, "5-2")):
             if mine := chosen.where(scheme=scheme):
                 yield partial(over_time, study, mine, figure)
@@ -34,11 +43,10 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
         yield lambda: ramps(runs())
 
 
-def schemes(rows: Rows) -> plot.Drawn:
-    """The study's question: throughput against the minimum rate, a panel for each scheme and network."""
+def schemes(rows: Rows, known: Sequence[Any], end: str = "") -> plot.Drawn:
+    """The study's question: throughput against the minimum rate, a panel for each of some schemes and each network."""
     rows = Rows(replace(row, parameters={**row.parameters, "whose": whose(row)}) for row in rows)
     networks = [name for name in NETWORKS if rows.where(network=name)]
-    known = plot_rows.levels(rows, "scheme")
     figure, axes = plot.panels_grid(len(networks), len(known), width=7.2, height=0.9 + 1.75 * len(networks))
     for line, network in zip(axes, networks, strict=True):
         here = rows.where(network=network)
@@ -46,29 +54,27 @@ def schemes(rows: Rows) -> plot.Drawn:
         for one, scheme in zip(line, known, strict=True):
             chosen = here.where(scheme=scheme)
             ideal = [chosen.where(mcr_mbps=rate).values("ideal_mbps")[0] for rate in rates]
-            one.plot(
-                range(len(rates)), ideal, color="#999999", linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label="ideal"
-            )
+            one.plot(rates, ideal, color="#999999", linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label="ideal")
             plot_rows.against(one, chosen, "throughput_mbps", x="mcr_mbps", group="whose", places=rates, groups=groups)
-            one.tick_params(labelsize=7, labelleft=one is line[0])
             if line is axes[0]:
-                one.set_title(plot_rows.named("scheme", scheme), fontsize=8)
+                one.set_title(plot_rows.named("scheme", scheme))
             if line is axes[-1]:
-                one.set_xlabel("MCR [Mb/s]", fontsize=8)
-        plot_rows.share_scale(line)
-        plot_rows.legend_within(line[0], fontsize=6.5, loc="upper left")
-        line[0].set_ylabel(f"{NETWORKS[network]}\nthroughput [Mb/s]", fontsize=7.5)
+                one.set_xlabel("MCR [Mb/s]")
+        line[0].set_ylabel(f"{NETWORKS[network]}\nthroughput [Mb/s]")
+        plot.value_axis(line)
+        plot_rows.legend_within(line[0], loc="upper left")
     return plot.Drawn(
-        "schemes",
-        "Throughput against the minimum rate, by scheme",
-        f"{plot_rows.READING} Dashed: the ideal, MCR and an equal share of the rest. Round trips are those of propagation; in the chain "
-        "group A takes three congested links, the others one.",
+        f"schemes{end}",
+        f"Throughput against the minimum rate: {', '.join(plot_rows.named('scheme', scheme) for scheme in known)}",
+        f"{plot_rows.READING} The dashed line is the ideal: MCR and an equal share of the rest. "
+        "Legends give round trips of propagation. In the chain, group A crosses three congested "
+        "links, the other groups one.",
         figure,
     )
 
 
 def whose(row: Row) -> str:
-    """What tells VCs of one minimum rate apart."""
+    """The group of a VC: VCs of one minimum rate differ in it."""
     if row["network"] == "chain":
         return f"group {row['vc'][0]}"
     if row["network"] == "tcp-udp":
@@ -77,48 +83,55 @@ def whose(row: Row) -> str:
 
 
 def on_the_line(run: cy.RunResult, vc: str) -> float:
-    """What a VC's throughput is to its goodput: 53 bytes a cell to the data of the frames."""
-    told = run.vcs[vc]
-    return told.throughput_mbps / told.goodput_mbps if told.goodput_mbps else 1.0
+    """Throughput of a VC relative to its goodput: 53 bytes for each cell relative to the data of the frames."""
+    of = run.vcs[vc]
+    return of.throughput_mbps / of.goodput_mbps if of.goodput_mbps else 1.0
 
 
 def over_time(study: Study, rows: Rows, number: str) -> plot.Drawn:
     """Figures 4-5 and 5-2 of the text: throughput of every VC over time."""
     scheme = rows[0]["scheme"]
     networks = [name for name in NETWORKS if rows.where(network=name)]
-    figure, axes = plot.panels_grid(len(networks), 1, width=7.2, height=0.8 + 2.0 * len(networks))
+    shown = [
+        (name, group) for name in networks for group in dict.fromkeys(whose(row) for row in rows.where(network=name))
+    ]
+    figure, axes = plot.panels_grid(-(-len(shown) // 2), 2, width=7.2, height=0.4 + 0.85 * len(shown))
     probes = {
         name: [cy.GoodputProbe(of=row["vc"], interval=f"{EVERY_S} s") for row in rows.where(network=name)]
         for name in networks
     }
-    runs = study.runs(rows.where(network=name)[0].watched(*probes[name]) for name in networks)
-    for (one,), network, run in zip(axes, networks, runs, strict=True):
-        chosen = rows.where(network=network)
-        series = {each.of: each for each in run.series}
-        rates = plot_rows.levels(chosen, "mcr_mbps")
-        groups = list(dict.fromkeys(whose(row) for row in chosen))
-        for row in chosen:
-            of = series[row["vc"]]
-            style = ["-", (0, (3, 1.2)), (0, (1, 1)), (0, (5, 1, 1, 1))][groups.index(whose(row)) % 4]
-            one.plot(
-                of.time_s, of.value * on_the_line(run, row["vc"]), linestyle=style, linewidth=0.9,
-                color=plot.COLOURS[rates.index(row["mcr_mbps"]) % len(plot.COLOURS)],
-                label=f"{row['mcr_mbps']} Mb/s" if whose(row) == groups[0] else None,
-            )  # fmt: skip
-        one.set(ylabel="throughput [Mb/s]", xlim=(0, run.duration_s), ylim=(0, 40), title=NETWORKS[network])
-        styles = ["solid", "dashed", "dotted", "dash-dotted"]
-        told = ", ".join(f"{style}: {group}" for style, group in zip(styles, groups, strict=False))
-        one.text(0.995, 0.97, told, transform=one.transAxes, ha="right", va="top", fontsize=7)
-    axes[-1][0].set_xlabel("time [s]")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(
-        handles, labels, title="minimum rate", loc="outside upper center", ncols=5, fontsize=8, title_fontsize=8
+    runs = dict(
+        zip(networks, study.runs(rows.where(network=name)[0].watched(*probes[name]) for name in networks), strict=True)
     )
+    places = [one for line in axes for one in line]
+    for one in places[len(shown) :]:
+        one.set_visible(False)
+    for number_of, (one, (network, group)) in enumerate(zip(places, shown, strict=False)):
+        run, chosen = runs[network], rows.where(network=network)
+        rates = plot_rows.levels(chosen, "mcr_mbps")
+        series = {each.of: each for each in run.series}
+        for row in (row for row in chosen if whose(row) == group):
+            of, rank = series[row["vc"]], rates.index(row["mcr_mbps"])
+            one.plot(
+                of.time_s, of.value * on_the_line(run, row["vc"]), linewidth=1.0, label=f"{row['mcr_mbps']}",
+                color=plot.COLOURS[rank % len(plot.COLOURS)],
+            )  # fmt: skip
+        one.set(xlim=(0, run.duration_s), ylim=(0, HIGHEST_MBPS), title=f"{NETWORKS[network]}: {group}")
+        one.tick_params(labelbottom=number_of >= len(shown) - 2, labelleft=number_of % 2 == 0)
+        if number_of % 2 == 0:
+            one.set_ylabel("throughput [Mb/s]")
+        if number_of >= len(shown) - 2:
+            one.set_xlabel("time [s]")
+        if group == whose(chosen[0]):
+            handles = sorted(one.lines, key=lambda line: float(str(line.get_label())))
+            plot.legend(one, handles, loc="upper right", ncols=len(rates), title="MCR [Mb/s]", title_fontsize="small",
+                        handlelength=1.0, columnspacing=0.8)  # fmt: skip
     return plot.Drawn(
         f"figure-{number}",
         f"Figure {number}: throughput over time under scheme {plot_rows.named('scheme', scheme).split()[-1]}",
-        "Seconds of one run as published, 53 bytes for every cell delivered; until its bucket is full a VC may have more than its minimum "
-        "rate. The tables count all of it.",
+        "One run as published, a point every second, 53 bytes for each delivered cell. At first "
+        "a VC may exceed its minimum rate, until its bucket is full. The tables count the whole "
+        "run.",
         figure,
     )
 
@@ -139,11 +152,12 @@ def window(runs: Mapping[int, cy.RunResult]) -> plot.Drawn:
     kilobytes = {each.what: each for each in run.series if each.of == "VC10" and each.what in ("cwnd", "ssthresh")}
     plot.lines(one, kilobytes, scale=1 / 1000)
     one.set(xlim=(30, 45), ylim=(0, 150), xlabel="time [s]", ylabel="window [kilobytes]")
-    plot.legend(one, fontsize=8, loc="upper right")
+    plot.legend(one, loc="upper right")
     return plot.Drawn(
         "figure-7-1",
         "Figure 7-1: congestion window and slow start threshold of a TCP with a round trip of 20 ms",
-        "VC10, packets of 1024 bytes, scheme two; one run as published. Almost all of the time the window grows by a packet a round trip.",
+        "VC10, packets of 1024 bytes, scheme two; one run as published. The window grows by a "
+        "packet per round trip almost all of the time.",
         figure,
     )
 
@@ -159,6 +173,6 @@ def ramps(runs: Mapping[int, cy.RunResult]) -> plot.Drawn:
     return plot.Drawn(
         "figure-7-2",
         "Figure 7-2: throughput of that TCP in half seconds, and with larger packets",
-        "VC10 under scheme two, one run each. Larger packets make up for a loss in fewer round trips.",
+        "VC10 under scheme two; one run each. With larger packets the rate recovers from a loss in fewer round trips.",
         figure,
     )

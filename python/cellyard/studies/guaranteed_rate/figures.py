@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,13 @@ from cellyard.study import Rows, Study
 PORT = "west->east"
 
 
-#: What is told of efficiency and fairness.
+#: Efficiencies on the satellite path.
+BEYOND = (
+    " Efficiency is relative to half of 125.2 Mb/s on all paths. The larger segments of the "
+    "satellite path can carry more, so it can exceed 1."
+)
+
+#: The metrics of tables.
 METRICS = ("efficiency", "fairness")
 FACTORS = ("tcp", "gr", "drop_policy")
 #: Tables over the guaranteed rate, and what each is about.
@@ -40,7 +47,7 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     for table, where in WHERE.items():
         if chosen := rows.where(table=table):
             for metric in METRICS:
-                yield partial(guarantees, study, chosen, metric, where)
+                yield partial(guarantees, chosen, metric, where)
     if chosen := rows.where(table="vbr-cost"):
         yield partial(vbr_cost, chosen)
 
@@ -63,12 +70,13 @@ def shares(study: Study) -> plot.Drawn:
         one.set(
             title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link [-]" if gr == 0 else None
         )
-    plot.legend(axes[2], fontsize=8, loc="upper right")
+    plot.legend(axes[2], loc="upper right")
     return plot.Drawn(
         "figure-2",
         "Figure 2: link shares of VBR and UBR for three guaranteed rates",
-        "LAN, 5 SACK sources, K = 3000 cells, Selective Drop, VBR of 300 ms on and 300 ms off at the line rate. With a "
-        "guarantee VBR bursts queue and are smoothed; without, UBR has the pauses only.",
+        "LAN, 5 SACK sources, K = 3000 cells, Selective Drop; VBR is on for 300 ms and off for "
+        "300 ms, at the rate of the link. With a guarantee for UBR, VBR bursts queue and become "
+        "smoother; without one, UBR can send only while VBR is off.",
         figure,
     )
 
@@ -88,11 +96,11 @@ def window(study: Study) -> plot.Drawn:
         one.set(title=f"GR = {gr:g}", xlim=(0, shown), ylabel="window [kilobytes]" if gr == 0 else None)
     for one in axes:
         one.set_ylim(0, 1.2 * highest)  # the legend stands above all lines
-    plot.legend(axes[1], fontsize=8, loc="upper right", ncols=3)
+    plot.legend(axes[1], loc="upper right", ncols=3)
     return plot.Drawn(
         "cwnd",
         "Congestion window of one source under VBR bursts",
-        "The rows of figure 2 with GR = 0 and 0.5; grey: VBR on. One run of each TCP as published.",
+        "The rows of figure 2 with GR = 0 and 0.5; one run of each TCP as published. VBR is on in the grey intervals.",
         figure,
     )
 
@@ -102,7 +110,7 @@ def periods(study: Study, rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "figure-4",
         "Figure 4: efficiency and fairness against the VBR period, by drop policy (tables 1 and 2)",
-        f"5 SACK sources, strict priority of VBR. {plot_rows.READING} LAN and WAN have scales of their own.",
+        f"5 SACK sources; VBR has strict priority. {plot_rows.READING} The scales of LAN and WAN differ.",
         plot_rows.grid(
             rows,
             METRICS,
@@ -119,40 +127,45 @@ def factors(rows: Rows, metric: str) -> plot.Drawn:
     """Figure 5 of the text: which factor decides on which path."""
     places = list(dict.fromkeys(row["configuration"] for row in rows))
     figure, axes = plot.panels_grid(len(FACTORS), len(places), width=7.2, height=6.4)
+    spreads: dict[str, dict[str, float]] = {place: {} for place in places}
     for line, factor in zip(axes, FACTORS, strict=True):
         for one, place in zip(line, places, strict=True):
-            spread = plot_rows.by_factor(one, rows.where(configuration=place), metric, factor)
-            one.set_title(f"{plot_rows.named('configuration', place)}: means {spread:.2f} apart", fontsize=9)
-            one.set_xlabel(plot_rows.quantity(factor, short=True))
-            one.set_ylim(-0.03, max(1.0, *rows.values(metric)) + 0.05)
-            one.tick_params(labelleft=one is line[0])
+            spreads[place][factor] = plot_rows.by_factor(one, rows.where(configuration=place), metric, factor)
+            one.set_xlabel(plot_rows.quantity(factor))
         line[0].set_ylabel(plot_rows.quantity(metric))
-    plot_rows.legend_of_factors(figure)
+        plot.value_axis(line)
+        for one, place in zip(line, places, strict=True):
+            if line is axes[0]:
+                one.set_title(plot_rows.named("configuration", place))
+    for line, factor in zip(axes, FACTORS, strict=True):
+        for one, place in zip(line, places, strict=True):
+            by = spreads[place]
+            look: Any = {"weight": "bold"} if by[factor] == max(by.values()) else {"color": "#555555"}
+            text = f"means differ by {by[factor]:.2f}"
+            one.text(0.5, 0.03, text, transform=one.transAxes, ha="center", fontsize="small", **look)
+    plot_rows.legend_of_factors(figure, axes[0][0])
     return plot.Drawn(
         f"figure-5-{metric}",
         f"Figure 5: {metric} by TCP, guaranteed rate and drop policy (tables 3 to 9)",
-        "Every row once in each line of panels; bars are means. The factor whose simulated means lie farthest apart decides on that path. "
-        "Efficiency is relative to half of 125.2 Mb/s on all paths. On the satellite path larger segments can carry more, so that it can "
-        "exceed 1 there.",
+        "Means over all rows with a value of the factor; bars reach from the lowest to the "
+        "highest row. Bold: the factor whose simulated means differ most on that "
+        f"path.{BEYOND if metric == 'efficiency' else ''}",
         figure,
     )
 
 
-def guarantees(study: Study, rows: Rows, metric: str, where: str) -> plot.Drawn:
-    """A metric against the guaranteed rate, a line per drop policy, for each TCP, number of sources and buffer."""
+def guarantees(rows: Rows, metric: str, where: str) -> plot.Drawn:
+    """A table as a map: TCPs and drop policies from the top; sources, buffers and guaranteed rates side by side."""
+    rows = Rows(
+        replace(row, parameters={**row.parameters, "network": f"N = {row['sources']}\nK = {row['buffer_cells']}"})
+        for row in rows
+    )
     return plot.Drawn(
         f"table-{rows[0].table}-{metric}",
-        f"{metric.capitalize()} against the guaranteed rate, by drop policy: {where}",
-        plot_rows.READING,
-        plot_rows.grid(
-            rows,
-            [metric],
-            x="gr",
-            group="drop_policy",
-            columns=("sources", "buffer_cells"),
-            lines=["tcp"],
-            among=study.tables[rows[0].table].rows,
-        ),
+        f"{metric.capitalize()} by TCP, drop policy, sources, buffer and guaranteed rate: {where}",
+        "Simulated values, with the published ones in brackets; the report's tables have the "
+        "ranges. Dark is 0, bright is 1. A frame marks the highest values of a column.",
+        plot_rows.table_map(rows, [metric], down=("tcp", "drop_policy"), across=("network", "gr")),
     )
 
 
@@ -169,13 +182,15 @@ def vbr_cost(rows: Rows) -> plot.Drawn:
         chosen = rows.where(vbr_buffer=buffer)
         plot_rows.against(one, chosen, metric, x="gr", group="configuration", places=grs, groups=places, scale=scale)
         one.set(xlabel=plot_rows.quantity("gr", short=True), ylabel=label, title=title)
-    plot_rows.share_scale(axes[1:])
+    plot.value_axis(axes[:1])
+    plot.value_axis(axes[1:])
     axes[2].tick_params(labelleft=True)
     plot_rows.legend_above(figure, axes[0], published=False)
     return plot.Drawn(
         "vbr-cost",
         "What VBR pays for the guarantee of UBR",
-        "5 SACK sources, Selective Drop, VBR of 300 ms on and 300 ms off at the line rate; bars are the ensemble's ranges. Left: "
-        "peak-to-peak variation of the VBR cells' transfer delay. Centre and right: their loss with finite buffers of the VBR class.",
+        "5 SACK sources, Selective Drop; VBR is on for 300 ms and off for 300 ms, at the rate of "
+        "the link. Bars are the ranges of the replications. Left: peak-to-peak variation of the "
+        "transfer delay of VBR cells. Centre and right: their loss with finite buffers.",
         figure,
     )

@@ -18,7 +18,7 @@ from cellyard.study import Rows, Study
 PORT = "west->east"
 
 
-#: What is told of efficiency and fairness.
+#: The metrics of tables.
 METRICS = ("efficiency", "fairness")
 
 
@@ -42,7 +42,7 @@ def policies(study: Study, rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "policies",
         "Efficiency and fairness against the buffer, by drop policy (tables 2 and 3)",
-        f"{plot_rows.READING} LAN and WAN have scales of their own.",
+        f"{plot_rows.READING} The scales of LAN and WAN differ.",
         plot_rows.grid(
             rows,
             METRICS,
@@ -60,7 +60,8 @@ def agreement(study: Study, rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "table-2-3",
         "Tables 2 and 3: simulated against published",
-        "A point per row, LAN and WAN with scales of their own; on the diagonal both agree. Bars are the ensemble's ranges.",
+        "A point per row; on the diagonal both values agree. Bars are the ranges of the "
+        "replications. The scales of LAN and WAN differ.",
         plot_rows.compared(rows, METRICS, lines="configuration", group="drop_policy", among=study.tables["2-3"].rows),
     )
 
@@ -70,18 +71,20 @@ def cutoffs(rows: Rows, place: str) -> plot.Drawn:
     return plot.Drawn(
         f"table-4-{place}",
         f"Selective Drop with R = 0.9 K on the {place.upper()}: efficiency and fairness against Z (table 4)",
-        f"{plot_rows.READING} Published values in doubt are left out.",
+        f"{plot_rows.READING} Doubtful published values are left out.",
         plot_rows.grid(rows, METRICS, x="z", group="buffer_cells", columns=["sources"]),
     )
 
 
 def factorial(rows: Rows, table: str, place: str) -> plot.Drawn:
-    """A table of the full factorial of section 7.3: N, K, R and Z."""
+    """A table of the full factorial of section 7.3: which R and Z suit all N and K."""
     return plot.Drawn(
         f"table-{table}",
-        f"FBA on the {place}: efficiency and fairness against Z, by R, buffer and number of sources (table {table})",
-        f"{plot_rows.READING} Small R refuses frames at a nearly empty buffer.",
-        plot_rows.grid(rows, METRICS, x="z", group="r_fraction", columns=["buffer_cells"], lines=["sources"]),
+        f"FBA on the {place}: efficiency and fairness by threshold R and cutoff Z (table {table})",
+        "Simulated values, with the published ones in brackets, and the mean of each row; a "
+        "frame marks the highest mean. Dark is 0, bright is 1. FBA discards frames once the "
+        "queue exceeds R, so a small R wastes the buffer.",
+        plot_rows.table_map(rows, METRICS, down=("r_fraction", "z"), across=("sources", "buffer_cells"), mean=True),
     )
 
 
@@ -101,13 +104,13 @@ def window(study: Study) -> plot.Drawn:
     series["ssthresh"] = replace(threshold, value=np.where(threshold.value > 1e6, np.nan, threshold.value))
     plot.lines(axes, series, scale=1 / 1000)
     axes.set(ylabel="window [kilobytes]", ylim=(0, 80))
-    plot.legend(axes, loc="upper right", ncols=2, fontsize=8)
+    plot.legend(axes, loc="upper right", ncols=2)
     return plot.Drawn(
         "figure-1",
         "Figure 1: congestion window and slow-start threshold of one TCP",
-        "LAN, 5 sources, K = 1000 cells, EPD, one run as published. Flat stretches are waits for the coarse timer, wherever cwnd stood; "
-        "each timeout drops cwnd to one segment and sets ssthresh to half the window. Before the first one ssthresh is unlimited, off "
-        "the scale.",
+        "LAN, 5 sources, K = 1000 cells, EPD; one run as published. On flat stretches the source "
+        "waits for its coarse timer. Each timeout drops cwnd to one segment and sets ssthresh to "
+        "half of the window. Before the first timeout ssthresh is unlimited, off the scale.",
         figure,
     )
 
@@ -129,8 +132,8 @@ def queue(study: Study) -> plot.Drawn:
     return plot.Drawn(
         "figure-3",
         "Figure 3: the bottleneck's queue under three policies, with their thresholds",
-        "LAN, 5 sources, K = 1000 cells, first 3 s of one run as published. The queue empties while all sources wait for "
-        "their timers; policies that spare some sources keep it busy. Where it stays at one length, a single source sends at the line "
-        "rate: as many cells come as go.",
+        "LAN, 5 sources, K = 1000 cells; the first 3 s of one run as published. The queue "
+        "empties while all sources wait for their timers; policies that spare some sources keep "
+        "it busy. Where its length is constant, a single source sends at the rate of the link.",
         figure,
     )
