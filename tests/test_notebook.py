@@ -8,11 +8,14 @@ import subprocess
 import sys
 import types
 from functools import cache
+from html import escape, unescape
+from pathlib import Path
 
 import cellyard as cy
 import pytest
 from cellyard import experiment as ex
 from cellyard.results import Trace
+from cellyard.study import load
 
 #: Number of characters in 24 lines of 80.
 SCREEN = 1920
@@ -219,3 +222,34 @@ def test_a_notebook_shows_the_simulated_time_of_one_run_and_names_as_text(notebo
 def test_nothing_is_shown_from_python_where_no_notebook_is(capfd: pytest.CaptureFixture[str]) -> None:
     small_experiment().run()
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_notebook_shows_experiments_studies_and_stores(tmp_path: Path) -> None:
+    base = cy.examples.scenario("lan-5").with_values({"duration": "20 ms"})
+    experiment = ex.Experiment(
+        name="drops",
+        title="Which <policy>?",
+        base=base,
+        axes=[ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy")],
+        metrics=["cell_loss_ratio"],
+        replications=2,
+    )
+    shown = experiment._repr_html_()
+    assert "Which &lt;policy&gt;?" in shown and "2 points, 4 runs" in shown and "<td>epd, fba</td>" in shown
+    with cy.open_store(tmp_path / "runs.sqlite", create=True) as store:
+        outcome = experiment.run(store=store)
+        assert "runs.sqlite: 4 runs" in store._repr_html_() and "<td>lan-5</td>" in store._repr_html_()
+    shown = outcome._repr_html_()
+    assert outcome.answer and all(escape(sentence) in shown for sentence in outcome.answer.sentences)
+    assert shown.count("<img") == 1 and 'alt="' in shown and "<td>epd</td>" in shown
+    drawn = outcome.figures()
+    assert [figure.name for figure in drawn] == ["lines"] and drawn[0].alt in unescape(shown)
+    study = load("ubr-plus")
+    assert study.question in unescape(study._repr_html_()) and "2-3</td>" in study._repr_html_()
+
+
+def test_an_outcome_shows_itself_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = cy.examples.scenario("lan-5").with_values({"duration": "10 ms"})
+    outcome = ex.Experiment(name="plain", base=base, metrics=["cell_loss_ratio"], replications=1).run()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "<img" not in outcome._repr_html_() and "cell_loss_ratio" in outcome._repr_html_()

@@ -694,3 +694,27 @@ def test_a_figure_is_the_same_file_whenever_it_is_made(kind: str, monkeypatch: p
             axes.plot([0, 1], [1, 2])
             files.append(plot.saved(figure, kind))
     assert files[0] == files[1]
+
+
+def test_runs_lie_over_each_other_with_a_colour_each() -> None:
+    probes = (cy.QueueProbe(of="west->east", interval="1 ms"), cy.CwndProbe(of="vc1"))
+    scenario = cy.examples.scenario("lan-5", overrides={"duration": "50 ms", "probe": probes})
+    series = {
+        policy: scenario.with_values({"switch.west.ubr.drop": policy}).run().series for policy in ("epd", "tail-drop")
+    }
+    figure: Any = plot.over_time(series)
+    queue, cwnd = figure.axes
+    assert [line.get_label() for line in queue.lines] == ["epd: west->east", "tail-drop: west->east"]
+    assert [line.get_label() for line in cwnd.lines] == ["epd: vc1", "tail-drop: vc1"]
+    for axes in (queue, cwnd):
+        assert len({line.get_color() for line in axes.lines}) == 2
+    with pytest.raises(cy.UsageError, match="series of 8 runs: at most 7"):
+        plot.over_time({str(number): series["epd"] for number in range(8)})
+
+
+def test_the_figures_of_a_report_are_one_call() -> None:
+    study = load("ubr-plus")
+    anything = dict.fromkeys(study.measures.names, 0.5)
+    rows = Rows(replace(row, simulated=anything) for row in study.tables["2-3"].rows)
+    names = [drawn.name for drawn in plot_rows.figures(study, rows, style="slide")]
+    assert names and len(names) == len(list(plot_rows.drawings(study, rows)))

@@ -9,6 +9,7 @@ from cellyard.plot.rows import (
     against_diagonal as against_diagonal,
     by_factor as by_factor,
     compared as compared,
+    figures as figures,
     grid as grid,
     is_printed as is_printed,
     legend_above as legend_above,

@@ -58,7 +58,9 @@ def _scenarios(top: Group) -> None:
     run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)
     limit = "end each capture file at this size, such as 1GB; default: 100MB"
     run.add_argument("--capture-limit", metavar="SIZE", help=limit)
-    options.file(run, "--plot", metavar="FILE", help="draw the probes of a single run to this PNG, SVG or PDF file")
+    options.file(
+        run, "--plot", metavar="FILE", help="draw the probes of at most seven runs to this PNG, SVG or PDF file"
+    )
     run.add_argument(
         "--plot-from",
         metavar="TIME",

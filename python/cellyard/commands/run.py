@@ -102,7 +102,8 @@ def command(
             unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(run_store)]
         _print_notes(grid_notes.notes_after(runs))
         if plot and runs:
-            unwritten.append(_draw(plot, runs[0], window, style or "paper"))
+            names = [_name_of_run(point, job) for point, job in planned]
+            unwritten.append(_draw(plot, dict(zip(names, runs, strict=False)), window, style or "paper"))
         unwritten = [told for told in unwritten if told]
         _show(
             results,
@@ -340,13 +341,17 @@ def _can_plot(path: Path, planned: Sequence[tuple[Point, Job]], window: Window) 
     """Raise `UsageError` before anything runs if ``--plot`` has no data, no matplotlib or no place for its file."""
     from cellyard import plot
 
-    if len(planned) > 1:
+    if len(planned) > plot.MOST_OVERLAID:
         raise UsageError(
-            f"--plot draws the series of a single run, but this command makes {len(planned)} runs: omit --grid and --replications; "
-            "--replication K runs a single replication"
+            f"--plot draws the series of at most {plot.MOST_OVERLAID} runs over each other, but this command makes "
+            f"{len(planned)}: use fewer values of --grid or fewer --replications"
         )
     scenario = planned[0][0].scenario
-    if not any(probe["what"] not in ("trace", "capture") for probe in scenario.to_dict()["probes"]):
+    if not any(
+        probe["what"] not in ("trace", "capture")
+        for point, _ in planned
+        for probe in point.scenario.to_dict()["probes"]
+    ):
         raise UsageError(
             "--plot draws the series of probes, but no probe of the scenario records one: add a probe, such as a queue probe"
         )
@@ -376,15 +381,25 @@ def _seconds(option: str, text: str | None) -> float | None:
     return float(found[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[found[2]]
 
 
-def _draw(path: Path, run: Mapping[str, Any], window: Window, style: str) -> str:
-    """Plot the series of a run into a file; returns why it could not be written, if so."""
+def _name_of_run(point: Point, job: Job) -> str:
+    """A run in the legend of a figure: the values of its point, and its replication."""
+    replication = [] if job.replication is None else [f"replication {job.replication}"]
+    return ", ".join([*point.values.values(), *replication])
+
+
+def _draw(path: Path, runs: Mapping[str, Mapping[str, Any]], window: Window, style: str) -> str:
+    """Plot the series of runs, by their names, into a file; returns why it could not be written, if so."""
     from cellyard import plot
     from cellyard.results.run import RunResult
     from cellyard.system.files import write_whole
 
     with plot.style(style):
-        result = RunResult(run)
-        figure = plot.over_time(result.series, trace=result.trace, window=window)
+        results = {name: RunResult(run) for name, run in runs.items()}
+        first, *others = results.values()
+        if others:
+            figure = plot.over_time({name: result.series for name, result in results.items()}, window=window)
+        else:
+            figure = plot.over_time(first.series, trace=first.trace, window=window)
         content = plot.saved(figure, path.suffix.lstrip("."))
     try:
         write_whole(path, content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from cellyard.commands.study_pages import page, summary
 from cellyard.commands.study_run import print_code_files, reproduce
 from cellyard.outputs import provenance
 from cellyard.outputs.folder import open_store
+from cellyard.plot import rows as plot_rows
 from cellyard.runs.cluster import requested_cluster
 from cellyard.study import Study, load, select
 from cellyard.study.rows import Rows
@@ -88,7 +89,7 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
     """Draw the figures for which ``rows`` suffice, and add each to ``files``."""
     pictures = []
     started = last_line = time.monotonic()
-    drawings = list(drawable(study, rows))
+    drawings = list(plot_rows.drawings(study, rows))
     for drawing in drawings:
         pictures.append(add_figure(files, drawing()))
         if time.monotonic() - last_line >= LINE_SECONDS:
@@ -98,17 +99,11 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
     return pictures
 
 
-def drawable(study: Study, rows: Rows) -> Iterable[plot.Drawing]:
-    """The drawings of the study for ``rows``; empty if it has no ``figures.py``."""
-    found: Iterable[plot.Drawing] = study.part("figures").figures(study, rows) if study.has_part("figures") else ()
-    return found
-
-
 def undrawn_note(study: Study, drawn: int) -> str:
     """A sentence that only some figures were drawn; empty when all were."""
     anything = dict.fromkeys(study.measures.names, 0.0)
     rows = Rows(replace(row, simulated=anything) for table in study.tables.values() for row in table.rows)
-    of_all = len(list(drawable(study, rows)))
+    of_all = len(list(plot_rows.drawings(study, rows)))
     return (
         f"{drawn or 'None'} of the study's {of_all} figures: the others show rows that were not run."
         if drawn < of_all

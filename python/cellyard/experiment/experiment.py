@@ -24,6 +24,9 @@ from cellyard.scenario import Scenario, read_text
 from cellyard.scenario.hints import USE_FAIR_SHARES
 from cellyard.show import frame
 from cellyard.show.columns import as_columns
+from cellyard.show.notebook import sentences_html, table_html
+from cellyard.show.text import format_value
+from cellyard.show.words import counted
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import ScenarioError, UsageError
 from cellyard.system.progress import NotebookProgress
@@ -31,6 +34,7 @@ from cellyard.system.terminal import printable
 from cellyard.system.values import as_python, plain
 
 if TYPE_CHECKING:
+    from cellyard.plot import Drawn
     from cellyard.store import Store
 
 #: Limit on the points whose scenarios are asked for their cost. Beyond it, the cost is
@@ -119,6 +123,19 @@ class Experiment:
     def name(self) -> str:
         """Name of the experiment."""
         return self.plan.name
+
+    def _repr_html_(self) -> str:
+        """Show the question, the base, the axes with their values, and the expected cost."""
+        plan, cost = self.plan, self.cost()
+        most = "at most " if cost.expected.at_most else ""
+        sentences = [
+            f"Question: {self.question.kind}. Base: {plan.base_summary}. Metrics: {', '.join(plan.metrics)}.",
+            f"{most}{counted(cost.expected.points, 'point')}, {counted(cost.expected.runs, 'run')}, "
+            f"about {cost.cpu_seconds:.2g} s of CPU time",
+            *(f"note: {note}" for note in self.notes),
+        ]
+        axes = [[axis.name, ", ".join(axis.paths), _values_in_short(axis)] for axis in plan.axes]
+        return sentences_html(plan.title or plan.name, sentences) + table_html(["axis", "path", "values"], axes)
 
     def expected(self) -> Expected:
         """Number of points and runs, an upper bound where the question may stop earlier."""
@@ -215,6 +232,36 @@ class Outcome:
             ) from None
         except ConditionError as error:
             raise UsageError(f"{self.experiment.name}: a condition {error}") from None
+
+    def figures(self, style: str = "paper") -> list[Drawn]:
+        """Draw the figures of the report, in the style ``paper`` or ``slide``. Needs matplotlib; raises `UsageError` without it."""
+        from cellyard import plot
+        from cellyard.experiment.figures import figures
+
+        with plot.style(style):
+            return figures(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        """Show the question, the answer, the first figure if matplotlib is installed, and the points."""
+        plan, metrics = self.experiment.plan, self.experiment.plan.metrics
+        sentences = [
+            *(self.answer.sentences if self.answer else [self.text]),
+            *(f"note: {note}" for note in self.notes),
+        ]
+        shown = sentences_html(plan.title or plan.name, sentences)
+        points = self.points()
+        try:
+            drawn = self.figures()[:1] if points else []
+        except UsageError:  # no matplotlib
+            drawn = []
+        shown += "".join(figure._repr_html_() for figure in drawn)
+        if points:
+            keys = [name for name in points[0] if name not in metrics]
+            rows = [
+                [point[key] for key in keys] + [_mean_in_short(point[metric]) for metric in metrics] for point in points
+            ]
+            shown += table_html([*keys, *metrics], rows)
+        return shown
 
     @property
     def complete(self) -> bool:
@@ -398,6 +445,26 @@ def _axis_data(axis: Any, index: int) -> dict[str, Any]:
         if isinstance(values, (list, tuple, range))
         else values
     }
+
+
+def _values_in_short(axis: Axis) -> str:
+    """The values of an axis, or the ends of its range."""
+    if isinstance(axis.values, Range):
+        steps = f" in {axis.values.steps} steps" if axis.values.steps else ""
+        return f"{axis.values.first} to {axis.values.last}{steps}"
+    return ", ".join(str(label) for label in axis.labels or axis.values)
+
+
+def _mean_in_short(statistics: Mapping[str, Any]) -> str:
+    """A mean with its confidence interval, if it has one."""
+    mean, low, high = (statistics.get(key) for key in ("mean", "low", "high"))
+    if mean is None:
+        return ""
+    return (
+        f"{format_value(mean)} [{format_value(low)}, {format_value(high)}]"
+        if None not in (low, high)
+        else format_value(mean)
+    )
 
 
 __all__ = ["Cost", "Experiment", "Outcome", "printable"]

@@ -514,7 +514,7 @@ def _of_differences(document: Mapping[str, Any], shown: Mapping[str, Sequence[Ma
     for at, ((place,), (metric, own)) in enumerate(zip(_in_lines(grid, len(shown), 1), shown.items(), strict=True)):
         word_axis(place, names[metric], down=True)
         for y, one in enumerate(own):
-            colour = COLOURS[0] if one["better"] != UNDECIDED else "#888888"
+            colour = COLOURS[0] if one["better"] not in UNDECIDED else "#888888"
             ends = one["difference_low"], one["difference_high"]
             bars = [[max(one["difference"] - ends[0], 0)], [max(ends[1] - one["difference"], 0)]]
             place.errorbar(

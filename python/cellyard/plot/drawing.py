@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from math import inf, isfinite
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from cellyard.plot.alt import described
 from cellyard.results import DroppedCell, Series
 from cellyard.show.figure import empty
+from cellyard.show.notebook import picture_html
 from cellyard.system.errors import UsageError, unknown
 from cellyard.system.limits import whole
 from cellyard.system.terminal import printable
@@ -51,6 +52,8 @@ DASHES = ("-", "--", ":")
 #: Label of published values beside simulated ones.
 PUBLISHED = "published"
 
+#: Limit on runs that lie over each other, so that each has a colour of its own.
+MOST_OVERLAID = len(COLOURS)
 #: Limit on panels of a figure that is still legible on a page.
 MOST_PANELS = 9
 #: Limits: panels side by side, and the size of a figure in inches. At 160 dots an inch, no backend
@@ -137,6 +140,10 @@ class Drawn:
     def alt(self) -> str:
         """The alternative text: the title, and what the panels show."""
         return f"{self.title}. {described(self.figure)}"
+
+    def _repr_html_(self) -> str:
+        """Show the picture with its title and caption."""
+        return picture_html(self.title, saved(self, "png"), self.alt, self.text)
 
 
 #: Draws a figure.
@@ -265,7 +272,7 @@ def saved(shown: Figure | Drawn, kind: str, **options: Any) -> bytes:
 
 
 def over_time(
-    series: Sequence[Series],
+    series: Sequence[Series] | Mapping[str, Sequence[Series]],
     *,
     trace: Sequence[DroppedCell] = (),
     window: Window = (None, None),
@@ -278,9 +285,16 @@ def over_time(
     A VC has one colour in all panels, different from that of a port in its panels. Lines of one
     colour in a panel differ in style. The figure has the look of `style`, wherever it is made.
     Among segments, a ring marks one that was retransmitted, and a cross one that lost a cell, as far
-    as ``trace`` contains that. ``window`` is the first and last second shown, by default everything. Raises
-    `UsageError` without series, and for invalid series, trace or window.
+    as ``trace`` contains that. ``window`` is the first and last second shown, by default everything.
+
+    Several runs lie over each other if ``series`` has the series of each by a name, such as
+    ``{"epd": first.series, "fba": second.series}``. The names stand before those of VCs and ports.
+
+    Raises `UsageError` without series, for more than `MOST_OVERLAID` runs, and for invalid series,
+    trace or window.
     """
+    if isinstance(series, Mapping):
+        series = _overlaid(series)
     series, trace = _all("series", series, Series), _all("trace", trace, DroppedCell)
     window = _window(window)
     if not series:
@@ -289,6 +303,17 @@ def over_time(
         )
     with style():  # which says so where matplotlib is missing
         return _over_time(series, trace, window)
+
+
+def _overlaid(runs: Mapping[str, Sequence[Series]]) -> list[Series]:
+    """The series of several runs, each with the name of its run before its own."""
+    if len(runs) > MOST_OVERLAID:
+        raise UsageError(f"series of {len(runs)} runs: at most {MOST_OVERLAID} can lie over each other")
+    return [
+        replace(one, vc=f"{name}: {one.vc}") if one.vc else replace(one, of=f"{name}: {one.of}")
+        for name, series in runs.items()
+        for one in _all("series", series, Series)
+    ]
 
 
 def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: Window) -> Figure:

@@ -5,7 +5,7 @@ Nothing is simulated here. Needs matplotlib.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from statistics import fmean
 from textwrap import fill
@@ -22,8 +22,20 @@ from cellyard.plot.axes import (
     value_axis,
     word_axis,
 )
-from cellyard.plot.drawing import COLOURS, MARKERS, PUBLISHED, as_written, groups_of, legend, panels_grid
+from cellyard.plot.drawing import (
+    COLOURS,
+    MARKERS,
+    PUBLISHED,
+    Drawing,
+    Drawn,
+    as_written,
+    groups_of,
+    legend,
+    panels_grid,
+    style as drawing_style,
+)
 from cellyard.plot.heat import divide, heat
+from cellyard.study import Study
 from cellyard.study.rows import Row, Rows
 
 if TYPE_CHECKING:
@@ -570,3 +582,19 @@ def _highest(values: Sequence[Sequence[float | None]], column: int) -> list[tupl
     rounded = {i: round(value, 2) for i, line in enumerate(values) if (value := line[column]) is not None}
     different = len(set(rounded.values())) > 1
     return [(i, column) for i, value in rounded.items() if different and value == max(rounded.values())]
+
+
+def drawings(study: Study, rows: Rows) -> Iterable[Drawing]:
+    """The drawings of a study's report for which ``rows`` suffice; empty if the study has no ``figures.py``."""
+    found: Iterable[Drawing] = study.part("figures").figures(study, rows) if study.has_part("figures") else ()
+    return found
+
+
+def figures(study: Study, rows: Rows, *, style: str = "paper") -> list[Drawn]:
+    """Draw the figures of a study's report for which ``rows`` suffice, in the style ``paper`` or ``slide``.
+
+    ``rows`` are those of a `cellyard.study.reproduce.Reproduction` that has run. Raises `UsageError`
+    without matplotlib.
+    """
+    with drawing_style(style):
+        return [draw() for draw in drawings(study, rows)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
@@ -46,6 +47,18 @@ def _shown(value: Any) -> Any:
     if hasattr(value, "total"):
         return value.total
     return f"{len(value)} values" if hasattr(value, "shape") or isinstance(value, tuple) else value
+
+
+def sentences_html(title: str, sentences: Iterable[str]) -> str:
+    """A title in bold, and a paragraph for each sentence."""
+    return f"<b>{escape(title)}</b>" + "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+
+
+def picture_html(title: str, png: bytes, alt: str, caption: str) -> str:
+    """A picture with its title and caption."""
+    data = base64.b64encode(png).decode()
+    image = f'<img style="max-width: 100%" alt="{escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
+    return f"<figure><b>{escape(title)}</b><br>{image}<figcaption><i>{escape(caption)}</i></figcaption></figure>"
 
 
 def shortened(names: Iterable[str], most: int = 8) -> str:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from cellyard.runs.identity import WHOLE, Identity
 from cellyard.runs.protocols import NewRun
+from cellyard.show.notebook import sentences_html, table_html
+from cellyard.show.words import counted
 from cellyard.store import contents, schema
 from cellyard.store.encoding import (
     DamageError,
@@ -229,6 +231,13 @@ class Store(Reader, AbstractContextManager["Store"]):
 
     def _record_failure(self, error: Exception) -> None:
         self.failure = self.failure or schema.as_system_error(error, self.path)
+
+    def _repr_html_(self) -> str:
+        """Show the file, and the number of runs by scenario name and engine."""
+        groups = contents.groups(self)
+        title = f"{self.path}: {counted(sum(group.runs for group in groups), 'run')}"
+        rows = [[group.name, group.engine, group.runs, f"{group.cpu_s:.1f}"] for group in groups]
+        return sentences_html(title, ()) + table_html(["scenario", "engine", "runs", "CPU time [s]"], rows)
 
     @property
     def kept(self) -> int:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellyard.results import RunResult
 from cellyard.scenario import Scenario
+from cellyard.show.notebook import sentences_html, table_html
 from cellyard.study import folder as user_study
 from cellyard.study.metrics import Measures, read as read_measures
 from cellyard.study.rows import PRINTED, Row as Row, Rows as Rows, Value
@@ -134,6 +135,12 @@ class Study:
             return ""
         lines = summary.partition("\n## Answer\n\n")[2].split("\n")
         return lines[self.answer.index(self.part("answer").IN_SHORT)]
+
+    def _repr_html_(self) -> str:
+        """Show the question, the stored answer, and the tables."""
+        tables = [[name, len(table.rows), table.title] for name, table in self.tables.items()]
+        sentences = [self.question, *([self.in_short] if self.in_short else [])]
+        return sentences_html(f"{self.name}: {self.title}", sentences) + table_html(["table", "rows", "title"], tables)
 
     @property
     def group_by(self) -> tuple[str, ...]:
