@@ -223,7 +223,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("file", ["script.py", "-"])
 def test_a_script_without_a_guard_gets_an_error_that_explains_it(file: str, tmp_path: Path) -> None:
-    script = "import cellyard as cy\ncy.ready.scenario('lan-5').run(replications=2, workers=1)\n"
+    script = "import cellyard as cy\ncy.examples.scenario('lan-5').run(replications=2, workers=1)\n"
     (tmp_path / "script.py").write_text(script)
     done = subprocess.run(
         [sys.executable, file], input=script, cwd=tmp_path, capture_output=True, text=True, timeout=120

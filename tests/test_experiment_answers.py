@@ -407,7 +407,7 @@ def test_optimise_warns_of_fewer_trials_than_the_first_random_population() -> No
 
 
 def test_a_store_given_as_a_file_name_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"store = 'runs.sqlite': must be an open store, as cellyard.open_store"):
+    with pytest.raises(UsageError, match=r"store = 'runs.sqlite': must be an open store, such as cellyard.open_store"):
         comparison().run(store="runs.sqlite")  # type: ignore[arg-type]
 
 

@@ -156,7 +156,7 @@ def test_the_bounds_of_experiments_are_those_of_the_reader(name: str) -> None:
                 continue
             made = changed(data, path, value)
             assert (not mistakes("experiment", made)) is valid, (path, value)
-            assert ("is out of bounds" not in refusal(toml(made))) is valid, (path, value)
+            assert ("is out of range" not in refusal(toml(made))) is valid, (path, value)
 
 
 def integers(name: str) -> Iterator[tuple[tuple[Any, ...], Any]]:

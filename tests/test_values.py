@@ -85,16 +85,16 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "surrogate in a text": (lambda: cy.Scenario.from_toml("name = '\ud800'"), "text = .*half of a surrogate pair"),
     "surrogate in a path": (lambda: lan().with_values({"\ud800": 1}), "path in values = .*half of a surrogate pair"),
     "generator": (lambda: lan(hosts=(host for host in "ab")), "hosts = <generator.*its type is generator"),
-    "set": (lambda: lan(hosts={1}), r"hosts = \{1\}: must be a text.*its type is set"),
+    "set": (lambda: lan(hosts={1}), r"hosts = \{1\}: must be a string.*its type is set"),
     "bytes": (lambda: lan(duration=b"1 s"), "duration = b'1 s'.*its type is bytes"),
     "complex": (lambda: lan(seed=1j), "seed = 1j"),
     "none in a list": (lambda: lan().with_values({"link.lose_frames": [None]}), r"lose_frames\[0\] = None"),
-    "key": (lambda: lan(measure={1: "1 s"}), "measure = 1: must be a text"),
+    "key": (lambda: lan(measure={1: "1 s"}), "measure = 1: must be a string"),
     "too deep": (lambda: lan(hosts=nested(5000)), "more than 20 nested tables and lists"),
     "huge": (lambda: lan(seed=10**5000), "seed: has more than 30 digits"),
     "not a number": (lambda: lan(seed=np.nan), "seed = nan: must be a finite number"),
-    "text": (lambda: cy.Scenario.from_toml(b"name = 'a'"), "text = b.*must be a text"),  # type: ignore[arg-type]
-    "file": (lambda: cy.Scenario.from_toml(LAN, file=3), "file = 3: must be a text"),  # type: ignore[arg-type]
+    "text": (lambda: cy.Scenario.from_toml(b"name = 'a'"), "text = b.*must be a string"),  # type: ignore[arg-type]
+    "file": (lambda: cy.Scenario.from_toml(LAN, file=3), "file = 3: must be a string"),  # type: ignore[arg-type]
     "name of a file": (
         lambda: cy.Scenario.from_toml("lan-5.toml"),
         "is the name of a file; use Scenario.read for a file",
@@ -105,7 +105,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "overrides": (lambda: cy.Scenario.from_toml(LAN, overrides=3), "overrides = 3: must map paths"),  # type: ignore[arg-type]
     "one override": (lambda: cy.Scenario.from_toml(LAN, overrides=("seed", "1")), "must map paths"),  # type: ignore[arg-type]
     "values": (lambda: lan().with_values("seed=1"), "values = 'seed=1': must map paths"),  # type: ignore[arg-type]
-    "path of values": (lambda: lan().with_values({3: 1}), "path in values = 3: must be a text"),  # type: ignore[arg-type]
+    "path of values": (lambda: lan().with_values({3: 1}), "path in values = 3: must be a string"),  # type: ignore[arg-type]
     "kernel": (lambda: lan().run(kernel=[1]), r"kernel '\[1\]' does not exist"),  # type: ignore[arg-type]
     "metric": (lambda: lan(duration="1 ms").run().median(["a"]), "metric .* does not exist"),  # type: ignore[arg-type]
     "unwritable metric": (lambda: lan(duration="1 ms").run().median("\ud800"), "metric .* does not exist"),

@@ -234,7 +234,7 @@ def _axis(entry: Any, index: int, problems: Problems) -> Axis | None:
                     raise UsageError("not a single value")
                 plain(value, "value")
             except UsageError:
-                allowed = "a text, a number, a truth value or a table"
+                allowed = "a string, a number, a boolean or a table"
                 problems.add((*fields.at("values"), position), value, "cannot be set in a scenario", allowed=allowed)
     labels = _labels(fields, values) if "labels" in fields else ()
     return Axis(paths, values, name, together, labels) if problems.count == before else None

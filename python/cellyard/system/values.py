@@ -89,7 +89,7 @@ def number(path: str, value: object) -> int | float:
             raise UsageError(f"{path} = {real}: must be a finite number")
         return real
     raise UsageError(
-        f"{path} = {shown(value)}: must be a text, a number, true or false, a component, a list or a tuple, "
+        f"{path} = {shown(value)}: must be a string, a number, a boolean, a component, a list or a tuple, "
         f"but its type is {type(value).__name__}"
     )
 
@@ -104,9 +104,9 @@ def shown(value: object) -> str:
 
 
 def unicode(name: str, value: object) -> str:
-    """``value`` if it is a text that can be encoded; raises `UsageError` for anything else."""
+    """``value`` if it is a string that can be encoded; raises `UsageError` for anything else."""
     if not isinstance(value, str):
-        raise UsageError(f"{name} = {shown(value)}: must be a text")
+        raise UsageError(f"{name} = {shown(value)}: must be a string")
     try:
         value.encode()
     except UnicodeEncodeError:
