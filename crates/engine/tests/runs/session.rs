@@ -379,7 +379,7 @@ link = [{{ from = "a", to = "w", rate = "155.52 Mbps" }}, {{ from = "w", to = "b
         (
             net("1 s", &watch(r#""trace", of = "vc""#)),
             30_000_000,
-            "of the probe trace of vc",
+            "from the probe trace of vc",
         ),
         (
             slow(net("10000 s", again)),
