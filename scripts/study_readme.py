@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs/figures"
 
 #: Sections of the summary that are kept, in this order.
-KEPT = ("Answer", "Measures", "Claims", "Not matched")
+KEPT = ("Answer", "Measures", "Claims", "Not matched", "Behind the answer")
 
 
 def readme(name: str, summary: str) -> tuple[str, str]:
@@ -28,18 +28,18 @@ def readme(name: str, summary: str) -> tuple[str, str]:
     parts = {title: f"## {title}\n{by_title[title]}" for title in KEPT if title in by_title}
     if "Not matched" in parts:  # without the list of all values
         parts["Not matched"] = re.sub(r"^(\|.*|Listed: .*\n)\n", "", parts["Not matched"], flags=re.MULTILINE)
-    figure = re.search(
-        r"^!\[(?P<title>.*)\]\((?P<file>.*)\)\n\n(?P<caption>\*.*\*)$", by_title["Figures"], re.MULTILINE
-    )
+    if "Behind the answer" in parts:  # without the differences
+        parts["Behind the answer"] = parts["Behind the answer"].partition("Replications with one number")[0]
+    figure = re.search(r"^(?P<begin>!\[.*\]\()(?P<file>.*)\)$", parts["Answer"], re.MULTILINE)
     if not figure:
         raise SystemExit(f"{name}: the report has no figure")
-    shown = f"![{figure['title']}](../../../../docs/figures/study-{name}.png)\n\n{figure['caption']}\n\n"
+    shown = f"{figure['begin']}../../../../docs/figures/study-{name}.png)"
+    parts["Answer"] = parts["Answer"].replace(figure[0], shown)
     rest = (
         f"The report of `cellyard study report {name}` has all tables and figures, the agreement by table and group, "
-        "the numbers behind the answer, and what was assumed.\n"
+        "the differences behind the answer, and what was assumed.\n"
     )
-    answer, *others = parts.values()
-    return head + answer + shown + "".join(others) + rest, figure["file"]
+    return head + "".join(parts.values()) + rest, figure["file"]
 
 
 def main() -> int:

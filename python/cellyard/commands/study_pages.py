@@ -15,10 +15,14 @@ from cellyard.study.answer import untold
 from cellyard.study.outliers import FAR, outside, told, where_errors_come_from
 from cellyard.study.rows import Rows
 
-#: Caption of the table of `Evidence`.
+#: Captions of the tables of `Number` and `Evidence`.
+NUMBERS_CAPTION = (
+    "Values are means over the replications, with the 95 % interval of that mean. In sentences ± is half an interval, rounded up. "
+    "An interval needs six replications."
+)
 EVIDENCE_CAPTION = (
-    "Differences are means over the replications, which share their random numbers. The intervals of a comparison of several candidates "
-    "have a joint confidence of 95 % (Bonferroni over all pairs). Fewer than six replications are too few for a verdict."
+    "Replications with one number share their random numbers, so differences are taken replication by replication. Intervals of "
+    "several candidates hold together at 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are separated."
 )
 
 
@@ -67,24 +71,29 @@ def _template_values(
     """Values for both templates."""
     far, nearer = outside(rows)
     replications = document["replications"] or 1
+    key = next((one for one in figures if one.name == study.key_figure), figures[0] if figures else None)
     tables = [
         (table, study_tables.comparison_table(study, table, rows), study_tables.notes(shown_rows))
         for name, table in study.tables.items()
         if (shown_rows := rows.where(table=name))
     ]
     return {
-        "agreement": study_tables.agreement(document["summary"]),
+        "agreement": study_tables.agreement(document["summary"], groups=False),
+        "agreement_by_group": study_tables.agreement(document["summary"]),
         "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
-        "evidence_caption": EVIDENCE_CAPTION,
+        "numbers_caption": NUMBERS_CAPTION,
         "chosen": chosen,
         "citation": study.info["citation"],
+        "evidence_caption": EVIDENCE_CAPTION,
         "document": document,
         "effects": study.info.get("effects", {}).get("text", ""),
         "evidence": study_tables.evidence(document["evidence"]),
         "far": study_tables.outliers(far, replications) if far else None,
         "far_from": FAR,
-        "figures": figures,
+        "figures": [one for one in figures if one is not key],
+        "key": key,
         "nearer": nearer,
+        "numbers": study_tables.numbers(document["numbers"]),
         "range_name": range_name(replications),
         "share_inside": share_inside(replications),
         "study": study,

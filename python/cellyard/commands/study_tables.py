@@ -105,9 +105,11 @@ def notes(rows: Rows) -> list[str]:
     return list(dict.fromkeys(f"* {'not judged: ' if row.doubtful else ''}{row.note}" for row in rows if row.note))
 
 
-def agreement(summary: Mapping[str, Any]) -> Table:
-    """Agreement of the tables by metric and group, without columns that single runs lack."""
-    records = [{"metric": m, **record} for m, whole in summary.items() for record in (whole, *whole["groups"])]
+def agreement(summary: Mapping[str, Any], *, groups: bool = True) -> Table:
+    """Agreement by metric and, with ``groups``, by table and group, without columns that single runs lack."""
+    records = [
+        {"metric": m, **record} for m, whole in summary.items() for record in (whole, *(whole["groups"] if groups else ()))
+    ]
     columns = [field("metric"), Column("rows of", group_label)]
     compared = [name for name in AGREEMENT if any(record[name] is not None for record in records)]
     columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in compared]
@@ -129,12 +131,18 @@ def group_label(group: Mapping[str, Any]) -> str:
     return f"all but table {', '.join(without)}" if without else "all"
 
 
+def numbers(found: Sequence[Mapping[str, Any]]) -> Table:
+    """The numbers behind each sentence of an answer."""
+    return Table(found, [field("sentence"), field("what"), field("value"), _interval()])
+
+
 def evidence(found: Sequence[Mapping[str, Any]]) -> Table:
-    """The evidence of each sentence of an answer."""
-    interval = Column(
-        "95 % interval", lambda item: format_range(None if item["low"] is None else (item["low"], item["high"]))
-    )
-    return Table(found, [field("sentence"), field("what"), field("value"), interval, field("verdict")])
+    """The differences that decide each sentence of an answer."""
+    return Table(found, [field("sentence"), field("what"), field("value", "difference"), _interval(), field("verdict")])
+
+
+def _interval() -> Column:
+    return Column("95 % interval", lambda item: format_range(None if item["low"] is None else (item["low"], item["high"])))
 
 
 def outliers(far: Sequence[tuple[Row, str]], replications: int) -> Table:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from statistics import NormalDist, mean
 from typing import Any
 
-from cellyard.show.text import range_name
 from cellyard.statistics.difference import Difference
 from cellyard.statistics.student import CONFIDENCE
 from cellyard.study.agreement import agreement, told_metrics
 from cellyard.study.rows import Row, Rows
-from cellyard.study.separation import Candidates, Evidence, Statement, candidates
+from cellyard.study.separation import Candidates, Evidence, Number, Statement, candidates, within
 from cellyard.study.study import Study
 from cellyard.system.errors import UsageError
 
@@ -86,48 +85,44 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[Statement
     found = {metric: one for metric, one in of.items() if one["rows"]}
     if not found:
         return []
-    errors = " and ".join(f"{_error(one)} ({_named(metric)})" for metric, one in found.items())
-    text = f"Simulated values are {errors} from the published ones on average"
-    evidence = [
-        Evidence(f"{metric}: mean absolute error", Difference(error, error - margin, error + margin))
-        for metric, one in found.items()
-        if (margin := one["error_margin"]) is not None
-        for error in [one["mean_abs_error"]]
+    errors = [Number(f"{_named(metric)}: mean error", _error(one)) for metric, one in found.items()]
+    first = next(iter(found))
+    text = f"The mean error of {_named(first)} is {within(errors[0].value, 3)}"
+    if replications is None or replications < 2 or any(one["inside_range"] is None for one in found.values()):
+        return [Statement(f"{text}.", (), tuple(errors))]
+    values, inside = (sum(one[key] for one in found.values()) for key in ("rows", "inside_range"))
+    expected = sum(one["expected_inside"] for one in found.values())
+    # Assumes independent rows.
+    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * (expected * (1 - expected / values)) ** 0.5
+    less = Difference(inside - expected, inside - expected - half, inside - expected + half)
+    than = "as" if not less.sign else "more than" if less.sign > 0 else "fewer than"
+    text += (
+        f"; {inside} of {values} published values lie within the range of the replications, {than} random draws would"
+    )
+    text += "." if less.sign else " (not separated)."
+    by_chance = Number(
+        "published values inside, if they were random draws", Difference(expected, expected - half, expected + half)
+    )
+    return [
+        Statement(
+            text, (Evidence("published values inside: found - if they were random draws", less),), (*errors, by_chance)
+        )
     ]
-    if replications is not None and replications > 1 and all(one["inside_range"] is not None for one in found.values()):
-        values, inside = (sum(one[key] for one in found.values()) for key in ("rows", "inside_range"))
-        expected = sum(one["expected_inside"] for one in found.values())
-        # Assumes independent rows.
-        half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * (expected * (1 - expected / values)) ** 0.5
-        than = (
-            "fewer than"
-            if inside < expected - half
-            else "more than"
-            if inside > expected + half
-            else "not separated from"
-        )
-        text += (
-            f"; {inside} of {values} published values lie inside their ensemble's range ({range_name(replications)}), {than} the "
-            f"{round(expected)} that would if each were one more draw"
-        )
-        less = inside - expected
-        evidence.append(Evidence("values inside less those that would be", Difference(less, less - half, less + half)))
-    return [Statement(text + ".", tuple(evidence))]
 
 
-def _error(judged: Mapping[str, Any]) -> str:
+def _error(judged: Mapping[str, Any]) -> Difference:
     """A mean absolute error, with its margin if known."""
-    margin = judged["error_margin"]
-    return f"{judged['mean_abs_error']:.3f}" + ("" if margin is None else f" ± {margin:.3f}")
+    error, margin = judged["mean_abs_error"], judged["error_margin"]
+    return Difference(error) if margin is None else Difference(error, error - margin, error + margin)
 
 
 def _named(metric: str) -> str:
     """A metric with its unit.
 
     >>> _named("fairness"), _named("throughput_mbps")
-    ('fairness', 'throughput, Mb/s')
+    ('fairness', 'throughput in Mb/s')
     """
-    return f"{metric.removesuffix('_mbps')}, Mb/s" if metric.endswith("_mbps") else metric
+    return f"{metric.removesuffix('_mbps')} in Mb/s" if metric.endswith("_mbps") else metric
 
 
 def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, float]:
@@ -159,30 +154,41 @@ def matters(spread: Difference) -> str:
     >>> [matters(Difference(*ends)) for ends in ((0.2, 0.1, 0.3), (0.05, 0.04, 0.06), (0.01, -0.01, 0.02))]
     ['decides', 'matters a little for', 'hardly matters for']
     >>> matters(Difference(0.2, -0.1, 0.5)), matters(Difference(0.2))
-    ('shows no separate effect on', 'has no known effect on')
+    ('has no clear effect on', 'has no known effect on')
     """
     if spread.low is None or spread.high is None:
         return "has no known effect on"
     if spread.mean < LITTLE and spread.high < DECIDES:
         return "hardly matters for"
     if not spread.sign:
-        return "shows no separate effect on"
+        return "has no clear effect on"
     return "decides" if spread.mean >= DECIDES else "matters a little for"
 
 
-def changes(gain: Difference) -> str:
+def changes(gain: Difference, digits: int = 2) -> str:
     """How a mean changes, in words.
 
     >>> [changes(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.001, 0.0, 0.002))]
-    ['rises by 0.25 [0.20, 0.30]', 'falls by 0.25 [0.20, 0.30]', 'stays as it is']
-    >>> changes(Difference(0.2, -0.1, 0.5)), changes(Difference(0.2))
-    ('shows no clear change (+0.20 [-0.10, +0.50], not separated)', 'changes by +0.20 (not known)')
+    ['rises by 0.25 ± 0.05', 'falls by 0.25 ± 0.05', 'stays the same (± 0.01)']
+    >>> changes(Difference(0.2, -0.1, 0.5)), changes(Difference(0.2)), changes(Difference(2.0, 1.5, 2.5), 1)
+    ('changes by +0.20 ± 0.30 (not separated)', 'changes by +0.20 (no interval)', 'rises by 2.0 ± 0.5')
     """
     if gain.low is None or gain.high is None:
-        return f"changes by {gain.mean:+.2f} (not known)"
-    if max(abs(gain.low), abs(gain.high)) < 0.005:
-        return "stays as it is"
+        return f"changes by {gain.mean:+.{digits}f} (no interval)"
+    least = 0.5 * 0.1**digits
+    if max(abs(gain.low), abs(gain.high)) < least:
+        return f"stays the same (± {2 * least:.{digits}f})"
     if not gain.sign:
-        return f"shows no clear change ({gain}, not separated)"
-    low, high = sorted((abs(gain.low), abs(gain.high)))
-    return f"{'rises' if gain.sign > 0 else 'falls'} by {abs(gain.mean):.2f} [{low:.2f}, {high:.2f}]"
+        return f"changes by {'-' if gain.mean < 0 else '+'}{within(gain, digits)} (not separated)"
+    return f"{'rises' if gain.sign > 0 else 'falls'} by {within(gain, digits)}"
+
+
+def turns(gain: Difference) -> str:
+    """The direction in which a mean changes, in words.
+
+    >>> [turns(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.1, -0.1, 0.3), (0.1,))]
+    ['rises (separated)', 'falls (separated)', 'changes (not separated)', 'changes (not known)']
+    """
+    if gain.low is None:
+        return "changes (not known)"
+    return {1: "rises (separated)", -1: "falls (separated)", 0: "changes (not separated)"}[gain.sign]

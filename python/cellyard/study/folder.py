@@ -26,7 +26,7 @@ PARTS = {"scenario": "scenario", "claims": "CLAIMS", "answer": "ANSWER", "figure
 #: Required and optional entries of ``study.toml``.
 NEEDED = ("name", "question", "citation", "table")
 OTHERS = (
-    "assumed", "centre", "doubtful", "effects", "group_by", "meanings", "metrics", "replications", "shared",
+    "assumed", "centre", "doubtful", "effects", "group_by", "key_figure", "meanings", "metrics", "replications", "shared",
     "single", "told", "tolerance", "unmatched",
 )  # fmt: skip
 CENTRES = ("median", "mean")

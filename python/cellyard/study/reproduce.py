@@ -177,6 +177,7 @@ class Reproduction:
             "complete": self.complete,
             "rows": [row.to_dict() for row in rows],
             "answer": [one.text for one in told],
+            "numbers": [{"sentence": k, **one.to_dict()} for k, of in enumerate(told, 1) for one in of.numbers],
             "evidence": [{"sentence": k, **one.to_dict()} for k, of in enumerate(told, 1) for one in of.evidence],
             "summary": self.summary(),
             "claims": self.claims,

@@ -34,11 +34,23 @@ class Evidence(NamedTuple):
         }  # fmt: skip
 
 
+class Number(NamedTuple):
+    """A number that a sentence rests on, with its 95 % interval."""
+
+    what: str
+    value: Difference
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document."""
+        return {"what": self.what, "value": self.value.mean, "low": self.value.low, "high": self.value.high}
+
+
 class Statement(NamedTuple):
-    """A sentence, and the numbers behind it."""
+    """A sentence, the differences that decide it, and the numbers that have no room in it."""
 
     text: str
     evidence: tuple[Evidence, ...] = ()
+    numbers: tuple[Number, ...] = ()
 
 
 #: A value for each replication; ``None`` where undefined.
@@ -80,12 +92,47 @@ def contrast(plus: Iterable[Runs], minus: Iterable[Runs], centre: float, compari
     return Difference(found.mean, min(found.low, 0.0), max(found.high, 0.0))
 
 
+def average(runs: Runs, centre: float) -> Difference:
+    """The mean over the replications that define a number, with its 95 % interval; ``centre`` if none does."""
+    defined = [one for one in runs if one is not None]
+    return difference.of(defined) if defined else Difference(centre)
+
+
+def within(value: Difference, digits: int = 2) -> str:
+    """The size of a number, and half the width of its 95 % interval, rounded up.
+
+    >>> within(Difference(-0.25, -0.301, -0.199)), within(Difference(0.25, 0.25, 0.25)), within(Difference(0.2))
+    ('0.25 ± 0.06', '0.25 ± 0.00', '0.20 (no interval)')
+    """
+    size = f"{abs(value.mean):.{digits}f}"
+    if value.low is None or value.high is None:
+        return f"{size} (no interval)"
+    half = round(max(value.mean - value.low, value.high - value.mean), 9)
+    return f"{size} ± {math.ceil(half * 10**digits) / 10**digits:.{digits}f}"
+
+
+#: Limit on the names of candidates that share a place in a sentence.
+MOST_NAMES = 3
+
+
+def either(names: Sequence[str]) -> str:
+    """Candidates that share a place, in words.
+
+    >>> either(["FBA"]), either(["FBA", "EPD"]), either(["FBA", "EPD", "RED", "PPD"])
+    ('FBA', 'FBA or EPD (not separated)', 'FBA, EPD or others (not separated)')
+    """
+    if len(names) == 1:
+        return names[0]
+    shown = [*names[: MOST_NAMES - 1], "others"] if len(names) > MOST_NAMES else list(names)
+    return f"{', '.join(shown[:-1])} or {shown[-1]} (not separated)"
+
+
 @dataclass(frozen=True)
 class Candidates:
     """Candidates for a comparison: the centre of each, and its value in each replication.
 
     ``name`` formats a candidate, ``what`` names the compared number, and with ``lowest`` less is
-    better.
+    better. The centre counts only for a candidate that no replication defines.
     """
 
     centres: Mapping[Any, float]
@@ -100,9 +147,14 @@ class Candidates:
         return math.comb(len(self.centres), 2)
 
     @cached_property
+    def values(self) -> Mapping[Any, Difference]:
+        """The mean of each candidate over the replications, with its 95 % interval."""
+        return {one: average(self.runs[one], centre) for one, centre in self.centres.items()}
+
+    @cached_property
     def order(self) -> list[Any]:
         """The candidates, best first."""
-        return sorted(self.centres, key=lambda one: self.centres[one] if self.lowest else -self.centres[one])
+        return sorted(self.values, key=lambda one: self.values[one].mean * (1 if self.lowest else -1))
 
     @property
     def known(self) -> bool:
@@ -111,7 +163,7 @@ class Candidates:
 
     def difference(self, a: Any, b: Any, comparisons: int | None = None) -> Difference:
         """By how much ``a`` exceeds ``b``. The interval holds jointly for all pairs, or for ``comparisons`` comparisons."""
-        of_pair = self.centres[a] - self.centres[b]
+        of_pair = self.values[a].mean - self.values[b].mean
         return contrast([self.runs[a]], [self.runs[b]], of_pair, comparisons or self.pairs)
 
     @property
@@ -140,28 +192,55 @@ class Candidates:
         >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput", str.upper).best
         'FBA or PPD (not separated)'
         """
-        if not self.known:
-            return "not known"
-        first = self.groups[0]
-        return " or ".join(map(self.name, first)) + " (not separated)" * (len(first) > 1)
+        return self.leaders if self.known else f"{self.leaders} (order not known)"
 
-    def ranked(self, form: str = ".2f") -> str:
-        """The candidates, best first; "or" joins those not separated. Where nothing is known, they keep the order of their table.
+    @property
+    def leaders(self) -> str:
+        """The best candidate with those that are not separated from it, or alone where nothing is known."""
+        return either([self.name(one) for one in (self.groups[0] if self.known else self.order[:1])])
+
+    @property
+    def ahead(self) -> str:
+        """The best candidate, and its distance from the last, in words.
 
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> centres = {one: fmean(runs) for one, runs in drawn.items()}
-        >>> Candidates(centres, drawn, "goodput", str.upper).ranked()
-        'FBA (0.75) or PPD (0.75) (not separated), EPD (0.55)'
-        >>> Candidates(centres, {one: runs[:3] for one, runs in drawn.items()}, "goodput", str.upper).ranked()
-        'EPD (0.55), FBA (0.75), PPD (0.75) (order not known)'
+        >>> Candidates(centres, drawn, "goodput", str.upper).ahead
+        'FBA or PPD (not separated), 0.20 ± 0.00 above EPD'
+        >>> Candidates(centres, {**drawn, "epd": drawn["fba"]}, "goodput", str.upper).ahead
+        'none (not separated)'
         """
+        if self.known and len(self.groups) == 1:
+            return "none (not separated)"
+        side = "below" if self.lowest else "above"
+        return f"{self.leaders}, {within(self.spread)} {side} {self.name(self.order[-1])}"
 
-        def shown(one: Any) -> str:
-            return f"{self.name(one)} ({self.centres[one]:{form}})"
+    def lead(self, digits: int = 2) -> str:
+        """The value of the best, and its distance from the last, in words.
 
+        >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
+        >>> centres = {one: fmean(runs) for one, runs in drawn.items()}
+        >>> Candidates(centres, drawn, "goodput", str.upper).lead()
+        '0.75 with FBA or PPD (not separated), 0.20 ± 0.00 more than with EPD'
+        >>> few = {one: runs[:4] for one, runs in drawn.items()}
+        >>> Candidates(centres, few, "goodput", str.upper).lead()
+        '0.75 with FBA and 0.55 with EPD (order not known)'
+        >>> Candidates(centres, {**drawn, "epd": drawn["fba"]}, "goodput", str.upper).lead()
+        '0.75 to 0.75 (not separated)'
+        """
+        first, last = self.order[0], self.order[-1]
+        best, worst = (f"{self.values[one].mean:.{digits}f}" for one in (first, last))
         if not self.known:
-            return ", ".join(map(shown, self.centres)) + " (order not known)"
-        return ", ".join(" or ".join(map(shown, one)) + " (not separated)" * (len(one) > 1) for one in self.groups)
+            return f"{best} with {self.name(first)} and {worst} with {self.name(last)} (order not known)"
+        if len(self.groups) == 1:
+            return f"{min(best, worst)} to {max(best, worst)} (not separated)"
+        more = "less" if self.lowest else "more"
+        return f"{best} with {self.best}, {within(self.spread, digits)} {more} than with {self.name(last)}"
+
+    def numbers(self, where: str = "") -> list[Number]:
+        """The value of each candidate, best first."""
+        what = f"{self.what}{where and ', '}{where}"
+        return [Number(f"{what}: {self.name(one)}", self.values[one]) for one in self.order]
 
     def evidence(self, *, best_only: bool = False, where: str = "") -> list[Evidence]:
         """The differences of all pairs, or of the best and each other candidate."""

@@ -128,13 +128,17 @@ class Study:
 
     @property
     def in_short(self) -> str:
-        """The stored sentence that best answers the question, from the summary beside the tables; empty without one."""
+        """The first sentence of the stored answer, from the summary beside the tables; empty without one."""
         try:
             summary = (self.folder / "README.md").read_text(encoding="utf-8")
         except OSError:
             return ""
-        lines = summary.partition("\n## Answer\n\n")[2].split("\n")
-        return lines[self.answer.index(self.part("answer").IN_SHORT)]
+        return summary.partition("\n## Answer\n\n")[2].partition("\n")[0].removeprefix("1. ")
+
+    @property
+    def key_figure(self) -> str:
+        """Name of the figure below the answer; empty for the first that is drawn."""
+        return str(self.info.get("key_figure", ""))
 
     def _repr_html_(self) -> str:
         """Show the question, the stored answer, and the tables."""

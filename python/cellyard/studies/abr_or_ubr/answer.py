@@ -6,9 +6,22 @@ from collections.abc import Sequence
 from statistics import mean
 
 from cellyard.plot.rows import levels, named
-from cellyard.study import Rows
+from cellyard.statistics.difference import Difference
+from cellyard.studies.abr_or_ubr.claims import ROUND_TRIP_CELLS
+from cellyard.study import Row, Rows
 from cellyard.study.answer import changes, of_values, sentence
-from cellyard.study.separation import Candidates, Evidence, Runs, Statement, gain, replicated
+from cellyard.study.separation import (
+    Candidates,
+    Evidence,
+    Number,
+    Runs,
+    Statement,
+    average,
+    contrast,
+    gain,
+    replicated,
+    within,
+)
 
 #: With no VBR and with it.
 BESIDE = {"no": "without VBR", "yes": "beside VBR"}
@@ -16,57 +29,117 @@ BESIDE = {"no": "without VBR", "yes": "beside VBR"}
 #: Networks in a sentence.
 PATHS = {"lan": "LAN", "wan": "WAN", "satellite": "satellite path"}
 
-#: What ABR and UBR are compared by beside efficiency.
-DIFFERENT = {"fairness": "fairness", "cell_loss_percent": "loss"}
-
 
 def _service(value: object) -> str:
-    return named("service", value)
+    return "ABR" if value == "abr" else named("service", value)
+
+
+def _networks(rows: Rows) -> dict[str, Candidates]:
+    """The services by efficiency, for each network that was run."""
+    chosen = rows.where(table="services")
+    every = {
+        f"{PATHS[network]} {beside}": chosen.where(configuration=network, vbr=vbr)
+        for network in levels(chosen, "configuration")
+        for vbr, beside in BESIDE.items()
+    }
+    return {where: of_values(here, "service", "efficiency", _service) for where, here in every.items() if here}
 
 
 @sentence("services", parts=("configuration", "vbr"))
 def which(rows: Rows) -> Statement:
-    """Which service, network by network; all that the replications do not separate from the best."""
-    chosen: dict[tuple[str, str], list[tuple[str, float]]] = {}
-    evidence = []
-    for network in levels(rows.where(table="services"), "configuration"):
-        for vbr, beside in BESIDE.items():
-            if not (here := rows.where(table="services", configuration=network, vbr=vbr)):
-                continue
-            of = of_values(here, "service", "efficiency", lambda one: "ABR" if one == "abr" else _service(one))
-            abr = of.centres["abr"] - max(value for service, value in of.centres.items() if service != "abr")
-            chosen.setdefault((network, of.best), []).append((beside, abr))
-            evidence += of.evidence(best_only=True, where=f"{PATHS[network]} {beside}")
-    told = []
-    for (network, best), found in chosen.items():
-        where = f"{PATHS[network]} {found[0][0]}" if len(found) < len(BESIDE) else PATHS[network]
-        told.append(f"{best} on the {where} ({', '.join(f'{by:+.2f}' for _, by in found)})")
+    """In how many networks ABR is the most efficient service, alone or with others."""
+    of = _networks(rows)
+    known = all(one.known for one in of.values())
+    first = [where for where, one in of.items() if (one.groups[0][0] if known else one.order[0]) == "abr"]
+    alone = [where for where, one in of.items() if one.groups[0] == ["abr"]] if known else first
+    shared = [where for where, one in of.items() if "abr" in one.groups[0] and where not in alone] if known else []
+    also = f", and shares the first place in {len(shared)} more (not separated)" if shared else " (separated)"
+    end = also if known else " (order not known)"
+    of_all = ", with and without VBR" if len(of) == len(PATHS) * len(BESIDE) else ""
     return Statement(
-        f"Most efficient is {'; '.join(told)} (in brackets: ABR's efficiency minus that of the best alternative).",
-        tuple(evidence),
+        f"ABR is the most efficient service in {len(alone)} of {len(of)} networks{of_all}{end}.",
+        tuple(found for where, one in of.items() for found in one.evidence(best_only=True, where=where)),
+        tuple(number for where, one in of.items() for number in one.numbers(where)),
     )
+
+
+@sentence("services", parts=("configuration", "vbr"))
+def lead(rows: Rows) -> Statement:
+    """Where ABR is most ahead of the best alternative, and where least."""
+    ahead = {}
+    for where, of in _networks(rows).items():
+        best = next(service for service in of.order if service != "abr")
+        ahead[where] = (of.difference("abr", best), _service(best))
+    order = sorted(ahead, key=lambda where: -ahead[where][0].mean)
+    ends = [f"{_signed(ahead[where][0])} on the {where}" for where in dict.fromkeys((order[0], order[-1]))]
+    return Statement(
+        f"Compared with the best alternative, ABR's efficiency is {' and '.join(ends)}.",
+        tuple(
+            Evidence(f"efficiency, {where}: ABR - {best} (best alternative)", by) for where, (by, best) in ahead.items()
+        ),
+    )
+
+
+def _signed(by: Difference) -> str:
+    """A difference, in words."""
+    doubt = " (not separated)" if by.low is not None and not by.sign else ""
+    return f"{within(by)} {'higher' if by.mean >= 0 else 'lower'}{doubt}"
 
 
 @sentence("abr-sources", "zero-loss")
 def buffers(rows: Rows) -> Statement:
     """With which buffer."""
-    told, evidence = [], []
+    longest, evidence, numbers = {}, [], []
     for vbr, beside in BESIDE.items():
         chosen = rows.where(table="abr-sources", vbr=vbr)
         of = _needs(chosen, beside)
-        need = {row["sources"]: row.simulated["queue_round_trips"] for row in chosen.where(tbe_cells=of.order[0])}
-        told.append(", ".join(f"{n}: {trips:.1f}" for n, trips in need.items()) + f" {beside} (TBE {of.best})")
+        longest[beside] = (of.values[of.order[0]], of)
         evidence += of.evidence(best_only=True)
-    ubr = {
-        row["sources"]: row.simulated["max_queue_cells"]
-        for row in rows.where(table="zero-loss", receiver_window_bytes=600000)
+        numbers += of.numbers()
+        numbers += [
+            Number(
+                f"queue in round trips, ABR {beside}: N = {row['sources']}, TBE {of.order[0]}",
+                _of_row(row, "queue_round_trips"),
+            )
+            for row in chosen.where(tbe_cells=of.order[0])
+        ]
+    ubr = rows.where(table="zero-loss", receiver_window_bytes=600000)
+    numbers += [
+        Number(f"queue in cells, UBR, windows of 600000 bytes: N = {row['sources']}", _of_row(row, "max_queue_cells"))
+        for row in ubr
+    ]
+    most = {
+        name: max(row["sources"] for row in of) for name, of in (("abr", rows.where(table="abr-sources")), ("ubr", ubr))
     }
-    cells = ", ".join(f"{n}: {queue:.0f}" for n, queue in ubr.items())
+    (last,) = ubr.where(sources=most["ubr"])
+    need = _of_row(last, "max_queue_cells", ROUND_TRIP_CELLS)
+    beside = max(longest, key=lambda one: longest[one][0].mean)
+    by = _than(longest[beside][1], last)
     return Statement(
-        f"For no loss the switch needs, by number of sources, in round trips of the link over ABR {' and '.join(told)}; over UBR with "
-        f"windows of 600000 bytes, in cells, {cells}.",
-        tuple(evidence),
+        f"For no loss over ABR, {most['abr']} sources need a buffer of {within(longest[beside][0], 1)} round trips; over UBR "
+        f"{most['ubr']} sources need {_more(by)}.",
+        (Evidence(f"buffer in round trips: UBR, N = {most['ubr']} - ABR, N = {most['abr']}, {beside}", by), *evidence),
+        (*numbers, Number(f"queue in round trips, UBR: N = {most['ubr']}", need)),
     )
+
+
+def _of_row(row: Row, metric: str, unit: float = 1.0) -> Difference:
+    """A metric of one row, in multiples of ``unit``."""
+    runs = [None if one is None else one / unit for one in replicated([row], metric)]
+    return average(runs, row.simulated[metric] / unit)
+
+
+def _than(abr: Candidates, ubr: Row) -> Difference:
+    """How much longer the queue of a row over UBR is than the longest over ABR, in round trips."""
+    runs = [None if one is None else one / ROUND_TRIP_CELLS for one in replicated([ubr], "max_queue_cells")]
+    best = abr.order[0]
+    return contrast([runs], [abr.runs[best]], ubr.simulated["max_queue_cells"] / ROUND_TRIP_CELLS - abr.centres[best])
+
+
+def _more(by: Difference) -> str:
+    if by.low is None:
+        return "more (not known)" if by.mean > 0 else "less (not known)"
+    return {1: "more (separated)", -1: "less (separated)", 0: "about as much (not separated)"}[by.sign]
 
 
 def _needs(rows: Rows, beside: str) -> Candidates:
@@ -75,7 +148,9 @@ def _needs(rows: Rows, beside: str) -> Candidates:
     of = {tbe: rows.where(tbe_cells=tbe) for tbe in levels(rows, "tbe_cells")}
     centres = {tbe: max(chosen.values(metric)) for tbe, chosen in of.items()}
     runs = {tbe: _longest([replicated([row], metric) for row in chosen]) for tbe, chosen in of.items()}
-    return Candidates(centres, runs, f"longest queue in round trips, {beside}", lambda tbe: f"{tbe}", lowest=True)
+    return Candidates(
+        centres, runs, f"longest queue in round trips, ABR {beside}", lambda tbe: f"TBE {tbe}", lowest=True
+    )
 
 
 def _longest(runs: Sequence[Runs]) -> list[float | None]:
@@ -85,54 +160,49 @@ def _longest(runs: Sequence[Runs]) -> list[float | None]:
     ]
 
 
+#: What the services are measured by besides efficiency.
+OTHERS = {
+    "fairness": "fairness", "cell_loss_percent": "cells lost in %", "delay_ms": "delay of a TCP's cell in ms",
+    "vbr_delay_variation_ms": "VBR delay variation in ms",
+}  # fmt: skip
+#: Queues, of which the longest of all networks counts.
+QUEUES = {
+    "max_queue_cells": "longest queue of a switch in cells",
+    "host_queue_cells": "longest queue of a host in cells",
+}
+
+
 @sentence("services")
 def what_it_gives(rows: Rows) -> Statement:
-    """Fairness, loss and where the queue is."""
-    told = []
+    """Fairness and loss; in numbers also delay, where the queue is, and what a guaranteed rate for UBR costs VBR."""
     chosen = rows.where(table="services")
-    for service in ("abr", "ubr"):
-        here = chosen.where(service=service)
-        fairness, lost = (mean(here.values(metric)) for metric in ("fairness", "cell_loss_percent"))
-        switch, host = (max(here.values(metric)) for metric in ("max_queue_cells", "host_queue_cells"))
-        told.append(
-            f"{_service(service)} has a fairness of {fairness:.2f}, loses {lost:.1f} % of its cells and queues up to {switch:.0f} "
-            f"cells in a switch and {host:.0f} in a host"
-        )
     pairs = chosen.pairs("service", "ubr", "abr")
-    by = [Evidence(f"{metric}: {_service('abr')} - {_service('ubr')}", gain(pairs, metric, 2)) for metric in DIFFERENT]
-    doubts = [
-        f"{text}: {one.value.verdict}" for text, one in zip(DIFFERENT.values(), by, strict=True) if not one.value.sign
-    ]
-    doubt = f" ({', '.join(doubts)})" if doubts else ""
+    fair, lost, delay = (gain(pairs, metric, 3) for metric in ("fairness", "cell_loss_percent", "delay_ms"))
+    beside = chosen.where(vbr="yes")
+    guaranteed = gain(beside.pairs("service", "ubr", "guaranteed-rate"), "efficiency")
+    numbers = []
+    for service in ("abr", "ubr", "guaranteed-rate"):
+        for metric, what in OTHERS.items():
+            here = (beside if metric.startswith("vbr") else chosen).where(service=service)
+            if here.values(metric):
+                numbers.append(
+                    Number(f"{what}: {_service(service)}", average(replicated(here, metric), mean(here.values(metric))))
+                )
+        for metric, what in QUEUES.items():
+            here = chosen.where(service=service)
+            runs = _longest([replicated([row], metric) for row in here])
+            numbers.append(Number(f"{what}: {_service(service)}", average(runs, max(here.values(metric)))))
     return Statement(
-        f"With buffers of one size, on average over all networks, {'; '.join(told)}{doubt}.",
-        tuple(by),
-    )
-
-
-def _mean(rows: Rows, metric: str, **where: str) -> float:
-    return mean(rows.where(table="services", **where).values(metric))
-
-
-@sentence("services")
-def guarantee(rows: Rows) -> Statement:
-    """What a guaranteed rate for UBR costs VBR, and what any service gives up for it."""
-    by = gain(rows.where(table="services", vbr="yes").pairs("service", "ubr", "guaranteed-rate"), "efficiency")
-    delay = gain(rows.where(table="services").pairs("service", "ubr", "abr"), "delay_ms")
-    vbr_ms = {s: _mean(rows, "vbr_delay_variation_ms", vbr="yes", service=s) for s in ("guaranteed-rate", "abr")}
-    delay_ms = {s: _mean(rows, "delay_ms", service=s) for s in ("abr", "ubr")}
-    return Statement(
-        f"With a guaranteed rate the efficiency of UBR beside VBR {changes(by)} and VBR's delay varies by "
-        f"{vbr_ms['guaranteed-rate']:.1f} ms (beside ABR: {vbr_ms['abr']:.3f} ms); a cell of a TCP takes {delay_ms['abr']:.0f} ms over "
-        f"ABR and {delay_ms['ubr']:.0f} ms over UBR, on average over the networks.",
+        f"From UBR to ABR with equal buffers, on average over all networks, fairness {changes(fair)} and the share of lost cells "
+        f"{changes(lost, 1)} percentage points.",
         (
-            Evidence("efficiency beside VBR: guaranteed rate - UBR", by),
-            Evidence("delay of a cell in ms: ABR - UBR", delay),
+            Evidence("fairness: ABR - UBR", fair),
+            Evidence("cells lost in %: ABR - UBR", lost),
+            Evidence("delay of a TCP's cell in ms: ABR - UBR", delay),
+            Evidence("efficiency beside VBR: UBR with a guaranteed rate - UBR", guaranteed),
         ),
+        tuple(numbers),
     )
 
 
-ANSWER = (which, buffers, what_it_gives, guarantee)
-
-#: The sentence that stands for all of them where there is room for one.
-IN_SHORT = which
+ANSWER = (which, lead, buffers, what_it_gives)

@@ -17,9 +17,16 @@ def _policy(value: object) -> str:
 def _goodput(rows: Rows, environment: str, where: str) -> Statement:
     of = of_values(rows.where(table="1-2", environment=environment), "drop_policy", "goodput", _policy)
     return Statement(
-        f"{where} the discard policy {matters(of.spread)} the goodput, on average over the segment sizes: {of.ranked()}.",
+        f"{where} the discard policy {matters(of.spread)} the goodput: {of.lead()}.",
         tuple(of.evidence(where=environment)),
+        tuple(of.numbers(environment)),
     )
+
+
+@sentence("1-2")
+def on_the_access_network(rows: Rows) -> Statement:
+    """Goodput by policy on the access network."""
+    return _goodput(rows, "access", "With fifty sources on an asymmetric access network")
 
 
 @sentence("1-2")
@@ -29,37 +36,30 @@ def on_the_lan(rows: Rows) -> Statement:
 
 
 @sentence("1-2")
-def on_the_access_network(rows: Rows) -> Statement:
-    """Goodput by policy on the access network."""
-    return _goodput(rows, "access", "With fifty on an asymmetric access network")
-
-
-@sentence("1-2")
 def fairness(rows: Rows) -> Statement:
-    """Which policy is fairest, and by how much more than tail drop."""
-    parts, evidence = [], []
+    """Which policy is fairest, and by how much more than the least fair."""
+    parts, evidence, numbers = [], [], []
     for environment, where in PLACES.items():
         of = of_values(rows.where(table="1-2", environment=environment), "drop_policy", "fairness", _policy)
-        highest = of.centres[of.order[0]]
-        parts.append(f"{of.best} {where} ({highest:.2f}; tail drop {of.centres['tail-drop']:.2f})")
+        parts.append(f"{where}: {of.ahead}")
         evidence += of.evidence(best_only=True, where=environment)
-    return Statement(f"The fairest is {' and '.join(parts)}.", tuple(evidence))
+        numbers += of.numbers(environment)
+    return Statement(f"Fairest {'; '.join(parts)}.", tuple(evidence), tuple(numbers))
 
 
 @sentence("1-2")
 def segments_and_delay(rows: Rows) -> Statement:
     """What large segments do, and what each policy's queue costs."""
-    by = gain(rows.where(table="1-2", environment="access").pairs("mss_bytes", 1460, 9140), "goodput")
+    access = rows.where(table="1-2", environment="access")
+    by = gain(access.pairs("mss_bytes", 1460, 9140), "goodput")
+    sizes = of_values(access, "mss_bytes", "goodput", lambda size: f"{size} bytes")
     queue = of_values(rows.where(table="1-2"), "drop_policy", "mean_queue_cells", _policy, lowest=True)
-    shortest = queue.centres[queue.order[0]]
     return Statement(
-        f"With segments of 9140 instead of 1460 bytes the goodput of the access network {changes(by)}; the queue is shortest with "
-        f"{queue.best} ({shortest:.0f} cells on average, with tail drop {queue.centres['tail-drop']:.0f}).",
+        f"On the access network the goodput {changes(by)} from segments of 1460 bytes to 9140; over both networks the mean queue is "
+        f"shortest with {queue.best}.",
         (Evidence("goodput, access: 9140 - 1460 bytes", by), *queue.evidence(best_only=True)),
+        (*sizes.numbers("access"), *queue.numbers()),
     )
 
 
-ANSWER = (on_the_lan, on_the_access_network, fairness, segments_and_delay)
-
-#: The sentence that stands for all of them where there is room for one.
-IN_SHORT = on_the_access_network
+ANSWER = (on_the_access_network, on_the_lan, fairness, segments_and_delay)

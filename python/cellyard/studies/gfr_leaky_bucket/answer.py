@@ -11,7 +11,7 @@ from cellyard.statistics.difference import Difference
 from cellyard.studies.gfr_leaky_bucket.claims import SLACK
 from cellyard.study import Row, Rows
 from cellyard.study.answer import sentence
-from cellyard.study.separation import Candidates, Evidence, Statement, contrast, replicated
+from cellyard.study.separation import Candidates, Evidence, Number, Statement, contrast, replicated, within
 
 NETWORKS = {"peer-to-peer": "among TCPs", "tcp-udp": "beside UDP", "chain": "in the chain"}
 
@@ -51,29 +51,34 @@ def _margins(rows: Rows, metric: str = "throughput_mbps") -> list[Evidence]:
 
 
 def _kept(margins: Sequence[Evidence]) -> str:
-    """How many VCs get their minimum rate, and of how many more the replications do not show it."""
-    kept = sum(one.value.sign > 0 for one in margins)
-    verdicts = [one.value.verdict for one in margins]
-    if all(verdict == "not known" for verdict in verdicts):
+    """How many VCs get their minimum rate, and whether the replications leave others open."""
+    if all(one.value.verdict == "not known" for one in margins):
         return f"{sum(one.value.mean >= 0 for one in margins)} (not known)"
-    unclear = sum(verdict != "separated" for verdict in verdicts)
-    return f"{kept}" + (f" ({unclear} more not separated)" if unclear else "")
+    clear = all(one.value.sign for one in margins)
+    return f"{sum(one.value.sign > 0 for one in margins)}{'' if clear else ' (others not separated)'}"
 
 
 @sentence(*NETWORKS)
 def guarantee(rows: Rows) -> Statement:
     """Sections 4.3 and 5.2."""
-    told, late, evidence = [], [], []
+    late, numbers, evidence = {}, [], []
     for scheme in (1, 2):
         chosen = rows.where(scheme=scheme, table=tuple(NETWORKS))
         margins, later = _margins(chosen), _margins(chosen, "late_mbps")
-        told.append(f"{_kept(margins)} of {len(chosen)} VCs with {named('scheme', scheme)}")
-        late.append(_kept(later))
+        late[scheme] = _kept(later)
+        for found, when in ((margins, "the whole run"), (later, "without the burst at the start")):
+            kept = sum(one.value.mean >= 0 for one in found)
+            what = (
+                f"VCs of {len(found)} that get {1 - SLACK:.0%} of their minimum rate, {named('scheme', scheme)}, {when}"
+            )
+            numbers.append(Number(what, Difference(kept)))
         evidence += [one for one in (*margins, *later) if one.value.sign < 1]
+    first, second = (f"{late[scheme]} with {named('scheme', scheme)}" for scheme in (1, 2))
+    end = " (separated)" if not any("(" in one for one in late.values()) else ""
     return Statement(
-        f"Over the three networks {' and '.join(told)} get their minimum rate, within {SLACK:.0%}; "
-        f"without the burst at the start {' and '.join(late)}.",
+        f"Without the burst at the start, of {len(chosen)} VCs {first} and {second} get their minimum rate{end}.",
         tuple(evidence),
+        tuple(numbers),
     )
 
 
@@ -91,7 +96,7 @@ def _extra(rows: Rows) -> dict[str, tuple[float, list[float | None]]]:
 @sentence("peer-to-peer", "tcp-udp")
 def excess(rows: Rows) -> Statement:
     """Who gets what is left."""
-    parts, evidence = [], []
+    parts, numbers = [], []
     for scheme in (1, 2):
         of = _extra(rows.where(table="tcp-udp", scheme=scheme))
         (tcp, tcp_runs), (udp, udp_runs) = of["tcp"], of["udp"]
@@ -99,35 +104,37 @@ def excess(rows: Rows) -> Statement:
             None if a is None or b is None else 100 * b / (a + b) for a, b in zip(tcp_runs, udp_runs, strict=True)
         ]
         by = contrast([shares], [], 100 * udp / (tcp + udp), 2)
-        parts.append(f"{udp / (tcp + udp):.0%}{_ends(by)} with {named('scheme', scheme)}")
-        evidence.append(Evidence(f"share of the UDPs in %, {named('scheme', scheme)}", by))
+        parts.append(
+            f"{within(by, 0).replace(' (', ' % (') + ' %' * (by.low is not None)} with {named('scheme', scheme)}"
+        )
+        numbers.append(Number(f"share of the UDPs in %, {named('scheme', scheme)}", by))
     return Statement(
-        f"Of the rate beyond the guarantees five greedy UDPs beside five TCPs take {parts[0]} and {parts[1]}, where half would be fair.",
-        tuple(evidence),
+        f"Of the rate beyond the guarantees, five UDPs beside five TCPs take {parts[0]} and {parts[1]}; half would be fair.",
+        (),
+        tuple(numbers),
     )
-
-
-def _ends(by: Difference) -> str:
-    """The interval of a share in percent.
-
-    >>> _ends(Difference(50.0, 49.0, 51.0)), _ends(Difference(50.0))
-    (' [49, 51]', ' (interval not known)')
-    """
-    return " (interval not known)" if by.low is None else f" [{by.low:.0f}, {by.high:.0f}]"
 
 
 @sentence(*NETWORKS)
 def ideal(rows: Rows) -> Statement:
     """How near each scheme comes to MCR plus an equal share."""
-    parts, evidence = [], []
+    found, parts, evidence, numbers = [], [], [], []
     for network, where in NETWORKS.items():
         chosen = rows.where(table=network)
         of = _distances(chosen, list(dict.fromkeys(row["scheme"] for row in chosen)), where)
-        nearest = of.centres[of.order[0]]
-        parts.append(f"{where} {of.best} ({nearest:.2f} Mb/s off; scheme two {of.centres[2]:.2f})")
+        found.append(of)
+        others = of.known and len(of.groups[0]) > 1
+        parts.append(f"{of.name(of.order[0])}{' or others' * others} {where}")
         evidence += of.evidence(best_only=True)
+        numbers += of.numbers()
+    if not all(of.known for of in found):
+        end = "order not known"
+    else:
+        end = "separated" if all(len(of.groups[0]) == 1 for of in found) else "not separated"
     return Statement(
-        f"Nearest to the minimum rate plus an equal share of the rest comes {', '.join(parts)}.", tuple(evidence)
+        f"Nearest to equal shares beyond the minimum rates: {'; '.join(parts)} ({end}).",
+        tuple(evidence),
+        tuple(numbers),
     )
 
 
@@ -140,22 +147,26 @@ def choice(rows: Rows) -> Statement:
     short = [scheme for scheme in schemes if any(one.value.mean < 0 for one in margins[scheme])]
     kept = [scheme for scheme in schemes if scheme not in short]
     of = _distances(chosen, kept)
-    told = (
-        f"Of all schemes these keep every guarantee, by their mean distance from the ideal in Mb/s: "
-        f"{of.ranked() if kept else 'none'}"
+    numbers = [
+        Number(f"VCs short of their minimum rate: {_missed(s, margins[s])}", _short(margins[s])) for s in schemes
+    ]
+    if not kept:
+        return Statement("No scheme keeps every guarantee.", (), tuple(numbers))
+    return Statement(
+        f"Among schemes that keep every guarantee, the mean distance from these shares in Mb/s is {of.lead()}.",
+        tuple(of.evidence()),
+        (*numbers, *of.numbers()),
     )
-    if short:
-        told += f"; {' and '.join(_missed(scheme, margins[scheme]) for scheme in short)} do not"
-    return Statement(told + ".", tuple(of.evidence()))
+
+
+def _short(margins: Sequence[Evidence]) -> Difference:
+    return Difference(sum(one.value.mean < 0 for one in margins))
 
 
 def _missed(scheme: Any, margins: Sequence[Evidence]) -> str:
-    """A scheme under which a VC is short, and whether the replications show it."""
-    shown = any(one.value.sign < 0 for one in margins)
-    return named("scheme", scheme) + ("" if shown else " (not separated)")
+    """A scheme, and whether the replications do not show that a VC is short under it."""
+    is_open = any(one.value.mean < 0 for one in margins) and not any(one.value.sign < 0 for one in margins)
+    return named("scheme", scheme) + (" (not separated)" if is_open else "")
 
 
-ANSWER = (guarantee, excess, ideal, choice)
-
-#: The sentence that stands for all of them where there is room for one.
-IN_SHORT = excess
+ANSWER = (excess, guarantee, ideal, choice)

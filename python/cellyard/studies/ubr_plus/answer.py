@@ -14,10 +14,11 @@ def _policy(value: object) -> str:
 
 def _efficiency(rows: Rows, place: str) -> Statement:
     of = of_values(rows.where(table="2-3", configuration=place), "drop_policy", "efficiency", _policy)
+    where = place.upper()
     return Statement(
-        f"On the {place.upper()} the drop policy {matters(of.spread)} the efficiency, on average over buffers and numbers of sources: "
-        f"{of.ranked()}.",
-        tuple(of.evidence(where=place.upper())),
+        f"On the {where} the drop policy {matters(of.spread)} the efficiency: {of.lead()}.",
+        tuple(of.evidence(where=where)),
+        tuple(of.numbers(where)),
     )
 
 
@@ -39,12 +40,12 @@ def fairness(rows: Rows) -> Statement:
     of = of_values(rows.where(table="2-3"), "drop_policy", "fairness", _policy)
     of_frames = of.difference("epd", "tail-drop")
     both = [half(of.runs[policy]) for policy in ("selective-drop", "fba")]
-    centre = (of.centres["selective-drop"] + of.centres["fba"]) / 2 - of.centres["epd"]
+    centre = (of.values["selective-drop"].mean + of.values["fba"].mean) / 2 - of.values["epd"].mean
     per_vc = contrast(both, [of.runs["epd"]], centre, of.pairs)
     return Statement(
-        f"Fairness {changes(of_frames)} from UBR to EPD and {changes(per_vc)} from there to the policies that count the cells of each VC: "
-        f"{of.ranked()}.",
+        f"Fairness {changes(of_frames)} from tail drop to EPD and {changes(per_vc)} from EPD to policies that count the cells of each VC.",
         (*of.evidence(), Evidence("fairness: policies that count the cells of each VC - EPD", per_vc)),
+        tuple(of.numbers()),
     )
 
 
@@ -56,18 +57,19 @@ def half(runs: Runs) -> list[float | None]:
 @sentence("2-3")
 def buffers(rows: Rows) -> Statement:
     """What the largest buffer adds to the smallest."""
-    gains = {}
+    gains, numbers = {}, []
     for place, small, large in (("lan", 1000, 3000), ("wan", 12000, 36000)):
-        pairs = rows.where(table="2-3", configuration=place).pairs("buffer_cells", small, large)
-        gains[place] = gain(pairs, "efficiency", 2)
+        chosen = rows.where(table="2-3", configuration=place)
+        gains[f"{place.upper()}: {large} - {small} cells"] = gain(
+            chosen.pairs("buffer_cells", small, large), "efficiency", 2
+        )
+        numbers += of_values(chosen, "buffer_cells", name=lambda cells: f"{cells} cells").numbers(place.upper())
+    lan, wan = map(changes, gains.values())
     return Statement(
-        f"With a buffer three times as large the mean efficiency {changes(gains['lan'])} on the LAN (1000 to 3000 cells) and "
-        f"{changes(gains['wan'])} on the WAN (12000 to 36000).",
-        tuple(Evidence(f"efficiency, {place.upper()}: largest - smallest buffer", by) for place, by in gains.items()),
+        f"With a buffer three times as large the efficiency {lan} on the LAN and {wan} on the WAN.",
+        tuple(Evidence(f"efficiency, {what}", by) for what, by in gains.items()),
+        tuple(numbers),
     )
 
 
 ANSWER = (on_the_lan, on_the_wan, fairness, buffers)
-
-#: The sentence that stands for all of them where there is room for one.
-IN_SHORT = on_the_lan
