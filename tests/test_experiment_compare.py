@@ -109,7 +109,7 @@ def test_a_difference_of_a_single_pair_is_not_known() -> None:
     )
 
 
-def test_compare_at_several_points_first_counts_wins() -> None:
+def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
     experiment = ex.Experiment(
         name="points",
         base=BASE,
@@ -128,15 +128,31 @@ def test_compare_at_several_points_first_counts_wins() -> None:
 
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
-    assert answer.sentences[0] == (
-        "3 comparisons of efficiency: epd better in 1 (by 0.3017), tail-drop better in 1 (by 0.2936), 1 not separated."
+    assert answer.sentences[0] == "By efficiency, epd gains most, over tail-drop: 0.3017 [0.2931, 0.3103]; 1 not separated of 3 comparisons."
+    assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
+
+
+@pytest.mark.parametrize("count", [1, 3, 6])
+def test_many_comparisons_give_at_most_five_sentences(count: int) -> None:
+    names = [f"m{k}" for k in range(count)]
+    experiment = ex.Experiment(
+        name="many",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells", "2000 cells", "4000 cells"])],
+        metrics=dict.fromkeys(names, "efficiency"),
+        question=ex.Compare("buffer", names),
+        replications=10,
     )
-    assert answer.sentences[2].startswith(
-        "At buffer = 1000 cells: epd is better than tail-drop: efficiency is higher by 0."
-    )
-    assert answer.sentences[3].startswith(
-        "At buffer = 2000 cells: tail-drop is better than epd: efficiency is higher by 0."
-    )
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        return dict.fromkeys(names, int(at["buffer"]) / 10000 + drawn(at["buffer"], i).gauss(0, 0.001))
+
+    answer = experiment.run(runner=by(measure)).answer
+    assert answer is not None and len(answer.tables["comparisons"]) == 6 * count
+    assert len(answer.sentences) == min(count, 4) + 1
+    first = "By m0, 4000 cells is better most often: 3 times, by 0.28"
+    assert answer.sentences[0].startswith(first) and "every comparison is separated." in answer.sentences[0]
+    assert ("The table has 2 more metrics." in answer.sentences[-2]) == (count == 6)
 
 
 def test_an_efficiency_above_one_is_noted() -> None:

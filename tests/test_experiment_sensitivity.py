@@ -61,7 +61,7 @@ def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
     ends = {"first": 0.9, "first_low": 0.8, "first_high": 1.0, "total": 0.9, "total_low": 0.8, "total_high": 1.0}
     none = {"first": 0.0, "first_low": None, "first_high": None, "total": 0.0, "total_low": None, "total_high": None}
     records: list[dict[str, Any]] = [{"metric": "m", "axis": "buffer", **ends}, {"metric": "m", "axis": "idle", **none}]
-    assert _sentence("m", records).startswith("buffer has the largest influence on m.") and "overlap" not in _sentence(
+    assert _sentence("m", records).startswith("buffer has the largest influence on m:") and "overlap" not in _sentence(
         "m", records
     )
     (drawn,) = _indices(records)
@@ -79,9 +79,9 @@ def test_sensitivity_names_no_first_axis_if_intervals_overlap() -> None:
 
     first, second, wide = index("a", 0.9, 0.8, 1.0), index("b", 0.4, 0.3, 0.5), index("c", 0.2, 0.0, 0.85)
     assert _sentence("m", [second, first]).startswith(
-        "a has the largest influence on m. Total indices: a 0.9 [0.8, 1] and b 0.4 "
+        "a has the largest influence on m: the total index of a is 0.9 [0.8, 1]. Alone it explains 0.1 [0, 0.2] "
     )
-    unsure = "Which axis has the largest influence on m is not known, as intervals overlap. Total indices: a 0.9 [0.8, 1], b 0.4 "
+    unsure = "Which axis has the largest influence on m is not known, as intervals overlap: the total index of a is 0.9 [0.8, 1]."
     assert _sentence("m", [second, first, wide]).startswith(unsure)
 
 

@@ -104,6 +104,7 @@ DOCUMENT: dict[str, Any] = {
     "bottleneck_cells": 10**6,
     "timing": {"cpu_seconds": 1.0},
     "answer": [],
+    "numbers": [],
     "evidence": [],
     "summary": {},
     "claims": [],
@@ -133,8 +134,8 @@ def leads(shown: Page) -> tuple[list[str], list[str]]:
 
 
 def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path) -> None:
-    titles = ["Answer", "Agreement", "Behind the answer", "Claims", "Figures", *(f"Table {name}" for name in TABLES)]
-    titles += ["Not matched", "Assumed", "Shared values"]
+    titles = ["Answer", "Behind the answer", "Agreement", "Claims", "Not matched", "Assumed", "Figures"]
+    titles += [*(f"Table {name}" for name in TABLES), "Shared values"]
     assert shown.text("h2") == titles == shown.text("a")[: len(titles)]
     assert shown.text("h1") == [STUDY.title]
     within, files = leads(shown)
@@ -224,11 +225,18 @@ def test_assumptions_and_shared_values_are_shown_completely(shown: Page) -> None
 
 def test_the_page_begins_with_the_answer_of_the_document(shown: Page, folder: Path, document: dict[str, Any]) -> None:
     assert len(document["answer"]) == 5 and shown.text("h2")[0] == "Answer"
-    assert " ".join(document["answer"]) in shown.text("p")
+    assert shown.text("li") == document["answer"]
     text = (folder / "README.md").read_text(encoding="utf-8")
-    # Each has a line, from which the front page takes the short answer.
-    lines = "\n".join(document["answer"])
-    assert f"## Answer\n\n{lines}\n\n## Agreement\n" in text
+    # Each has a line. The front page quotes the first.
+    lines = "\n".join(f"{k}. {one}" for k, one in enumerate(document["answer"], 1))
+    assert f"## Answer\n\n{lines}\n\n![" in text
+    assert text.index("](policies.png)") < text.index("## Behind the answer")
+    assert (
+        shown.elements.index(("figure", {"id": "fig-policies"}))
+        < [
+            place for place, (_, attributes) in enumerate(shown.elements) if attributes.get("id") == "behind-the-answer"
+        ][0]
+    )
     first = document["rows"][-1]["simulated"]
     assert all(isinstance(first[metric], float) for metric in ("efficiency", "fairness"))
 
@@ -327,12 +335,12 @@ def test_the_summary_has_the_same_content_in_markdown(folder: Path, document: di
         assert f"- **{verdict}**: {claim['text']}\n  {claim['evidence']}.\n" in text
     assert text.count("- **") == len(document["claims"]) + len(STUDY.info["assumed"])
     headings = re.findall("^## (.*)$", text, re.M)
-    titles = [*(f"Table {name}" for name in TABLES), "Not matched", "Assumed"]
-    assert headings == ["Answer", "Agreement", "Behind the answer", "Claims", "Figures", *titles]
-    behind = text.split("## Behind the answer")[1].split("## Claims")[0]
-    assert [line.split(" | ")[1] for line in behind.splitlines() if line.startswith("| ")][2:] == [
-        evidence["what"] for evidence in document["evidence"]
-    ]
+    first = ["Answer", "Behind the answer", "Agreement", "Claims", "Not matched", "Assumed", "Figures"]
+    assert headings == [*first, *(f"Table {name}" for name in TABLES)]
+    behind = text.split("## Behind the answer")[1].split("## Agreement")[0]
+    named = [line.split(" | ")[1] for line in behind.splitlines() if line.startswith("| ")]
+    numbers = [one["what"] for one in document["numbers"]]
+    assert named == ["what", "---", *numbers, "what", "---", *(one["what"] for one in document["evidence"])]
     assert behind.count("not known") == len(document["evidence"]) > 10  # of one replication
     images = re.findall(r"^!\[.+\]\((.+)\)$", text, re.M)
     assert images == [f"{name}.png" for name in FIGURES] and all((folder / name).is_file() for name in images)
@@ -520,7 +528,7 @@ def test_without_replications_nothing_is_judged_by_its_range(hostile: Study) -> 
     assert "one run of each row as published" in found.whole
     assert (
         found.text("h2")
-        == ["Agreement", f"Table t {EVIL}", "Not matched", "Assumed", "Shared values"]
+        == ["Agreement", "Not matched", "Assumed", f"Table t {EVIL}", "Shared values"]
         == found.text("a")
     )
     assert [text for _, text in found.tables[f"Table t {EVIL}"][0]] == [f"p {EVIL}", "efficiency", "published", "diff"]

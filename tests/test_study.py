@@ -49,7 +49,7 @@ def test_document_has_the_promised_shape(cli: Cli) -> None:
     options = ["--table", "2-3", "--where", "configuration=lan", "--where", "buffer_cells=1000", "--replications", 3]
     found = document(cli, "ubr-plus", *options)
     assert list(found) == [
-        "study", "engine_version", "seed", "replications", "centre", "complete", "rows", "answer", "evidence", "summary", "claims", "cells",
+        "study", "engine_version", "seed", "replications", "centre", "complete", "rows", "answer", "numbers", "evidence", "summary", "claims", "cells",
         "bottleneck_cells", "timing", "provenance",
     ]  # fmt: skip
     assert len(found["rows"]) == 8
@@ -443,7 +443,7 @@ def test_every_study_asks_a_question_and_its_stored_summary_answers(name: str) -
     summary = (study.folder / "README.md").read_text(encoding="utf-8")
     lines = summary.partition("## Answer\n\n")[2].partition("\n\n")[0].split("\n")
     assert len(lines) == len(study.answer) + 1
-    assert study.question.endswith("?") and study.in_short in lines
+    assert study.question.endswith("?") and study.in_short == lines[0].removeprefix("1. ")
 
 
 def test_titles_of_tables_fit_on_a_line() -> None:

@@ -8,6 +8,7 @@ together, so that more comparisons are judged more strictly.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -50,7 +51,7 @@ class Compare(Question):
         return Expected(points, points * plan.replications)
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
-        """A sentence for each comparison, or for each metric if there are many."""
+        """A sentence for each comparison, or for each metric if there are many or several points."""
         comparisons = self.comparisons(plan, runner)
         verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
         records, sentences = [], []
@@ -141,30 +142,47 @@ class Compare(Question):
         )
 
     def _summarised(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
-        """Sentences of the answer. With several points, counts come first. With many sentences, only counts remain."""
-        shown = [] if len(sentences) > MOST_SENTENCES else list(sentences)
-        if shown and not any(self.axis != name and name not in COLUMNS for name in records[0]):
-            return shown
-        return [*(self._counted(metric, records) for metric in self.metrics), *shown]
+        """Sentences of the answer: each comparison if they are few and at one point, otherwise one for each metric."""
+        has_points = any(self.axis != name and name not in COLUMNS for record in records for name in record)
+        if len(sentences) <= MOST_SENTENCES and not has_points:
+            return list(sentences)
+        summaries = [self._best(metric, records) for metric in self.metrics[:MOST_SENTENCES]]
+        if others := self.metrics[MOST_SENTENCES:]:
+            summaries[-1] += f" The table has {counted(len(others), 'more metric')}."
+        return summaries
 
-    def _counted(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
-        """How often each variant was better and by how much on average, ordered by frequency, then by difference."""
-        records_of_metric = [record for record in records if record["metric"] == metric]
-        gains: dict[str, list[float]] = {}
-        for record in records_of_metric:
+    def _best(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
+        """The variant with most wins over losses, then with the largest gain, and the number of undecided comparisons."""
+        of_metric = [record for record in records if record["metric"] == metric]
+        wins: dict[str, list[Mapping[str, Any]]] = {}
+        losses: Counter[str] = Counter()
+        for record in of_metric:
             if record["better"] not in UNDECIDED:
-                gains.setdefault(record["better"], []).append(abs(record["difference"]))
-        ranked = sorted(gains, key=lambda name: (-len(gains[name]), -fmean(gains[name]), name))
-        counts = [
-            f"{name} better in {len(gains[name])} (by {number(fmean(gains[name]))}{' on average' * (len(gains[name]) > 1)})"
-            for name in ranked[:MOST_RANKED]
-        ]
-        if others := ranked[MOST_RANKED:]:
-            wins = sum(len(gains[name]) for name in others)
-            counts.append(f"{counted(len(others), 'other value')} of {self.axis} better in {wins}")
-        verdicts = [record["better"] for record in records_of_metric]
-        counts += [f"{verdicts.count(verdict)} {verdict}" for verdict in UNDECIDED if verdict in verdicts]
-        return f"{counted(len(records_of_metric), 'comparison')} of {metric}: {', '.join(counts)}."
+                wins.setdefault(record["better"], []).append(record)
+                losses[_loser(record)] += 1
+        verdicts = [record["better"] for record in of_metric]
+        undecided = [f"{verdicts.count(verdict)} {verdict}" for verdict in UNDECIDED if verdict in verdicts]
+        comparisons = counted(len(of_metric), "comparison")
+        end = f"{' and '.join(undecided)} of {comparisons}" if undecided else "every comparison is separated"
+        if not wins:
+            return f"By {metric}, no variant is better: {end}."
+
+        def gain(name: str) -> float:
+            return fmean(abs(record["difference"]) for record in wins[name])
+
+        best = min(wins, key=lambda name: (losses[name] - len(wins[name]), -gain(name), name))
+        if len(wins[best]) > 1:
+            by = f"is better most often: {len(wins[best])} times, by {number(gain(best))} on average"
+        else:
+            (record,) = wins[best]
+            low, high = sorted(abs(record[name]) for name in ("difference_low", "difference_high"))
+            by = f"gains most, over {_loser(record)}: {number(gain(best))} [{number(low)}, {number(high)}]"
+        return f"By {metric}, {best} {by}; {end}."
+
+
+def _loser(record: Mapping[str, Any]) -> str:
+    """The worse variant of a decided comparison."""
+    return str(record["against"] if record["better"] == record["variant"] else record["variant"])
 
 
 def _undecided(comparison: Comparison) -> str:
@@ -179,10 +197,8 @@ def _negated(difference: Estimate) -> Estimate:
     return Estimate(-difference.mean, -difference.high, -difference.low)
 
 
-#: Limit on sentences, above which comparisons are summarised.
-MOST_SENTENCES = 12
-#: Limit on the variants listed in a summary.
-MOST_RANKED = 12
+#: Limit on sentences besides the one on confidence, above which comparisons are summarised.
+MOST_SENTENCES = 4
 #: Verdicts in place of the better variant: no significant difference, and too few pairs of runs to test.
 NOT_SEPARATED, NOT_KNOWN = "not separated", "not known"
 UNDECIDED = (NOT_SEPARATED, NOT_KNOWN)

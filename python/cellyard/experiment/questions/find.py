@@ -103,11 +103,12 @@ class Find(Question):
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The value found at each point of the other axes, and the assumptions."""
         dimension = plan.dimension(self.axis)
-        sentences, records = [], []
+        answers: list[list[str]] = []
+        records = []
         for point in plan.points(without=dimension):
             search = Search(self, plan, runner, dimension, point)
             found = search.run()
-            sentences.append(self._sentence(plan, search, found))
+            answers.append(self._sentences(plan, search, found))
             low, high = (None, None) if found is None else search.fresh_interval(found)
             bracket = ("", "") if found is None else search.bracket(found)
             records.append(
@@ -124,19 +125,19 @@ class Find(Question):
                 }
             )
         metrics = [name for text in self.require for name in Condition(text).names]
-        return Answer(sentences, {"found": records}, tuple(dict.fromkeys(metrics)))
+        return Answer(_shortened(answers), {"found": records}, tuple(dict.fromkeys(metrics)))
 
-    def _sentence(self, plan: Plan, search: Search, found: int | None) -> str:
+    def _sentences(self, plan: Plan, search: Search, found: int | None) -> list[str]:
         where = f"At {search.point}: " if search.point.levels else ""
         requirement = f"{listed(list(self.require))} in {percent(self.share)} of the replications"
         if not search.size:
-            return f"{where}{'the' if where else 'The'} constraints exclude every value of {self.axis}."
+            return [f"{where}{'the' if where else 'The'} constraints exclude every value of {self.axis}."]
         if found is None:
             ends = f"{search.label(0)} to {search.label(search.size - 1)}"
-            return (
-                f"{where}{'no' if where else 'No'} value of {self.axis} tried from {ends} gives {requirement}. "
-                f"{search.assumption}"
-            )
+            return [
+                f"{where}{'no' if where else 'No'} value of {self.axis} tried from {ends} gives {requirement}.",
+                search.assumption,
+            ]
         low, _ = search.fresh_interval(found)
         (first, last), replications = search.bracket(found), plan.replications
         not_shown = "" if low >= self.share else f", but not {percent(self.share)}"
@@ -145,15 +146,29 @@ class Find(Question):
             f", and with {search.label(found - 1)} in {percent(search.share(found - 1))}" if has_neighbour else ""
         )
         end = "" if found else f"; this is the end of {self.axis}, and nothing beyond it was tried"
-        between = (
-            f"The {replications} replications place the border between {first} and {last}. " if first != last else ""
-        )
-        return (
-            f"{where}{'the' if where else 'The'} {self.want} {self.axis} that gives {requirement} is {search.label(found)}. "
-            f"The requirement holds there in {percent(search.share(found))} of {replications} replications{neighbour}{end}. "
+        border = f"The {replications} replications place the border between {first} and {last}."
+        return [
+            f"{where}{'the' if where else 'The'} {self.want} {self.axis} that gives {requirement} is {search.label(found)}.",
+            f"The requirement holds there in {percent(search.share(found))} of {replications} replications{neighbour}{end}.",
             f"In {replications} fresh replications, it holds in {percent(search.fresh_share(found))}, which shows a share of at "
-            f"least {percent(low)} (95 % confidence){not_shown}. {between}{search.assumption}"
-        )
+            f"least {percent(low)} (95 % confidence){not_shown}.",
+            *([border] if first != last else []),
+            search.assumption,
+        ]
+
+
+#: Limit on the sentences of an answer.
+MOST_SENTENCES = 5
+
+
+def _shortened(answers: Sequence[Sequence[str]]) -> list[str]:
+    """The sentences of a single point, or the first of each point as far as there is room; the table has all."""
+    if len(answers) == 1:
+        return list(answers[0])
+    first = [sentences[0] for sentences in answers]
+    if len(first) <= MOST_SENTENCES:
+        return first
+    return [*first[: MOST_SENTENCES - 1], f"The table has {len(first) - MOST_SENTENCES + 1} more points."]
 
 
 class Search:

@@ -28,6 +28,8 @@ from cellyard.statistics.inference import defined, estimate
 INFORMATIVE_HALF_WIDTH = 0.1
 #: Excess beyond 0 and 1 that no table shows.
 ROUNDING = 1e-5
+#: Limit on the metrics that have a sentence. The table has all.
+MOST_METRICS = 3
 #: Number of resamples of the bootstrap.
 RESAMPLES = 999
 
@@ -107,7 +109,8 @@ class Sensitivity(Question):
                     {"metric": metric, "axis": dimension.name, **dict(zip(names, map(_number, values), strict=True))}
                 )
             records += records_of_metric
-            sentences.append(_sentence(metric, records_of_metric))
+            if i < MOST_METRICS:
+                sentences.append(_sentence(metric, records_of_metric))
         sentences += _impossible_indices(records, plan, self.samples)
         points = self.samples * (len(plan.space) + 2)
         sentences.append(
@@ -141,7 +144,7 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
     if any(record["total"] is None for record in records) or all(record["total"] == 0 for record in records):
         return f"{metric} does not vary, so no axis influences it."
     ranked = sorted(records, key=lambda record: -record["total"])
-    totals = [f"{record['axis']} {_with_interval(record, 'total')}" for record in ranked]
+    total = _with_interval(ranked[0], "total")
     axis, alone = ranked[0]["axis"], _with_interval(ranked[0], "first")
     share = f"{alone} of the variance" if ranked[0]["first"] > 0 else f"no visible share of the variance ({alone})"
     other_highs = [record["total_high"] for record in ranked[1:] if record["total_high"] is not None]
@@ -151,7 +154,7 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
         if is_sure
         else f"Which axis has the largest influence on {metric} is not known, as intervals overlap"
     )
-    return f"{begin}. Total indices: {listed(totals)}. {axis} alone explains {share}."
+    return f"{begin}: the total index of {axis} is {total}. Alone it explains {share}."
 
 
 def _with_interval(record: Mapping[str, Any], order: str) -> str:
