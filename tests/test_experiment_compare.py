@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
 from cellyard import experiment as ex
 from cellyard.statistics.inference import estimate, holm, log_no_difference
 from known_answers import BASE, by, comparison, drawn
@@ -128,7 +129,10 @@ def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
 
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
-    assert answer.sentences[0] == "By efficiency, epd gains most, over tail-drop: 0.3017 [0.2931, 0.3103]; 1 not separated of 3 comparisons."
+    assert (
+        answer.sentences[0]
+        == "By efficiency, epd gains most, over tail-drop: 0.3017 [0.2931, 0.3103]; 1 not separated of 3 comparisons."
+    )
     assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
 
 

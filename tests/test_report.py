@@ -231,12 +231,8 @@ def test_the_page_begins_with_the_answer_of_the_document(shown: Page, folder: Pa
     lines = "\n".join(f"{k}. {one}" for k, one in enumerate(document["answer"], 1))
     assert f"## Answer\n\n{lines}\n\n![" in text
     assert text.index("](policies.png)") < text.index("## Behind the answer")
-    assert (
-        shown.elements.index(("figure", {"id": "fig-policies"}))
-        < [
-            place for place, (_, attributes) in enumerate(shown.elements) if attributes.get("id") == "behind-the-answer"
-        ][0]
-    )
+    ids = [attributes["id"] for _, attributes in shown.elements if "id" in attributes]
+    assert ids.index("answer") < ids.index("fig-policies") < ids.index("behind-the-answer")
     first = document["rows"][-1]["simulated"]
     assert all(isinstance(first[metric], float) for metric in ("efficiency", "fairness"))
 
@@ -335,8 +331,8 @@ def test_the_summary_has_the_same_content_in_markdown(folder: Path, document: di
         assert f"- **{verdict}**: {claim['text']}\n  {claim['evidence']}.\n" in text
     assert text.count("- **") == len(document["claims"]) + len(STUDY.info["assumed"])
     headings = re.findall("^## (.*)$", text, re.M)
-    first = ["Answer", "Behind the answer", "Agreement", "Claims", "Not matched", "Assumed", "Figures"]
-    assert headings == [*first, *(f"Table {name}" for name in TABLES)]
+    titles = ["Answer", "Behind the answer", "Agreement", "Claims", "Not matched", "Assumed", "Figures"]
+    assert headings == [*titles, *(f"Table {name}" for name in TABLES)]
     behind = text.split("## Behind the answer")[1].split("## Agreement")[0]
     named = [line.split(" | ")[1] for line in behind.splitlines() if line.startswith("| ")]
     numbers = [one["what"] for one in document["numbers"]]

@@ -95,7 +95,7 @@ def contrast(plus: Iterable[Runs], minus: Iterable[Runs], centre: float, compari
 def average(runs: Runs, centre: float) -> Difference:
     """The mean over the replications that define a number, with its 95 % interval; ``centre`` if none does."""
     defined = [one for one in runs if one is not None]
-    return difference.of(defined) if defined else Difference(centre)
+    return difference.from_values(defined) if defined else Difference(centre)
 
 
 def within(value: Difference, digits: int = 2) -> str:
