@@ -100,7 +100,7 @@ def number_axis(axes: Axes, values: Sequence[float], *, ratio: bool | None = Non
     else:
         start = 0.0 if 0 <= low <= NEAR_ZERO * high else low
         margin = MARGIN * (high - start) or 0.5
-        axes.set_xlim(start - margin * (start == low), high + margin)
+        axes.set_xlim(start - margin * (start == low), high + 1.8 * margin)  # room for marks that are shifted
     axis.set_major_formatter(FuncFormatter(lambda value, place: number_tick(value)))
     axis.set_minor_formatter(NullFormatter())
     if ticks := _ticks(axes, known):
