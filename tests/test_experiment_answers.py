@@ -108,7 +108,7 @@ def test_compare_lists_the_best_variants_with_their_gains_and_counts_the_others(
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
     assert answer.sentences[0] == (
-        "By goodput_mbps, 1150 cells is better most often: 2 times, by 15000 on average; 2 not separated of 30 comparisons."
+        "Best in goodput_mbps is 1150 cells: better in 2 comparisons, by 15000 on average; of 30 comparisons, 2 not separated."
     )
 
 

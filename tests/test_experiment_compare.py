@@ -131,7 +131,7 @@ def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
     assert answer is not None
     assert (
         answer.sentences[0]
-        == "By efficiency, epd gains most, over tail-drop: 0.3017 [0.2931, 0.3103]; 1 not separated of 3 comparisons."
+        == "Best in efficiency is epd: 0.3017 [0.2931, 0.3103] better than tail-drop; of 3 comparisons, 1 not separated."
     )
     assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
 
@@ -154,8 +154,8 @@ def test_many_comparisons_give_at_most_five_sentences(count: int) -> None:
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None and len(answer.tables["comparisons"]) == 6 * count
     assert len(answer.sentences) == min(count, 4) + 1
-    first = "By m0, 4000 cells is better most often: 3 times, by 0.28"
-    assert answer.sentences[0].startswith(first) and "every comparison is separated." in answer.sentences[0]
+    first = "Best in m0 is 4000 cells: better in 3 comparisons, by 0.28"
+    assert answer.sentences[0].startswith(first) and "all comparisons are separated." in answer.sentences[0]
     assert ("The table has 2 more metrics." in answer.sentences[-2]) == (count == 6)
 
 

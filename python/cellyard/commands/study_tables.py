@@ -108,7 +108,9 @@ def notes(rows: Rows) -> list[str]:
 def agreement(summary: Mapping[str, Any], *, groups: bool = True) -> Table:
     """Agreement by metric and, with ``groups``, by table and group, without columns that single runs lack."""
     records = [
-        {"metric": m, **record} for m, whole in summary.items() for record in (whole, *(whole["groups"] if groups else ()))
+        {"metric": m, **record}
+        for m, whole in summary.items()
+        for record in (whole, *(whole["groups"] if groups else ()))
     ]
     columns = [field("metric"), Column("rows of", group_label)]
     compared = [name for name in AGREEMENT if any(record[name] is not None for record in records)]
@@ -142,7 +144,9 @@ def evidence(found: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _interval() -> Column:
-    return Column("95 % interval", lambda item: format_range(None if item["low"] is None else (item["low"], item["high"])))
+    return Column(
+        "95 % interval", lambda item: format_range(None if item["low"] is None else (item["low"], item["high"]))
+    )
 
 
 def outliers(far: Sequence[tuple[Row, str]], replications: int) -> Table:

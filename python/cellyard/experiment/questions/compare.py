@@ -163,21 +163,21 @@ class Compare(Question):
         verdicts = [record["better"] for record in of_metric]
         undecided = [f"{verdicts.count(verdict)} {verdict}" for verdict in UNDECIDED if verdict in verdicts]
         comparisons = counted(len(of_metric), "comparison")
-        end = f"{' and '.join(undecided)} of {comparisons}" if undecided else "every comparison is separated"
+        end = f"of {comparisons}, {' and '.join(undecided)}" if undecided else "all comparisons are separated"
         if not wins:
-            return f"By {metric}, no variant is better: {end}."
+            return f"In {metric} no variant is better: {end}."
 
         def gain(name: str) -> float:
             return fmean(abs(record["difference"]) for record in wins[name])
 
         best = min(wins, key=lambda name: (losses[name] - len(wins[name]), -gain(name), name))
         if len(wins[best]) > 1:
-            by = f"is better most often: {len(wins[best])} times, by {number(gain(best))} on average"
+            by = f"better in {len(wins[best])} comparisons, by {number(gain(best))} on average"
         else:
             (record,) = wins[best]
             low, high = sorted(abs(record[name]) for name in ("difference_low", "difference_high"))
-            by = f"gains most, over {_loser(record)}: {number(gain(best))} [{number(low)}, {number(high)}]"
-        return f"By {metric}, {best} {by}; {end}."
+            by = f"{number(gain(best))} [{number(low)}, {number(high)}] better than {_loser(record)}"
+        return f"Best in {metric} is {best}: {by}; {end}."
 
 
 def _loser(record: Mapping[str, Any]) -> str:
