@@ -221,6 +221,8 @@ def test_more_points_than_memory_allows(cli: Cli, lan: Path) -> None:
 
 def test_unreadable_and_missing_files(cli: Cli, tmp_path: Path) -> None:
     refused(cli("run", "missing.toml"), "missing.toml: cannot read: No such file")
+    refused(cli("run", "lan-5"), "; `cellyard example lan-5 > lan-5.toml` writes this example")
+    refused(cli("experiment", "check", "buffer.toml"), "; `cellyard example --experiments buffer > buffer.toml` writes")
     refused(cli("check", tmp_path), "cannot read: Is a directory")
     (tmp_path / "latin.toml").write_bytes(b'name = "a"\n# caf\xe9\n')
     refused(cli("run", "latin.toml"), "latin.toml:2: not a text in UTF-8")

@@ -144,7 +144,8 @@ class Workers(AbstractContextManager["Workers"]):
             client.__init__(address, timeout=ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError, KeyError) as error:
             client.status = "closed"  # or it complains when it is forgotten
-            why = f"no cluster answers within {ANSWER_SECONDS:.0f} s" if isinstance(error, OSError) else str(error)
+            silent = f"no cluster answers within {ANSWER_SECONDS:.0f} s; check the address, and that its scheduler runs"
+            why = silent if isinstance(error, OSError) else str(error)
             raise UsageError(f"{self.name}: {why}") from None
         return client
 

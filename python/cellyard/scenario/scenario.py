@@ -339,6 +339,15 @@ def _remedy(problem: Problem) -> str:
     return f"; {path}=default removes it"
 
 
+def _how_to_write(path: Path) -> str:
+    """The command that writes an example to a file, if a missing file has its name; otherwise empty."""
+    stem = path.name.removesuffix(".toml")
+    for folder, option in (("examples", ""), ("experiment/examples", "--experiments ")):
+        if stem.isascii() and (Path(__file__).parent.parent / folder / f"{stem}.toml").is_file():
+            return f"; `cellyard example {option}{stem} > {stem}.toml` writes this example"
+    return ""
+
+
 def read_text(path: Path) -> str:
     """Text of a file of limited size, ``-`` for standard input; raises `UsageError` saying why it cannot be read."""
     name = printable(str(path))
@@ -350,6 +359,8 @@ def read_text(path: Path) -> str:
         if len(raw) > MAX_FILE_BYTES:
             raise UsageError(f"{name}: larger than the limit of {MAX_FILE_BYTES} bytes")
         return raw.decode("utf-8-sig")  # some editors on Windows write a byte order mark
+    except FileNotFoundError as error:
+        raise UsageError(f"{name}: cannot read: {error.strerror}{_how_to_write(path)}") from None
     except OSError as error:
         raise UsageError(f"{name}: cannot read: {error.strerror or error}") from None
     except UnicodeEncodeError:

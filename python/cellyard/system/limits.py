@@ -28,7 +28,7 @@ MOST_SEED = 2**63 - 1
 MEMORY_SHARE = 0.5
 #: Files where Linux reports the memory limit of a group of processes.
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]i?)?B\s*")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(k|[kK]i|[MGT]i?)?B\s*")
 _LARGEST_SIZE = 2**63
 
 
@@ -37,11 +37,11 @@ def memory_bytes(value: str | int | None) -> int | None:
 
     Raises `UsageError` for anything else.
 
-    >>> memory_bytes("4GB"), memory_bytes("1.5 GiB"), memory_bytes(1000)
-    (4000000000, 1610612736, 1000)
+    >>> memory_bytes("4GB"), memory_bytes("1.5 GiB"), memory_bytes("1 KiB"), memory_bytes(1000)
+    (4000000000, 1610612736, 1024, 1000)
     >>> memory_bytes("4")
     Traceback (most recent call last):
-    cellyard.errors.UsageError: memory = '4': must be a size such as 4GB or 500 MiB, at least 1 byte
+    cellyard.errors.UsageError: memory = '4': must be a size such as 4GB or 500 MiB, at least 1 byte; units: B, kB, MB, ..., KiB, MiB, ...
     """
     if value is None:
         machine = _machine_bytes()
@@ -56,11 +56,14 @@ def size_bytes(name: str, value: str | int) -> int:
         if found := _SIZE.fullmatch(value):
             number, unit = found.groups()
             scale = 1024 if unit and unit.endswith("i") else 1000
-            size = int(float(number) * scale ** (" kMGT".index(unit[0]) if unit else 0))
+            size = int(float(number) * scale ** (" kMGT".index(unit[0].replace("K", "k")) if unit else 0))
     else:
         size = whole(name, value, most=_LARGEST_SIZE - 1)
     if size is None or not 0 < size < _LARGEST_SIZE:
-        raise UsageError(f"{name} = {shown(value)}: must be a size such as 4GB or 500 MiB, at least 1 byte")
+        raise UsageError(
+            f"{name} = {shown(value)}: must be a size such as 4GB or 500 MiB, at least 1 byte; "
+            "units: B, kB, MB, ..., KiB, MiB, ..."
+        )
     return size
 
 
