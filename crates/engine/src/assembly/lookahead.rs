@@ -16,8 +16,8 @@ pub struct Lookaheads {
     pub to_host: Span,
     /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
     pub host_to_host: Span,
-    /// Shortest time from an event at a host until a cell it sends is at a port, or an RM cell at a
-    /// place with feedback.
+    /// Shortest time from an event at a host to the first effect of a cell that it sends: its
+    /// arrival at a port, or feedback to it if it is an RM cell.
     pub host_to_feedback: Span,
 }
 
@@ -27,7 +27,7 @@ struct HostToHost {
     to_first: Option<(usize, Span)>,
     /// The last port, and the time from the arrival there to the host.
     from_last: Option<(usize, Span)>,
-    /// Time from host to host.
+    /// Time of a cell from host to host, without queueing.
     whole: Span,
 }
 
@@ -57,7 +57,8 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
             let from = plan.roles.port_of[link];
             let takes = plan.cell_ticks(link) + hop.latency;
             ahead += takes;
-            // Feedback to a backward RM cell at a place must be known when the cell is delivered.
+            // A backward RM cell may receive feedback here, between stations. The feedback must be
+            // known when the cell is delivered.
             for point in &hops.extras[i].feedback_points {
                 if let (Some(after), Some(_)) = (point.after, point.feedback_from) {
                     to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
@@ -74,7 +75,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
                     after.push(PortDelay {
                         port: port as usize,
                         from,
-                        takes,
+                        delay: takes,
                     });
                 }
                 (Next::Port { port, .. }, None) => {
@@ -111,40 +112,42 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
     }
 }
 
-/// An arrival at port `from` may cause one at `port`, no sooner than `takes` later.
+/// An arrival at port `from` may cause one at `port`, no sooner than `delay` later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct PortDelay {
     port: usize,
     from: usize,
-    takes: Span,
+    delay: Span,
 }
 
 /// Stores the shortest time for each pair of ports.
 fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<PortDelay>) {
     after.sort_unstable();
     after.dedup_by_key(|a| (a.port, a.from));
-    for PortDelay { port, from, takes } in after {
-        of_ports[port].from_ports.push((from as u32, takes));
+    for PortDelay { port, from, delay } in after {
+        of_ports[port].from_ports.push((from as u32, delay));
     }
 }
 
-/// Consequence at a port of a cell on `way` that its host answers at once on the way `back`.
-/// Without a port there, the consequence is that of the other host's answer.
+/// Delay from the last port of `way` to the first port that the answer of its host reaches.
+///
+/// The host answers at once. The answer travels on `back`. If `back` has no port, the other host
+/// answers in turn, and that answer reaches the first port of `way`.
 ///
 /// A VC answers only its own arrivals; other VCs at its hosts can only delay it. RM cells take the
 /// paths of frames.
 fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<PortDelay> {
     let (from, arrives) = way.from_last?;
-    // No overflow: both ways of a VC, added to the run, end before `Time::LATEST`. The reader
-    // checks this (`scenario/time_limit.rs`).
-    let (port, takes) = match back.to_first {
-        Some((port, takes)) => (port, arrives + takes),
+    // No overflow: the duration of the run and the delays of both ways of a VC add up to less than
+    // `Time::LATEST`. The reader checks this (`scenario/time_limit.rs`).
+    let (port, delay) = match back.to_first {
+        Some((port, delay)) => (port, arrives + delay),
         None => {
-            let (port, takes) = way.to_first?;
-            (port, arrives + back.whole + takes)
+            let (port, delay) = way.to_first?;
+            (port, arrives + back.whole + delay)
         }
     };
-    Some(PortDelay { port, from, takes })
+    Some(PortDelay { port, from, delay })
 }
 
 #[cfg(test)]
@@ -184,8 +187,8 @@ vc = [{{ from = "{from}", to = "b", traffic = {{ kind = "tcp" }} }}]
     #[test]
     fn where_no_port_is_on_the_way_back_a_port_hears_from_itself_a_round_trip_later() {
         let cell = |mbps: u64| BitRate(mbps * 1_000_000).cell_time();
-        // Two cell times of each link: one each on the way there, and one each back, where the
-        // faster link follows the slower.
+        // A round trip has two propagation delays and two cell times of each link. On the way back
+        // the faster link follows the slower one, so no cell can queue there.
         let round = Span::from_milliseconds(6) + cell(10) * 2 + cell(100) * 2;
         let expected: Vec<_> = (0..3).map(|port| vec![(port, round)]).collect();
         assert_eq!(causes(&pairs(", count = 3", "a")), expected);
@@ -194,7 +197,8 @@ vc = [{{ from = "{from}", to = "b", traffic = {{ kind = "tcp" }} }}]
     #[test]
     fn vcs_that_share_a_host_cause_nothing_of_each_other() {
         let found = causes(&pairs("", "a"));
-        // The ports to the three hosts. The way back to `a` is shared, and so has a port too.
+        // The three ports to the hosts `b` carry data. The ACKs share the link back to `a`, so it
+        // has a port that can queue as well.
         let mut of_data = found.iter().filter(|causes| causes.len() == 1);
         assert_eq!(found.len(), 4);
         assert_eq!(of_data.clone().count(), 3, "{found:?}");

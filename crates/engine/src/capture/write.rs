@@ -145,9 +145,10 @@ impl Capture {
         }
     }
 
-    /// Takes the cells before `before`. Returns their runs, and for each cell its time, run and
-    /// number there, ordered by time. No two cells leave a link at one instant.
-    #[allow(clippy::type_complexity)] // as described
+    /// Removes the cells that depart before `before`, and returns two lists. The first has the runs
+    /// of cells. The second has an entry for each cell, ordered by time: its time, the index of its
+    /// run, and its number in that run. No two cells leave a link at one instant.
+    #[allow(clippy::type_complexity)] // the two lists described above
     fn due_cells(&mut self, before: Time) -> (Vec<(FlowId, Run)>, Vec<(Time, u32, u32)>) {
         let cells = std::mem::take(&mut self.cells);
         let mut due = Vec::new();

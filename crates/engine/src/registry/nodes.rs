@@ -91,7 +91,7 @@ const OF_LINK: &[Parameter] = &[
             fair_shares: false,
         },
         Required,
-        "Cell rate of the line; all 53 bytes of a cell count (155.52 Mbps raw, 149.76 Mbps SDH payload).",
+        "Rate of the line, counting all 53 bytes of each cell. A line of 155.52 Mbps with SDH framing carries 149.76 Mbps of cells.",
     ),
     parameter(
         "delay",

@@ -154,7 +154,7 @@ pub(super) static MEASURE: &[Component] = &[Component {
                 max: MAX_RATE,
                 fair_shares: true,
             },
-            Derived("none: efficiency is undefined"),
+            Derived("none; efficiency is then undefined"),
             "Largest possible sum of the TCP VCs' goodputs. With \"fair shares\", it is the sum of max-min fair shares of the links.",
         ),
     ],

@@ -219,7 +219,7 @@ pub struct Link {
     pub from: String,
     /// Host or switch that the link enters.
     pub to: String,
-    /// Cell rate of the line.
+    /// Rate of the line, counting all 53 bytes of each cell.
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Span,
