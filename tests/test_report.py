@@ -168,7 +168,7 @@ def test_omitted_figures_are_counted_and_drawing_reports_its_progress(
     sentence = "4 of the study's 8 figures: the others show rows that were not run."
     assert sentence in shown.text("p") and sentence in (folder / "README.md").read_text(encoding="utf-8")
     assert study_report.undrawn_note(STUDY, 8) == ""
-    assert study_report.undrawn_note(STUDY, 0).startswith("None of the study's 8 figures: ")
+    assert study_report.undrawn_note(STUDY, 0).startswith("None of the study's 8 figures: all show")
 
     monkeypatch.setattr(study_report, "LINE_SECONDS", 0.0)
     rows = Rows(replace(row, simulated={"efficiency": 0.5, "fairness": 0.5}) for row in STUDY.tables["4"].rows)
@@ -322,7 +322,7 @@ def test_rows_not_matched_are_those_far_outside_and_all_outside_are_marked(
 def test_the_summary_has_the_same_content_in_markdown(folder: Path, document: dict[str, Any]) -> None:
     text = (folder / "README.md").read_text(encoding="utf-8")
     command = "cellyard study report ubr-plus --table 1 --table 2-3"
-    assert f"Written by `{command}` with 1 replications, of which `simulated` is the median, seed 1, " in text
+    assert f"Written by `{command}` with 1 replications (simulated values are medians), seed 1, " in text
     far = {key: distance for key, distance in judged_apart(document).items() if distance > 0.1}
     listed = [line.split(" | ") for line in text.split("## Not matched")[1].splitlines() if line.startswith("| ")]
     assert [(table[2:], row, metric) for table, row, metric, *_ in listed[2:]] == sorted(far, key=lambda key: -far[key])
@@ -564,7 +564,7 @@ def test_the_rows_that_make_half_of_an_error_are_named_the_worst_first() -> None
     rows = Rows(
         Row("t", {"n": n}, {"efficiency": 0.5}, simulated={"efficiency": 0.5 + error}) for n, error in errors.items()
     )
-    sentence = "Half of the error in efficiency comes from 1 of 4 rows: table t (2) 50 %."
+    sentence = "At least half of the error in efficiency comes from 1 of 4 rows: table t (2) 50 %."
     assert where_errors_come_from(study, rows) == [sentence]
     assert where_errors_come_from(study, rows.where(n=(1, 3)))[0].endswith("1 of 2 rows: table t (3) 67 %.")
     assert not where_errors_come_from(study, rows.where(n=4))

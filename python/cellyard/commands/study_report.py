@@ -105,7 +105,7 @@ def undrawn_note(study: Study, drawn: int) -> str:
     rows = Rows(replace(row, simulated=anything) for table in study.tables.values() for row in table.rows)
     of_all = len(list(plot_rows.drawings(study, rows)))
     return (
-        f"{drawn or 'None'} of the study's {of_all} figures: the others show rows that were not run."
+        f"{drawn or 'None'} of the study's {of_all} figures: {'the others' if drawn else 'all'} show rows that were not run."
         if drawn < of_all
         else ""
     )

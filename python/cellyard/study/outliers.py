@@ -59,7 +59,7 @@ def where_errors_come_from(study: Study, rows: Rows) -> list[str]:
                 break
         first = "; those with the most" if len(named) > MOST_ROWS else ""
         sentences.append(
-            f"Half of the error in {metric} comes from {len(named)} of {len(errors)} rows{first}: {'; '.join(named[:MOST_ROWS])}."
+            f"At least half of the error in {metric} comes from {len(named)} of {len(errors)} rows{first}: {'; '.join(named[:MOST_ROWS])}."
         )
     return sentences
 
