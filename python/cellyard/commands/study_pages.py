@@ -21,8 +21,8 @@ NUMBERS_CAPTION = (
     "An interval needs six replications."
 )
 EVIDENCE_CAPTION = (
-    "Replications with one number share their random numbers, so differences are taken replication by replication. Intervals of "
-    "several candidates hold together at 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are separated."
+    "Differences are means over replications with common random numbers. The intervals of several candidates have a joint "
+    "confidence of 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are separated."
 )
 
 
