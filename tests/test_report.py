@@ -324,7 +324,11 @@ def test_the_summary_has_the_same_content_in_markdown(folder: Path, document: di
     command = "cellyard study report ubr-plus --table 1 --table 2-3"
     assert f"Written by `{command}` with 1 replications (simulated values are medians), seed 1, " in text
     far = {key: distance for key, distance in judged_apart(document).items() if distance > 0.1}
-    listed = [line.split(" | ") for line in text.split("## Not matched")[1].splitlines() if line.startswith("| ")]
+    listed = [
+        line.split(" | ")
+        for line in text.split("## Not matched")[1].split("\n## ")[0].splitlines()
+        if line.startswith("| ")
+    ]
     assert [(table[2:], row, metric) for table, row, metric, *_ in listed[2:]] == sorted(far, key=lambda key: -far[key])
     for claim in document["claims"]:
         verdict = "holds" if claim["holds"] else "refuted"

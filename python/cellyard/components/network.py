@@ -33,7 +33,7 @@ class Measure(Component):
             ns, ticks. Default: the rest of the run.
         max_goodput: Largest possible sum of the TCP VCs' goodputs. With "fair shares", it is the sum of max-min
             fair shares of the links. Allowed: "1 bps" to "1 Tbps", or "fair shares"; units: bps, kbps, Mbps, Gbps,
-            Tbps, cells/s. Default: none: efficiency is undefined.
+            Tbps, cells/s. Default: none; efficiency is then undefined.
     """
 
     warm_up: str = "0 s"
@@ -120,8 +120,9 @@ class Link(Component):
         from_: Node that the link leaves. A group makes one link per member, pairwise if both ends are groups.
             Allowed: the name of a host or switch. Required.
         to: Node that the link reaches. Allowed: the name of a host or switch. Required.
-        rate: Cell rate of the line; all 53 bytes of a cell count (155.52 Mbps raw, 149.76 Mbps SDH payload).
-            Allowed: "1 kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Required.
+        rate: Rate of the line, counting all 53 bytes of each cell. A line of 155.52 Mbps with SDH framing carries
+            149.76 Mbps of cells. Allowed: "1 kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
+            Required.
         delay: Propagation delay. Allowed: "0 s" to "1000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
         duplex: Whether there is also a link back, with the same rate and delay. Default: ``true``.
         lose_frames: Data frames to lose, numbered from 0 as they enter the link; retransmissions count. Allowed: a
