@@ -131,7 +131,7 @@ def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
     assert answer is not None
     assert (
         answer.sentences[0]
-        == "Best in efficiency is epd: 0.3017 [0.2931, 0.3103] better than tail-drop; of 3 comparisons, 1 not separated."
+        == "Best in efficiency is epd: 0.3017 [0.2882, 0.3153] better than tail-drop; of 3 comparisons, 1 not separated."
     )
     assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
 

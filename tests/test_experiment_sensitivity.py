@@ -50,7 +50,7 @@ def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
         assert record["total"] == pytest.approx(total, abs=0.03)
         assert record["first_low"] - 0.02 <= first <= record["first_high"] + 0.02
         assert record["total_low"] - 0.02 <= total <= record["total_high"] + 0.02
-    assert outcome.text.startswith("x1 has the largest influence on efficiency. Total indices: ")
+    assert outcome.text.startswith("x1 has the largest influence on efficiency: the total index of x1 is ")
 
 
 def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:

@@ -45,11 +45,12 @@ def zero_loss(rows: Rows) -> Verdict:
         total = {sources: sources * window_cells(window) for sources in queue}
         holds &= all(queue[n] <= total[n] for n in queue) and all(queue[a] < queue[b] for a, b in pairwise(queue))
         missing += [total[n] - queue[n] for n in queue if total[n] > 2 * ROUND_TRIP_CELLS]
-        parts.append(f"{window} bytes " + ", ".join(f"N = {n}: {queue[n]:.0f} of {total[n]}" for n in queue))
+        parts.append(f"With {window} bytes, " + ", ".join(f"N = {n}: {queue[n]:.0f} of {total[n]}" for n in queue))
     return Verdict(
         holds and max(missing) < 1.1 * ROUND_TRIP_CELLS,
-        f"longest queue with unlimited buffers, of the sum of the windows, in cells: {'; '.join(parts)}. Where the sum exceeds two round "
-        f"trips of {ROUND_TRIP_CELLS} cells, the queue is at most {max(missing):.0f} cells less: what is in flight does not wait",
+        "Longest queue with unlimited buffers, of the sum of the windows, in cells, by window. "
+        f"{'. '.join(parts)}. Where the sum exceeds two round trips of {ROUND_TRIP_CELLS} cells, the queue is at most "
+        f"{max(missing):.0f} cells less: what is in flight does not wait",
     )
 
 
@@ -79,9 +80,10 @@ def round_trip_needed(rows: Rows) -> Verdict:
             value > 0.98 * best if share >= 1 else value < (share + 0.05) * best for share, value in of.items()
         )
         parts.append(
-            f"{sources} source{'s' * (sources > 1)} " + ", ".join(f"{share:g}: {e:.2f}" for share, e in of.items())
+            f"With {sources} source{'s' * (sources > 1)}, "
+            + ", ".join(f"{share:g}: {e:.2f}" for share, e in of.items())
         )
-    return Verdict(holds, f"efficiency by the sum of the windows in round trips of the link, {'; '.join(parts)}")
+    return Verdict(holds, f"Efficiency by the sum of the windows in round trips of the link. {'. '.join(parts)}")
 
 
 @claim("Timer granularity is the key in determining the time lost.", "granularity")
@@ -95,8 +97,8 @@ def timers(rows: Rows) -> Verdict:
     means = ", ".join(f"{ms} ms: {mean(chosen.where(granularity_ms=ms).values('efficiency')):.2f}" for ms in order)
     return Verdict(
         _mostly(down, of) and max(ends) < -0.1,
-        f"mean efficiency with ticks of {means}; lower with the next coarser in {down} of {of} steps, from first to last by "
-        f"{-max(ends):.2f} to {-min(ends):.2f}",
+        f"Mean efficiency with ticks of {means}. The next coarser tick lowers it in {down} of {of} steps. From the finest to the coarsest "
+        f"it falls by {-max(ends):.2f} to {-min(ends):.2f}",
     )
 
 
@@ -122,7 +124,7 @@ def _told(rows: Rows, metric: str) -> str:
         parts.append(
             f"in {up} of {of} pairs {whose} ({mean(gains):+.3f} on average, {min(gains):+.2f} to {max(gains):+.2f})"
         )
-    return f"higher with EPD {', '.join(parts)}"
+    return f"Higher with EPD {'. Higher with EPD '.join(parts)}"
 
 
 @claim("EPD improves the throughput of UBR.", "ubr", "buffers")
@@ -133,7 +135,7 @@ def epd_efficiency(rows: Rows) -> Verdict:
     few = small.gains("efficiency", "epd", "no", "yes")
     return Verdict(
         _mostly(*count(gain > 0 for gain in gains)) and mean(gains) > 0,
-        f"{_told(rows, 'efficiency')}; with up to 3000 cells {mean(few):+.3f}",
+        f"{_told(rows, 'efficiency')}. With up to 3000 cells it changes by {mean(few):+.3f}",
     )
 
 
@@ -162,8 +164,8 @@ def _needs(rows: Rows, most: float) -> tuple[bool, str]:
         chosen = rows.where(tbe_cells=tbe)
         held.append(max(chosen.values("queue_round_trips")) <= most)
         of = ", ".join(f"N = {row['sources']}: {row.simulated['queue_round_trips']:.1f}" for row in chosen)
-        told.append(f"TBE = {tbe} {of}")
-    return any(held), "; ".join(told)
+        told.append(f"With TBE = {tbe}, {of}")
+    return any(held), ". ".join(told)
 
 
 @claim(
@@ -172,14 +174,14 @@ def _needs(rows: Rows, most: float) -> tuple[bool, str]:
 def four_round_trips(rows: Rows) -> Verdict:
     """Observations About ABR, second to fourth points; sources that all start together, the worst of cases."""
     holds, told = _needs(rows.where(table="abr-sources", vbr="yes"), 4)
-    return Verdict(holds, f"longest queue beside VBR in round trips of 30 ms, with a feedback delay of 10 ms: {told}")
+    return Verdict(holds, f"Longest queue beside VBR in round trips of 30 ms, with a feedback delay of 10 ms. {told}")
 
 
 @claim("Without VBR buffers of three round trips will do.", "abr-sources")
 def three_round_trips(rows: Rows) -> Verdict:
     """Observations About ABR, fourth point."""
     holds, told = _needs(rows.where(table="abr-sources", vbr="no"), 3)
-    return Verdict(holds, f"longest queue without VBR in round trips of 30 ms, with a feedback delay of 10 ms: {told}")
+    return Verdict(holds, f"Longest queue without VBR in round trips of 30 ms, with a feedback delay of 10 ms. {told}")
 
 
 @claim("Under many circumstances buffers of one round trip may do.", "abr-sources", "abr-delays")
@@ -212,8 +214,8 @@ def need(rows: Rows) -> Verdict:
     *named, by_sources = factors.values()
     return Verdict(
         by_sources < 1.5 < max(named),
-        "the longest queue in cells is multiplied by "
-        + ", ".join(f"{value:.1f} by {name}" for name, value in factors.items()),
+        "What the longest queue in cells is multiplied by. "
+        + ". ".join(f"{name[0].upper()}{name[1:]}: {value:.1f}" for name, value in factors.items()),
     )
 
 
@@ -236,7 +238,7 @@ def loss_tells_little(rows: Rows) -> Verdict:
     told = ", ".join(f"{loss:.2f} %: {throughput:.1f}" for loss, throughput in sorted(values))
     return Verdict(
         of > 0 and 5 * both >= of,
-        f"of two rows with loss the one with more of it has the higher throughput in {both} of {of} pairs; Mb/s by cell loss ratio, {told}",
+        f"Of two rows with loss, the one with more loss has the higher throughput in {both} of {of} pairs. Mb/s by cell loss ratio: {told}",
     )
 
 

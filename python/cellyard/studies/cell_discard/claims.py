@@ -72,11 +72,13 @@ def fifty_sources(rows: Rows) -> Verdict:
         gains[sources] = mean(goodput[policy] for policy in BETTER) - goodput["tail-drop"]
     for size in SIZES:
         chosen = rows.where(table="sources", sources=50, mss_bytes=size)
-        fair.append(f"MSS {size}: goodput {told(of(chosen, 'goodput'))}; fairness {told(of(chosen, 'fairness'))}")
+        fair.append(
+            f"With fifty and an MSS of {size}, goodput: {told(of(chosen, 'goodput'))}. Fairness: {told(of(chosen, 'fairness'))}"
+        )
     return Verdict(
         gains[50] > EQUAL and gains[50] > gains[10],
         f"EPD, FBA and RED gain {gains[10]:+.3f} of goodput with ten sources and {gains[50]:+.3f} with fifty, over both segment sizes. "
-        f"With fifty, {'; '.join(fair)}, where the first segments of all sources together exceed the buffer and most runs never get going",
+        f"{'. '.join(fair)}. There the first segments of all sources exceed the buffer, and most runs never get going",
     )
 
 
@@ -99,7 +101,8 @@ def lan_queue(rows: Rows) -> Verdict:
     lowest = all(min(values, key=lambda policy: values[policy]) == "red" for values in queue.values())
     less = all(values["red"] < 0.75 * mean(values[each] for each in POLICIES[:3]) for values in queue.values())
     return Verdict(
-        lowest and less, f"mean queue in cells, {_sizes(queue, 0)} (text: RED 2800 and 4000, others 5500 and 6200)"
+        lowest and less,
+        f"Mean queue in cells, {_sizes(queue, 0)}. The text has 2800 and 4000 with RED, 5500 and 6200 with the others",
     )
 
 
@@ -219,9 +222,10 @@ def best_parameters(rows: Rows) -> Verdict:
         short.append(ranked[0][1] - values[given])
         place = list(values).index(given) + 1
         parts.append(
-            f"{environment} {named('drop_policy', policy)}: place {place} of {len(ranked)}, {short[-1]:.3f} behind {ranked[0][0]}"
+            f"On the {environment}, {named('drop_policy', policy)} is in place {place} of {len(ranked)}, {short[-1]:.3f} behind "
+            f"{ranked[0][0]}"
         )
-    return Verdict(max(short) < 2 * EQUAL, "; ".join(parts))
+    return Verdict(max(short) < 2 * EQUAL, ". ".join(parts))
 
 
 @claim("Where data and ACKs share a VC, a mark on data can discard an ACK, and RED suffers.", "two-way")

@@ -39,9 +39,9 @@ def _guarantees(rows: Rows, scheme: int, metric: str = "throughput_mbps") -> tup
         all_kept &= held == of
         least.append(worst)
         parts.append(
-            f"{network}: {held} of {of}, the least {_throughput(worst, metric):.2f} Mb/s of {worst['mcr_mbps']} ({worst['vc']})"
+            f"In {network} {held} of {of} do, and {worst['vc']} is the worst: {_throughput(worst, metric):.2f} Mb/s of {worst['mcr_mbps']}"
         )
-    return all_kept, f"VCs that get their MCR within {SLACK:.0%}: " + "; ".join(parts), least
+    return all_kept, f"VCs that get their MCR within {SLACK:.0%}. " + ". ".join(parts), least
 
 
 @claim("Scheme one guarantees every VC its minimum rate.", *NETWORKS)
@@ -92,9 +92,9 @@ def two_shares_equally(rows: Rows) -> Verdict:
     for network in NETWORKS:
         chosen = rows.where(table=network, scheme=2)
         off[network] = max(abs(_throughput(row) - float(row.simulated["ideal_mbps"])) for row in chosen)
-        parts.append(f"{network} {_spread(chosen):.2f} Mb/s apart, at most {off[network]:.2f} from the ideal")
+        parts.append(f"In {network} {_spread(chosen):.2f} Mb/s apart, at most {off[network]:.2f} from the ideal")
     holds = spread <= 0.8 and off["peer-to-peer"] <= 1 and off["tcp-udp"] <= 1 and off["chain"] <= 1.5
-    return Verdict(holds, "excess by VC: " + "; ".join(parts))
+    return Verdict(holds, "The excesses of the VCs. " + ". ".join(parts))
 
 
 @claim("Scheme one favours VCs with lower minimum rates.", "peer-to-peer")
@@ -151,7 +151,7 @@ def beat_downs(rows: Rows) -> Verdict:
     return Verdict(
         fits and varies["far"] > varies["large"] and varies["far"] > varies["near"],
         f"VC10 with 1024 bytes: windows up to {own['cwnd_peak_kb']:.0f} kB (text: 62), {own['ramp_s']:.1f} s of linear growth (1.4), "
-        f"{own['queueing_ms']:.1f} ms of queueing (3); its goodput in half seconds varies by {varies['far']:.0%}, with 8192 bytes by "
+        f"{own['queueing_ms']:.1f} ms of queueing (3). Its goodput in half seconds varies by {varies['far']:.0%}, with 8192 bytes by "
         f"{varies['large']:.0%}, and that of VC5 with a round trip of 1 ms by {varies['near']:.0%}",
     )
 

@@ -30,8 +30,8 @@ def _decisive(rows: Rows, factor: str) -> tuple[bool, str]:
     """Whether the mean efficiencies of a factor's values lie farthest apart, and all of them."""
     means = {name: _means(rows, name) for name in FACTORS}
     spreads = {name: _spread(of) for name, of in means.items()}
-    shown = "; ".join(f"{name}: {_show(of)} (spread {spreads[name]:.2f})" for name, of in means.items())
-    return max(spreads, key=lambda name: spreads[name]) == factor, f"mean efficiency by {shown}"
+    shown = ". ".join(f"By {name}: {_show(of)} (spread {spreads[name]:.2f})" for name, of in means.items())
+    return max(spreads, key=lambda name: spreads[name]) == factor, f"Mean efficiency. {shown}"
 
 
 @claim("Longer VBR periods lower the efficiency of TCP.", "1-2")
@@ -45,11 +45,11 @@ def longer_periods_hurt(rows: Rows) -> Verdict:
         held, of = count(gain < 0 for gain in gains)
         lower += [gain < 0 for gain in gains]
         parts.append(
-            f"{configuration.upper()}: mean efficiency by period [ms] {_show(_means(here, 'vbr_period_ms'))}, "
-            f"lower with 300 ms than with 50 ms in {held} of {of} rows"
+            f"{configuration.upper()}, mean efficiency by period in ms: {_show(_means(here, 'vbr_period_ms'))}. "
+            f"It is lower with 300 ms than with 50 ms in {held} of {of} rows"
         )
     held, of = count(lower)
-    return Verdict(6 * held >= 5 * of, "; ".join(parts))
+    return Verdict(6 * held >= 5 * of, ". ".join(parts))
 
 
 @claim("On the LAN the drop policy matters most.", "3-5")
@@ -72,7 +72,7 @@ def lan_selective_drop(rows: Rows) -> Verdict:
     helped, of = count(gain > 0 for gain in wins.values())
     return Verdict(
         helped == of,
-        f"mean gain of efficiency and fairness over tail drop positive for {helped} of {of}: "
+        f"The mean gain of efficiency and fairness over tail drop is positive for {helped} of {of}. Each gain: "
         + ", ".join(f"{name} {gain:+.2f}" for name, gain in wins.items()),
     )
 
@@ -83,7 +83,7 @@ def wan_guaranteed_rate(rows: Rows) -> Verdict:
     chosen = rows.where(table="4-6")
     decisive, shown = _decisive(chosen, "gr")
     better, of = count(gain > 0 for gr in (0.1, 0.5) for gain in chosen.gains("efficiency", "gr", 0.0, gr))
-    return Verdict(decisive and 6 * better >= 5 * of, f"{shown}; GR 0.1 or 0.5 above GR 0 in {better} of {of} pairs")
+    return Verdict(decisive and 6 * better >= 5 * of, f"{shown}. GR 0.1 or 0.5 is above GR 0 in {better} of {of} pairs")
 
 
 @claim("On the satellite path the TCP matters most: SACK is best and Reno worst.", "7-8-9")
@@ -119,7 +119,7 @@ def satellite_long_bursts(rows: Rows) -> Verdict:
         parts.append(f"{period} ms: GR {_show(means)}")
     return Verdict(
         gains[1000] > 0.05 and gains[1000] > gains[300],
-        "mean efficiency by burst, " + "; ".join(parts) + "; gain of a guarantee "
+        "Mean efficiency by burst, " + "; ".join(parts) + ". Gain of a guarantee: "
         + ", ".join(f"{gain:+.2f}" for gain in gains.values()),
     )  # fmt: skip
 
@@ -139,11 +139,11 @@ def vbr_queues(rows: Rows) -> Verdict:
     held, of = count(gain > 0 for gain in steps)
     return Verdict(
         longest <= FEW_CELLS and held == of,
-        f"at most {longest:.0f} VBR cells wait with GR 0; longest VBR queue, mean by GR: "
+        f"At most {longest:.0f} VBR cells wait with GR 0. Longest VBR queue, mean by GR: "
         + ", ".join(f"{gr} {cells:.0f} cells" for gr, cells in queue.items())
-        + "; peak-to-peak delay variation: "
+        + ". Peak-to-peak delay variation: "
         + ", ".join(f"{gr} {1e3 * seconds:.2f} ms" for gr, seconds in variation.items())
-        + f"; the queue grows with GR in {held} of {of} pairs",
+        + f". The queue grows with GR in {held} of {of} pairs",
     )
 
 

@@ -39,15 +39,15 @@ def zero_loss(rows: Rows) -> Verdict:
         holds &= min(shares[1:]) > 0.8 and max(shares) <= 1 and max(steps) - min(steps) < 0.1
         sizes = ", ".join(f"N = {n}: {cells}" for n, cells in queue.items())
         parts.append(
-            f"{configuration.upper()} {sizes} cells; up to N = 15 {min(shares):.2f} to {max(shares):.2f} of the sum of "
-            f"the windows, {min(steps):.2f} to {max(steps):.2f} of a window for each further source"
+            f"{configuration.upper()}: {sizes} cells. Up to N = 15 this is {min(shares):.2f} to {max(shares):.2f} of the sum of "
+            f"the windows, and each further source adds {min(steps):.2f} to {max(steps):.2f} of a window"
         )
         beyond = chosen.where(sources=20)
         if timeouts := sum(beyond.values("timeouts")):
             parts.append(
-                f"with N = 20 the queue outlasts the retransmission timer ({timeouts:.0f} timeouts without a loss)"
+                f"With N = 20 the queue outlasts the retransmission timer ({timeouts:.0f} timeouts without a loss)"
             )
-    return Verdict(holds, "; ".join(parts))
+    return Verdict(holds, ". ".join(parts))
 
 
 @claim("UBR is poor on the LAN (efficiency below 0.5 at K = 1000) and good on the WAN.", "2-3")
