@@ -196,9 +196,9 @@ def test_differences_behind_an_answer_have_intervals_with_their_verdicts(name: s
 @pytest.mark.parametrize(
     ("factor", "values", "texts"),
     [
-        ("drop_policy", {"epd": 0.1, "selective-drop": 0.3}, ("the text agrees", "names the guaranteed rate", "names the TCP")),
-        ("gr", {0.1: 0.1, 0.5: 0.3}, ("names the drop policy", "the text agrees", "names the TCP")),
-        ("tcp", {"reno": 0.3, "sack": 0.1}, ("names the drop policy", "names the guaranteed rate", "the text agrees")),
+        ("drop_policy", {"epd": 0.1, "selective-drop": 0.3}, ("the paper agrees", "names the guaranteed rate", "names the TCP")),
+        ("gr", {0.1: 0.1, 0.5: 0.3}, ("names the drop policy", "the paper agrees", "names the TCP")),
+        ("tcp", {"reno": 0.3, "sack": 0.1}, ("names the drop policy", "names the guaranteed rate", "the paper agrees")),
     ],
 )  # fmt: skip
 def test_the_answer_of_guaranteed_rate_names_the_factor_whose_means_lie_farthest_apart(

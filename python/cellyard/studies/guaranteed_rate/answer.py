@@ -76,7 +76,7 @@ def _decisive(rows: Rows, path: str, expected: str) -> Statement:
     evidence = [_further(of[first], of[other]) for other in others]
     rivals = [other for other, by in zip(others, evidence, strict=True) if not by.value.sign] if of[first].known else []
     best, worst = (of[first].name(of[first].order[k]) for k in (0, -1))
-    text = "the text agrees" if [first, *rivals] == [expected] else f"the text names the {FACTORS[expected]}"
+    text = "the paper agrees" if [first, *rivals] == [expected] else f"the paper names the {FACTORS[expected]}"
     return Statement(
         f"On the {path} the efficiency depends most on the {either([FACTORS[one] for one in (first, *rivals)])}: with {best} it is "
         f"{within(of[first].spread)} higher than with {worst}; {text}.",
