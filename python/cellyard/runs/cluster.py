@@ -229,7 +229,7 @@ class Workers(AbstractContextManager["Workers"]):
 
         Dask moves the runs of a lost worker to others. It gives up a task whose workers were lost
         too often. Each run of such a task is then tried alone, when no other is in progress, and is
-        set aside if Dask gives up again. At the end, raises `RunError` with the names of these
+        given up if Dask gives up again. At the end, raises `RunError` with the names of these
         runs. Also raises it when all workers are gone for `LOST_SECONDS`.
         """
         flight = _BatchOnCluster(self.client, jobs, {"digest": digest, "kernel": kernel, "memory": memory})
@@ -374,7 +374,7 @@ class _BatchOnCluster:
         self._submitted.clear()
 
     def given_up_message(self) -> str:
-        """The runs that were set aside, in words."""
+        """The runs that were given up, in words."""
         names = [run_label(self._jobs[place]) for place in self.given_up]
         listed = "; ".join(names[:5]) + (f"; and {len(names) - 5} more" if len(names) > 5 else "")
         return f"{listed}: given up, because workers were lost each time it ran, at last even when it ran alone"
