@@ -8,14 +8,16 @@
 use crate::abr::{FeedbackPoint, Logs};
 use crate::capture::Captures;
 use crate::cells::{Feed, FrameState, FramesAt, Run};
+use crate::class::Class;
 use crate::delays::Waits;
 use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{DepartedCell, Observers};
 use crate::processing::SwitchStage;
+use crate::program::Failure;
 use crate::record::QueueSnapshot;
 use crate::sink::Destinations;
-use crate::stop::Overdue;
+use crate::stop::{Overdue, Stop};
 use crate::tally::{DropCounts, DropReason};
 use crate::units::{Span, Time};
 
@@ -169,7 +171,7 @@ pub struct Fabric {
     /// Measuring time, [from, to).
     pub measured: (Time, Time),
     /// Why the run cannot continue, if so.
-    pub stopped: Option<Overdue>,
+    pub stopped: Option<Stop>,
 }
 
 impl Fabric {
@@ -364,7 +366,16 @@ impl Fabric {
     /// Records why the run cannot continue; only the first reason is reported.
     #[cold]
     pub fn overdue(&mut self, what: Overdue) {
-        self.stopped.get_or_insert(what);
+        self.stopped.get_or_insert(Stop::Overdue(what));
+    }
+
+    /// Records that the program of the class queue at the start of this hop has failed.
+    #[cold]
+    pub fn fails_at(&mut self, hop: u32, failure: Failure) {
+        let link = self.extras[hop as usize].link as usize;
+        let class = Class::ALL[usize::from(self.hops[hop as usize].class)];
+        self.stopped
+            .get_or_insert(Stop::Program(link, class, failure));
     }
 
     /// Records that the class queue at the start of this hop is overdue.

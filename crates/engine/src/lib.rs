@@ -27,6 +27,7 @@ mod observe;
 mod options;
 mod port;
 mod processing;
+mod program;
 mod record;
 pub mod registry;
 mod resolved;

@@ -106,6 +106,22 @@ pub enum RunError {
         /// The link, host or VC, and its part where cells or frames wait.
         place: String,
     },
+    /// The program of a drop policy has no answer.
+    #[error(
+        "the program of the queue {place} fails at line {line}, column {column}: {why}\n{caret}"
+    )]
+    Program {
+        /// Class and link.
+        place: String,
+        /// What is wrong.
+        why: &'static str,
+        /// Line of the text, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// That line, and a caret under the column.
+        caret: String,
+    },
     /// The predicted memory exceeds the limit.
     #[error(
         "may need {} of memory, above the limit of {} per run; {} are for {cause}, or a higher memory limit",

@@ -197,8 +197,8 @@ impl Simulation {
                 }
             }
             self.settle();
-            if let Some(what) = self.fabric.stopped {
-                return Err(Stop::Overdue(what));
+            if let Some(stop) = self.fabric.stopped {
+                return Err(stop);
             }
         }
     }

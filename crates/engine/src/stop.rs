@@ -1,8 +1,11 @@
 //! Why a run stops before its end.
 
+use crate::class::Class;
 use crate::gathered::Gathered;
 use crate::options::RunError;
-use crate::scenario::Scenario;
+use crate::program::{Failure, line_of};
+use crate::resolved::Resolved;
+use crate::scenario::{DropPolicy, Scenario};
 
 /// The reason for a stop, by indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub enum Stop {
     Grown(Gathered, u64),
     /// More waits here than could leave before [`crate::units::Time::LATEST`].
     Overdue(Overdue),
+    /// The program of this class queue at the port of this link has failed.
+    Program(usize, Class, Failure),
 }
 
 /// A place whose backlog could not leave before [`crate::units::Time::LATEST`] (model section 2).
@@ -49,6 +54,7 @@ impl Stop {
             Stop::Overdue(what) => RunError::Overdue {
                 place: what.place(scenario),
             },
+            Stop::Program(link, class, failure) => program(link, class, failure, scenario),
         }
     }
 }
@@ -60,6 +66,25 @@ fn probe(gathered: Gathered, scenario: &Scenario) -> String {
     };
     let spec = &scenario.probes[index];
     format!("the probe {} of {}", spec.what.quantity().0, spec.of)
+}
+
+/// What failed in the program of `class` at the port of `link`.
+fn program(link: usize, class: Class, failure: Failure, scenario: &Scenario) -> RunError {
+    let queue = Resolved::new(scenario)
+        .ok()
+        .and_then(|net| Some(net.port(link)?.queue(class).clone()));
+    let text = match queue.map(|queue| queue.drop) {
+        Some(DropPolicy::Program(policy)) => policy.written.text().to_string(),
+        _ => String::new(),
+    };
+    let (shown, line, column) = line_of(&text, failure.at);
+    RunError::Program {
+        place: format!("{} of {}", class.name(), scenario.links[link].name),
+        why: failure.why.words(),
+        line,
+        column,
+        caret: format!("  {shown}\n  {}^", " ".repeat(column - 1)),
+    }
 }
 
 fn grown(gathered: Gathered, limit: u64, scenario: &Scenario) -> RunError {

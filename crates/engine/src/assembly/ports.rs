@@ -147,7 +147,12 @@ impl Blueprint<'_> {
         let contracts = self.net.topology.contracts(self.net.scenario, link, class);
         let policer = queue.police.as_ref();
         let policer = policer.map(|spec| Policer::new(spec, &contracts));
-        let policy = Policy::new(&queue.drop, queue.buffer, &contracts);
+        let policy = Policy::new(
+            &queue.drop,
+            queue.buffer,
+            &contracts,
+            self.net.scenario.links[link].rate.cell_time(),
+        );
         let purpose = format!("drop-{}", class.name());
         let draws = self
             .draws

@@ -10,6 +10,7 @@
 use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};
 use super::police::{PoliceRule, Policer, Ruling};
 use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
+use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::{ClassQueue, RestOfFrame};
 use crate::tally::DropReason;
@@ -45,6 +46,8 @@ pub enum Verdict {
     Refuse(DropReason),
     /// The cell would wait beyond the limit of simulated time.
     Overdue,
+    /// The policy has no answer.
+    Failed(Failure),
 }
 
 impl Verdict {
@@ -52,7 +55,7 @@ impl Verdict {
     pub fn takes(self) -> bool {
         match self {
             Verdict::Accept | Verdict::PushOut | Verdict::PushOutFrame => true,
-            Verdict::Refuse(_) | Verdict::Overdue => false,
+            Verdict::Refuse(_) | Verdict::Overdue | Verdict::Failed(_) => false,
         }
     }
 }
@@ -83,19 +86,19 @@ impl Judgement {
 /// Whether the gate of `queue` must see every cell, including those of lost frames and those that
 /// find the port idle.
 pub fn judges_each(queue: &ClassQueue) -> bool {
-    let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+    let policy = Policy::of_queue(queue);
     queue.police.is_some() || policy.needs().every_cell
 }
 
 /// Whether the gate of `queue` may push out waiting cells.
 pub fn pushes_out(queue: &ClassQueue) -> bool {
-    let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+    let policy = Policy::of_queue(queue);
     policy.needs().stored_cells
 }
 
 /// The smallest X at which the policy of `queue` may refuse a frame.
 pub fn smallest_refusal(queue: &ClassQueue) -> u64 {
-    Policy::new(&queue.drop, queue.buffer, &[]).smallest_refusal()
+    Policy::of_queue(queue).smallest_refusal()
 }
 
 /// Whether the gate of `queue` may refuse a cell even when none waits.
@@ -243,6 +246,9 @@ impl Gate {
         let asks = self.policy.needs().every_cell || (begins && !idle);
         if decided.is_none() && !is_rm && asks {
             decision = self.policy.admit(now, &cell, queue);
+        }
+        if let Decision::Fail(failure) = decision {
+            return Judgement::new(Verdict::Failed(failure), 1);
         }
         if let Some(reason) = known {
             if state.fate == Fate::Accepted {

@@ -22,6 +22,8 @@ pub struct Component {
     pub limits: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
+    /// Parameters that a scenario names itself, if it may: their kind, and one line on them.
+    pub own: Option<Own>,
     /// Parameters of what it stands in, and their defaults there: see [`Default::Implied`].
     pub implies: &'static [(&'static str, &'static str)],
 }
@@ -34,7 +36,8 @@ impl Component {
 
     /// Whether a scenario may write just the name, taking every default.
     pub fn has_shorthand(&self) -> bool {
-        self.family.tag().is_some() && !self.parameters.iter().any(Parameter::is_required)
+        let names_all = !self.parameters.iter().any(Parameter::is_required);
+        self.family.tag().is_some() && names_all && self.own.is_none()
     }
 
     /// The parameter of which some choices alone give `option` a meaning, and these; `None` when it always has one.
@@ -66,8 +69,18 @@ pub(super) const PLAIN: Component = Component {
     source: "",
     limits: "",
     parameters: &[],
+    own: None,
     implies: &[],
 };
+
+/// Parameters that a scenario names itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Own {
+    /// What values they take.
+    pub kind: Kind,
+    /// One line: what they are.
+    pub help: &'static str,
+}
 
 /// One parameter of a component.
 #[derive(Clone, Copy, Debug)]

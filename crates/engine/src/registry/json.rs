@@ -7,7 +7,7 @@ use crate::notation::units::QUANTITIES;
 use serde_json::{Value, json};
 
 /// The whole registry:
-/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "limits", "shorthand",
+/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "limits", "shorthand", "own": {"kind", "allowed", "help"},
 /// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
 ///
 /// Beside it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that are read.
@@ -42,6 +42,7 @@ fn component(c: &Component) -> Value {
         "source": c.source,
         "limits": c.limits,
         "shorthand": c.has_shorthand(),
+        "own": c.own.map(|own| json!({ "kind": kind(&own.kind), "allowed": own.kind.allowed(), "help": own.help })),
         "parameters": c.parameters.iter().map(|p| parameter(c, p)).collect::<Vec<_>>(),
     })
 }
@@ -108,6 +109,8 @@ fn kind(kind: &Kind) -> Value {
         } => json!({
             "type": "decimal", "minimum": min, "maximum": max, "below_maximum": below_max, "decimals": decimals,
         }),
+        Kind::Program => json!({ "type": "program" }),
+        Kind::Own => json!({ "type": "own" }),
         Kind::Threshold => json!({ "type": "threshold", "units": kind.units() }),
         Kind::Choice(choices) => {
             json!({ "type": "choice", "choices": choices.iter().map(choice).collect::<Vec<_>>() })

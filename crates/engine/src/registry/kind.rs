@@ -71,6 +71,10 @@ pub enum Kind {
     },
     /// A queue length: cells, or a fraction of the buffer.
     Threshold,
+    /// The text of a program (`docs/programs.md`).
+    Program,
+    /// A parameter of a program: a number, cells, a fraction of the buffer ("0.9 K"), a time or a rate.
+    Own,
     /// One of a few names.
     Choice(&'static [Choice]),
     /// The name of a thing of one of these families.

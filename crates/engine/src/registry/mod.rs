@@ -21,11 +21,11 @@ mod traffic;
 mod vc;
 mod words;
 
-pub use component::{Component, Default, Parameter};
+pub use component::{Component, Default, Own, Parameter};
 pub use family::Family;
 pub use json::as_json;
 pub use kind::{Choice, Kind};
-pub(crate) use kind::{DECIMALS, FAIR_SHARES, MAX_CELLS};
+pub(crate) use kind::{DECIMALS, FAIR_SHARES, MAX_CELLS, MAX_DURATION, MAX_RATE};
 pub use schema::json_schema;
 
 impl Family {

@@ -2,7 +2,7 @@
 
 use super::classes::CLASSES;
 use super::component::Default::{Bool, Decimal, Derived, Implied, Required, Text};
-use super::component::{Component, PLAIN, Parameter, parameter};
+use super::component::{Component, Own, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{DECIMALS, Kind, MAX_CELLS, choice};
 
@@ -326,6 +326,57 @@ pub(super) static DROP: &[Component] = &[
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
         limits: "VCs are not protected from each other. The front frame belongs most often to the VC that holds most of the queue.",
         implies: &[("rest_of_frame", "drop-but-eom")],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Drop,
+        name: "program",
+        help: "A policy of your own: a condition or a small program over the state of the queue, the VC and the cell.",
+        formula: "refuse <=> the condition `refuse` is true; or what the statements of `program` say",
+        source: "Sivaraman and others, Packet transactions: High-level programming for line-rate switches, ACM SIGCOMM 2016: a decision is a program that runs to its end",
+        limits: "A decision sees its own queue alone, and a program has no loops. The answer for a whole frame is given at its first cell.",
+        parameters: &[
+            parameter(
+                "refuse",
+                Kind::Program,
+                Derived("none"),
+                "Condition on which a frame or cell is refused, such as \"X > R and Y * N > Z * X\". Excludes `program`.",
+            ),
+            parameter(
+                "program",
+                Kind::Program,
+                Derived("none"),
+                "Statements: assignments, `if`, and verdicts. Excludes `refuse`.",
+            ),
+            parameter(
+                "asked",
+                Kind::Choice(&[
+                    choice("frames", "First cells of frames that find the port busy."),
+                    choice(
+                        "cells",
+                        "Every arriving cell, also at an idle port, and also those of lost frames, whose answer changes nothing.",
+                    ),
+                ]),
+                Text("frames"),
+                "What the program is asked about.",
+            ),
+            parameter(
+                "never_below",
+                Kind::Threshold,
+                Derived("what the text shows by a leading X > R"),
+                "Queue X up to which the program promises to refuse nothing: cells or a fraction of the buffer. Kernels need not ask it there; a refusal there ends the run.",
+            ),
+            parameter(
+                "export_tag",
+                Kind::Bool,
+                Bool(true),
+                "Whether cells that the program tags leave with CLP = 1 instead of as they came.",
+            ),
+        ],
+        own: Some(Own {
+            kind: Kind::Own,
+            help: "A parameter of the program: a name with letters, digits and _. A decimal is exact; cells, times (ticks) and rates (bit/s) are integers.",
+        }),
         ..PLAIN
     },
 ];

@@ -4,6 +4,8 @@ use super::component::Component;
 use super::family::Family;
 use super::json::default;
 use super::kind::{FAIR_SHARES, Kind};
+use crate::notation::units::{CELLS, DURATION, RATE, Unit};
+use crate::program::MOST_CHARACTERS;
 use serde_json::{Map, Value, json};
 
 const FRACTION: &str = "^[0-9]+/[0-9]+$";
@@ -98,12 +100,17 @@ fn component_schema(component: &Component, tag: Option<&str>) -> Value {
         .filter(|p| p.is_required())
         .map(|p| p.name);
     let required: Vec<&str> = tag.into_iter().chain(required).collect();
+    let others = component.own.map(|own| {
+        let mut schema = kind_schema(&own.kind);
+        schema["description"] = json!(own.help);
+        schema
+    });
     json!({
         "type": "object",
         "description": component.help,
         "properties": properties,
         "required": required,
-        "additionalProperties": false,
+        "additionalProperties": others.unwrap_or(json!(false)),
     })
 }
 
@@ -148,6 +155,19 @@ fn kind_schema(kind: &Kind) -> Value {
         Kind::Threshold => {
             let text = format!("{}|{FRACTION}", pattern(""));
             json!({ "type": ["number", "string"], "minimum": 0, "maximum": 1, "pattern": text })
+        }
+        Kind::Program => json!({ "type": "string", "maxLength": MOST_CHARACTERS }),
+        Kind::Own => {
+            let units: Vec<&str> = [CELLS, DURATION, RATE]
+                .into_iter()
+                .flatten()
+                .flat_map(Unit::spellings)
+                .collect();
+            let text = format!(
+                r"^\s*\+?[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9]+)?\s*({})\s*$|^[0-9]+/[0-9]+(\s*K)?$|^[0-9]+(\.[0-9]+)?\s*K$",
+                units.join("|")
+            );
+            json!({ "type": ["number", "string"], "minimum": 0, "pattern": text })
         }
         Kind::Choice(choices) => {
             json!({ "enum": choices.iter().map(|c| c.name).collect::<Vec<_>>() })

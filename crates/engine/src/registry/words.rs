@@ -71,6 +71,8 @@ impl Kind {
             Kind::Threshold => {
                 "cells, \"800 cells\", or a fraction of the buffer from 0 to 1".into()
             }
+            Kind::Program => "a program of at most 4096 characters; see docs/programs.md".into(),
+            Kind::Own => "a number from 0 with at most 6 decimals, \"900 cells\", a fraction of the buffer such as \"0.9 K\", a time such as \"5 ms\", or a rate such as \"2 Mbps\"".into(),
             Kind::Choice(choices) => list(choices.iter().map(|c| c.name)),
             Kind::Reference(families) => {
                 let families: Vec<&str> = families.iter().map(|f| f.name()).collect();

@@ -26,8 +26,17 @@ pub(crate) fn component(
         record.insert(tag.into(), json!(component.name));
     }
     for field in fields {
-        if component.parameter(&field.name).is_none() && family.tag() != Some(&field.name) {
-            unknown_field(component, field, path, report);
+        if component.parameter(&field.name).is_some() || family.tag() == Some(&field.name) {
+            continue;
+        }
+        match component.own {
+            None => unknown_field(component, field, path, report),
+            Some(own) => {
+                let path = join(path, &shorten(&field.name));
+                if let Some(value) = value(&own.kind, &field.node, &path, report) {
+                    record.insert(field.name.clone(), value);
+                }
+            }
         }
     }
     for parameter in component.parameters {

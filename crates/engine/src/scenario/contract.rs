@@ -31,6 +31,8 @@ pub struct ContractTerms {
     pub cdvt: Span,
     /// Sustainable or minimum cell rate.
     pub sustained: Option<BitRate>,
+    /// Minimum cell rate, where `sustained` is one.
+    pub mcr: Option<BitRate>,
     /// Maximum burst size in cells.
     pub mbs: u64,
     /// Maximum frame size in cells.
@@ -46,6 +48,7 @@ impl Vc {
             pcr: contract.pcr,
             cdvt: contract.cdvt,
             sustained: contract.scr.or(contract.mcr),
+            mcr: contract.mcr,
             mbs: contract.mbs.unwrap_or(2 * frame),
             mfs: contract.mfs.unwrap_or(frame),
         })

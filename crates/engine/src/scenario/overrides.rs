@@ -47,6 +47,7 @@ pub(super) fn apply(
             message,
             allowed,
             suggestion,
+            excerpt: String::new(),
         })
     };
     if steps.iter().any(|s| s.is_empty()) || steps.len() > 12 {

@@ -2,7 +2,9 @@
 
 use super::abr::Feedback;
 use super::model::ProcessingUnit;
+use super::program::ProgramPolicy;
 use crate::class::Class;
+use crate::program::Verdict;
 use crate::units::Ratio;
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +118,8 @@ pub enum DropPolicy {
     PacketRed(RedParams),
     /// Drop from front by whole frames (`port::drop::frame_drop_from_front`).
     FrameDropFromFront,
+    /// Program of the scenario (`port::drop::program`).
+    Program(ProgramPolicy),
 }
 
 /// Parameters of the policies of the RED family. See `port::drop::red`.
@@ -276,6 +280,14 @@ impl DropPolicy {
             ..plain
         };
         match *self {
+            DropPolicy::Program(ref policy) => {
+                let uses = |verdict| policy.program.uses.verdicts.contains(&verdict);
+                Abilities {
+                    pushes_out: uses(Verdict::PushOutCell) || uses(Verdict::PushOutFrame),
+                    exports_tags: policy.written.export_tag && uses(Verdict::Tag),
+                    ..plain
+                }
+            }
             DropPolicy::TailDrop
             | DropPolicy::Ppd
             | DropPolicy::Epd { .. }

@@ -40,6 +40,8 @@ pub struct Problem {
     pub allowed: String,
     /// Correction that the user probably meant.
     pub suggestion: Option<String>,
+    /// The line of a program with a caret below the fault; empty elsewhere.
+    pub excerpt: String,
 }
 
 impl fmt::Display for Problem {
@@ -63,6 +65,9 @@ impl fmt::Display for Problem {
         }
         if let Some(suggestion) = &self.suggestion {
             write!(f, "; did you mean {suggestion}?")?;
+        }
+        if !self.excerpt.is_empty() {
+            write!(f, "\n{}", self.excerpt)?;
         }
         Ok(())
     }

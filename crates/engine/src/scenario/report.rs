@@ -3,6 +3,8 @@
 use super::problem::{Place, Problem};
 use super::tree::{Node, Value};
 use crate::notation::words::{meant, shorten};
+use crate::program::line_of;
+use crate::program::parse::Mistake;
 use crate::registry::Parameter;
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
@@ -130,9 +132,33 @@ impl<'t> Report<'t> {
             message: message.into(),
             allowed: allowed.into(),
             suggestion,
+            excerpt: String::new(),
         });
         if self.problems.len() >= 2 * MOST_KEPT {
             self.keep(MOST_KEPT);
+        }
+    }
+
+    /// Adds a mistake in the program at `path`, whose text is `text`.
+    pub(crate) fn add_mistake(&mut self, path: &str, text: &str, mistake: Mistake) {
+        let (shown, line, column) = line_of(text, mistake.at);
+        let place = if text.contains('\n') {
+            format!("line {line}, column {column}")
+        } else {
+            format!("column {column}")
+        };
+        let message = format!("{} ({place})", mistake.message);
+        let (node, _) = self.root.nearest(path);
+        self.add_at(
+            node.place,
+            path,
+            String::new(),
+            message,
+            "",
+            mistake.suggestion,
+        );
+        if let Some(added) = self.problems.last_mut() {
+            added.excerpt = format!("    {shown}\n    {}^", " ".repeat(column - 1));
         }
     }
 
@@ -173,6 +199,7 @@ impl<'t> Report<'t> {
                 message: format!("and {} more", self.more),
                 allowed: String::new(),
                 suggestion: None,
+                excerpt: String::new(),
             });
         }
         self.problems

@@ -96,6 +96,7 @@ pub fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
             message: "too many tables".into(),
             allowed: format!("at most {MOST_TABLES}; use `count` for identical components"),
             suggestion: None,
+            excerpt: String::new(),
         }]);
     }
     match DeTable::parse(text) {
@@ -143,6 +144,7 @@ fn syntax_errors(text: &str, file: &str, lines: &Lines<'_>, first: Error) -> Vec
             message: format!("not TOML: {message}{}", repeated(text, error)),
             allowed: String::new(),
             suggestion: None,
+            excerpt: String::new(),
         });
     }
     problems

@@ -3,9 +3,13 @@
 //! Each rule applies to every component of its family that has the fields. `expand`, `flows` and
 //! `probes` hold the rules between components.
 
-use super::record::{Record, fraction, is_left_out, join, number, object, text};
+use super::program::{Asked, WrittenPolicy};
+use super::record::{Record, complete, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
+use crate::program::names::{Known, VERDICTS};
+use crate::program::parse::fault_of_parameter;
+use crate::program::{MOST_PARAMETERS, Program, Verdict};
 use crate::registry::{Component, Family, Kind};
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::Value;
@@ -22,7 +26,12 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             lower(record, path, report);
             averaged(record, path, report);
         }
-        Family::Drop => weights(record, path, report),
+        Family::Drop => {
+            weights(record, path, report);
+            if component.own.is_some() {
+                program(component, record, path, report);
+            }
+        }
         Family::Traffic => {
             frames_only(record, path, report);
             window(record, path, report);
@@ -329,6 +338,97 @@ fn pause(record: &Record, path: &str, report: &mut Report) {
             &join(path, "off"),
             format!("is {}, but a burst never ends without `on`", show(off)),
             "only with `on`, the length of a burst",
+            None,
+        );
+    }
+}
+
+/// A program must have one text without mistakes, whose parameters are all used.
+fn program(component: &Component, record: &Record, path: &str, report: &mut Report) {
+    let is_own = |name: &&String| {
+        component.parameter(name).is_none() && component.family.tag() != Some(name.as_str())
+    };
+    let own: Vec<&String> = record.keys().filter(is_own).collect();
+    for name in &own {
+        if let Some(fault) = fault_of_parameter(name) {
+            report.add(&join(path, name), fault, "a name of your own", None);
+            return;
+        }
+    }
+    if own.len() > MOST_PARAMETERS {
+        let message = format!("has {} parameters", own.len());
+        report.add(path, message, format!("at most {MOST_PARAMETERS}"), None);
+        return;
+    }
+    if excludes(record, path, "program", "refuse", report) {
+        return;
+    }
+    if is_left_out(record, "program") && is_left_out(record, "refuse") {
+        let allowed = "a condition, or `program` with statements";
+        report.add(&join(path, "refuse"), "is missing", allowed, None);
+        return;
+    }
+    let Some(written) = complete::<WrittenPolicy>(&Value::Object(record.clone())) else {
+        return;
+    };
+    let field = if written.program.is_some() {
+        "program"
+    } else {
+        "refuse"
+    };
+    let at = join(path, field);
+    let program = match written.read() {
+        Ok(program) => program,
+        Err(mistake) => return report.add_mistake(&at, written.text(), mistake),
+    };
+    for name in &program.unused_parameters {
+        let fields = component.parameters.iter().map(|p| p.name);
+        let suggestion = report.suggest(name, fields);
+        let allowed = format!(
+            "the fields of `{}`, and names that its text uses",
+            component.name
+        );
+        report.add(
+            &join(path, name),
+            "is a parameter that the program does not use",
+            allowed,
+            suggestion,
+        );
+    }
+    if written.asked == Asked::Frames {
+        frames_asked(&program, &written, &at, path, report);
+    }
+}
+
+/// What only a program that is asked about cells can do.
+fn frames_asked(
+    program: &Program,
+    written: &WrittenPolicy,
+    at: &str,
+    path: &str,
+    report: &mut Report,
+) {
+    let of_frames = [Verdict::Accept, Verdict::Refuse];
+    if let Some(verdict) = program
+        .uses
+        .verdicts
+        .iter()
+        .find(|v| !of_frames.contains(v))
+    {
+        let word = VERDICTS.iter().find(|(_, of, _)| of == verdict);
+        let word = word.map_or("", |(word, ..)| *word);
+        let message = format!("has the verdict `{word}`, which is about one cell");
+        report.add(at, message, "accept and refuse, or asked = \"cells\"", None);
+    }
+    if program.uses.knows(Known::Idle) {
+        let message = "uses `idle`, but is asked only while the port is busy";
+        report.add(at, message, "with asked = \"cells\"", None);
+    }
+    if written.never_below.is_some() && (program.uses.draws || !program.states.is_empty()) {
+        report.add(
+            &join(path, "never_below"),
+            "would leave it open whether a program with state or draws is asked there",
+            "begin the program with `if X <= R { accept }` instead",
             None,
         );
     }

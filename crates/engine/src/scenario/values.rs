@@ -5,7 +5,10 @@ use crate::notation::parse::{self, Fault, FractionRule};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::meant;
-use crate::registry::{Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS};
+use crate::program::MOST_CHARACTERS;
+use crate::registry::{
+    Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS, MAX_DURATION, MAX_RATE,
+};
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::{Value as Json, json};
 
@@ -64,8 +67,60 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
             _,
         ) => decimal(ratio(node, decimals)?, min, max, below_max),
         (Kind::Threshold, _) => threshold(node),
+        (Kind::Program, Value::Text(text)) => program_text(text),
+        (Kind::Own, _) => own(node),
         (Kind::Choice(choices), Value::Text(text)) => choice(choices, text),
         _ => Err(wrong_kind(node)),
+    }
+}
+
+/// The text of a program, whose grammar [`super::validate`] checks.
+fn program_text(text: &str) -> Result<Json, Fault> {
+    let is_bad = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+    if text.chars().count() > MOST_CHARACTERS {
+        Err(Fault::new(format!(
+            "is longer than {MOST_CHARACTERS} characters"
+        )))
+    } else if text.chars().any(is_bad) {
+        Err(Fault::new("contains a control character"))
+    } else {
+        Ok(json!(text))
+    }
+}
+
+/// A parameter of a program, by its unit.
+fn own(node: &Node) -> Result<Json, Fault> {
+    /// Largest number without unit.
+    const LARGEST: u64 = 1_000_000_000_000;
+    let Some(text) = node.text() else {
+        let number = ratio(node, DECIMALS)?;
+        return decimal(number, 0, LARGEST, false).map(|r| json!({ "number": r }));
+    };
+    if let Some(fraction) = text.strip_suffix('K') {
+        let fraction = parse::ratio(fraction, DECIMALS)?;
+        return decimal(fraction, 0, 1000, false).map(|r| json!({ "fraction": r }));
+    }
+    if text.contains('/')
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b == b'/' || b == b' ')
+    {
+        return decimal(parse::ratio(text, DECIMALS)?, 0, LARGEST, false)
+            .map(|r| json!({ "number": r }));
+    }
+    let unit = text
+        .trim_start_matches(|c: char| c.is_ascii_digit() || " ._+-".contains(c))
+        .trim();
+    let has = |units: &[Unit]| units.iter().any(|u| u.spellings().any(|s| s == unit));
+    if has(units::DURATION) {
+        let ticks = quantity(node, units::DURATION, FractionRule::Round)?;
+        in_range(ticks, 0, MAX_DURATION.0, |t| show_duration(Span(t))).map(|t| json!({ "time": t }))
+    } else if has(units::RATE) {
+        let rate = quantity(node, units::RATE, FractionRule::Refuse)?;
+        in_range(rate, 0, MAX_RATE, |r| show_rate(BitRate(r))).map(|r| json!({ "rate": r }))
+    } else {
+        let cells = quantity(node, units::CELLS, FractionRule::Refuse)?;
+        in_range(cells, 0, MAX_CELLS, show_cells).map(|c| json!({ "cells": c }))
     }
 }
 

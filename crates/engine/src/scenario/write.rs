@@ -275,6 +275,22 @@ fn quoted(text: &str) -> String {
     json!(text).to_string()
 }
 
+/// A parameter of a program as TOML.
+fn own(value: &Json) -> Option<String> {
+    let plain = |text: String| format!("\"{text}\"");
+    let (kind, value) = value.as_object()?.iter().next()?;
+    Some(match kind.as_str() {
+        "number" => show_ratio(fraction(value)?),
+        "fraction" => {
+            let shown = show_ratio(fraction(value)?);
+            plain(format!("{} K", shown.trim_matches('"')))
+        }
+        "cells" => plain(show_cells(value.as_u64()?)),
+        "time" => plain(show_duration(Span(value.as_u64()?))),
+        _ => plain(show_rate(BitRate(value.as_u64()?))),
+    })
+}
+
 /// `value` as TOML, or `None` when it is left out.
 fn toml(kind: &Kind, value: &Json) -> Option<String> {
     let plain = |text: String| format!("\"{text}\"");
@@ -294,7 +310,10 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
             Some(cells) => plain(show_cells(cells)),
             None => show_ratio(fraction(&value["fraction"])?),
         },
-        Kind::Text | Kind::Name | Kind::Choice(_) | Kind::Reference(_) => value.to_string(),
+        Kind::Own => own(value)?,
+        Kind::Text | Kind::Name | Kind::Program | Kind::Choice(_) | Kind::Reference(_) => {
+            value.to_string()
+        }
         Kind::Bool | Kind::Integer { .. } | Kind::Number { .. } => value.to_string(),
         Kind::List(Kind::One(_)) => return None,
         Kind::List(item) => {
@@ -304,11 +323,17 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
         Kind::One(Family::Ensemble | Family::Measure) => return None,
         Kind::One(family) => {
             let record = value.as_object()?;
-            let fields = written(component(*family, record), record, None);
+            let component = component(*family, record);
+            let fields = written(component, record, None);
             let fields = fields
                 .iter()
                 .map(|(name, value)| format!("{name} = {value}"));
-            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+            let own = record.iter().filter_map(|(name, value)| {
+                let is_own = component.parameter(name).is_none() && family.tag() != Some(name);
+                (is_own && component.own.is_some())
+                    .then(|| Some(format!("{name} = {}", own(value)?)))?
+            });
+            format!("{{ {} }}", fields.chain(own).collect::<Vec<_>>().join(", "))
         }
     })
 }

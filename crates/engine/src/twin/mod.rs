@@ -16,6 +16,7 @@ mod line;
 mod nic;
 mod port;
 mod processing;
+mod program;
 mod reassembly;
 mod setup;
 mod source;
@@ -107,8 +108,8 @@ pub(crate) struct Twin<'a> {
     gathered: Gathered,
     /// Quantities of probes with an envelope; the twin records nothing else.
     watches: Vec<Watch>,
-    /// The place whose backlog could not leave before [`Time::LATEST`], if any.
-    overdue: Option<Overdue>,
+    /// Why the run cannot continue, if so.
+    stopped: Option<Stop>,
 }
 
 impl<'a> Twin<'a> {
@@ -125,8 +126,8 @@ impl<'a> Twin<'a> {
             self.now = time;
             self.handle(event);
             self.watch();
-            if let Some(what) = self.overdue {
-                return Err(Stop::Overdue(what));
+            if let Some(stop) = self.stopped {
+                return Err(stop);
             }
             if let Some(memory_limit) = self.memory_limit
                 && self.gathered.bytes() > memory_limit as f64
@@ -264,7 +265,7 @@ impl<'a> Twin<'a> {
 
     /// Records that the run cannot continue.
     fn is_overdue(&mut self, what: Overdue) {
-        self.overdue.get_or_insert(what);
+        self.stopped.get_or_insert(Stop::Overdue(what));
     }
 
     fn send_next_of_nic(&mut self, link: usize) {
@@ -466,6 +467,11 @@ impl<'a> Twin<'a> {
             Verdict::Waits => {}
             Verdict::Dropped(reason) => self.count_drop(&cell, link, reason),
             Verdict::Overdue => self.is_overdue(Overdue::Queue(link)),
+            Verdict::Failed(failure) => {
+                let class = Class::ALL[class];
+                self.stopped
+                    .get_or_insert(Stop::Program(link, class, failure));
+            }
         }
         for other in pushed_out {
             self.count_drop(&other, link, DropReason::Front);

@@ -1,10 +1,12 @@
 //! The output port of a switch: acceptance, class queues, service (model section 6).
 
 use super::Cell;
+use super::program::policy_of;
 use crate::flow::FlowId;
-use crate::port::drop::{Arriving, Decision, DropRule, Policy, QueueView};
+use crate::port::drop::{Arriving, Decision, DropRule, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
 use crate::port::sched::{ClassOrder, FlowShare, Scheduler};
+use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, RestOfFrame, Scenario};
@@ -20,6 +22,14 @@ pub(super) enum Verdict {
     Dropped(DropReason),
     /// The cell would wait beyond [`Time::LATEST`].
     Overdue,
+    /// The drop policy has no answer.
+    Failed(Failure),
+}
+
+/// Why a cell is not accepted.
+enum NotTaken {
+    Dropped(DropReason),
+    Failed(Failure),
 }
 
 /// How a cell is accepted.
@@ -51,7 +61,7 @@ enum FrameState {
 struct ClassQueue {
     buffer: Option<u64>,
     policer: Option<Policer>,
-    policy: Policy,
+    policy: Box<dyn DropRule>,
     draws: Stream,
     rest_of_frame: RestOfFrame,
     /// Waiting cells, each with the number of its arrival at the port.
@@ -102,13 +112,14 @@ impl Port {
         });
         let shares: Vec<FlowShare> = shares.collect();
         let name = &scenario.links[link].name;
+        let cell_time = scenario.links[link].rate.cell_time();
         let queues = Class::ALL.map(|class| {
             let queue = topology.queue(scenario, link, class);
             let contracts = topology.contracts(scenario, link, class);
             ClassQueue {
                 buffer: queue.buffer,
                 policer: queue.police.map(|spec| Policer::new(&spec, &contracts)),
-                policy: Policy::new(&queue.drop, queue.buffer, &contracts),
+                policy: policy_of(&queue.drop, queue.buffer, &contracts, cell_time),
                 draws: stream(name, &format!("drop-{}", class.name())),
                 rest_of_frame: queue.rest_of_frame,
                 cells: VecDeque::new(),
@@ -163,7 +174,8 @@ impl Port {
             {
                 return (Verdict::Overdue, Vec::new(), false);
             }
-            Err(reason) => {
+            Err(NotTaken::Failed(failure)) => return (Verdict::Failed(failure), Vec::new(), false),
+            Err(NotTaken::Dropped(reason)) => {
                 self.count_drop(now, class, reason);
                 Verdict::Dropped(reason)
             }
@@ -209,7 +221,7 @@ impl Port {
     }
 
     /// Rules 0 to 4 of the model: whether and how the cell is accepted.
-    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<Admission, DropReason> {
+    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<Admission, NotTaken> {
         let local = self.local(cell.flow) as u32;
         let queue = &mut self.queues[class];
         let latest = self.latest.get(&cell.flow);
@@ -249,6 +261,9 @@ impl Port {
             let view = queue.view(cell.flow);
             decision = queue.policy.admit(now, &arriving, &view);
         }
+        if let Decision::Fail(failure) = decision {
+            return Err(NotTaken::Failed(failure));
+        }
         let full = self.busy && queue.buffer.is_some_and(|k| queue.cells.len() as u64 >= k);
         let taken = |pushes_out| Admission {
             pushes_out,
@@ -279,7 +294,7 @@ impl Port {
             _ => Ok(taken(PushesOut::Nothing)),
         };
         self.latest.insert(cell.flow, (cell.frame, state));
-        verdict
+        verdict.map_err(NotTaken::Dropped)
     }
 
     /// Drops cells at the front of a class queue. Their frame is damaged if it is still arriving.
@@ -373,8 +388,8 @@ impl Port {
     }
 
     /// The drop policy of each class.
-    pub(super) fn policies(&self) -> impl Iterator<Item = &Policy> {
-        self.queues.iter().map(|queue| &queue.policy)
+    pub(super) fn policies(&self) -> impl Iterator<Item = &dyn DropRule> {
+        self.queues.iter().map(|queue| &*queue.policy)
     }
 
     /// Credit of the scheduler, slots.

@@ -140,7 +140,7 @@ impl<'a> Twin<'a> {
             memory_limit,
             gathered: Gathered::default(),
             watches: Vec::new(),
-            overdue: None,
+            stopped: None,
         };
         twin.begin_watches();
         twin

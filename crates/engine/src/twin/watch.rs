@@ -5,7 +5,6 @@ use super::Twin;
 use super::ends::Ends;
 use crate::abr::mbps;
 use crate::flow::FlowKind;
-use crate::port::drop::DropRule;
 use crate::record::{Points, Statistic};
 use crate::scenario::{Observable, Probe};
 use crate::series::RecordedSeries;

@@ -15,6 +15,7 @@ mod oracle_ahead;
 mod oracle_judged;
 mod oracle_limits;
 mod oracle_many;
+mod oracle_programs;
 mod oracle_red;
 mod overdue;
 mod prefix;

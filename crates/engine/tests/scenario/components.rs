@@ -7,6 +7,7 @@ use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample;
+use serde_json::json;
 
 pub fn span(most_ms: u64) -> impl Strategy<Value = Span> {
     let ticks = Span::from_milliseconds(most_ms).0;
@@ -32,6 +33,34 @@ pub fn threshold() -> impl Strategy<Value = Threshold> {
     ]
 }
 
+/// A program with parameters of every kind.
+fn program() -> impl Strategy<Value = DropPolicy> {
+    let parameters = (
+        0u64..1_000,
+        fraction(),
+        fraction(),
+        0u64..10_000_000,
+        1u64..1_000_000_000,
+    );
+    let options = (
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+        option::of(threshold()),
+    );
+    (parameters, options).prop_map(|((r, z, part, time, rate), (short, cells, tags, below))| {
+        let short_form = "X > R and Y * N > Z * X and X > F and now > T and MCR < C";
+        let statements = format!("if {short_form} {{\n    refuse\n}}\n");
+        let record = json!({
+            "refuse": short.then_some(short_form), "program": (!short).then_some(statements),
+            "asked": if cells { "cells" } else { "frames" }, "export_tag": tags, "never_below": below,
+            "R": { "cells": r }, "Z": { "number": z }, "F": { "fraction": part },
+            "T": { "time": time }, "C": { "rate": rate },
+        });
+        DropPolicy::Program(serde_json::from_value(record).expect("the program is right"))
+    })
+}
+
 pub fn drop_policy() -> impl Strategy<Value = DropPolicy> {
     prop_oneof![
         Just(DropPolicy::TailDrop),
@@ -43,6 +72,7 @@ pub fn drop_policy() -> impl Strategy<Value = DropPolicy> {
             .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
         Just(DropPolicy::DropFromFront),
         Just(DropPolicy::FrameDropFromFront),
+        program(),
         red::policy(Some(1_000)),
         (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| DropPolicy::GcraEpd {
             threshold,

@@ -5,6 +5,7 @@ use cellyard_engine::registry::{
 };
 use cellyard_engine::scenario::{Problem, Scenario, read_toml};
 use cellyard_engine::{Options, run};
+use serde_json::json;
 use std::sync::atomic::AtomicBool;
 
 /// A small scenario around one component, given as TOML.
@@ -114,6 +115,7 @@ fn table(component: &Component, also: Option<String>) -> String {
     let fields = [format!("{tag} = \"{}\"", component.name)]
         .into_iter()
         .chain(required.map(|p| format!("{} = {}", p.name, sample(p))))
+        .chain(component.own.map(|_| "refuse = \"false\"".to_string()))
         .chain(also);
     format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
 }
@@ -333,7 +335,9 @@ fn exports_hold_every_component_and_parameter() {
                 }
                 None => &schema["$defs"][family.name()],
             };
-            assert_eq!(object["additionalProperties"], false);
+            let others = &object["additionalProperties"];
+            assert_eq!(others.is_object(), component.own.is_some());
+            assert_eq!(*others == json!(false), component.own.is_none());
             for (n, parameter) in component.parameters.iter().enumerate() {
                 assert_eq!(entry["parameters"][n]["name"], parameter.name);
                 assert!(

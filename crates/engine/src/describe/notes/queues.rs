@@ -12,6 +12,7 @@ use crate::registry::MAX_CELLS;
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
+use crate::units::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Warns about frames longer than a buffer on their path.
@@ -180,7 +181,7 @@ struct PolicyFacts {
 }
 
 fn facts(queue: &ClassQueue) -> PolicyFacts {
-    let policy = |buffer| Policy::new(&queue.drop, buffer, &[]);
+    let policy = |buffer| Policy::new(&queue.drop, buffer, &[], Span::ZERO);
     let refuses = |buffer| policy(buffer).smallest_refusal() < u64::MAX;
     PolicyFacts {
         counts_by_vc: policy(queue.buffer).needs().vc_counts,

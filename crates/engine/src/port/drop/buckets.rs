@@ -233,11 +233,12 @@ mod tests {
             cdvt: Span::ZERO,
             sustained: Some(BitRate(10_000_000)),
             mbs: 100,
+            mcr: None,
             mfs: 1,
         };
         for of in policies() {
             // X is above all thresholds, and the bucket is not empty.
-            let mut policy = Policy::new(&of, Some(120), &[Some(contract)]);
+            let mut policy = Policy::new(&of, Some(120), &[Some(contract)], Span::ZERO);
             let queue = QueueView {
                 waiting: 110,
                 ..QueueView::default()
@@ -279,10 +280,11 @@ mod tests {
                 cdvt: C,
                 sustained: Some(BitRate(mbps * 1_000_000)),
                 mbs,
+                mcr: None,
                 mfs: 1,
             });
             let contracts: Vec<_> = flows.iter().map(terms).collect();
-            let mut policy = Policy::new(&policies()[policy], Some(300), &contracts);
+            let mut policy = Policy::new(&policies()[policy], Some(300), &contracts, Span::ZERO);
             let mut now = Time::ZERO;
             let queue = |waiting| QueueView { waiting, ..QueueView::default() };
             for (vc, gap, waiting) in before {

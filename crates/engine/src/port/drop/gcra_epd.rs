@@ -144,7 +144,7 @@ mod tests {
             threshold: Threshold::Cells(10),
             export_tag: false,
         };
-        let policy = Policy::new(&policy, None, &[]);
+        let policy = Policy::new(&policy, None, &[], crate::units::Span::ZERO);
         assert_eq!(policy.threshold(&QueueView::default()), Some(10.0));
     }
 }

@@ -21,6 +21,7 @@ mod gcra_round_robin;
 mod gcra_two_thresholds;
 mod packet_red;
 mod ppd;
+pub mod program;
 mod red;
 mod selective_drop;
 mod tail_drop;
@@ -28,8 +29,9 @@ mod tail_drop;
 pub mod testing;
 
 use crate::cells::{ENDS_FRAME, Run, TAGGED};
+use crate::program::Failure;
 use crate::rng::Stream;
-use crate::scenario::{ContractTerms, DropPolicy, Threshold};
+use crate::scenario::{ClassQueue, ContractTerms, DropPolicy, Threshold};
 use crate::tally::DropReason;
 use crate::units::{Ratio, Span, Time};
 use enum_dispatch::enum_dispatch;
@@ -46,6 +48,7 @@ use gcra_round_robin::GcraRoundRobin;
 use gcra_two_thresholds::GcraTwoThresholds;
 use packet_red::PacketRed;
 use ppd::Ppd;
+use program::Programmed;
 use selective_drop::SelectiveDrop;
 use tail_drop::TailDrop;
 
@@ -193,6 +196,8 @@ pub enum Decision {
     /// Accept the cell, and drop all waiting cells of the frame at the front of its queue instead.
     /// Only for policies with [`Needs::every_cell`] and [`Needs::stored_cells`].
     PushOutFrame,
+    /// The policy has no answer, and the run ends.
+    Fail(Failure),
 }
 
 impl Decision {
@@ -286,20 +291,31 @@ pub enum Policy {
     PacketRed,
     /// Drop from front, by frames.
     FrameDropFromFront,
+    /// Program of the scenario.
+    Programmed,
     #[cfg(test)]
     EveryThird(testing::EveryThird),
 }
 
 impl Policy {
+    /// The policy of `queue` at a port that no VC crosses, to see what it needs.
+    pub fn of_queue(queue: &ClassQueue) -> Policy {
+        Policy::new(&queue.drop, queue.buffer, &[], Span::ZERO)
+    }
+
     /// Creates the policy `spec` for a buffer of `buffer` cells and flows with these contracts, by
-    /// local number.
+    /// local number, on a link that takes `cell_time` for a cell.
     /// With an unlimited buffer (`None`), thresholds relative to the buffer are never reached.
     pub fn new(
         spec: &DropPolicy,
         buffer: Option<u64>,
         contracts: &[Option<ContractTerms>],
+        cell_time: Span,
     ) -> Policy {
         match *spec {
+            DropPolicy::Program(ref policy) => {
+                Programmed::new(policy, buffer, contracts, cell_time).into()
+            }
             #[cfg(test)]
             DropPolicy::TailDrop => testing::tail_drop(),
             #[cfg(not(test))]

@@ -63,6 +63,7 @@ pub fn contract(mcr: u64, mbs: u64) -> ContractTerms {
         cdvt: Span::ZERO,
         sustained: Some(BitRate(mcr)),
         mbs,
+        mcr: Some(BitRate(mcr)),
         mfs: 4,
     }
 }
@@ -110,7 +111,12 @@ impl Cells {
     pub fn new(policy: DropPolicy, mcr: u64, mbs: u64) -> Cells {
         let contract = contract(mcr * 1_000_000, mbs);
         Cells {
-            policy: Policy::new(&policy, Some(40), &[Some(contract), Some(contract)]),
+            policy: Policy::new(
+                &policy,
+                Some(40),
+                &[Some(contract), Some(contract)],
+                Span::ZERO,
+            ),
             now: Time(1_000_000),
             tagged: false,
         }

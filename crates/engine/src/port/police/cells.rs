@@ -85,6 +85,7 @@ mod tests {
             cdvt: Span::ZERO,
             sustained: Some(BitRate(15_000_000)),
             mbs: 2,
+            mcr: None,
             mfs: 1,
         };
         CellPolicer::new(action, GcraForm::LeakyBucket, &[Some(terms), None])

@@ -111,6 +111,7 @@ mod tests {
             cdvt: Span::ZERO,
             sustained: Some(BitRate(10_000_000)),
             mbs,
+            mcr: None,
             mfs: 4,
         };
         FramePolicer::new(action, &[Some(terms)])
@@ -159,6 +160,7 @@ mod tests {
                 cdvt: Span::ZERO,
                 sustained: Some(BitRate(10_000_000)),
                 mbs: 4,
+                mcr: None,
                 mfs: 4,
             };
             let mut policer = FramePolicer::new(action, &[Some(terms)]);

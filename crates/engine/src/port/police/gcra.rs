@@ -240,6 +240,7 @@ mod tests {
             cdvt: Span::ZERO,
             sustained: Some(BitRate(scr)),
             mbs,
+            mcr: None,
             mfs: 1,
         }
     }

@@ -129,6 +129,7 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
                 red.segment_cells = red.segment_cells.map(|_| draws.magnitude(1, 1_000_000_000));
             }
             DropPolicy::TailDrop
+            | DropPolicy::Program(_)
             | DropPolicy::Ppd
             | DropPolicy::DropFromFront
             | DropPolicy::FrameDropFromFront => {}

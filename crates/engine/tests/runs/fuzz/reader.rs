@@ -105,6 +105,7 @@ fn a_message_without_place_or_with_controls_or_without_end_is_found() {
         message: "is wrong".into(),
         allowed: String::new(),
         suggestion: None,
+        excerpt: String::new(),
     };
     assert_eq!(message(&good), Ok(()));
     let spoilt: [fn(&mut Problem); 5] = [

@@ -1,0 +1,213 @@
+//! A drop policy that a scenario states as a program (`docs/programs.md`).
+//!
+//! What the program uses decides what the queue provides: Y and N need counts by VC, `idle` the
+//! idle time, and verdicts that push out need stored cells. `asked = cells` shows every cell, those
+//! of lost frames too.
+
+use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, first_above, resolve};
+use crate::program::bound::acts_from;
+use crate::program::compile::{ANSWERS, Code, Surroundings, compile};
+use crate::program::machine::{Outside, run};
+use crate::program::names::Known;
+use crate::program::{Failure, Verdict, Why};
+use crate::scenario::{Asked, ContractTerms, ProgramPolicy};
+use crate::tally::DropReason;
+use crate::units::{Span, Time};
+
+/// A compiled program with its state, for one class queue.
+#[derive(Clone, Debug)]
+pub struct Programmed {
+    code: Box<Code>,
+    needs: Needs,
+    /// Whether a tag stays on the cell.
+    export_tag: bool,
+    /// The X up to which it promises to refuse nothing.
+    never_below: Option<u64>,
+    /// Bound for [`DropRule::smallest_refusal`].
+    smallest_refusal: u64,
+    /// The smallest X at which it acts or changes, for a text without promise.
+    acts_from: u64,
+    /// States of the VCs, by local number.
+    of_vcs: Vec<i128>,
+    /// Contracts, by local number.
+    contracts: Vec<Option<ContractTerms>>,
+    /// Number of random draws so far.
+    drawn: u64,
+}
+
+/// What the queue must provide for `policy`.
+fn needs(policy: &ProgramPolicy) -> Needs {
+    let uses = &policy.program.uses;
+    let pushes = [Verdict::PushOutCell, Verdict::PushOutFrame];
+    let every_cell = policy.written.asked == Asked::Cells;
+    Needs {
+        vc_counts: uses.knows(Known::Y) || uses.knows(Known::N),
+        every_cell,
+        lost_cells: every_cell,
+        idle_time: every_cell && uses.knows(Known::Idle),
+        stored_cells: uses.verdicts.iter().any(|verdict| pushes.contains(verdict)),
+    }
+}
+
+/// Constants of `policy` at a queue.
+pub fn surroundings(
+    policy: &ProgramPolicy,
+    buffer: Option<u64>,
+    contracts: &[Option<ContractTerms>],
+    cell_time: Span,
+) -> Surroundings {
+    let sum = |rate: fn(&ContractTerms) -> u64| contracts.iter().flatten().map(rate).sum();
+    Surroundings {
+        parameters: policy
+            .written
+            .parameters
+            .values()
+            .map(|p| p.at(buffer))
+            .collect(),
+        buffer,
+        cell_time: cell_time.0,
+        sums: [sum(mcr), sum(pcr), sum(scr)],
+    }
+}
+
+fn mcr(terms: &ContractTerms) -> u64 {
+    terms.mcr.map_or(0, |rate| rate.0)
+}
+
+fn pcr(terms: &ContractTerms) -> u64 {
+    terms.pcr.map_or(0, |rate| rate.0)
+}
+
+fn scr(terms: &ContractTerms) -> u64 {
+    let other = terms.sustained.filter(|_| terms.mcr.is_none());
+    other.map_or(0, |rate| rate.0)
+}
+
+/// The value of a name that belongs to the VC's contract; `None` for other names.
+pub fn of_contract(name: Known, terms: Option<&ContractTerms>) -> Option<i128> {
+    let value = |of: fn(&ContractTerms) -> u64| Some(terms.map_or(0, of).into());
+    match name {
+        Known::Mcr => value(mcr),
+        Known::Pcr => value(pcr),
+        Known::Scr => value(scr),
+        Known::Cdvt => value(|terms| terms.cdvt.0),
+        Known::Mbs => value(|terms| terms.mbs),
+        Known::HasContract => Some(terms.is_some().into()),
+        _ => None,
+    }
+}
+
+/// The X up to which `policy` promises to refuse nothing.
+pub fn promise(policy: &ProgramPolicy, buffer: Option<u64>) -> Option<u64> {
+    let threshold = policy.written.never_below?;
+    Some(first_above(resolve(threshold, buffer)).saturating_sub(1))
+}
+
+impl Programmed {
+    /// Creates the policy for a buffer of `buffer` cells and flows with these contracts, by local
+    /// number, on a link that takes `cell_time` for a cell.
+    pub fn new(
+        policy: &ProgramPolicy,
+        buffer: Option<u64>,
+        contracts: &[Option<ContractTerms>],
+        cell_time: Span,
+    ) -> Programmed {
+        let surroundings = surroundings(policy, buffer, contracts, cell_time);
+        let code = compile(&policy.program, &surroundings);
+        let never_below = promise(policy, buffer);
+        let needs = needs(policy);
+        let visible = acts_from(&policy.program, &surroundings, !needs.every_cell);
+        let promised = never_below.map_or(0, |x| x.saturating_add(1));
+        let of_vc = code.of_vc.iter().map(|&(_, start)| start);
+        let of_vcs = contracts.iter().flat_map(|_| of_vc.clone()).collect();
+        Programmed {
+            needs,
+            export_tag: policy.written.export_tag,
+            never_below,
+            smallest_refusal: visible.max(promised),
+            acts_from: acts_from(&policy.program, &surroundings, true),
+            of_vcs,
+            contracts: contracts.to_vec(),
+            drawn: 0,
+            code: Box::new(code),
+        }
+    }
+
+    /// Sets the names that the program reads.
+    #[inline(always)]
+    fn look(&mut self, now: Time, cell: &Arriving, queue: &QueueView) {
+        let registers = &mut self.code.registers;
+        for &(name, register) in &self.code.names {
+            let value = match name {
+                Known::X => queue.waiting.into(),
+                Known::Y => queue.waiting_of_vc.into(),
+                Known::N => queue.active_vcs.into(),
+                Known::Clp => cell.tagged.into(),
+                Known::Begins => cell.begins.into(),
+                Known::Ends => cell.eom.into(),
+                Known::Lost => cell.lost.into(),
+                Known::Idle => cell.idle_cells.map_or(-1, i128::from),
+                Known::Now => now.0.into(),
+                of_vc => {
+                    let terms = self.contracts[cell.vc as usize].as_ref();
+                    of_contract(of_vc, terms).unwrap_or_default()
+                }
+            };
+            registers[usize::from(register)] = value;
+        }
+    }
+}
+
+impl DropRule for Programmed {
+    fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
+        self.look(now, cell, queue);
+        let states = self.code.of_vc.len();
+        let first = cell.vc as usize * states;
+        let mut outside = Outside {
+            of_vc: &mut self.of_vcs[first..first + states],
+            draws: cell.draws,
+            drawn: &mut self.drawn,
+        };
+        let (at, answer) = run(&self.code.ops, &mut self.code.registers, &mut outside);
+        let fails = |why| {
+            let at = self.code.places[at];
+            Decision::Fail(Failure { why, at })
+        };
+        let verdict = match answer {
+            Ok(answer) => ANSWERS[usize::from(answer)],
+            Err(why) => return fails(why),
+        };
+        decision(verdict, self.export_tag, queue, self.never_below).unwrap_or_else(fails)
+    }
+
+    fn admits_all(&mut self, cells: &AskedRuns) -> bool {
+        cells.most < self.acts_from
+    }
+
+    fn smallest_refusal(&self) -> u64 {
+        self.smallest_refusal
+    }
+}
+
+/// The decision that a verdict means where `queue` was found.
+pub fn decision(
+    verdict: Verdict,
+    export_tag: bool,
+    queue: &QueueView,
+    never_below: Option<u64>,
+) -> Result<Decision, Why> {
+    let is_below = never_below.is_some_and(|bound| queue.waiting <= bound);
+    Ok(match verdict {
+        Verdict::Refuse | Verdict::RefuseCell if is_below => return Err(Why::BelowBound),
+        Verdict::Refuse => Decision::Refuse(DropReason::Policy),
+        Verdict::RefuseCell => Decision::RefuseAlone(DropReason::Policy),
+        Verdict::Tag if export_tag => Decision::Tag,
+        Verdict::Accept | Verdict::Tag => Decision::Accept,
+        Verdict::PushOutCell => Decision::PushOut,
+        Verdict::PushOutFrame => Decision::PushOutFrame,
+    })
+}

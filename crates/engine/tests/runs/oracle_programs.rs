@@ -1,0 +1,437 @@
+//! Programs: those of the examples decide as the policies that they restate, and engine and twin
+//! agree on random ones.
+
+use crate::common;
+use crate::common::draws::Draws;
+use crate::common::engines::agrees;
+use crate::common::random::{self, Case};
+use crate::common::{ports, red};
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::{run_tally, run_twin};
+use cellyard_engine::{Kernel, RunError};
+use proptest::prelude::*;
+use serde_json::{Map, Value as Json, json};
+
+/// The drop policy of the example `name`.
+fn example(name: &str) -> WrittenPolicy {
+    let text = match name {
+        "tail-drop" => include_str!("../../../../python/cellyard/examples/program-tail-drop.toml"),
+        "epd" => include_str!("../../../../python/cellyard/examples/program-epd.toml"),
+        "selective-drop" => {
+            include_str!("../../../../python/cellyard/examples/program-selective-drop.toml")
+        }
+        "fba" => include_str!("../../../../python/cellyard/examples/program-fba.toml"),
+        "dfba" => include_str!("../../../../python/cellyard/examples/program-dfba.toml"),
+        "packet-red" => {
+            include_str!("../../../../python/cellyard/examples/program-packet-red.toml")
+        }
+        _ => include_str!("../../../../python/cellyard/examples/program-gcra-epd.toml"),
+    };
+    let scenario = read_toml(text, name, &[]).expect("the examples are right");
+    let switch = scenario.switches.iter().find(|s| s.name == "west");
+    match &switch.expect("it is there").queues[0].drop {
+        DropPolicy::Program(policy) => policy.written.clone(),
+        other => panic!("{other:?} is no program"),
+    }
+}
+
+/// The parameter of a program that means `threshold`.
+fn parameter(threshold: Threshold) -> Json {
+    match threshold {
+        Threshold::Cells(cells) => json!({ "cells": cells }),
+        Threshold::Fraction(fraction) => json!({ "fraction": fraction }),
+    }
+}
+
+/// The program of the example that restates `policy`, with its parameters. `None` where there is no
+/// such example, or a factor of 0 meets a buffer without limit.
+fn restated(policy: &DropPolicy, buffer: Option<u64>) -> Option<DropPolicy> {
+    let number = |number: u64| json!({ "number": { "num": number, "den": 1 } });
+    let (mut written, parameters) = match policy {
+        DropPolicy::TailDrop => (example("tail-drop"), json!({})),
+        DropPolicy::Epd {
+            threshold: None,
+            reserve: None,
+        } => (example("epd"), json!({})),
+        DropPolicy::SelectiveDrop { r, z } => (
+            example("selective-drop"),
+            json!({ "R": parameter(*r), "Z": { "number": z } }),
+        ),
+        DropPolicy::Fba { r, z, k_fba: None } if z.num > 0 || buffer.is_some() => (
+            example("fba"),
+            json!({ "R": parameter(*r), "Z": { "number": z } }),
+        ),
+        DropPolicy::Dfba {
+            low,
+            high,
+            z,
+            alpha,
+        } => (
+            example("dfba"),
+            json!({ "L": parameter(*low), "H": parameter(*high), "Z": { "number": z }, "alpha": { "number": alpha } }),
+        ),
+        DropPolicy::PacketRed(red) => {
+            let when = match red.average {
+                RedAverage::Cell => 0,
+                RedAverage::Frame => 1,
+                RedAverage::Idle => 2,
+            };
+            (
+                example("packet-red"),
+                json!({
+                    "w_q": { "number": red.w_q }, "max_p": { "number": red.max_p },
+                    "min_th": parameter(red.min_th), "max_th": parameter(red.max_th),
+                    "when": number(when), "spacing": number(red.spacing.into()),
+                }),
+            )
+        }
+        DropPolicy::GcraEpd {
+            threshold,
+            export_tag,
+        } => {
+            let mut written = example("gcra-epd");
+            written.export_tag = *export_tag;
+            (written, json!({ "Th": parameter(*threshold) }))
+        }
+        _ => return None,
+    };
+    let given: Map<String, Json> = serde_json::from_value(parameters).expect("a table");
+    for (name, value) in given {
+        let value = serde_json::from_value(value).expect("a parameter");
+        written.parameters.insert(name, value);
+    }
+    let policy = ProgramPolicy::try_from(written).expect("the example is right");
+    Some(DropPolicy::Program(policy))
+}
+
+/// All class queues of a network.
+fn queues_of(net: &mut Scenario) -> impl Iterator<Item = &mut ClassQueue> {
+    let of_switches = net.switches.iter_mut().map(|s| &mut s.queues);
+    let of_links = net.links.iter_mut().map(|l| &mut l.queues);
+    of_switches.chain(of_links).flatten()
+}
+
+/// Checks that `case` gives the same counters and digest with programs in place of the policies.
+fn programs_do_the_same(mut case: Case) -> Result<(), TestCaseError> {
+    let expected = run_twin(&case.scenario, case.replication);
+    for queue in queues_of(&mut case.scenario) {
+        if let Some(program) = restated(&queue.drop, queue.buffer) {
+            queue.drop = program;
+        }
+    }
+    for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
+        let found = run_tally(&case.scenario, case.replication, kernel, true);
+        let mut found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let mut expected = expected.clone();
+        // A text may show that nothing is refused at an empty queue, where the policy does not say
+        // so. Then a port where nothing ever waits is not in the report.
+        for link in 0..found.ports.len() {
+            if found.ports[link].is_none() != expected.ports[link].is_none() {
+                for tally in [&mut found, &mut expected] {
+                    tally.ports[link] = None;
+                    tally.link_held[link] = 0;
+                }
+            }
+        }
+        let differ = common::differences(&found, &expected);
+        prop_assert!(
+            differ.is_empty(),
+            "{kernel:?} (left) is not the policy (right)\n{differ}"
+        );
+    }
+    agrees(&case)
+}
+
+/// A random network where every queue has the policy that `policy` makes for its buffer.
+fn everywhere(
+    policy: impl Strategy<Value = DropPolicy> + 'static,
+    buffer: Option<u64>,
+) -> impl Strategy<Value = Case> {
+    (random::cases(3_000), policy).prop_map(move |(mut case, policy)| {
+        for queue in queues_of(&mut case.scenario) {
+            queue.drop = policy.clone();
+            queue.buffer = buffer;
+        }
+        case
+    })
+}
+
+fn restatable(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
+    let with = move |found: &DropPolicy| restated(found, buffer).is_some();
+    let fair = (0u64..=20, 0u64..30, any::<bool>()).prop_map(|(twentieths, tenths, fba)| {
+        let r = Threshold::Fraction(cellyard_engine::units::Ratio::new(twentieths * 5, 100));
+        let z = cellyard_engine::units::Ratio::new(tenths, 10);
+        if fba {
+            DropPolicy::Fba { r, z, k_fba: None }
+        } else {
+            DropPolicy::SelectiveDrop { r, z }
+        }
+    });
+    prop_oneof![
+        1 => Just(DropPolicy::TailDrop),
+        1 => Just(DropPolicy::Epd { threshold: None, reserve: None }),
+        3 => fair.prop_filter("no example", with),
+        3 => ports::rate_policy(buffer).prop_filter("no example", with),
+        2 => red::params(buffer, false).prop_map(DropPolicy::PacketRed),
+    ]
+}
+
+proptest! {
+    #![proptest_config(common::config(250))]
+
+    #[test]
+    fn the_examples_decide_as_the_policies_they_restate(
+        case in (5u64..60).prop_flat_map(|k| everywhere(restatable(Some(k)), Some(k)))
+    ) {
+        programs_do_the_same(case)?;
+    }
+
+    #[test]
+    fn the_examples_decide_as_the_policies_they_restate_without_limit(
+        case in everywhere(restatable(None), None)
+    ) {
+        programs_do_the_same(case)?;
+    }
+}
+
+/// A random program from the grammar. Types are mostly right, since what the reader refuses tests
+/// nothing here.
+struct Writer {
+    draws: Draws,
+    text: String,
+    cells: bool,
+    locals: Vec<&'static str>,
+    depth: usize,
+}
+
+impl Writer {
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        self.draws.one_of(from)
+    }
+
+    fn number(&mut self) -> String {
+        self.depth += 1;
+        let leaf = self.depth > 4 || self.draws.below(3) == 0;
+        let text = if leaf {
+            let names = [
+                "X",
+                "Y",
+                "N",
+                "K",
+                "MCR",
+                "PCR",
+                "SCR",
+                "CDVT",
+                "MBS",
+                "CLP",
+                "now",
+                "cell_time",
+                "R",
+                "Z",
+                "T",
+                "0",
+                "1",
+                "2",
+                "3",
+                "0.5",
+                "1.25",
+                "100",
+                "123456789012345678",
+                "a",
+                "b",
+                "seen",
+                "avg",
+            ];
+            let chosen = self.pick(&names);
+            match chosen {
+                "a" | "b" if !self.locals.contains(&chosen) => "4".into(),
+                _ => chosen.to_string(),
+            }
+        } else {
+            let (a, b) = (self.number(), self.number());
+            match self.draws.below(14) {
+                0 | 1 => format!("({a} + {b})"),
+                2 | 3 => format!("({a} - {b})"),
+                4 | 5 => format!("{a} * {b}"),
+                6 => format!("({a} / {b})"),
+                7 => format!("min({a}, {b})"),
+                8 => format!("max({a}, {b})"),
+                9 => format!("abs({a})"),
+                10 => format!("floor({a})"),
+                11 => format!("float({a})"),
+                12 => format!("power({a}, floor(min(abs({b}), 9)))"),
+                _ => self.pick(&["draw()", "sum(MCR)", "-X"]).to_string(),
+            }
+        };
+        self.depth -= 1;
+        text
+    }
+
+    fn truth(&mut self) -> String {
+        self.depth += 1;
+        let text = match self.draws.below(if self.depth > 3 { 6 } else { 10 }) {
+            0..=3 => {
+                let how = self.pick(&["<", "<=", ">", ">=", "==", "!="]);
+                format!("{} {how} {}", self.number(), self.number())
+            }
+            4 => format!("X > {}", self.pick(&["R", "3", "K - 2", "K / 2", "T"])),
+            5 => self
+                .pick(&["begins", "ends", "lost", "has_contract", "true", "false"])
+                .to_string(),
+            6 => format!("not ({})", self.truth()),
+            7 => format!("({} or {})", self.truth(), self.truth()),
+            _ => format!("({} and {})", self.truth(), self.truth()),
+        };
+        self.depth -= 1;
+        text
+    }
+
+    fn block(&mut self, level: usize) {
+        let statements = 1 + self.draws.below(3);
+        for _ in 0..statements {
+            match self.draws.below(8) {
+                0 if level < 3 => self.choice(level),
+                1 | 2 if level < 3 => self.choice(level),
+                3 => self.assign("seen", |number| format!("floor({number})")),
+                4 => self.assign("avg", |number| format!("float({number})")),
+                5 if level == 0 => {
+                    let name = self.pick(&["a", "b"]);
+                    self.assign(name, |number| number);
+                    self.locals.push(name);
+                }
+                _ => {}
+            }
+        }
+        if self.draws.below(2) == 0 {
+            let verdicts: &[&str] = match self.cells {
+                true => &[
+                    "accept",
+                    "refuse",
+                    "tag",
+                    "refuse_cell",
+                    "push_out_cell",
+                    "push_out_frame",
+                ],
+                false => &["accept", "refuse"],
+            };
+            let verdict = self.pick(verdicts);
+            self.text += verdict;
+            self.text += "\n";
+        }
+    }
+
+    fn assign(&mut self, name: &str, made: fn(String) -> String) {
+        let number = self.number();
+        self.text += &format!("{name} = {}\n", made(number));
+    }
+
+    fn choice(&mut self, level: usize) {
+        let condition = self.truth();
+        self.text += &format!("if {condition} {{\n");
+        self.block(level + 1);
+        if self.draws.below(2) == 0 {
+            self.text += "} else {\n";
+            self.block(level + 1);
+        }
+        self.text += "}\n";
+    }
+}
+
+/// A random program as the reader takes it; `None` where it does not.
+fn random_program(seed: u64) -> Option<DropPolicy> {
+    let draws = Draws(seed);
+    let mut writer = Writer {
+        draws,
+        text: String::new(),
+        cells: seed.is_multiple_of(2),
+        locals: Vec::new(),
+        depth: 0,
+    };
+    let owner = writer.pick(&["queue", "vc"]);
+    writer.text +=
+        &format!("{owner} state seen = 0\nqueue state avg = 0.0\nvc state flag = false\n");
+    writer.block(0);
+    let text = if writer.draws.below(3) == 0 {
+        // The two names of state do not exist in the short form.
+        let condition = writer.truth().replace("seen", "2").replace("avg", "0.5");
+        json!({ "refuse": condition })
+    } else {
+        json!({ "program": writer.text })
+    };
+    let mut record = json!({
+        "policy": "program",
+        "asked": if writer.cells { "cells" } else { "frames" },
+        "export_tag": writer.draws.below(2) == 0,
+        "R": { "cells": writer.draws.below(20) },
+        "Z": { "number": { "num": writer.draws.below(30), "den": 10 } },
+        "T": { "fraction": { "num": writer.draws.below(10), "den": 10 } },
+    });
+    for (name, value) in text.as_object().expect("a table") {
+        record[name] = value.clone();
+    }
+    serde_json::from_value(record).ok()
+}
+
+/// Checks that all engines agree on a random network whose queues have the program of `seed`, or
+/// that all of them stop.
+fn engines_agree(mut case: Case, seed: u64) -> Result<bool, TestCaseError> {
+    let Some(program) = random_program(seed) else {
+        return Ok(false);
+    };
+    let pushes = |policy: &DropPolicy| {
+        let DropPolicy::Program(policy) = policy else {
+            return false;
+        };
+        policy.written.text().contains("push_out")
+    };
+    for queue in queues_of(&mut case.scenario) {
+        queue.drop = program.clone();
+        if pushes(&program) {
+            queue.buffer = queue.buffer.or(Some(9));
+        }
+    }
+    if pushes(&program) {
+        let net = &mut case.scenario;
+        let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
+        for scheduler in
+            of_switches.chain(net.links.iter_mut().filter_map(|l| l.scheduler.as_mut()))
+        {
+            if let Scheduler::PerVc { .. } = scheduler {
+                *scheduler = Scheduler::Fifo;
+            }
+        }
+    }
+    let twin = run_tally(&case.scenario, case.replication, Kernel::Twin, true);
+    let stops = |error: &RunError| matches!(error, RunError::Program { .. });
+    match twin {
+        Err(error) if stops(&error) => {
+            for kernel in [Kernel::Auto, Kernel::Slotted] {
+                let found = run_tally(&case.scenario, case.replication, kernel, false);
+                prop_assert!(
+                    found.as_ref().is_err_and(stops),
+                    "{kernel:?} goes on; the twin: {error}"
+                );
+            }
+        }
+        Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        Ok(_) => agrees(&case)?,
+    }
+    Ok(true)
+}
+
+proptest! {
+    #![proptest_config(common::config(800))]
+
+    #[test]
+    fn engine_and_twin_agree_on_random_programs(case in random::cases(1_500), seed in any::<u64>()) {
+        engines_agree(case, seed)?;
+    }
+}
+
+#[test]
+fn most_random_programs_are_read() {
+    let read = (0..1000)
+        .filter(|&seed| random_program(seed).is_some())
+        .count();
+    assert!(read > 500, "{read} of 1000 are read");
+}
