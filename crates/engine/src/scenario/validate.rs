@@ -368,7 +368,10 @@ fn program(component: &Component, record: &Record, path: &str, report: &mut Repo
         report.add(&join(path, "refuse"), "is missing", allowed, None);
         return;
     }
-    let Some(written) = complete::<WrittenPolicy>(&Value::Object(record.clone())) else {
+    // Without its tag, which would be taken for a parameter.
+    let mut fields = record.clone();
+    fields.retain(|field, _| component.family.tag() != Some(field.as_str()));
+    let Some(written) = complete::<WrittenPolicy>(&Value::Object(fields)) else {
         return;
     };
     let field = if written.program.is_some() {
