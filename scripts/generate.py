@@ -42,6 +42,9 @@ class Component:
 
     #: The field that names the component in a scenario file, and that name.
     TAG: ClassVar[Mapping[str, str]] = {}
+    #: The attribute with parameters that the user names, if the component takes any. In a scenario
+    #: file, they stand beside the other fields.
+    OWN: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -58,7 +61,7 @@ is ``None`` takes the default that its line states.{more}
 from __future__ import annotations
 
 from collections.abc import Mapping{more_imports}
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Required, TypeAlias, TypedDict
 
 from cellyard.components.base import Component
@@ -88,7 +91,12 @@ TYPES = {
     "number": "int | str",
     "decimal": "float | str",
     "threshold": "str | float",
+    "program": "str",
+    "own": "str | float",
 }
+
+#: Field of a component for parameters that the user names.
+OWN = "parameters"
 
 #: Suffixes that the members of a family get in the list of all components, where their plain names
 #: would be ambiguous.
@@ -175,12 +183,20 @@ def field(parameter: dict[str, Any]) -> str:
     return f"    {name}: {typed} = {json.dumps(default) if not isinstance(default, bool) else default}"
 
 
+def own_meaning(own: dict[str, Any]) -> str:
+    """Describe the field with parameters that the user names."""
+    return f"Parameters by name. {stop(own['help'])} Allowed: {own['allowed']}. Default: none."
+
+
 def component_class(family: dict[str, Any], component: dict[str, Any]) -> str:
     """Return the source of the class of a component."""
     more = [f"Formula: {component['formula']}" if component["formula"] else ""]
     more.append(f"Source: {component['source']}." if component["source"] else "")
     more.append(f"Limits: {component['limits']}" if component["limits"] else "")
     fields = [entry(python_name(p["name"]), meaning(p), " " * 8) for p in component["parameters"]]
+    if own := component["own"]:
+        assert all(p["name"] != OWN for p in component["parameters"])
+        fields.append(entry(OWN, own_meaning(own), " " * 8))
     listed = "    Fields:\n" + "\n".join(fields) if fields else ""
     doc = "\n\n".join(part for part in (paragraphs(*more), listed) if part)
     lines = ["@dataclass(frozen=True, kw_only=True)", f"class {camel(component['name'])}(Component):"]
@@ -189,7 +205,13 @@ def component_class(family: dict[str, Any], component: dict[str, Any]) -> str:
     lines.append(f'{first}\n\n{doc}\n    """' if doc else f'{first}"""')
     if family["tag"]:
         lines.append(f'\n    TAG: ClassVar[Mapping[str, str]] = {{"{family["tag"]}": "{component["name"]}"}}')
+    if own:
+        lines.append(f'    OWN: ClassVar[str] = "{OWN}"')
     lines += ["", *map(field, component["parameters"])]
+    if own:
+        # The hash leaves mappings out, since they have none.
+        typed = f"Mapping[str, {python_type(own['kind'])}]"
+        lines.append(f"    {OWN}: {typed} = field(default_factory=dict, hash=False)")
     return "\n".join(lines)
 
 
@@ -357,6 +379,8 @@ def section(component: dict[str, Any], *, titled: bool) -> str:
     if component["parameters"]:
         parts.append("\n| parameter | meaning | values | default |\n|---|---|---|---|\n")
         parts += map(row, component["parameters"])
+    if own := component["own"]:
+        parts.append(f"| *any name* | {own['help']} | {own['allowed']} | none |\n")
     for parameter in component["parameters"]:
         if choices := parameter["kind"].get("choices"):
             parts.append(f"\nValues of `{parameter['name']}`:\n\n")

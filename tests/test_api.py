@@ -229,6 +229,18 @@ def test_components_are_frozen_and_keyword_only() -> None:
     assert dataclasses.asdict(policy) == {"r": 0.5, "z": 0.8, "k_fba": None}
 
 
+def test_parameters_of_a_program_stand_beside_its_fields() -> None:
+    program = cy.Program(refuse="X > R", parameters={"R": np.int64(400)})
+    table = {"policy": "program", "refuse": "X > R", "R": 400}
+    assert lan().with_values({"switch.west.ubr.drop": program}) == lan().with_values({"switch.west.ubr.drop": table})
+    assert hash(program) == hash(cy.Program(refuse="X > R")) and program != cy.Program(refuse="X > R")
+    for name in ("refuse", "policy", "asked"):
+        with pytest.raises(cy.UsageError, match=f"'{name}' is the name of a field of Program"):
+            lan().with_values({"switch.west.ubr.drop": cy.Program(refuse="X > 1", parameters={name: 1})})
+    with pytest.raises(cy.UsageError, match="must map names to values"):
+        lan().with_values({"switch.west.ubr.drop": cy.Program(refuse="X > 1", parameters="R")})  # type: ignore[arg-type]
+
+
 def test_every_public_name_is_accessible() -> None:
     names = dir(cy)
     assert {"Scenario", "traffic", "Results", "errors", "version"} <= set(names)
@@ -248,6 +260,12 @@ drops = st.one_of(
     st.builds(cy.Epd, threshold=thresholds),
     st.builds(cy.SelectiveDrop, r=thresholds, z=st.integers(0, 3000).map(lambda n: n / 1000)),
     st.builds(cy.Fba, r=thresholds, z=st.integers(0, 3000).map(lambda n: n / 1000)),
+    st.builds(
+        cy.Program,
+        refuse=st.just("X > R and Y * N > asked_ * X"),
+        asked=st.sampled_from(["frames", "cells"]),
+        parameters=st.fixed_dictionaries({"R": thresholds, "asked_": st.integers(0, 3000).map(lambda n: n / 1000)}),
+    ),
 )
 tcps = st.builds(
     cy.Tcp,

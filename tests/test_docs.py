@@ -40,6 +40,7 @@ def test_the_component_page_has_every_parameter_and_choice() -> None:
             assert f"| `{parameter['name']}` | {parameter['help']}" in page
             for choice in parameter["kind"].get("choices", ()):
                 assert f"* `{choice['name']}`: {choice['help']}" in page
+        assert all(f"| *any name* | {c['own']['help']}" in page for c in family["components"] if c["own"])
 
 
 def test_generated_files_are_fresh() -> None:

@@ -21,6 +21,7 @@ from cellyard.experiment import examples as experiments
 from cellyard.scenario import examples
 from cellyard.system import schemas
 from cellyard.system.errors import ExperimentError
+from cellyard.system.values import toml as text_of
 from conftest import ROOT, Cli
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
@@ -61,6 +62,9 @@ def test_a_run_is_valid(cli: Cli, lan: Path) -> None:
     assert not mistakes("results", {key: value for key, value in runs[0].items() if key not in added})
 
 
+#: A drop policy as a program, with parameters of its own.
+PROGRAM = {"policy": "program", "refuse": "X > R and Y * N > Z * X", "R": "900 cells", "Z": 0.8}
+
 #: Mistakes in the example `lan-5`: the place, its new value, and where and how the schema finds it.
 SCENARIO: dict[str, tuple[tuple[Any, ...], Any, str, str]] = {
     "field": (("link", 0, "delai"), "1 ms", "link[0]", "'delai' was unexpected"),
@@ -73,6 +77,9 @@ SCENARIO: dict[str, tuple[tuple[Any, ...], Any, str, str]] = {
     "of another": (("switch", 0, "ubr", "drop"), {"policy": "epd", "z": 1}, "switch[0].ubr.drop", "'z' was"),
     "value": (("switch", 0, "ubr", "drop"), {"policy": "fba", "z": -1}, "switch[0].ubr.drop.z", "less than the minimum"),
     "text": (("switch", 0, "ubr", "drop"), {"policy": "fba", "z": "a"}, "switch[0].ubr.drop.z", "does not match"),
+    "program by name": (("switch", 0, "ubr", "drop"), "program", "switch[0].ubr.drop", "is not one of ['tail-drop'"),
+    "program": (("switch", 0, "ubr", "drop"), {**PROGRAM, "refuse": 1}, "switch[0].ubr.drop.refuse", "is not of type"),
+    "parameter": (("switch", 0, "ubr", "drop"), {**PROGRAM, "R": "9 cels"}, "switch[0].ubr.drop.R", "does not match"),
     "traffic": (("vc", 0, "traffic", "kind"), "tpc", "vc[0].traffic.kind", "is not one of"),
     "recovery": (("vc", 0, "traffic", "recovery"), "rino", "vc[0].traffic.recovery", "is not one of"),
     "missing": (("vc", 0, "traffic"), {"kind": "vbr", "rate": "1 Mbps", "on": "1 ms"}, "vc[0].traffic", "'off' is"),
@@ -121,6 +128,15 @@ def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     return made
 
 
+@pytest.mark.parametrize(
+    "change", [{}, {"R": 900}, {"R": "0.9 K"}, {"R": "5 ms"}, {"R": "2 Mbps"}, {"asked": "cells"}, {"never_below": 0.5}]
+)
+def test_a_program_with_its_parameters_is_valid(change: dict[str, Any]) -> None:
+    data = changed(tomllib.loads(examples.text("lan-5")), ("switch", 0, "ubr", "drop"), {**PROGRAM, **change})
+    assert not mistakes("scenario", data)
+    assert examples.scenario("lan-5").with_values({"switch.west.ubr.drop": {**PROGRAM, **change}})
+
+
 @pytest.mark.parametrize("case", SCENARIO)
 def test_a_mistake_in_a_scenario_is_found_at_its_field(case: str) -> None:
     path, value, place, message = SCENARIO[case]
@@ -141,9 +157,7 @@ def test_a_mistake_in_an_experiment_is_found_at_its_field(case: str) -> None:
 
 def toml(value: Any) -> str:
     """Return an experiment as TOML."""
-    from cellyard.system.values import toml as text
-
-    return "".join(f"{key} = {text(one)}\n" for key, one in value.items())
+    return "".join(f"{key} = {text_of(one)}\n" for key, one in value.items())
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -234,8 +248,10 @@ def test_an_editor_checks_examples_by_their_first_line(cli: Cli, tmp_path: Path,
             (folder / f"{name}-{place}.good.toml").write_text(stated)
             assert old in stated
             (folder / f"{name}-{place}.bad.toml").write_text(stated.replace(old, new))
+    program = wrong["scenario"][0].replace('"epd"', text_of(PROGRAM))
+    (folder / "program.good.toml").write_text(program)
     good = subprocess.run([taplo, "lint", *sorted(folder.glob("*.good.toml"))], capture_output=True, text=True)
-    assert good.returncode == 0 and "total=4" in good.stderr, good.stderr
+    assert good.returncode == 0 and "total=5" in good.stderr, good.stderr
     bad = subprocess.run([taplo, "lint", *sorted(folder.glob("*.bad.toml"))], capture_output=True, text=True)
     faulty = set(re.findall(r'failed path="[^"]*?/([a-z-]+)\.bad\.toml"', bad.stderr))
     assert bad.returncode == 1

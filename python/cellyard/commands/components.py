@@ -63,6 +63,8 @@ def _page(family: dict[str, Any], component: dict[str, Any]) -> str:
         lines += ["", *_wrap(component["limits"], "limits    ")]
     for parameter in component["parameters"]:
         lines += ["", *_parameter(parameter)]
+    if own := component["own"]:
+        lines += ["", "any name   optional", *_wrap(own["help"], "    "), *_wrap(f"allowed: {own['allowed']}", "    ")]
     if component["shorthand"] and component["parameters"]:
         lines += ["", f'The name alone, "{component["name"]}", means this component with every default.']
     return "\n".join(lines)

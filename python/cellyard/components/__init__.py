@@ -23,6 +23,7 @@ from cellyard.components.drop import (
     GcraTwoThresholds,
     PacketRed,
     Ppd,
+    Program,
     SelectiveDrop,
     TailDrop,
 )
@@ -142,6 +143,7 @@ __all__ = [
     "Ppd",
     "Probe",
     "Processing",
+    "Program",
     "Queue",
     "QueueProbe",
     "RelativeRate",

@@ -15,6 +15,9 @@ class Component:
 
     #: The field that names the component in a scenario file, and that name.
     TAG: ClassVar[Mapping[str, str]] = {}
+    #: The attribute with parameters that the user names, if the component takes any. In a scenario
+    #: file, they stand beside the other fields.
+    OWN: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -7,7 +7,7 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from cellyard.components.base import Component
@@ -374,6 +374,45 @@ class FrameDropFromFront(Component):
     TAG: ClassVar[Mapping[str, str]] = {"policy": "frame-drop-from-front"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Program(Component):
+    """A policy of your own: a condition or a small program over the state of the queue, the VC and the cell.
+
+    Formula: refuse <=> the condition `refuse` is true; or what the statements of `program` say
+
+    Limits: A decision sees its own queue alone, and a program has no loops. The answer for a whole frame is given
+    at its first cell.
+
+    Fields:
+        refuse: Condition on which a frame or cell is refused, such as "X > R and Y * N > Z * X". Excludes
+            `program`. Allowed: a program of at most 4096 characters; see docs/programs.md. Default: none.
+        program: Statements: assignments, `if`, and verdicts. Excludes `refuse`. Allowed: a program of at most 4096
+            characters; see docs/programs.md. Default: none.
+        asked: What the program is asked about. ``frames``: First cells of frames that find the port busy.
+            ``cells``: Every arriving cell, also at an idle port, and also those of lost frames, whose answer
+            changes nothing. Default: ``frames``.
+        never_below: Queue X up to which the program promises to refuse nothing: cells or a fraction of the buffer.
+            Kernels need not ask it there; a refusal there ends the run. Allowed: cells, "800 cells", or a fraction
+            of the buffer from 0 to 1. Default: what the text shows by a leading X > R.
+        export_tag: Whether cells that the program tags leave with CLP = 1 instead of as they came. Default:
+            ``true``.
+        parameters: Parameters by name. A parameter of the program: a name with letters, digits and _. A decimal is
+            exact; cells, times (ticks) and rates (bit/s) are integers. Allowed: a number from 0 with at most 6
+            decimals, "900 cells", a fraction of the buffer such as "0.9 K", a time such as "5 ms", or a rate such
+            as "2 Mbps". Default: none.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "program"}
+    OWN: ClassVar[str] = "parameters"
+
+    refuse: str | None = None
+    program: str | None = None
+    asked: Literal["frames", "cells"] = "frames"
+    never_below: str | float | None = None
+    export_tag: bool = True
+    parameters: Mapping[str, str | float] = field(default_factory=dict, hash=False)
+
+
 #: Drop policies: which cells and frames a class queue drops. K is the buffer; X cells wait, Y_i of them of VC i,
 #: and N_a VCs have Y_i > 0. The cell in service does not count.
 Drop: TypeAlias = (
@@ -391,6 +430,7 @@ Drop: TypeAlias = (
     | CellRed
     | PacketRed
     | FrameDropFromFront
+    | Program
     | Literal[
         "tail-drop",
         "ppd",

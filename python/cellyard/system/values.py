@@ -65,11 +65,29 @@ def plain(value: object, path: str, depth: int = 0) -> Any:
 def _table(component: Any, path: str, depth: int) -> dict[str, Any]:
     table: dict[str, Any] = dict(component.TAG)
     for field in dataclasses.fields(component):
+        if field.name == component.OWN:
+            continue
         name = field.name.rstrip("_")
         made = plain(getattr(component, field.name), f"{path}.{name}", depth + 1)
         if made is not None and made != plain(_default(field), ""):
             table[name] = made
+    if component.OWN:
+        table |= _own(component, path, depth)
     return table
+
+
+def _own(component: Any, path: str, depth: int) -> dict[str, Any]:
+    """The parameters that the user names. Raises `UsageError` for one with the name of a field."""
+    at = f"{path}.{component.OWN}"
+    given = getattr(component, component.OWN)
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{at} = {shown(given)}: must map names to values")
+    fields = {*component.TAG, *(field.name for field in dataclasses.fields(component))} - {component.OWN}
+    for name in given:
+        if name in fields:
+            raise UsageError(f"{at}: {name!r} is the name of a field of {type(component).__name__}")
+    made: dict[str, Any] = plain(given, at, depth + 1)
+    return made
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
