@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cellyard.errors import Problem, RunError, ScenarioError
 from conftest import LAN, ROOT, Cli
 
 
@@ -324,3 +327,51 @@ def test_unknown_names(cli: Cli, arguments: list[str], expected: str) -> None:
 def test_part_of_a_name_suggests_every_name_that_contains_it(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, "--set", "switch.west.ubr.drop=red"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
     refused(cli("components", "red"), "did you mean 'atm-red', 'cell-red' or 'packet-red'?")
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+def test_a_mistake_in_a_program_is_shown_with_a_caret(cli: Cli, tmp_path: Path, is_set: bool) -> None:
+    program = '{ policy = "program", refuse = "X > R and Y *", R = 400 }'
+    wrong = LAN.replace('"epd"', program)
+    (tmp_path / "wrong.toml").write_text(LAN if is_set else wrong)
+    done = cli("check", "wrong.toml", *(["--set", f"switch.west.ubr.drop={program}"] if is_set else []))
+    first, *excerpt = done.stderr.splitlines()
+    refused(done, "switch[0].ubr.drop.refuse: expected a number or a name, not the end of the text (column 14)")
+    assert excerpt == ["    X > R and Y *", " " * 17 + "^"]
+    assert ("; with switch.west.ubr.drop=" in first) is is_set
+
+
+def test_a_mistake_in_a_program_of_an_experiment_is_shown_with_a_caret(cli: Cli, tmp_path: Path) -> None:
+    program = '{ policy = "program", refuse = "X > R and Y *", R = 400 }'
+    example = cli("example", "--experiments", "buffer").stdout
+    base = next(line for line in example.splitlines() if line.startswith("base ="))
+    (tmp_path / "wrong.toml").write_text(LAN.replace('"epd"', program))
+    (tmp_path / "base.toml").write_text(example.replace(base, 'base = { file = "wrong.toml" }'))
+    changed = "set = { 'switch.west.ubr.drop' = " + program + " }"
+    (tmp_path / "set.toml").write_text(example.replace(base, f"{base}\n{changed}"))
+    for name in ("set", "base"):
+        done = cli("experiment", "check", f"{name}.toml")
+        refused(done, "expected a number or a name, not the end of the text")
+        assert done.stderr.endswith(f"\n    X > R and Y *\n{' ' * 17}^\n") and "\\u000a" not in done.stderr, done.stderr
+
+
+def test_a_program_that_fails_in_a_run_is_shown_with_a_caret(cli: Cli, tmp_path: Path) -> None:
+    text = "# \\u202e\\n\\tif 1 / (X - X) > 0 {\\r\\n\\trefuse\\n}"
+    (tmp_path / "fails.toml").write_text(LAN.replace('"epd"', f'{{ policy = "program", program = "{text}" }}'))
+    done = cli("run", "fails.toml", "--format", "json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "two TCPs: the program of the queue ubr of west->east fails at line 2, column 7: division by zero",
+        "   if 1 / (X - X) > 0 {",
+        "        ^",
+    ]
+
+
+def test_errors_with_an_excerpt_keep_it_between_processes() -> None:
+    excerpt = "  \tX >\r\n     ^"
+    problem = Problem("f: p: is wrong\n" + excerpt, 1, 1, "p", "", "is wrong", "", None, excerpt)
+    assert str(problem) == "f: p: is wrong\n   X >\n     ^" and problem.summary == "f: p: is wrong"
+    for error in (RunError("run: fails", excerpt), ScenarioError([problem]), RunError("no excerpt"), RunError()):
+        copied = pickle.loads(pickle.dumps(error))
+        assert str(copied) == str(error) and vars(copied) == vars(error)
+    assert replace(problem, text=problem.summary + "; more").text == "f: p: is wrong; more\n   X >\n     ^"

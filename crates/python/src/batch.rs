@@ -331,7 +331,7 @@ fn run(
             | RunError::Grown { .. }
             | RunError::Overdue { .. }
             | RunError::Memory { .. } => ("usage", error.to_string()),
-            RunError::Scenario(_) | RunError::Cancelled => failed(error),
+            RunError::Program { .. } | RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
     if shared.kept {
         let beyond = cellyard_engine::beyond(scenario, &result);

@@ -36,6 +36,7 @@ fn scenario_error(py: Python<'_>, problems: &[Problem]) -> PyErr {
                 &p.message,
                 &p.allowed,
                 &p.suggestion,
+                &p.excerpt,
             ))?)?;
         }
         Ok(PyErr::from_value(

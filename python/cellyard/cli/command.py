@@ -1,4 +1,4 @@
-"""Exit statuses of commands. Each error becomes one line on standard error."""
+"""Exit statuses of commands. Each error becomes one line on standard error, with the line of a program below it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def exit_status(call: Callable[[], int | None]) -> int:
         print_error(str(error))
         return USAGE
     except RunError as error:
-        print_error(str(error))
+        print_error(error.summary)
+        if error.excerpt:
+            print(error.excerpt, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt as ended:
         print_error(": ".join(["interrupted", *map(str, ended.args)]))

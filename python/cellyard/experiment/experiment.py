@@ -228,7 +228,7 @@ class Outcome:
             self.answer = self.experiment.question.answer(self.experiment.plan, cached)
         except ScenarioError as error:
             raise UsageError(
-                f"{self.experiment.name}: the scenario of a point is invalid: {error.problems[0].text}"
+                f"{self.experiment.name}: the scenario of a point is invalid: {error.problems[0].summary}"
             ) from None
         except ConditionError as error:
             raise UsageError(f"{self.experiment.name}: a condition {error}") from None

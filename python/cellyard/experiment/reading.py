@@ -469,7 +469,7 @@ def _check_combinations(plan: Plan, problems: Problems) -> None:
         try:
             _scenario_with(plan, point.levels)
         except (ScenarioError, UsageError) as error:
-            first = error.problems[0].text if isinstance(error, ScenarioError) else str(error)
+            first = error.problems[0].summary if isinstance(error, ScenarioError) else str(error)
             problems.add(("axis",), "", f"the values {point} are invalid together: {first}")
             return
 

@@ -209,7 +209,10 @@ def _result(job: Job, run: RawRun, index: int, spool: Spool | None) -> Mapping[s
     """The kept part of a run; raises `RunError` or `UsageError` when it has failed."""
     if run.document is None:
         kind, message = run.error or ("run", "no result")
-        raise (UsageError if kind == "usage" else RunError)(f"{run_label(job)}: {message}")
+        if kind == "usage":
+            raise UsageError(f"{run_label(job)}: {message}")
+        summary, _, excerpt = message.partition("\n")
+        raise RunError(f"{run_label(job)}: {summary}", excerpt)
     text, recorded, words = run.document
     result: Mapping[str, Any] = Document(text)
     result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)

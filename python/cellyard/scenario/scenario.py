@@ -325,7 +325,7 @@ def _with_overrides(error: ScenarioError, source: Source) -> ScenarioError:
         [
             problem
             if problem.text.startswith(SET) and problem.value
-            else replace(problem, text=problem.text + addition + _remedy(problem))
+            else replace(problem, text=problem.summary + addition + _remedy(problem))
             for problem in error.problems
         ]
     )

@@ -35,7 +35,19 @@ class OtherVersionError(UsageError, TypeError):
 
 
 class RunError(CellyardError):
-    """A run failed. Other runs of the batch are not affected. The command line exits with status 1."""
+    """A run failed. Other runs of the batch are not affected. The command line exits with status 1.
+
+    ``excerpt`` is the line of a program that failed, with a caret below it, and otherwise empty. It
+    ends the text.
+    """
+
+    def __init__(self, summary: str = "", excerpt: str = "") -> None:
+        self.summary = summary
+        self.excerpt = printable_excerpt(excerpt)
+        super().__init__(*filter(None, (summary, self.excerpt)))
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (self.summary, self.excerpt)))
 
 
 class CancelledError(RunError):
@@ -47,7 +59,8 @@ class Problem:
     """One problem of a scenario or an experiment.
 
     ``text`` is the whole problem in words, with control and direction characters as numbers.
-    ``line`` and ``column`` count from 1. They are 0 or ``None`` for data from Python.
+    ``line`` and ``column`` count from 1. They are 0 or ``None`` for data from Python. ``excerpt`` is
+    a line of a program with a caret below the fault, and empty elsewhere. It ends the text.
     """
 
     text: str
@@ -58,12 +71,25 @@ class Problem:
     message: str
     allowed: str
     suggestion: str | None
+    excerpt: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", printable(self.text))
+        summary, excerpt = printable(self.summary), printable_excerpt(self.excerpt)
+        object.__setattr__(self, "excerpt", excerpt)
+        object.__setattr__(self, "text", f"{summary}\n{excerpt}" if excerpt else summary)
+
+    @property
+    def summary(self) -> str:
+        """``text`` without the excerpt, on one line."""
+        return self.text.removesuffix(f"\n{self.excerpt}") if self.excerpt else self.text
 
     def __str__(self) -> str:
         return self.text
+
+
+def printable_excerpt(text: str) -> str:
+    """Lines of a program as they are shown: a tab is one column, as for the caret below it."""
+    return printable(text.replace("\t", " ").replace("\r", ""), lines=True)
 
 
 class ProblemsError(CellyardError, ValueError):

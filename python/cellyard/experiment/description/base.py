@@ -60,7 +60,7 @@ def read(data: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base
         return _row(name, fields, folder, run_code=run_code)
     except ScenarioError as error:
         for problem in error.problems:
-            problems.add(fields.at(kind), name, f"the scenario is invalid: {problem.text}")
+            problems.add(fields.at(kind), name, f"the scenario is invalid: {problem.summary}", excerpt=problem.excerpt)
     except UsageError as error:
         problems.add(fields.at(kind), name, str(error))
     return Base()

@@ -34,8 +34,10 @@ class Problems:
         self._places = places or {}
         self._found: list[Problem] = []
 
-    def add(self, path: Path, value: Any, message: str, *, allowed: str = "", near: Iterable[str] = ()) -> None:
-        """Report the value at ``path``, and suggest the nearest of the names ``near``."""
+    def add(
+        self, path: Path, value: Any, message: str, *, allowed: str = "", near: Iterable[str] = (), excerpt: str = ""
+    ) -> None:
+        """Report the value at ``path``, and suggest the nearest of the names ``near``. The text ends with ``excerpt``."""
         from cellyard._engine import near as names_near
 
         names = [printable(name) for name in near]
@@ -45,7 +47,7 @@ class Problems:
         if not meant and len(word) >= LEAST_PART:
             meant = [name for name in names if word in name][:1]
         suggestion = either(meant, "`").strip("`") if meant else None
-        self._add(path, on_one_line(value), message, allowed or ", ".join(names), suggestion)
+        self._add(path, on_one_line(value), message, allowed or ", ".join(names), suggestion, excerpt)
 
     def unknown_field(self, path: Path, value: Any, fields: Iterable[str]) -> None:
         """Report that the last word of ``path`` is not a field."""
@@ -66,9 +68,12 @@ class Problems:
             message,
             problem.allowed,
             (problem.suggestion or "").strip("`") or None,
+            problem.excerpt,
         )
 
-    def _add(self, path: Path, value: str, message: str, allowed: str, suggestion: str | None) -> None:
+    def _add(
+        self, path: Path, value: str, message: str, allowed: str, suggestion: str | None, excerpt: str = ""
+    ) -> None:
         line, column = self._place(path)
         name = dotted(path)
         where = f"{self._file}:{line}:{column}: " if line else f"{self._file}: " if self._file else ""
@@ -77,8 +82,8 @@ class Problems:
             text += f" (allowed: {allowed})"
         if suggestion:
             text += f"; did you mean {suggestion if suggestion.startswith(QUOTE) else f'`{suggestion}`'}?"
-        if all(text != known.text for known in self._found):
-            self._found.append(Problem(text, line, column, name, value, message, allowed, suggestion))
+        if all(text != known.summary for known in self._found):
+            self._found.append(Problem(text, line, column, name, value, message, allowed, suggestion, excerpt))
 
     def _place(self, path: Path) -> tuple[int | None, int | None]:
         """Position of ``path`` in the text, or of its nearest parent there."""
