@@ -182,6 +182,11 @@ impl<'t> Report<'t> {
             .flatten()
     }
 
+    /// Number of problems kept so far.
+    pub(crate) fn count(&self) -> usize {
+        self.problems.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.problems.is_empty()
     }

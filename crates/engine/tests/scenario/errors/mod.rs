@@ -8,5 +8,6 @@ mod fields;
 mod files;
 mod network;
 mod overrides;
+mod programs;
 mod red;
 mod spoil;

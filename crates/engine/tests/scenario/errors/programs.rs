@@ -1,0 +1,111 @@
+//! Errors of drop policies that are stated as programs.
+
+use super::spoil::{says, spoilt};
+
+const DROP: &str = "{ policy = \"epd\", threshold = \"800 cells\" }";
+
+fn told(fields: &str) -> String {
+    spoilt(DROP, &format!("{{ policy = \"program\", {fields} }}"))
+}
+
+#[test]
+fn a_mistake_points_at_its_character() {
+    let found = told("refuse = \"X > r and Y > 2\", R = \"900 cells\"");
+    says(
+        &found,
+        &[
+            "switch[0].ubr.drop.refuse: unknown name `r` (column 5); did you mean `R`?",
+            "\n    X > r and Y > 2\n        ^",
+        ],
+    );
+    let lines = told("program = \"\"\"\nif X > 3 {\n  refuze\n}\n\"\"\"");
+    says(
+        &lines,
+        &[
+            "switch[0].ubr.drop.program: `refuze` is no statement (line 2, column 3); did you mean `refuse`?",
+            "\n      refuze\n      ^",
+        ],
+    );
+}
+
+#[test]
+fn a_program_has_one_text() {
+    says(
+        &told("asked = \"cells\""),
+        &["drop.refuse", "is missing", "`program` with statements"],
+    );
+    says(
+        &told("refuse = \"X > 1\", program = \"accept\""),
+        &["drop.program", "cannot be combined with `refuse`"],
+    );
+    says(
+        &told("refuse = 3"),
+        &["drop.refuse = 3", "must not be an integer"],
+    );
+    says(
+        &told("program = \"tag\""),
+        &[
+            "has the verdict `tag`, which is about one cell",
+            "or asked = \"cells\"",
+        ],
+    );
+    says(
+        &told("refuse = \"idle > 3\""),
+        &["uses `idle`, but is asked only while the port is busy"],
+    );
+}
+
+#[test]
+fn parameters_are_used_and_have_names_of_their_own() {
+    says(
+        &told("refuse = \"X > 3\", aksed = \"3 cells\""),
+        &[
+            "drop.aksed",
+            "is a parameter that the program does not use",
+            "did you mean `asked`?",
+        ],
+    );
+    says(
+        &told("refuse = \"X > 3\", K = \"3 cells\""),
+        &["drop.K", "is a word of the language"],
+    );
+    says(
+        &told("refuse = \"X > 3\", \"a b\" = 3"),
+        &["must consist of letters, digits and _"],
+    );
+    says(
+        &told("refuse = \"X > R\", R = \"3 sells\""),
+        &["drop.R", "has the unknown unit `sells`"],
+    );
+    says(
+        &told("refuse = \"X > R\", R = -1"),
+        &["must not be negative"],
+    );
+    says(
+        &told("refuse = \"X > R\", R = \"0.9 Kb\""),
+        &["drop.R", "unknown unit `Kb`"],
+    );
+    let many: String = (0..65).map(|i| format!(", p{i} = 1")).collect();
+    says(
+        &told(&format!("refuse = \"X > 3\"{many}")),
+        &["has 65 parameters", "at most 64"],
+    );
+}
+
+#[test]
+fn a_promise_needs_a_program_that_may_be_left_out() {
+    says(
+        &told(
+            "program = \"queue state n = 0\\nn = n + 1\\nif n > 3 { refuse }\", never_below = 0.5",
+        ),
+        &[
+            "drop.never_below",
+            "would leave it open whether",
+            "begin the program with",
+        ],
+    );
+    says(
+        &told("refuse = \"X > 3\", never_below = \"2000 cells\""),
+        &["drop.never_below", "is above the buffer K = 1000 cells"],
+    );
+}
