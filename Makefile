@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 BIN := .venv/bin
 RUN := $(BIN)/cellyard
-SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml $(wildcard scripts/backend/*.py)
 
 .PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs site pins build explorer tools clean
 .DELETE_ON_ERROR:
@@ -103,7 +103,7 @@ pgo-wheel: .venv/installed ## a wheel in dist, guided by a profile of its own ru
 	$(BIN)/python scripts/pgo.py --wheel
 
 # Optimised once for the wheel, and once for that of the source distribution.
-wheel: .venv/explorer ## wheel and source distribution in dist, each installed elsewhere and tried
+wheel: .venv/installed ## wheel and source distribution in dist, each installed elsewhere and tried
 	$(BIN)/python scripts/wheel.py
 
 bench: tools ## speed beside its goals
@@ -136,15 +136,11 @@ audit: tools ## advisories, licences and origins of the Rust dependencies
 	@cargo deny --version >/dev/null 2>&1 || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny check
 
-build: .venv/built .venv/explorer ## the release engine in .venv, and that of the explorer where it can be compiled
+build: .venv/built ## the release engine in .venv, and that of the explorer where it can be compiled
 
-explorer: tools ## the engine of the explorer, for WebAssembly
-	sh scripts/explorer.sh
-
-# Where no compiler has the target it says so, and the rest goes on.
-.venv/explorer: .venv/installed $(SOURCES) scripts/explorer.sh | tools
-	sh scripts/explorer.sh --optional
-	touch $@
+# An installation by pip does this as well.
+explorer: tools ## the engine of the explorer, for WebAssembly; says what is missing where it cannot be compiled
+	"$(PYTHON)" scripts/backend/explorer_engine.py
 
 tools:
 	@command -v cargo >/dev/null || { echo "Rust is missing: cargo is not on the PATH. Install Rust $(RUST) or newer (https://rustup.rs)." >&2; exit 1; }

@@ -1,7 +1,7 @@
 """Follow the front page with the Cellyard of this Python: ``python scripts/tour.py``.
 
 Every command in a block of type ``console`` of README.md runs, and prints what the page shows. Then
-follow the commands that use the optional packages. The one command that takes minutes is shortened.
+follow the commands that use the optional packages or the explorer. The one command that takes minutes is shortened.
 With ``--digests FILE`` the digests of all example scenarios are written to a file, which is equal on
 every system. Only Python's own modules are needed, and nothing is taken from the sources but the
 page.
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 #: Options that shorten commands which begin like this; their output is then not that of the page.
 SHORTER = {"cellyard study report": "--table 1 --replications 1"}
-#: Commands that use what `pip install '.[all]'` adds, and something that each prints.
+#: Commands that use what `pip install '.[all]'` adds, and the explorer, with something that each prints.
 OPTIONAL = {
     "cellyard example lossy-link > lossy-link.toml": "",
     "cellyard run lossy-link.toml --set vc.traffic.recovery=reno --plot reno.png": "retransmitted_segments",
@@ -35,9 +35,10 @@ OPTIONAL = {
     "cellyard experiment run short.toml": "trials",
     "cellyard experiment report short.toml --out short": "",
     "cellyard schema --out schemas": "scenario.schema.json",
+    "cellyard explore lan-5.toml --save lan-5.html": "wrote lan-5.html",
 }
 #: Files that these commands leave.
-WRITTEN = ("reno.png", "drop.png", "tables", "short/index.html", "schemas/experiment.schema.json")
+WRITTEN = ("reno.png", "drop.png", "tables", "short/index.html", "lan-5.html", "schemas/experiment.schema.json")
 
 
 def commands(page: str) -> list[tuple[str, str]]:
@@ -93,18 +94,6 @@ def follow(program: str, folder: Path) -> None:
             sys.exit(f"{name} is not written")
 
 
-def explored(program: str, folder: Path) -> None:
-    """Write the page of the explorer, if its engine is in this installation."""
-    words = [program, "explore", "lan-5.toml", "--save", "page.html"]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
-    if "is not built here" in done.stderr:
-        print("the explorer is not in this installation")
-    elif done.returncode or not (folder / "page.html").stat().st_size:
-        sys.exit(f"the explorer's page is not written: {done.stderr}")
-    else:
-        print("the explorer is in this installation")
-
-
 #: Prints for each example the digest of every cell transmission, and a hash of all numbers of the totals.
 DIGESTS = """
 import hashlib
@@ -125,7 +114,6 @@ def main() -> None:
         folder = Path(new)
         print(run(program, "cellyard --version", folder).strip())
         follow(program, folder)
-        explored(program, folder)
         if asked.digests:
             made = subprocess.run(
                 [sys.executable, "-c", DIGESTS], cwd=folder, check=True, capture_output=True, text=True

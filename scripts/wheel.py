@@ -26,24 +26,26 @@ TOOLS = ROOT / ".venv/wheel-tools"
 #: What builds the wheel, pinned by hash.
 PINS = ROOT / "scripts/wheel-tools.txt"
 
-BUILD = ["build", "--release", "--locked"]
-if sys.platform == "linux":
-    BUILD += ["--zig", "--compatibility", "manylinux2014"]
-elif sys.platform == "darwin":
-    BUILD += ["--target", "universal2-apple-darwin"]
+#: Options of maturin.
+OPTIONS = {"linux": "--zig --compatibility manylinux2014", "darwin": "--target universal2-apple-darwin"}
 #: Folder of programs in an environment, and folders of the system that are on the PATH beside it.
 PROGRAMS, SYSTEM = ("Scripts", [r"C:\Windows\System32"]) if os.name == "nt" else ("bin", ["/usr/bin", "/bin"])
 #: Files that a wheel must have; the first two are below its folder of metadata.
-IN_WHEEL = ("licenses/LICENSE", "licenses/THIRD-PARTY-LICENSES.txt", "cellyard/schemas/scenario.schema.json")
+IN_WHEEL = (
+    "licenses/LICENSE",
+    "licenses/THIRD-PARTY-LICENSES.txt",
+    "cellyard/schemas/scenario.schema.json",
+    "cellyard/explorer/engine.wasm",
+)
 IN_SOURCES = (
     "README.md",
     "Cargo.lock",
     "THIRD-PARTY-LICENSES.txt",
     "crates/engine/src/lib.rs",
     "python/cellyard/py.typed",
+    "python/cellyard/explorer/engine.wasm",
+    "scripts/backend/cellyard_backend.py",
 )
-#: The explorer's engine, which is in both if it is built.
-EXPLORER = "cellyard/explorer/engine.wasm"
 
 
 def run(*command: str | Path, folder: Path = ROOT, **variables: str) -> None:
@@ -71,10 +73,12 @@ def tools() -> Path:
     return TOOLS / PROGRAMS
 
 
-def build(maturin: Path, sources: Path, out: Path) -> Path:
-    """Build the wheel of these sources, and return it."""
-    path = f"{maturin.parent}{os.pathsep}{os.environ['PATH']}"
-    run(maturin, *BUILD, "--out", out, folder=sources, PATH=path, CARGO_TARGET_DIR=str(ROOT / "target/wheel"))
+def build(programs: Path, sources: Path, out: Path) -> Path:
+    """Build the wheel of these sources, which are a folder or an archive, and return it."""
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    variables = {"CARGO_TARGET_DIR": str(ROOT / "target/wheel"), "MATURIN_PEP517_ARGS": OPTIONS.get(sys.platform, "")}
+    pip = [programs / "python", "-m", "pip", "--disable-pip-version-check", "--verbose"]
+    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", out, sources, PATH=path, **variables)
     (wheel,) = out.glob("*.whl")
     return wheel
 
@@ -82,17 +86,13 @@ def build(maturin: Path, sources: Path, out: Path) -> Path:
 def complete(archive: Path) -> None:
     """Check what an archive contains; exits with what is missing."""
     if archive.suffix == ".whl":
-        wanted, prefix = IN_WHEEL, ""
+        wanted = IN_WHEEL
         with zipfile.ZipFile(archive) as packed:
             names = packed.namelist()
     else:
-        wanted, prefix = IN_SOURCES, "python/"
+        wanted = IN_SOURCES
         with tarfile.open(archive) as carried:
             names = carried.getnames()
-    if (ROOT / "python" / EXPLORER).exists():
-        wanted = (*wanted, prefix + EXPLORER)
-    else:
-        print("without the explorer, whose engine is not built: make explorer")
     if missing := [name for name in wanted if not any(f"/{one}".endswith(f"/{name}") for one in names)]:
         sys.exit(f"{archive.name} lacks {', '.join(missing)}")
 
@@ -111,13 +111,10 @@ def toured(wheel: Path) -> str:
         return digests.read_text(encoding="utf-8")
 
 
-def from_sources(maturin: Path, sources: Path) -> str:
+def from_sources(programs: Path, sources: Path) -> str:
     """Build and try the wheel of a source distribution; return the digests of its results."""
     with tempfile.TemporaryDirectory(prefix="cellyard-sources-") as made:
-        with tarfile.open(sources) as archive:
-            archive.extractall(made, filter="data")
-        (unpacked,) = Path(made).iterdir()
-        wheel = build(maturin, unpacked, Path(made) / "dist")
+        wheel = build(programs, sources, Path(made))
         complete(wheel)
         return toured(wheel)
 
@@ -129,17 +126,16 @@ def main() -> None:
     options.add_argument("--digests", type=Path, metavar="FILE", help="write the digests of all examples to this file")
     asked = options.parse_args()
     programs = tools()
-    maturin = Path(shutil.which("maturin", path=str(programs)) or "maturin")
     shutil.rmtree(DIST, ignore_errors=True)
-    wheel = build(maturin, ROOT, DIST)
+    wheel = build(programs, ROOT, DIST)
     complete(wheel)
     if not asked.wheel_only:
-        run(maturin, "sdist", "--out", DIST)
+        run(shutil.which("maturin", path=str(programs)) or "maturin", "sdist", "--out", DIST)
         run(programs / "python", "-m", "twine", "check", "--strict", *DIST.iterdir())
     digests = toured(wheel)
     for sources in DIST.glob("*.tar.gz"):
         complete(sources)
-        if from_sources(maturin, sources) != digests:
+        if from_sources(programs, sources) != digests:
             sys.exit("the wheel of the source distribution gives other results")
     if asked.digests:
         asked.digests.write_text(digests, encoding="utf-8")

@@ -41,7 +41,9 @@ class Explorer:
 
     def __post_init__(self) -> None:
         if not (FOLDER / "engine.wasm").exists():
-            raise UsageError("the engine of the explorer is not built: run `make explorer` in a copy of the sources")
+            raise UsageError(
+                "the engine of the explorer is not built: run `make explorer` in a copy of the sources, then `pip install` from it"
+            )
 
     def files(self) -> dict[str, bytes]:
         """Every file of the page by name."""

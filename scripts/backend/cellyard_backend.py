@@ -1,0 +1,53 @@
+"""The build backend of pyproject.toml: maturin, and before it the explorer's engine.
+
+pip and other front ends call these functions (PEP 517, PEP 660). Wheels and source distributions
+contain `cellyard/explorer/engine.wasm` if it can be compiled here (explorer_engine.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import explorer_engine
+import maturin
+from maturin import (
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
+
+Settings = Mapping[str, Any] | None
+
+
+def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
+    """Build the explorer's engine and a source distribution with it; return the distribution's name."""
+    explorer_engine.build_if_possible()
+    return maturin.build_sdist(sdist_directory, config_settings)
+
+
+def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
+    """Build both engines and a wheel of them; return the wheel's name."""
+    explorer_engine.build_if_possible()
+    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def build_editable(
+    wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
+) -> str:
+    """Build both engines in the sources, and a wheel that refers to them; return the wheel's name."""
+    explorer_engine.build_if_possible()
+    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
