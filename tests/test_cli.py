@@ -431,6 +431,7 @@ def test_without_a_command_help_goes_to_standard_error(cli: Cli) -> None:
     [
         ("lost", "cellyard: argument COMMAND: invalid choice: 'lost'"),
         ("run", "cellyard run: the following arguments are required: SCENARIO.toml"),
+        ("store show", "cellyard store show: argument FILE: no store is named; name a store file"),
         ("run x --sed 3", "cellyard run: unknown option --sed; did you mean --seed?"),
         ("run x y", "cellyard run: unexpected argument 'y'"),
         ("run x --out", "cellyard run: argument --out: expected one argument"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
 
 from cellyard.cli import options as options
 from cellyard.cli.parser import Group
@@ -14,12 +15,17 @@ STORE_HELP = "store file, or a folder written with --out"
 
 def store(parser: ArgumentParser) -> None:
     """Add the store of a command; an environment variable gives its default."""
-    default = os.environ.get(options.STORE)
     shown = f"{STORE_HELP}; default: ${options.STORE}"
-    if default:
-        options.file(parser, "path", nargs="?", default=options.path_name(default), metavar="FILE", help=shown)
-    else:
-        options.file(parser, "path", metavar="FILE", help=shown)
+    # argparse reads a default that is a text as if it were given, which reports a missing store.
+    default = os.environ.get(options.STORE, "")
+    options.file(parser, "path", nargs="?", type=_store_name, default=default, metavar="FILE", help=shown)
+
+
+def _store_name(text: str) -> Path:
+    """Read the name of a store; without one, name both ways to give it."""
+    if not text.strip():
+        raise ArgumentTypeError(f"no store is named; name a {STORE_HELP}, or set the variable {options.STORE}")
+    return Path(text)
 
 
 def run_filters(parser: ArgumentParser) -> None:
