@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cellyard import components, experiment as ex
-from cellyard.experiment import notes
+from cellyard.experiment import examples, notes
 from cellyard.experiment.description.axes import TAGS
 from cellyard.experiment.description.design import Point
 from cellyard.scenario import Scenario
@@ -390,7 +391,7 @@ def test_the_best_point_is_reported_from_fresh_replications_with_violated_requir
     outcome = optimising(goals=goals, require=requirement, trials=10, pruner="none").run(runner=by(measure))
     (best,) = outcome.to_dict()["best"]
     assert (best["efficiency"], best["fairness"]) == (pytest.approx(1.0, abs=0.02), pytest.approx(0.1))
-    assert f": {best['efficiency']:.4g} [" in outcome.text
+    assert f"There, efficiency is {best['efficiency']:.4g} [" in outcome.text
     assert "In the fresh replications, fairness > 0.5 does not hold." in outcome.text
 
 
@@ -428,3 +429,21 @@ def test_a_table_counts_points_not_separated_from_its_extremes() -> None:
         name="single", base=BASE, axes=experiment.plan.axes, metrics=["efficiency"], replications=1
     ).run(runner=by(measure))
     assert single.text.endswith("lowest at buffer = 1000 cells: 0.1 (interval not known).")
+
+
+@pytest.mark.parametrize("name", ["buffer", "threshold", "utilisation", "what-matters"])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_entry_of_an_answer_is_one_sentence_with_at_most_four_numbers(name: str, seed: int) -> None:
+    if name == "threshold":
+        pytest.importorskip("optuna")
+    experiment = examples.experiment(name)
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        draws = drawn(seed, *map(str, at.values()), i)
+        return {metric: draws.random() if seed else 0.0 for metric in experiment.plan.metrics}
+
+    answer = experiment.run(runner=by(measure)).answer
+    assert answer is not None and len(answer.sentences) > 1
+    for sentence in answer.sentences:
+        assert sentence.endswith(".") and ". " not in sentence, sentence
+        assert len(re.findall(r"(?<![\w.])\d[\d.]*", sentence)) <= 4, sentence

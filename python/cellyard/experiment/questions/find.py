@@ -103,12 +103,12 @@ class Find(Question):
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The value found at each point of the other axes, and the assumptions."""
         dimension = plan.dimension(self.axis)
-        answers: list[list[str]] = []
+        searches: list[tuple[Search, int | None]] = []
         records = []
         for point in plan.points(without=dimension):
             search = Search(self, plan, runner, dimension, point)
             found = search.run()
-            answers.append(self._sentences(plan, search, found))
+            searches.append((search, found))
             low, high = (None, None) if found is None else search.fresh_interval(found)
             bracket = ("", "") if found is None else search.bracket(found)
             records.append(
@@ -125,22 +125,43 @@ class Find(Question):
                 }
             )
         metrics = [name for text in self.require for name in Condition(text).names]
-        return Answer(_shortened(answers), {"found": records}, tuple(dict.fromkeys(metrics)))
+        sentences = self._sentences(plan, *searches[0]) if len(searches) == 1 else self._summary(searches)
+        return Answer(sentences, {"found": records}, tuple(dict.fromkeys(metrics)))
+
+    @property
+    def _requirement(self) -> str:
+        return f"{listed(list(self.require))} in {percent(self.share)} of the replications"
+
+    def _summary(self, searches: Sequence[tuple[Search, int | None]]) -> list[str]:
+        """The requirement and the value found at each point, as far as there is room; the table has all."""
+        results = []
+        for search, found in searches:
+            if found is not None:
+                first, last = search.bracket(found)
+                border = "" if first == last else f", with the border between {first} and {last}"
+                results.append(f"At {search.point}: the {self.want} {self.axis} is {search.label(found)}{border}.")
+            elif search.size:
+                results.append(f"At {search.point}: no value of {self.axis} meets it.")
+            else:
+                results.append(f"At {search.point}: the constraints exclude every value of {self.axis}.")
+        if len(results) > MOST_SENTENCES:
+            omitted = len(results) - MOST_SENTENCES + 1
+            results[-omitted:] = [f"The table has {omitted} more points."]
+        return [f"The requirement is {self._requirement}.", *results]
 
     def _sentences(self, plan: Plan, search: Search, found: int | None) -> list[str]:
-        where = f"At {search.point}: " if search.point.levels else ""
-        requirement = f"{listed(list(self.require))} in {percent(self.share)} of the replications"
+        """What a single search found, with its uncertainty and its assumption."""
         if not search.size:
-            return [f"{where}{'the' if where else 'The'} constraints exclude every value of {self.axis}."]
+            return [f"The constraints exclude every value of {self.axis}."]
         if found is None:
-            ends = f"{search.label(0)} to {search.label(search.size - 1)}"
             return [
-                f"{where}{'no' if where else 'No'} value of {self.axis} tried from {ends} gives {requirement}.",
+                f"No value of {self.axis} gives {self._requirement}.",
+                f"The values tried are from {search.label(0)} to {search.label(search.size - 1)}.",
                 search.assumption,
             ]
         low, _ = search.fresh_interval(found)
         (first, last), replications = search.bracket(found), plan.replications
-        not_shown = "" if low >= self.share else f", but not {percent(self.share)}"
+        not_shown = "" if low >= self.share else ", which is less than required"
         has_neighbour = found - 1 in search.tried
         neighbour = (
             f", and with {search.label(found - 1)} in {percent(search.share(found - 1))}" if has_neighbour else ""
@@ -148,27 +169,17 @@ class Find(Question):
         end = "" if found else f"; this is the end of {self.axis}, and nothing beyond it was tried"
         border = f"The {replications} replications place the border between {first} and {last}."
         return [
-            f"{where}{'the' if where else 'The'} {self.want} {self.axis} that gives {requirement} is {search.label(found)}.",
+            f"The {self.want} {self.axis} that gives {self._requirement} is {search.label(found)}.",
             f"The requirement holds there in {percent(search.share(found))} of {replications} replications{neighbour}{end}.",
-            f"In {replications} fresh replications, it holds in {percent(search.fresh_share(found))}, which shows a share of at "
-            f"least {percent(low)} (95 % confidence){not_shown}.",
+            f"In {replications} fresh replications, it holds in {percent(search.fresh_share(found))}: the share is at least "
+            f"{percent(low)} (95 % confidence){not_shown}.",
             *([border] if first != last else []),
             search.assumption,
         ]
 
 
-#: Limit on the sentences of an answer.
+#: Limit on the sentences about single points.
 MOST_SENTENCES = 5
-
-
-def _shortened(answers: Sequence[Sequence[str]]) -> list[str]:
-    """The sentences of a single point, or the first of each point as far as there is room; the table has all."""
-    if len(answers) == 1:
-        return list(answers[0])
-    first = [sentences[0] for sentences in answers]
-    if len(first) <= MOST_SENTENCES:
-        return first
-    return [*first[: MOST_SENTENCES - 1], f"The table has {len(first) - MOST_SENTENCES + 1} more points."]
 
 
 class Search:
@@ -285,7 +296,7 @@ class Search:
             return None
         if not self._find.monotone:
             self.verdict = "none: every value tried"
-            self.assumption = f"Nothing was assumed: every value was tried ({self.size})."
+            self.assumption = f"Nothing was assumed: all {self.size} values were tried."
             return self._first_of_all()
         found = self._first_near(self._bisect())
         contradicting = self._contradiction(found)
@@ -293,21 +304,21 @@ class Search:
         if contradicting is None:
             self.verdict = "held where checked"
             self.assumption = (
-                f"Assumption: if the requirement holds at a value, it holds at every {side} value. "
-                f"None of the values tried ({len(self.tried)}) contradicts it."
+                f"Assumption: if the requirement holds at a value, it holds at every {side} value, which none of the "
+                f"{len(self.tried)} values tried contradicts."
             )
             return found
         self.verdict = "wrong"
         wrong = (
-            f"The assumption that the requirement also holds at every {side} value is wrong: "
-            f"{self.label(contradicting)} contradicts it"
+            f"because {self.label(contradicting)} contradicts the assumption that the requirement also holds at every "
+            f"{side} value"
         )
         if self.size <= MOST_VALUES:
-            self.assumption = f"{wrong}. So every value was tried ({self.size})."
+            self.assumption = f"All {self.size} values were tried, {wrong}."
             return self._first_of_all()
         self.assumption = (
-            f"{wrong}. Of {self.size} values, {len(self.tried)} were tried. The value found is the {self._find.want} of these "
-            "that meets the requirement."
+            f"The value found is only the {self._find.want} that holds of {len(self.tried)} values tried out of {self.size}, "
+            f"{wrong}."
         )
         return min((index for index in self.tried if self.holds(index)), default=None)
 

@@ -183,7 +183,8 @@ class Optimise(Question):
             )
             broken = [text for text in self.require if Condition(text).excess(records[0]) > 0]
             sentences = [
-                f"The {goal}{under} was found at {best[0]}: {spread(again) if again else 'undefined'} in "
+                f"The {goal}{under} was found at {best[0]}.",
+                f"There, {metric} is {spread(again) if again else 'undefined'} in "
                 f"{counted(plan.replications, 'fresh replication')}.",
                 f"In the replications that selected this point, {metric} was {number(chosen.mean) if chosen else 'undefined'}, "
                 "which is biased by the selection.",
@@ -201,12 +202,13 @@ class Optimise(Question):
             ]
             half = max(mean.half if mean else math.inf for mean in means)
             known = f"95 % confidence: +-{number(half)} or less" if math.isfinite(half) else "uncertainty not known"
-            ranges.append(f"{metric} from {number(min(values))} to {number(max(values))} ({known})")
-        verb = "is" if len(records) == 1 else "are"
+            low, high = number(min(values)), number(max(values))
+            ranges.append(f"Their {metric} is {low if low == high else f'from {low} to {high}'} ({known}).")
+        are_optimal = "1 point is" if len(records) == 1 else f"{len(records)} points are"
         return [
-            f"{counted(len(records), 'point')} {verb} Pareto-optimal for {goal}{under}: {listed(ranges)}.",
-            "No trial beats any of these points in every goal. Since the points were selected, they look slightly better "
-            "than they are.",
+            f"{are_optimal} Pareto-optimal for {goal}{under}: no trial beats any of these in every goal.",
+            *ranges,
+            "Selected points look slightly better than they are.",
             effort,
         ]
 

@@ -110,7 +110,7 @@ class Sensitivity(Question):
                 )
             records += records_of_metric
             if i < MOST_METRICS:
-                sentences.append(_sentence(metric, records_of_metric))
+                sentences += _sentences(metric, records_of_metric)
         sentences += _impossible_indices(records, plan, self.samples)
         points = self.samples * (len(plan.space) + 2)
         sentences.append(
@@ -140,13 +140,14 @@ def _number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
+def _sentences(metric: str, records: Sequence[dict[str, Any]]) -> list[str]:
     if any(record["total"] is None for record in records) or all(record["total"] == 0 for record in records):
-        return f"{metric} does not vary, so no axis influences it."
+        return [f"{metric} does not vary, so no axis influences it."]
     ranked = sorted(records, key=lambda record: -record["total"])
     total = _with_interval(ranked[0], "total")
     axis, alone = ranked[0]["axis"], _with_interval(ranked[0], "first")
-    share = f"{alone} of the variance" if ranked[0]["first"] > 0 else f"no visible share of the variance ({alone})"
+    variance = f"the variance of {metric}"
+    share = f"{alone} of {variance}" if ranked[0]["first"] > 0 else f"no visible share of {variance}: {alone}"
     other_highs = [record["total_high"] for record in ranked[1:] if record["total_high"] is not None]
     is_sure = not other_highs or ranked[0]["total_low"] is None or ranked[0]["total_low"] > max(other_highs)
     begin = (
@@ -154,7 +155,7 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
         if is_sure
         else f"Which axis has the largest influence on {metric} is not known, as intervals overlap"
     )
-    return f"{begin}: the total index of {axis} is {total}. Alone it explains {share}."
+    return [f"{begin}: the total index of {axis} is {total}.", f"Alone, {axis} explains {share}."]
 
 
 def _with_interval(record: Mapping[str, Any], order: str) -> str:
@@ -164,26 +165,28 @@ def _with_interval(record: Mapping[str, Any], order: str) -> str:
 
 
 def _impossible_indices(records: Sequence[dict[str, Any]], plan: Plan, samples: int) -> list[str]:
-    """A sentence on indices outside 0 to 1, and on how many runs would help (widths fall with the root of the runs)."""
+    """Sentences on indices outside 0 to 1, and on how many runs would help (widths fall with the root of the runs)."""
     impossible, half = [], 0.0
     for record in records:
         for order in ("first", "total"):
             value, low, high = (record[name] for name in (order, f"{order}_low", f"{order}_high"))
             if value is not None and not -ROUNDING <= value <= 1 + ROUNDING:
-                impossible.append(f"{order} of {record['axis']} for {record['metric']} ({number(value)})")
+                impossible.append(f"{order} of {record['axis']} for {record['metric']}")
                 half = max(half, (high - low) / 2 if low is not None and high is not None else 0.0)
     if not impossible:
         return []
-    sentence = "1 index is" if len(impossible) == 1 else f"{len(impossible)} indices are"
-    sentence += f" outside the possible range 0 to 1, because of estimation errors: {listed(impossible, most=4)}"
+    indices = "1 index is" if len(impossible) == 1 else f"{len(impossible)} indices are"
+    sentences = [
+        f"{indices} outside the possible range 0 to 1, because of estimation errors: {listed(impossible, most=4)}."
+    ]
     if half > INFORMATIVE_HALF_WIDTH:
         needed = samples * 2 ** math.ceil(2 * math.log2(half / INFORMATIVE_HALF_WIDTH))
         points = needed * (len(plan.space) + 2)
-        sentence += (
-            f". About {needed} samples ({points} points, {points * plan.replications} runs) would narrow such intervals to "
-            f"+-{INFORMATIVE_HALF_WIDTH}"
+        sentences.append(
+            f"About {needed} samples ({points} points, {points * plan.replications} runs) would narrow such intervals to "
+            f"+-{INFORMATIVE_HALF_WIDTH}."
         )
-    return [f"{sentence}."]
+    return sentences
 
 
 #: Fields of the question's table besides ``kind``.
