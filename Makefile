@@ -12,7 +12,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml $(wildcard scripts/backend/*.py)
 
-.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs site pins build explorer tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills programs fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs site pins build explorer tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -48,6 +48,11 @@ fuzz-reader: tools ## texts for the reader, guided by coverage, until one fails 
 # `make test` does 25. CELLYARD_KILLS says how many, CELLYARD_SEED draws others; half as many are of two processes on one store, a tenth of workers.
 kills: build ## kill an experiment 1000 times at random moments, also two on one store, and workers, and compare its tables with an undisturbed one's (an hour)
 	CELLYARD_KILLS=$(or $(CELLYARD_KILLS),1000) $(BIN)/python -m pytest -s tests/test_kill_experiment.py
+
+# `make test` does some hundred of each. At least 2000 networks for each policy that an example restates, and 50 000 random programs.
+programs: tools ## drop policies stated as programs against the built-in ones, and random programs against the reference engine (an hour)
+	CELLYARD_CASES=20000 cargo test --package cellyard-engine --test runs -- oracle_programs::the_examples
+	CELLYARD_CASES=50000 cargo test --package cellyard-engine --test runs -- oracle_programs::engine_and_twin
 
 fmt: .venv/installed ## format Rust and Python
 	cargo fmt --all
