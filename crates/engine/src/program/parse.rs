@@ -422,17 +422,15 @@ impl<'t> Parser<'t> {
     fn assignment(&mut self, name: &'t str, at: u32) -> Result<Statement, Mistake> {
         let found = self.here();
         if found.token != Token::Assign {
+            let ends = [Token::Separator, Token::Nothing, Token::End].contains(&found.token);
             let found_words = self.show(found);
             let words = VERDICTS.iter().map(|(word, ..)| *word).chain(["if"]);
             return Err(Mistake {
-                at: if matches!(found.token, Token::Separator | Token::Nothing) {
-                    at
+                at: if ends { at } else { found.from },
+                message: if ends {
+                    format!("`{name}` is no statement")
                 } else {
-                    found.from
-                },
-                message: match found.token {
-                    Token::Separator | Token::Nothing => format!("`{name}` is no statement"),
-                    _ => format!("expected `=` behind `{name}`, not {found_words}"),
+                    format!("expected `=` behind `{name}`, not {found_words}")
                 },
                 suggestion: meant(name, words),
             });

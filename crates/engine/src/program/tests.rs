@@ -217,6 +217,12 @@ fn a_mistake_is_one_message_at_its_place() {
             Some("`average`"),
         ),
         ("if X > r { refuse }", 7, "unknown name `r`", Some("`R`")),
+        (
+            "if X > 1 { refuze }",
+            11,
+            "`refuze` is no statement",
+            Some("`refuse`"),
+        ),
         ("refuze", 0, "`refuze` is no statement", Some("`refuse`")),
         (
             "if X > 1 refuse",
