@@ -230,7 +230,7 @@ def test_components_are_frozen_and_keyword_only() -> None:
 
 
 def test_parameters_of_a_program_stand_beside_its_fields() -> None:
-    program = cy.Program(refuse="X > R", parameters={"R": np.int64(400)})
+    program = cy.Program(refuse="X > R", parameters={"R": np.float64(400)})
     table = {"policy": "program", "refuse": "X > R", "R": 400}
     assert lan().with_values({"switch.west.ubr.drop": program}) == lan().with_values({"switch.west.ubr.drop": table})
     assert hash(program) == hash(cy.Program(refuse="X > R")) and program != cy.Program(refuse="X > R")

@@ -27,8 +27,11 @@ BLOCKS = [
 def test_python_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
     before = Path.cwd()
     os.chdir(tmp_path)
+    # In a file, so that `cellyard.policy` finds the source of functions.
+    file = tmp_path / "documentation.py"
+    file.write_text(block, encoding="utf-8")
     try:
-        exec(compile(block, "documentation", "exec"), {"__name__": "documentation"})
+        exec(compile(block, file, "exec"), {"__name__": "documentation"})
     finally:
         os.chdir(before)
 

@@ -14,7 +14,20 @@ ROOT = Path(cellyard.__file__).parent
 
 #: Packages in order, from the bottom.
 FLOORS = (
-    *("system", "statistics", "show", "results", "runs", "components", "scenario", "store", "outputs", "study", "plot"),
+    *(
+        "system",
+        "statistics",
+        "show",
+        "results",
+        "runs",
+        "components",
+        "programs",
+        "scenario",
+        "store",
+        "outputs",
+        "study",
+        "plot",
+    ),
     *("experiment", "studies", "commands", "cli"),
 )
 

@@ -4,6 +4,7 @@ A `Scenario` is a network with its traffic. Its `run` returns `Results`. A scena
 
     Host, Switch, Link, Vc     the network; Queue of a port, Contract and Abr of a VC
     drop, sched                drop policies and schedulers: ``drop.Epd``, ``sched.PerVc``
+    policy                     a drop policy from a Python function, which returns ``refuse`` or ``accept``
     police, feedback           policers, and how switches compute ABR rates
     traffic, processing        ``traffic.Tcp``, and processing of packets in hosts and switches
     probe                      recordings over time: ``probe.Queue``

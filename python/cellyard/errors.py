@@ -6,6 +6,7 @@ from cellyard.system.errors import (
     CellyardError as CellyardError,
     ExperimentError as ExperimentError,
     OtherVersionError as OtherVersionError,
+    PolicyError as PolicyError,
     Problem as Problem,
     ProblemsError as ProblemsError,
     RunError as RunError,

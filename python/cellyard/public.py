@@ -33,6 +33,15 @@ if TYPE_CHECKING:
         traffic as traffic,
     )
     from cellyard.errors import *  # noqa: F403
+    from cellyard.programs import (
+        accept as accept,
+        policy as policy,
+        push_out_cell as push_out_cell,
+        push_out_frame as push_out_frame,
+        refuse as refuse,
+        refuse_cell as refuse_cell,
+        tag as tag,
+    )
     from cellyard.results import Results as Results, RunResult as RunResult, Series as Series
     from cellyard.scenario import Scenario as Scenario
     from cellyard.store import open_store as open_store
@@ -45,12 +54,13 @@ _MODULES = "cluster components errors examples experiment networks plot reproduc
 #: Names in `dir(cellyard)` and `help(cellyard)` besides the modules and the groups of components.
 _SHOWN = (
     "Abr CellyardError Contract Ensemble Host Link Measure Queue Results RunResult Scenario Series Switch Vc "
-    "__version__ open_store version"
+    "__version__ open_store policy version"
 )
 _ERRORS = (
-    "CancelledError CellyardError ExperimentError OtherVersionError Problem RunError ScenarioError SeveralRunsError "
+    "CancelledError CellyardError ExperimentError OtherVersionError PolicyError Problem RunError ScenarioError SeveralRunsError "
     "UnknownNameError UsageError"
 )
+_VERDICTS = "accept push_out_cell push_out_frame refuse refuse_cell tag"
 _GROUPS = "drop feedback police probe processing sched traffic"
 
 #: Former names and their replacements. Using a former name gives a `DeprecationWarning`.
@@ -62,6 +72,7 @@ _get, _ = lazily(
         "_engine": "version",
         "components": _GROUPS,
         "errors": _ERRORS,
+        "programs": f"policy {_VERDICTS}",
         "results": "Results RunResult Series",
         "scenario": "Scenario",
         "store": "open_store",
@@ -89,4 +100,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(f"{_MODULES} {_GROUPS} {_SHOWN} __doc__ __file__ __name__".split())
+    return sorted(f"{_MODULES} {_GROUPS} {_SHOWN} {_VERDICTS} __doc__ __file__ __name__".split())

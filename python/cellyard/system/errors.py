@@ -116,6 +116,10 @@ class ExperimentError(ProblemsError):
     """An experiment that cannot be run."""
 
 
+class PolicyError(ProblemsError):
+    """A Python function that cannot be a policy. Its problem has the place in the source, and an excerpt."""
+
+
 def either(names: Sequence[str], quote: str) -> str:
     """Quoted names joined as alternatives.
 

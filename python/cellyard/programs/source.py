@@ -1,0 +1,72 @@
+"""The source of a Python function as a syntax tree, and errors that show a place in it."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from cellyard.system.errors import PolicyError, Problem
+
+
+class Source:
+    """The source of a function.
+
+    Raises `PolicyError` unless it is a plain function whose text Python can find.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        if not isinstance(function, FunctionType):
+            raise without_place(f"{function!r}: is not a function")
+        if function.__name__ == "<lambda>":
+            raise without_place("a lambda cannot be a policy; write a function with def")
+        self.name = function.__name__
+        self.file = function.__code__.co_filename
+        linecache.checkcache(self.file)
+        self._lines = linecache.getlines(self.file, function.__globals__)
+        found = self._definition(function.__code__.co_firstlineno)
+        if found is None:
+            raise without_place(
+                f"the source of the function `{self.name}` cannot be found; define it in a file or a notebook"
+            )
+        self.definition = found
+
+    def _definition(self, first_line: int) -> ast.FunctionDef | None:
+        """The definition that begins with its first decorator on this line."""
+        try:
+            tree = ast.parse("".join(self._lines), self.file)
+        except (SyntaxError, ValueError):
+            return None
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == self.name:
+                lines = [node.lineno, *(decorator.lineno for decorator in node.decorator_list)]
+                if min(lines) == first_line:
+                    if isinstance(node, ast.AsyncFunctionDef):
+                        raise self.fault(node, "a policy cannot be async")
+                    return node
+        return None
+
+    def written(self, node: ast.expr) -> str:
+        """The text of an expression, without what stands before it in its line."""
+        if node.end_lineno != node.lineno:
+            return ast.unparse(node)
+        line = self._lines[node.lineno - 1].encode()
+        return line[node.col_offset : node.end_col_offset].decode()
+
+    def fault(self, node: Any, message: str, *, suggestion: str | None = None) -> PolicyError:
+        """The error that something is wrong at a node, which has a place in the text."""
+        line: str = self._lines[node.lineno - 1].rstrip("\n")
+        column = len(line.encode()[: node.col_offset].decode()) + 1
+        shown = line.lstrip()
+        excerpt = f"    {shown}\n    {' ' * (column - 1 - len(line) + len(shown))}^"
+        meant = f"; did you mean `{suggestion}`?" if suggestion else ""
+        text = f"{self.file}:{node.lineno}:{column}: {message}{meant}"
+        quoted = f"`{suggestion}`" if suggestion else None
+        return PolicyError([Problem(text, node.lineno, column, self.name, "", message, "", quoted, excerpt)])
+
+
+def without_place(message: str) -> PolicyError:
+    """The error for a function without source."""
+    return PolicyError([Problem(message, None, None, "", "", message, "", None)])
