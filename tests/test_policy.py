@@ -271,6 +271,12 @@ def test_decisions_in_python_are_exact() -> None:
     assert tenths.decide(X=1, a=0.1) == "refuse"
     assert fair.decide(X=95, Y=40, N=5, K=100) == fair.decide(X=95, Y=40, N=5, K=100, R=90) == "refuse"
     assert fair.decide(X=95, Y=40, N=5, K=math.inf) == "accept"
+    # A local name holds floats if any of its values is one: 0.1 + 0.2 > 0.3 as floats, not as decimals.
+    wide: Policy = function(
+        "@cy.policy\ndef made(X):\n    p = 0.1\n    q = abs(p)\n    if X > 1:\n        p = float(X)\n"
+        "    if q + 0.2 > 0.3: return cy.refuse\n"
+    )
+    assert wide.decide(X=1) == "refuse"
     with pytest.raises(TypeError, match="missing values: K"):
         fair.decide(X=95, Y=19, N=5)
     with pytest.raises(TypeError, match="unknown values: Q; there are: X, Y, N, R, Z"):
@@ -400,7 +406,7 @@ def test_engine_and_python_decide_alike(steps: Any, condition: str, a: str, b: f
     for test, whole, number in steps:
         lines += [
             f"    if {test}:\n        vc.t = {whole}\n",
-            f"    else:\n        p = {number}\n        queue.s -= p * 2\n",
+            f"    else:\n        p = {whole}\n        p -= {number}\n        queue.s -= p / 3\n",
         ]
     made: Policy = function("".join(lines) + f"    if {condition}: return cy.refuse_cell\n")
     switch = cy.Switch(name="s", ubr=cy.Queue(drop=made(A=a, B=b)))

@@ -44,7 +44,7 @@ class Policy:
         self.parameters = {name: signature.parameters[name].default for name in translator.parameters}
         self._states = states
         self._fields = fields
-        self._evaluator = Evaluator(source)
+        self._evaluator = Evaluator(source, states)
         functools.update_wrapper(self, function)
         made = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in self.parameters.items()]
         self.__signature__ = signature.replace(parameters=made, return_annotation=Program)

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 
 from cellyard.components.drop import Program
 from cellyard.programs.source import Source
-from cellyard.programs.translate import COMPARISONS
+from cellyard.programs.translate import COMPARISONS, States
 from cellyard.programs.words import DRAW, KNOWN, OWNERS, RATES, Verdict, accept
 from cellyard.system.errors import ScenarioError, UsageError
 from cellyard.system.values import as_python, plain, shown
@@ -136,11 +136,53 @@ COMPILED: Mapping[str, Any] = {
 }
 
 
+def float_locals(definition: ast.FunctionDef, states: States) -> set[str]:
+    """Local names that hold floats: those with a float in any of their assignments."""
+    floats: set[str] = set()
+    assigned = [node for node in ast.walk(definition) if isinstance(node, (ast.Assign, ast.AugAssign))]
+    while True:
+        found = set(floats)
+        for node in assigned:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and is_float(node.value, floats, states):
+                found.add(target.id)
+        if found == floats:
+            return floats
+        floats = found
+
+
+def is_float(node: ast.expr, floats: set[str], states: States) -> bool:
+    """Whether an expression has a float. Parameters and names of the language have none."""
+    match node:
+        case ast.Name(id=name):
+            return name in floats
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return isinstance(states[owner][name], float)
+        case ast.Call():
+            word = called_word(node)
+            if word in ("min", "max", "abs"):
+                return any(is_float(argument, floats, states) for argument in node.args)
+            return word in ("float", DRAW)
+        case ast.BinOp(op=ast.Pow()):
+            return True
+        case ast.BinOp():
+            return is_float(node.left, floats, states) or is_float(node.right, floats, states)
+        case ast.UnaryOp():
+            return is_float(node.operand, floats, states)
+    return False
+
+
+def called_word(node: ast.Call) -> str:
+    """The function that is called, without its module."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else cast(ast.Name, node.func).id
+
+
 class Transformer(ast.NodeTransformer):
     """Replaces numbers, operators and functions of Python by those of the language."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, floats: set[str]) -> None:
         self._source = source
+        self._floats = floats
         #: Decimals by the names that stand for them.
         self.decimals: dict[str, Fraction] = {}
 
@@ -162,8 +204,16 @@ class Transformer(ast.NodeTransformer):
         """Write the assignment out."""
         read = copy.copy(node.target)
         read.ctx = ast.Load()
-        value = self.visit(ast.copy_location(ast.BinOp(read, node.op, node.value), node))
-        return ast.copy_location(ast.Assign([node.target], value), node)
+        value = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        return self.visit_Assign(ast.copy_location(ast.Assign([node.target], value), node))
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        """Convert what a local name for floats receives."""
+        self.generic_visit(node)
+        (target,) = node.targets
+        if isinstance(target, ast.Name) and target.id in self._floats:
+            node.value = called(" float", [node.value], node.value)
+        return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """Replace a comparison."""
@@ -173,7 +223,7 @@ class Transformer(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """Replace a function. The one that draws is an argument."""
         self.generic_visit(node)
-        word = node.func.attr if isinstance(node.func, ast.Attribute) else cast(ast.Name, node.func).id
+        word = called_word(node)
         return node if word == DRAW else called(f" {word}", node.args, node)
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
@@ -191,14 +241,14 @@ def called(name: str, arguments: list[ast.expr], node: ast.expr) -> ast.expr:
 class Evaluator:
     """The function of a policy, compiled so that its numbers are those of the language."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, states: States) -> None:
         definition = copy.deepcopy(source.definition)
         arguments = definition.args
         for argument in (*arguments.args, *arguments.kwonlyargs):
             argument.annotation = None
         arguments.defaults, arguments.kw_defaults = [], [None] * len(arguments.kwonlyargs)
         definition.decorator_list, definition.returns = [], None
-        transformer = Transformer(source)
+        transformer = Transformer(source, float_locals(definition, states))
         definition.body = [transformer.visit(statement) for statement in definition.body]
         names = {**COMPILED, **transformer.decimals}
         exec(compile(ast.Module([definition], []), source.file, "exec"), names)
