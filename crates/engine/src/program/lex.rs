@@ -49,9 +49,9 @@ impl Token<'_> {
 pub struct Placed<'t> {
     /// The token.
     pub token: Token<'t>,
-    /// Its first byte.
+    /// First byte in the text.
     pub from: u32,
-    /// The byte behind it.
+    /// Byte behind the last one.
     pub to: u32,
 }
 

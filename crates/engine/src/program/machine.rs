@@ -495,7 +495,7 @@ fn set_float(
     Ok(())
 }
 
-/// The same number in 64 bits, if it fits.
+/// `a` in 64 bits, if it fits.
 #[inline(always)]
 fn short(a: i128) -> Option<i64> {
     (i128::from(a as i64) == a).then_some(a as i64)

@@ -226,17 +226,17 @@ pub enum Target {
 /// Answer of a drop policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The cell comes in while there is room.
+    /// Accepts the cell while there is room.
     Accept,
-    /// It comes in with low priority (CLP = 1).
+    /// Accepts the cell with low priority (CLP = 1).
     Tag,
-    /// It is dropped; at the first cell of a frame, the rest of the frame too.
+    /// Drops the cell; at the first cell of a frame, the rest of the frame too.
     Refuse,
-    /// This cell alone is dropped.
+    /// Drops this cell alone.
     RefuseCell,
-    /// It comes in, and the cell at the front of the queue is dropped.
+    /// Accepts the cell, and drops the cell at the front of the queue.
     PushOutCell,
-    /// It comes in, and all waiting cells of the frame at the front are dropped.
+    /// Accepts the cell, and drops all waiting cells of the frame at the front.
     PushOutFrame,
 }
 
@@ -252,7 +252,7 @@ pub enum Owner {
 /// A name of state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// Its name.
+    /// Name of the state.
     pub name: String,
     /// Who has a value of it.
     pub owner: Owner,

@@ -95,7 +95,7 @@ fn arithmetic_is_exact() {
         }
         assert_eq!(holds(condition), Ok(true), "{condition}");
     }
-    // The same with operands that are known only when it runs.
+    // Operands that are known only when the program runs.
     for condition in [
         "X * X - X / 2 == 22.5",
         "float(X) / 2 == 2.5",

@@ -4,6 +4,7 @@ use super::component::{Component, Default, Parameter};
 use super::family::Family;
 use super::kind::{Choice, Kind};
 use crate::notation::units::QUANTITIES;
+use crate::program::names::{DROP_NAMES, Entry, FUNCTIONS, VERDICTS};
 use serde_json::{Value, json};
 
 /// The whole registry:
@@ -11,6 +12,8 @@ use serde_json::{Value, json};
 /// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
 ///
 /// Beside it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that are read.
+///
+/// `"programs": {"names": [{"word", "type", "help"}], "functions": ..., "verdicts": [{"word", "help"}]}` are the words of programs.
 ///
 /// `kind` is `{"type": ...}` with `minimum`, `maximum` (as written in a scenario), `units`, `choices`, `families`,
 /// `family` or `items` with `items_allowed` where they apply. `default` is null when the parameter is required or its default is derived; `default_text`
@@ -30,7 +33,21 @@ pub fn as_json() -> Value {
             .map(|u| json!({ "name": u.name, "also": u.also }));
         json!({ "quantity": quantity, "units": units.collect::<Vec<_>>() })
     });
-    json!({ "families": families, "units": units })
+    let names = DROP_NAMES.iter().map(word);
+    let functions = FUNCTIONS.iter().map(word);
+    let verdicts = VERDICTS
+        .iter()
+        .map(|(word, _, help)| json!({ "word": word, "help": help }));
+    let programs = json!({
+        "names": names.collect::<Vec<_>>(),
+        "functions": functions.collect::<Vec<_>>(),
+        "verdicts": verdicts.collect::<Vec<_>>(),
+    });
+    json!({ "families": families, "units": units, "programs": programs })
+}
+
+fn word<T>(entry: &Entry<T>) -> Value {
+    json!({ "word": entry.word, "type": entry.of_type.to_string(), "help": entry.help })
 }
 
 fn component(c: &Component) -> Value {
