@@ -401,7 +401,8 @@ def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **opti
     figure: Any = made.get_figure(root=True)
     extent, first = made.get_window_extent(), made.get_window_extent().height
     while columns > 1 and extent.width > figure.bbox.width:
-        columns -= 1
+        lines = -(-len(handles) // (columns - 1))
+        columns = -(-len(handles) // lines)  # lines of about equal length
         made.remove()
         made = _legend(place, handles, ncols=columns, **options)
         extent = made.get_window_extent()
@@ -587,10 +588,9 @@ def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale
 
 
 def level(axes: Axes, value: float, text: str) -> None:
-    """A dashed horizontal line, named at its right end."""
+    """A dashed horizontal line, named on the right of the panel, where no data is."""
     axes.axhline(value, color="#333333", linewidth=0.8, linestyle=(0, (4, 3)))
     axes.annotate(
-        text, (1, value), xycoords=("axes fraction", "data"), xytext=(-3, 2), textcoords="offset points",
-        ha="right", va="bottom", fontsize="small", color="#333333",
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
+        text, (1, value), xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
+        ha="left", va="center", fontsize="small", color="#333333",
     )  # fmt: skip

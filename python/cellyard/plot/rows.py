@@ -234,9 +234,14 @@ def word(place: Any, longest: int = LONGEST_WORD) -> str:
 
     >>> word("lan"), word("selective-drop"), word("guaranteed-rate")
     ('LAN', 'Selective\nDrop', 'UBR with a\nguaranteed\nrate')
+    >>> word("tail-drop")
+    'UBR\n(tail drop)'
     """
     text = _NAMES.get(place, place) if isinstance(place, str) else f"{place:g}"
-    return text if "\n" in text else fill(text, longest, break_long_words=False)
+    if "\n" in text or len(text) <= longest:
+        return text
+    name, bracket, note = text.partition(" (")  # a note in brackets has a line of its own
+    return fill(name, longest, break_long_words=False) + (f"\n({note}" if bracket else "")
 
 
 def _beside(text: str) -> str:
@@ -390,9 +395,9 @@ def _combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]
     return [chosen for chosen in found if rows.where(**chosen)]
 
 
-def legend_within(axes: Axes, **options: Any) -> None:
-    """A legend of the groups of one panel; ``options`` are matplotlib's."""
-    legend(axes, groups_of(axes), handlelength=1.2, labelspacing=0.2, **options)
+def legend_beside(axes: Axes) -> None:
+    """A legend of the groups of one panel, on its right, where no data is."""
+    legend(axes, groups_of(axes), handlelength=1.2, labelspacing=0.2, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:

@@ -62,7 +62,7 @@ def schemes(rows: Rows, known: Sequence[Any], end: str = "") -> plot.Drawn:
                 one.set_xlabel("MCR [Mb/s]")
         line[0].set_ylabel(f"{NETWORKS[network]}\nthroughput [Mb/s]")
         plot.value_axis(line)
-        plot_rows.legend_within(line[0], loc="upper left")
+        plot_rows.legend_beside(line[-1])
     return plot.Drawn(
         f"schemes{end}",
         f"Throughput against the minimum rate: {', '.join(plot_rows.named('scheme', scheme) for scheme in known)}",

@@ -68,8 +68,9 @@ def shares(study: Study) -> plot.Drawn:
         plot.lines(one, {name.upper(): by_class[name] for name in ("vbr", "ubr")})
         one.lines[1].set_linestyle((0, (3, 1.5)))  # where both have the same share, both are seen
         one.set(
-            title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link [-]" if gr == 0 else None
-        )
+            title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link [-]" if gr == 0 else None,
+            xticks=[0.6, 1.2, 1.8, 2.4],
+        )  # fmt: skip
     plot.legend(axes[2], loc="upper right")
     return plot.Drawn(
         "figure-2",
@@ -131,7 +132,6 @@ def factors(rows: Rows, metric: str) -> plot.Drawn:
     for line, factor in zip(axes, FACTORS, strict=True):
         for one, place in zip(line, places, strict=True):
             spreads[place][factor] = plot_rows.by_factor(one, rows.where(configuration=place), metric, factor)
-            one.set_xlabel(plot_rows.quantity(factor))
         line[0].set_ylabel(plot_rows.quantity(metric))
         plot.value_axis(line)
         for one, place in zip(line, places, strict=True):
@@ -140,9 +140,8 @@ def factors(rows: Rows, metric: str) -> plot.Drawn:
     for line, factor in zip(axes, FACTORS, strict=True):
         for one, place in zip(line, places, strict=True):
             by = spreads[place]
-            look: Any = {"weight": "bold"} if by[factor] == max(by.values()) else {"color": "#555555"}
-            text = f"means differ by {by[factor]:.2f}"
-            one.text(0.5, 0.03, text, transform=one.transAxes, ha="center", fontsize="small", **look)
+            weight = "bold" if by[factor] == max(by.values()) else "normal"
+            one.set_xlabel(f"{plot_rows.quantity(factor)}\nmeans differ by {by[factor]:.2f}", weight=weight)
     plot_rows.legend_of_factors(figure, axes[0][0])
     return plot.Drawn(
         f"figure-5-{metric}",
