@@ -196,19 +196,19 @@ def test_differences_behind_an_answer_have_intervals_with_their_verdicts(name: s
 @pytest.mark.parametrize(
     ("factor", "values", "texts"),
     [
-        ("drop_policy", {"epd": 0.1, "selective-drop": 0.3}, ("the paper agrees", "names the guaranteed rate", "names the TCP")),
-        ("gr", {0.1: 0.1, 0.5: 0.3}, ("names the drop policy", "the paper agrees", "names the TCP")),
+        ("drop_policy", {"epd": 0.1, "selective-drop": 0.3}, ("the paper agrees", "names the guaranteed rate", "names the TCP variant")),
+        ("gr", {0.1: 0.1, 0.5: 0.3}, ("names the drop policy", "the paper agrees", "names the TCP variant")),
         ("tcp", {"reno": 0.3, "sack": 0.1}, ("names the drop policy", "names the guaranteed rate", "the paper agrees")),
     ],
 )  # fmt: skip
 def test_the_answer_of_guaranteed_rate_names_the_factor_whose_means_lie_farthest_apart(
     factor: str, values: dict[Any, float], texts: tuple[str, ...]
 ) -> None:
-    name = {"tcp": "TCP", "gr": "guaranteed rate", "drop_policy": "drop policy"}[factor]
+    name = {"tcp": "TCP variant", "gr": "guaranteed rate", "drop_policy": "drop policy"}[factor]
     rows = made("guaranteed-rate", by(**{factor: values}), EVEN)
     found = sentences("guaranteed-rate", rows)
     for sentence, text in zip(found[1:4], texts, strict=True):
-        assert f"the efficiency depends most on the {name}: with " in sentence
+        assert f", efficiency depends most on the {name}: with " in sentence
         assert text in sentence and "it is 0.30 ± 0.00 higher than with" in sentence
     more = {"gr": "rises by 0.30 ± 0.00"}.get(factor, "stays the same (± 0.01)")
     third = {"gr": "rises (separated)"}.get(factor, "changes (not separated)")
@@ -226,7 +226,7 @@ def test_factors_whose_spreads_are_not_separated_share_the_first_place() -> None
     both = by(tcp={"reno": 0.2}, drop_policy={"epd": 0.195}, gr={0.1: 0.02})
     found = told("guaranteed-rate", both, spread=0.4)
     assert re.match(
-        r"On the LAN the efficiency depends most on the (TCP or drop policy|drop policy or TCP) \(not separated\): with",
+        r"On the LAN, efficiency depends most on the (TCP variant or drop policy|drop policy or TCP variant) \(not separated\): with",
         found[1],
     )
 
@@ -305,23 +305,22 @@ def test_the_answer_of_gfr_leaky_bucket_turns_round_with_its_rows() -> None:
 
     usual = of_schemes(published)
     assert usual[0] == (
-        "Of the rate beyond the guarantees, five UDPs beside five TCPs take 99 ± 0 % with scheme one and 50 ± 0 % with scheme two; "
+        "Of the rate beyond the guarantees, five UDPs beside five TCPs take 99.2 ± 0.0 % with scheme one and "
+        "50.0 ± 0.0 % with scheme two; "
         "half would be fair."
     )
     assert usual[1] == (
-        "Without the burst at the start, of 40 VCs 40 with scheme one and 40 with scheme two get their minimum rate (separated)."
+        "Once the initial burst is over, 40 of 40 VCs get 98 % of their minimum rate with scheme one, 40 with scheme two (separated)."
     )
-    assert (
-        "minimum rates: scheme two among TCPs; scheme two beside UDP; scheme two in the chain (separated)." in usual[2]
-    )
-    assert usual[3].endswith("in Mb/s is 0.00 with scheme two, 1.55 ± 0.00 less than with scheme one.")
+    assert "minimum rates: scheme two among TCPs and beside UDP and in the chain (separated)." in usual[2]
+    assert usual[3].endswith("equal shares is 0.00 Mb/s with scheme two, 1.55 ± 0.00 less than with scheme one.")
     other = of_schemes(
         lambda row: {1: 0.0, 2: -7.0}.get(row["scheme"], 0.5),
         lambda row: -9.0 * (row["vc"] == "A1" and row["scheme"] == 1),
     )
-    assert "of 40 VCs 39 with scheme one and 40 with scheme two" in other[1]
-    assert "scheme one beside UDP" in other[2]
-    assert "is 0.00 with scheme one, 0.50 ± 0.00 less than with" in other[3]
+    assert "39 of 40 VCs get 98 % of their minimum rate with scheme one, 40 with scheme two" in other[1]
+    assert "scheme one among TCPs and beside UDP" in other[2]
+    assert "is 0.00 Mb/s with scheme one, 0.50 ± 0.00 less than with" in other[3]
 
 
 def of_services(sign: int, spread: float = 0.0, vbr: int = 1) -> list[str]:
@@ -401,7 +400,7 @@ def test_the_answer_of_cell_discard_turns_round_with_its_rows() -> None:
     assert good[2].startswith("Fairest on the LAN: FBA, 0.20 ± 0.00 above") and "access network: FBA, 0.20" in good[2]
     assert "0.20 ± 0.00 above FBA" in bad[2]
     assert "the goodput falls by 0.10 ± 0.00 from segments of 1460 bytes" in good[3]
-    assert good[3].endswith("the mean queue is shortest with RED.")
+    assert good[3].endswith("the mean queue over both networks is shortest with RED (separated).")
     assert "the goodput rises by 0.10 ± 0.00 from" in bad[3]
     assert bad[3].endswith("shortest with UBR (tail drop), EPD or FBA (not separated).")
 

@@ -172,17 +172,17 @@ class Candidates:
         return self.difference(self.order[0], self.order[-1])
 
     @cached_property
-    def groups(self) -> list[list[Any]]:
-        """The candidates in order, in groups separated from all later ones. A single group where nothing is known."""
-        if not self.known:
-            return [list(self.centres)]
-        order, found = self.order, [self.order[:1]]
-        for k in range(1, len(order)):
-            if all(self.difference(a, b).sign for a in order[:k] for b in order[k:]):
-                found.append([order[k]])
-            else:
-                found[-1].append(order[k])
-        return found
+    def first(self) -> list[Any]:
+        """The best candidate, then those that are not separated from it. All candidates where nothing is known.
+
+        A candidate that is separated from the best is not among them, even if it is not separated from another one of them.
+
+        >>> drawn = {"epd": [0.7] * 10, "fba": [0.6, 0.9] * 5, "ppd": [0.8] * 10}
+        >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput").first
+        ['ppd', 'fba']
+        """
+        best, *others = self.order
+        return [best, *(one for one in others if not (self.known and self.difference(best, one).sign))]
 
     @property
     def best(self) -> str:
@@ -191,13 +191,18 @@ class Candidates:
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput", str.upper).best
         'FBA or PPD (not separated)'
+        >>> two = {one: drawn[one] for one in ("epd", "fba")}
+        >>> Candidates({one: fmean(runs) for one, runs in two.items()}, two, "goodput", str.upper).best
+        'FBA (separated)'
         """
-        return self.leaders if self.known else f"{self.leaders} (order not known)"
+        if not self.known:
+            return f"{self.leaders} (order not known)"
+        return self.leaders if len(self.first) > 1 else f"{self.leaders} (separated)"
 
     @property
     def leaders(self) -> str:
         """The best candidate with those that are not separated from it, or alone where nothing is known."""
-        return either([self.name(one) for one in (self.groups[0] if self.known else self.order[:1])])
+        return either([self.name(one) for one in (self.first if self.known else self.order[:1])])
 
     @property
     def ahead(self) -> str:
@@ -210,18 +215,18 @@ class Candidates:
         >>> Candidates(centres, {**drawn, "epd": drawn["fba"]}, "goodput", str.upper).ahead
         'none (not separated)'
         """
-        if self.known and len(self.groups) == 1:
+        if self.known and len(self.first) == len(self.order):
             return "none (not separated)"
         side = "below" if self.lowest else "above"
         return f"{self.leaders}, {within(self.spread)} {side} {self.name(self.order[-1])}"
 
-    def lead(self, digits: int = 2) -> str:
-        """The value of the best, and its distance from the last, in words.
+    def lead(self, digits: int = 2, unit: str = "") -> str:
+        """The value of the best, and its distance from the last, in words. ``unit`` follows the first value.
 
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> centres = {one: fmean(runs) for one, runs in drawn.items()}
         >>> Candidates(centres, drawn, "goodput", str.upper).lead()
-        '0.75 with FBA or PPD (not separated), 0.20 ± 0.00 more than with EPD'
+        'up to 0.75 with FBA or PPD (not separated), 0.20 ± 0.00 more than with EPD'
         >>> few = {one: runs[:4] for one, runs in drawn.items()}
         >>> Candidates(centres, few, "goodput", str.upper).lead()
         '0.75 with FBA and 0.55 with EPD (order not known)'
@@ -231,11 +236,13 @@ class Candidates:
         first, last = self.order[0], self.order[-1]
         best, worst = (f"{self.values[one].mean:.{digits}f}" for one in (first, last))
         if not self.known:
-            return f"{best} with {self.name(first)} and {worst} with {self.name(last)} (order not known)"
-        if len(self.groups) == 1:
-            return f"{min(best, worst)} to {max(best, worst)} (not separated)"
+            return f"{best}{unit} with {self.name(first)} and {worst} with {self.name(last)} (order not known)"
+        if len(self.first) == len(self.order):
+            return f"{min(best, worst)} to {max(best, worst)}{unit} (not separated)"
         more = "less" if self.lowest else "more"
-        return f"{best} with {self.best}, {within(self.spread, digits)} {more} than with {self.name(last)}"
+        if len(self.first) > 1:  # the value is that of the best of them
+            best = f"{'down' if self.lowest else 'up'} to {best}"
+        return f"{best}{unit} with {self.leaders}, {within(self.spread, digits)} {more} than with {self.name(last)}"
 
     def numbers(self, where: str = "") -> list[Number]:
         """The value of each candidate, best first."""

@@ -50,9 +50,9 @@ def which(rows: Rows) -> Statement:
     """In how many networks ABR is the most efficient service, alone or with others."""
     of = _networks(rows)
     known = all(one.known for one in of.values())
-    first = [where for where, one in of.items() if (one.groups[0][0] if known else one.order[0]) == "abr"]
-    alone = [where for where, one in of.items() if one.groups[0] == ["abr"]] if known else first
-    shared = [where for where, one in of.items() if "abr" in one.groups[0] and where not in alone] if known else []
+    first = [where for where, one in of.items() if one.order[0] == "abr"]
+    alone = [where for where, one in of.items() if one.first == ["abr"]] if known else first
+    shared = [where for where, one in of.items() if "abr" in one.first and where not in alone] if known else []
     also = f", and shares the first place in {len(shared)} more (not separated)" if shared else " (separated)"
     end = also if known else " (order not known)"
     of_all = ", with and without VBR" if len(of) == len(PATHS) * len(BESIDE) else ""

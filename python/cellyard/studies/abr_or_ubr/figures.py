@@ -197,7 +197,7 @@ def _networks(rows: Rows) -> list[dict[str, Any]]:
 def _best(rows: Rows, metric: str) -> list[Any]:
     """The services with the highest value, and those not separated from it; only the highest where nothing is known."""
     of = of_values(rows, "service", metric, str)
-    return of.groups[0] if of.known else of.order[:1]
+    return of.first if of.known else of.order[:1]
 
 
 def _map(axes: Axes, rows: Rows, metric: str, **options: Any) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cellyard.plot.rows import named
+from cellyard.studies.cell_discard.claims import PLACES
 from cellyard.study import Rows
 from cellyard.study.answer import changes, matters, of_values, sentence
 from cellyard.study.separation import Evidence, Statement, gain
-
-PLACES = {"lan": "on the LAN", "access": "on the access network"}
 
 
 def _policy(value: object) -> str:
@@ -18,8 +19,8 @@ def _goodput(rows: Rows, environment: str, where: str) -> Statement:
     of = of_values(rows.where(table="1-2", environment=environment), "drop_policy", "goodput", _policy)
     return Statement(
         f"{where} the discard policy {matters(of.spread)} the goodput: {of.lead()}.",
-        tuple(of.evidence(where=environment)),
-        tuple(of.numbers(environment)),
+        tuple(of.evidence(where=PLACES[environment])),
+        tuple(of.numbers(PLACES[environment])),
     )
 
 
@@ -41,9 +42,9 @@ def fairness(rows: Rows) -> Statement:
     parts, evidence, numbers = [], [], []
     for environment, where in PLACES.items():
         of = of_values(rows.where(table="1-2", environment=environment), "drop_policy", "fairness", _policy)
-        parts.append(f"{where}: {of.ahead}")
-        evidence += of.evidence(best_only=True, where=environment)
-        numbers += of.numbers(environment)
+        parts.append(f"on the {where}: {of.ahead}")
+        evidence += of.evidence(best_only=True, where=where)
+        numbers += of.numbers(where)
     return Statement(f"Fairest {'; '.join(parts)}.", tuple(evidence), tuple(numbers))
 
 
@@ -53,12 +54,13 @@ def segments_and_delay(rows: Rows) -> Statement:
     access = rows.where(table="1-2", environment="access")
     by = gain(access.pairs("mss_bytes", 1460, 9140), "goodput")
     sizes = of_values(access, "mss_bytes", "goodput", lambda size: f"{size} bytes")
-    queue = of_values(rows.where(table="1-2"), "drop_policy", "mean_queue_cells", _policy, lowest=True)
+    by_policy = of_values(rows.where(table="1-2"), "drop_policy", "mean_queue_cells", _policy, lowest=True)
+    queue = replace(by_policy, what="mean queue in cells")
     return Statement(
-        f"On the access network the goodput {changes(by)} from segments of 1460 bytes to 9140; over both networks the mean queue is "
-        f"shortest with {queue.best}.",
-        (Evidence("goodput, access: 9140 - 1460 bytes", by), *queue.evidence(best_only=True)),
-        (*sizes.numbers("access"), *queue.numbers()),
+        f"On the access network the goodput {changes(by)} from segments of 1460 bytes to 9140; the mean queue over both networks "
+        f"is shortest with {queue.best}.",
+        (Evidence("goodput, access network: 9140 - 1460 bytes", by), *queue.evidence(best_only=True)),
+        (*sizes.numbers(PLACES["access"]), *queue.numbers()),
     )
 
 

@@ -15,6 +15,9 @@ from cellyard.study.separation import gain
 POLICIES = ("tail-drop", "epd", "fba", "red")
 BETTER = POLICIES[1:]
 
+#: Networks in a sentence.
+PLACES = {"lan": "LAN", "access": "access network"}
+
 #: Segment sizes.
 SIZES = (1460, 9140)
 
@@ -130,7 +133,7 @@ def access_price(rows: Rows) -> Verdict:
     lost = gain([(other, fba)], "goodput")
     shown = lost.sign < 0 and lost.mean < -EQUAL / 3
     end = "" if shown else ", no difference shown"
-    by = f"FBA less {named('drop_policy', best)}: {lost:.3f}{end}"
+    by = f"FBA minus {named('drop_policy', best)}: {lost:.3f}{end}"
     return Verdict(shown, f"goodput, MSS 1460: {told(goodput, 3)}; {by}")
 
 
@@ -222,8 +225,8 @@ def best_parameters(rows: Rows) -> Verdict:
         short.append(ranked[0][1] - values[given])
         place = list(values).index(given) + 1
         parts.append(
-            f"On the {environment}, {named('drop_policy', policy)} is in place {place} of {len(ranked)}, {short[-1]:.3f} behind "
-            f"{ranked[0][0]}"
+            f"On the {PLACES[environment]}, {named('drop_policy', policy)} ranks {place} of {len(ranked)}"
+            + (f", {short[-1]:.3f} behind {ranked[0][0]}" if place > 1 else "")
         )
     return Verdict(max(short) < 2 * EQUAL, ". ".join(parts))
 
@@ -243,7 +246,7 @@ def acks_marked(rows: Rows) -> Verdict:
     return Verdict(
         lan["red"] > max(lan["epd"], lan["fba"]) + EQUAL / 3,
         "goodput lost where both ends send files, "
-        + "; ".join(f"{environment}: {told(cost, 3)}" for environment, cost in costs.items()),
+        + "; ".join(f"{PLACES[environment]}: {told(cost, 3)}" for environment, cost in costs.items()),
     )
 
 

@@ -16,6 +16,10 @@ from cellyard.study.separation import Candidates, Evidence, Number, Statement, c
 NETWORKS = {"peer-to-peer": "among TCPs", "tcp-udp": "beside UDP", "chain": "in the chain"}
 
 
+#: Metrics behind a sentence.
+METRICS = {"throughput_mbps": "Mb/s over the whole run", "late_mbps": "Mb/s in the second half of the run"}
+
+
 def _throughput(row: Row) -> float:
     return float(row.simulated["throughput_mbps"])
 
@@ -45,7 +49,7 @@ def _margins(rows: Rows, metric: str = "throughput_mbps") -> list[Evidence]:
         runs = [None if one is None else one - least for one in replicated([row], metric)]
         by = contrast([runs], [], row.simulated[metric] - least, len(rows))
         where = f"{row['network']}, {named('scheme', row['scheme'])}, {row['vc']}"
-        found.append(Evidence(f"{metric}, {where}: above {1 - SLACK:.0%} of its minimum", by))
+        found.append(Evidence(f"{METRICS[metric]}, {where}: above {100 * (1 - SLACK):.0f} % of its minimum", by))
     return found
 
 
@@ -65,17 +69,15 @@ def guarantee(rows: Rows) -> Statement:
         chosen = rows.where(scheme=scheme, table=tuple(NETWORKS))
         margins, later = _margins(chosen), _margins(chosen, "late_mbps")
         late[scheme] = _kept(later)
-        for found, when in ((margins, "the whole run"), (later, "without the burst at the start")):
+        for found, when in ((margins, "the whole run"), (later, "the second half of the run")):
             kept = sum(one.value.mean >= 0 for one in found)
-            what = (
-                f"VCs of {len(found)} that get {1 - SLACK:.0%} of their minimum rate, {named('scheme', scheme)}, {when}"
-            )
+            what = f"VCs of {len(found)} that get {100 * (1 - SLACK):.0f} % of their minimum rate, {named('scheme', scheme)}, {when}"
             numbers.append(Number(what, Difference(kept)))
         evidence += [one for one in (*margins, *later) if one.value.sign < 1]
-    first, second = (f"{late[scheme]} with {named('scheme', scheme)}" for scheme in (1, 2))
     end = " (separated)" if not any("(" in one for one in late.values()) else ""
     return Statement(
-        f"Without the burst at the start, of {len(chosen)} VCs {first} and {second} get their minimum rate{end}.",
+        f"Once the initial burst is over, {late[1]} of {len(chosen)} VCs get {100 * (1 - SLACK):.0f} % of their minimum rate with "
+        f"{named('scheme', 1)}, {late[2]} with {named('scheme', 2)}{end}.",
         tuple(evidence),
         tuple(numbers),
     )
@@ -104,7 +106,7 @@ def excess(rows: Rows) -> Statement:
         ]
         by = contrast([shares], [], 100 * udp / (tcp + udp), 2)
         parts.append(
-            f"{within(by, 0).replace(' (', ' % (') + ' %' * (by.low is not None)} with {named('scheme', scheme)}"
+            f"{within(by, 1).replace(' (', ' % (') + ' %' * (by.low is not None)} with {named('scheme', scheme)}"
         )
         numbers.append(Number(f"share of the UDPs in %, {named('scheme', scheme)}", by))
     return Statement(
@@ -117,19 +119,21 @@ def excess(rows: Rows) -> Statement:
 @sentence(*NETWORKS)
 def ideal(rows: Rows) -> Statement:
     """How near each scheme comes to MCR plus an equal share."""
-    found, parts, evidence, numbers = [], [], [], []
+    found, evidence, numbers = [], [], []
+    nearest: dict[str, list[str]] = {}
     for network, where in NETWORKS.items():
         chosen = rows.where(table=network)
         of = _distances(chosen, list(dict.fromkeys(row["scheme"] for row in chosen)), where)
         found.append(of)
-        others = of.known and len(of.groups[0]) > 1
-        parts.append(f"{of.name(of.order[0])}{' or others' * others} {where}")
+        others = of.known and len(of.first) > 1
+        nearest.setdefault(f"{of.name(of.order[0])}{' or others' * others}", []).append(where)
         evidence += of.evidence(best_only=True)
         numbers += of.numbers()
     if not all(of.known for of in found):
         end = "order not known"
     else:
-        end = "separated" if all(len(of.groups[0]) == 1 for of in found) else "not separated"
+        end = "separated" if all(len(of.first) == 1 for of in found) else "not separated"
+    parts = [f"{scheme} {' and '.join(where)}" for scheme, where in nearest.items()]
     return Statement(
         f"Nearest to equal shares beyond the minimum rates: {'; '.join(parts)} ({end}).",
         tuple(evidence),
@@ -153,7 +157,8 @@ def choice(rows: Rows) -> Statement:
     if not kept:
         return Statement("No scheme keeps every guarantee.", (), tuple(numbers))
     return Statement(
-        f"Among schemes that keep every guarantee{but}, the mean distance from these shares in Mb/s is {of.lead()}.",
+        f"Among schemes that keep every guarantee over the whole run{but}, the mean distance from equal shares is "
+        f"{of.lead(unit=' Mb/s')}.",
         tuple(of.evidence()),
         (*numbers, *of.numbers()),
     )

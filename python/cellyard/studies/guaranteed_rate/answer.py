@@ -21,7 +21,7 @@ from cellyard.study.separation import (
     within,
 )
 
-FACTORS = {"tcp": "TCP", "gr": "guaranteed rate", "drop_policy": "drop policy"}
+FACTORS = {"tcp": "TCP variant", "gr": "guaranteed rate", "drop_policy": "drop policy"}
 
 #: Paths by the table that has their rows.
 PATHS = {"3-5": "LAN", "4-6": "WAN", "7-8-9": "satellite path"}
@@ -78,7 +78,7 @@ def _decisive(rows: Rows, path: str, expected: str) -> Statement:
     best, worst = (of[first].name(of[first].order[k]) for k in (0, -1))
     text = "the paper agrees" if [first, *rivals] == [expected] else f"the paper names the {FACTORS[expected]}"
     return Statement(
-        f"On the {path} the efficiency depends most on the {either([FACTORS[one] for one in (first, *rivals)])}: with {best} it is "
+        f"On the {path}, efficiency depends most on the {either([FACTORS[one] for one in (first, *rivals)])}: with {best} it is "
         f"{within(of[first].spread)} higher than with {worst}; {text}.",
         (*evidence, *of[first].evidence(where=path)),
         (
