@@ -10,10 +10,11 @@ use crate::class::Class;
 use crate::flow::{Flow, FlowKind};
 use crate::gathered::{DROP_BYTES, FRAME_BYTES, KEPT_FRAME_BYTES, POINT_BYTES, TRANSFER_BYTES};
 use crate::options::{Kernel, Options};
+use crate::port::drop::program::value_bytes;
 use crate::resolved::{Resolved, ResolvedPort};
 use crate::results::RunResult;
 use crate::scenario::topology::Topology;
-use crate::scenario::{ClassQueue, Probe, Scenario, Threshold, Traffic};
+use crate::scenario::{ClassQueue, DropPolicy, Probe, Scenario, Threshold, Traffic};
 use crate::units::CELL_BITS;
 
 /// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
@@ -85,6 +86,10 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
             "VCs and the links on their routes; use fewer VCs",
         ),
         (
+            programs(net),
+            "the states of programs; use fewer states of VCs, fewer VCs",
+        ),
+        (
             transfers * TRANSFER_BYTES,
             "the transfers of all VCs; use larger or fewer files, a longer file_gap, a shorter run",
         ),
@@ -96,12 +101,30 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
     ];
     let bytes = parts.iter().map(|part| part.0).sum();
     let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let (largest, cause) = largest.expect("there are six");
+    let (largest, cause) = largest.expect("the list is not empty");
     MemoryNeed {
         bytes,
         largest,
         cause,
     }
+}
+
+/// Bytes of the values that programs keep: 16 for each register, and for each state of a VC at each
+/// port that the VC crosses.
+fn programs(net: &Resolved<'_>) -> f64 {
+    let at_port = |(link, port): (usize, &ResolvedPort<'_>)| {
+        let flows = net.topology.crossing[link].len();
+        let of_class = |&class: &Class| {
+            let queue = port.queue(class);
+            match &queue.drop {
+                DropPolicy::Program(policy) => value_bytes(policy, queue.buffer, flows),
+                _ => 0,
+            }
+        };
+        let classes = net.topology.classes[link].iter();
+        classes.map(of_class).sum::<usize>() as f64
+    };
+    net.ports().map(at_port).sum()
 }
 
 /// Bytes of a kept result.
@@ -382,6 +405,43 @@ traffic = "udp"
         assert!(need(&bounded.replace("mcr = \"1 Mbps\"", "scr = \"999 Mbps\"")) > 1e9);
         let other = "[[vc]]\nfrom = \"a1\"\nto = \"b\"\ntraffic = { kind = \"cbr\", rate = \"999 Mbps\" }\n";
         assert!(need(&format!("{bounded}{other}")) > 1e9);
+    }
+
+    /// Each of 1000 VCs has a data and an ACK flow at both ports of the switches.
+    #[test]
+    fn each_state_of_a_vc_counts_at_each_port_that_it_crosses() {
+        let net = |states: &str| {
+            format!(
+                r#"
+duration = "1 us"
+host = [{{ name = "a" }}, {{ name = "b" }}]
+switch = [{{ name = "w", ubr = {{ buffer = "9 cells", drop = {{ policy = "program", program = "{states} if X > 3 {{ refuse }}" }} }} }}]
+link = [{{ from = "a", to = "w", rate = "1 Gbps" }}, {{ from = "w", to = "b", rate = "1 Gbps" }}]
+vc = [{{ count = 1000, from = "a", to = "b", traffic = {{ kind = "udp", rate = "1 kbps" }} }}]
+"#
+            )
+        };
+        let need = |states: &str| {
+            let text = net(states);
+            let net = read_toml(&text, "", &[]).expect("it reads");
+            let net = Resolved::new(&net).expect("it holds together");
+            let flows: usize = net
+                .ports()
+                .map(|(link, _)| net.topology.crossing[link].len())
+                .sum();
+            (need(&net, &Options::default()).bytes, flows)
+        };
+        let ((none, flows), (two, _)) = (
+            need(""),
+            need("vc state a = 0\\nvc state b = 0\\na = X\\nb = a\\n"),
+        );
+        assert!(flows >= 1000, "{flows}");
+        // Two values of 16 bytes for each flow; the registers are few.
+        let states = 2.0 * 16.0 * flows as f64;
+        assert!(
+            (states..states + 1_000.0).contains(&(two - none)),
+            "{none} {two}"
+        );
     }
 
     #[test]

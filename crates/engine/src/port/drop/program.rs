@@ -103,6 +103,16 @@ pub fn promise(policy: &ProgramPolicy, buffer: Option<u64>) -> Option<u64> {
     Some(first_above(resolve(threshold, buffer)).saturating_sub(1))
 }
 
+/// Bytes of the values that `policy` keeps at a queue with a buffer of `buffer` cells: registers,
+/// and the states of `flows` flows.
+pub fn value_bytes(policy: &ProgramPolicy, buffer: Option<u64>, flows: usize) -> usize {
+    let code = compile(
+        &policy.program,
+        &surroundings(policy, buffer, &[], Span::ZERO),
+    );
+    (code.registers.len() + code.of_vc.len() * flows) * size_of::<i128>()
+}
+
 impl Programmed {
     /// Creates the policy for a buffer of `buffer` cells and flows with these contracts, by local
     /// number, on a link that takes `cell_time` for a cell.
