@@ -15,7 +15,7 @@ from typing import Any
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard.results.drops import RECORD, Drops
+from cellyard.results.drops import NO_WORD, RECORD, Drops
 from cellyard.runs import spool as spool_module
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.spool import Spool, SpooledArray, SpoolError
@@ -90,11 +90,12 @@ def test_drops_are_tables_in_order() -> None:
     records = np.zeros(3, list(RECORD))
     records["time_s"], records["waiting_cells"], records["active_vcs"] = [1, 2, 3], [5, 0, -1], -1
     records["threshold_cells"], records["vc"], records["reason"] = [4.5, np.nan, 0], 1, [2, 2, 0]
-    records["average_queue_cells"] = [2.5, np.nan, 0]
+    records["average_queue_cells"], records["policy_state"] = [2.5, np.nan, 0], [2, NO_WORD, NO_WORD]
     drops = Drops(records, ["port", "vc", "full"])
     assert list(drops[0]) == [field.name for field in fields(cy.results.DroppedCell)]
     assert [drop["threshold_cells"] for drop in drops] == [4.5, None, 0.0]
     assert [drop["average_queue_cells"] for drop in drops] == [2.5, None, 0.0] and drops[0]["drop_probability"] == 0
+    assert [drop["policy_state"] for drop in drops] == ["full", None, None]
     assert [drop["waiting_cells"] for drop in drops] == [5, 0, None] and drops[-1]["active_vcs"] is None
     assert [drop["reason"] for drop in drops[1:]] == ["full", "port"]
     assert drops == list(drops) == drops.tolist() and json.loads(json_text(drops)) == drops.tolist()

@@ -350,7 +350,7 @@ impl IntervalSum {
 }
 
 /// State of the class queue that a dropped cell found, and what was allowed there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct QueueSnapshot {
     /// X: cells waiting.
     pub waiting: u64,
@@ -364,10 +364,12 @@ pub struct QueueSnapshot {
     pub average: Option<f64>,
     /// Probability that the policy's curve gives for this average.
     pub probability: Option<f64>,
+    /// Parameters of a program, and its state after the decision.
+    pub policy_state: Option<String>,
 }
 
 /// A dropped cell, with indices in place of names.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TraceEntry {
     /// Time of the drop.
     pub time: Time,

@@ -70,6 +70,10 @@ pub struct Dropped {
     /// Probability that the policy's curve gives for this average, before factors and spacing. None
     /// when `average_queue_cells` is none.
     pub drop_probability: Option<f64>,
+    /// Parameters of a drop policy that is a program, as written, and its state after the decision
+    /// about the arriving cell: the state of the queue, then that of the cell's VC. None for other
+    /// policies, for a program with neither, and for the reason `link`.
+    pub policy_state: Option<String>,
 }
 
 /// Points that a probe has recorded, before they get their names.
@@ -247,5 +251,6 @@ fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) ->
         threshold_cells: queue.and_then(|q| q.threshold),
         average_queue_cells: queue.and_then(|q| q.average),
         drop_probability: queue.and_then(|q| q.probability),
+        policy_state: queue.and_then(|q| q.policy_state.clone()),
     }
 }

@@ -16,8 +16,12 @@ use std::collections::HashMap;
 /// * `waiting_cells`, `waiting_of_vc_cells` and `active_vcs`: signed 64-bit integers, -1 for none;
 /// * `frame`, `cell`, and the numbers of the words `port`, `vc`, `direction` and `reason`: unsigned
 ///   32-bit integers;
-/// * `average_queue_cells` and `drop_probability`: 64-bit floats, NaN for none.
-const DROP_BYTES: usize = 80;
+/// * `average_queue_cells` and `drop_probability`: 64-bit floats, NaN for none;
+/// * the number of the word `policy_state`: an unsigned 32-bit integer, [`NO_WORD`] for none.
+const DROP_BYTES: usize = 84;
+
+/// In place of the number of a word that is not there.
+const NO_WORD: u32 = u32::MAX;
 
 /// Times in seconds and values of a series.
 pub type Points<Column> = (Column, Column);
@@ -114,6 +118,9 @@ impl Words {
         for value in [drop.average_queue_cells, drop.drop_probability] {
             out.extend(value.unwrap_or(f64::NAN).to_ne_bytes());
         }
+        let state = drop.policy_state.as_deref();
+        let state = state.map_or(NO_WORD, |state| self.number(state));
+        out.extend(state.to_ne_bytes());
         debug_assert_eq!(out.len() - before, DROP_BYTES);
     }
 

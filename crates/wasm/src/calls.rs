@@ -6,6 +6,7 @@ use cellyard_engine::units::{TICKS_PER_SECOND, Time};
 use cellyard_engine::{About, Options, Session, describe, registry};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
+use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
 /// Largest memory of a run, in bytes. A browser gives a page up to 4 GB; needing more is an error,
@@ -110,7 +111,7 @@ pub fn build() -> &'static str {
 
 /// Columns of a dropped cell, in this order. Texts are indices into [`Run::names`]; unknown values
 /// are NaN.
-const DROP: [&str; 13] = [
+const DROP: [&str; 14] = [
     "time_s",
     "port",
     "vc",
@@ -124,12 +125,15 @@ const DROP: [&str; 13] = [
     "threshold_cells",
     "average_queue_cells",
     "drop_probability",
+    "policy_state",
 ];
 
 /// A run in progress, and the scenario to which it refers.
 pub struct Run {
-    /// Texts of dropped cells: ports, VCs, directions, reasons.
+    /// Texts of dropped cells: ports, VCs, directions, reasons, states of programs.
     names: Vec<String>,
+    /// Indices of these texts.
+    places: HashMap<String, usize>,
     session: Option<Session<'static>>,
     scenario: *mut Scenario,
 }
@@ -149,6 +153,7 @@ impl Run {
     pub fn new(text: &str) -> Result<Run, Vec<String>> {
         let mut run = Run {
             names: Vec::new(),
+            places: HashMap::new(),
             session: None,
             scenario: Box::into_raw(Box::new(scenario(text)?)),
         };
@@ -166,7 +171,7 @@ impl Run {
     /// Continues the run until `seconds`, and returns how far the run has got as `reached`.
     ///
     /// Each series with new points has an entry in `series`. `points` holds its `n` times from
-    /// index `from`, followed by its `n` values.
+    /// index `from`, followed by its `n` values. `drops` has only the names that are new.
     pub fn advance(&mut self, seconds: f64, points: &mut Vec<f64>) -> Answer {
         let session = self
             .session
@@ -188,11 +193,12 @@ impl Run {
         }
         let end = session.end();
         let from = points.len();
+        let known = self.names.len();
         let columns = self.columns(&drops);
         columns.iter().for_each(|column| points.extend(column));
         Ok(json!({
             "reached": reached.as_seconds(), "end": end.as_seconds(), "ended": reached >= end, "series": found,
-            "drops": {"columns": DROP, "names": self.names, "from": from, "n": drops.len()},
+            "drops": {"columns": DROP, "names": self.names[known..], "from": from, "n": drops.len()},
         }))
     }
 
@@ -227,6 +233,9 @@ impl Run {
                 drop.threshold_cells.unwrap_or(f64::NAN),
                 drop.average_queue_cells.unwrap_or(f64::NAN),
                 drop.drop_probability.unwrap_or(f64::NAN),
+                drop.policy_state
+                    .as_deref()
+                    .map_or(f64::NAN, |state| self.number(state)),
             ];
             for (column, value) in columns.iter_mut().zip(values) {
                 column.push(value);
@@ -237,11 +246,12 @@ impl Run {
 
     /// Returns the index of a text, adding the text when it is new.
     fn number(&mut self, name: &str) -> f64 {
-        let known = self.names.iter().position(|known_name| known_name == name);
-        let place = known.unwrap_or_else(|| {
-            self.names.push(name.to_string());
-            self.names.len() - 1
-        });
+        if let Some(&place) = self.places.get(name) {
+            return place as f64;
+        }
+        let place = self.names.len();
+        self.names.push(name.to_string());
+        self.places.insert(name.to_string(), place);
         place as f64
     }
 

@@ -22,6 +22,7 @@ export class Engine {
   /** The answer of a function as text; `request` is an object. */
   text(name, request) {
     try {
+      if (name === 'open') this.names = [];
       const input = request === undefined ? null : new TextEncoder().encode(JSON.stringify(request));
       const at = this.wasm.room(input ? input.length : 0);
       if (input) new Uint8Array(this.wasm.memory.buffer, at, input.length).set(input);
@@ -56,6 +57,9 @@ export class Engine {
     }
     const { columns, from, n } = found.drops;
     found.drops.data = columns.map((_, place) => column(from + place * n, n));
+    // The engine hands out each name once.
+    this.names.push(...found.drops.names);
+    found.drops.names = this.names;
     return found;
   }
 
@@ -81,13 +85,13 @@ function accepted(answer) {
 }
 
 /** Fields of a dropped cell that are texts: numbers in `names`. */
-const TEXTS = new Set(['port', 'vc', 'direction', 'reason']);
+const TEXTS = new Set(['port', 'vc', 'direction', 'reason', 'policy_state']);
 
 /** A dropped cell as an object, from columns as `Engine.advance` hands them out. */
 export function dropAt({ columns, names }, data, place) {
   const entries = columns.map((field, i) => {
     const value = data[i][place];
-    if (TEXTS.has(field)) return [field, names[value]];
+    if (TEXTS.has(field)) return [field, names[value] ?? null];
     return [field, Number.isNaN(value) ? null : value];
   });
   return Object.fromEntries(entries);

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
         def __getitem__(self, selection: slice, /) -> NDArray[np.void]: ...
 
 
-#: Record format of the engine (`crates/python/src/recorded.rs`). Words are numbers; -1 and NaN
-#: stand for none.
+#: Record format of the engine (`crates/python/src/recorded.rs`). Words are numbers; -1, NaN and, for
+#: words, `NO_WORD` stand for none.
 RECORD = (
     ("time_s", "=f8"),
     ("threshold_cells", "=f8"),
@@ -34,15 +34,18 @@ RECORD = (
     ("reason", "=u4"),
     ("average_queue_cells", "=f8"),
     ("drop_probability", "=f8"),
+    ("policy_state", "=u4"),
 )
-#: Record fields in stores that were written before the last two fields existed.
+#: Number in place of a word that is not there.
+NO_WORD = 2**32 - 1
+#: Record fields in stores that were written before the number of fields was.
 FIRST_FIELDS = 11
-_WORDS = ("port", "vc", "direction", "reason")
+_WORDS = ("port", "vc", "direction", "reason", "policy_state")
 _COUNTS = ("waiting_cells", "waiting_of_vc_cells", "active_vcs")
 _MEASURES = ("threshold_cells", "average_queue_cells", "drop_probability")
 
 #: Keys of a drop, in the order of the engine's documents.
-KEYS = ("time_s", "port", "vc", "direction", "frame", "cell", "reason", *_COUNTS, *_MEASURES)
+KEYS = ("time_s", "port", "vc", "direction", "frame", "cell", "reason", *_COUNTS, *_MEASURES, "policy_state")
 
 
 class Drops(Sequence[dict[str, Any]]):
@@ -97,7 +100,7 @@ class Drops(Sequence[dict[str, Any]]):
         records = self._records[selection]
         columns: dict[str, list[Any]] = {name: records[name].tolist() for name, _ in RECORD}
         for name in _WORDS:
-            columns[name] = [self._words[number] for number in columns[name]]
+            columns[name] = [None if number == NO_WORD else self._words[number] for number in columns[name]]
         for name in _COUNTS:
             columns[name] = [None if count < 0 else count for count in columns[name]]
         for name in _MEASURES:

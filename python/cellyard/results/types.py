@@ -681,6 +681,11 @@ class DroppedCell(ResultPart):
     #: ``average_queue_cells`` is none.
     drop_probability: float | None
 
+    #: Parameters of a drop policy that is a program, as written, and its state after the decision about the
+    #: arriving cell: the state of the queue, then that of the cell's VC. None for other policies, for a program
+    #: with neither, and for the reason ``link``.
+    policy_state: str | None
+
 
 __all__ = [
     "BackResult",

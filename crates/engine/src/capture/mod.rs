@@ -122,7 +122,7 @@ struct Capture {
 }
 
 /// An event to be written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Event {
     time: Time,
     flow: FlowId,
@@ -130,7 +130,7 @@ struct Event {
     what: EventKind,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum EventKind {
     /// The last cell of a frame leaves with these flags, after `cells` cells in total.
     Frame { cells: u32, flags: u8 },
@@ -288,7 +288,7 @@ impl Captures {
                 cell: run.cell,
                 flags: run.flags_of_first(1),
                 reason,
-                queue,
+                queue: queue.clone(),
             };
             capture.note(run.time, flow, run.frame, what);
         }

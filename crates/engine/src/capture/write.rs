@@ -222,12 +222,12 @@ impl Capture {
                 cell,
                 flags,
                 reason,
-                queue,
+                ref queue,
             } => {
                 if self.layer == Layer::Frames && !self.dropped.insert(place) {
                     return;
                 }
-                explain_drop(&mut self.file.comment, reason, queue);
+                explain_drop(&mut self.file.comment, reason, queue.as_ref());
                 let (vc, kind, frame) = (&scenario.vcs[of.vc].name, of.kind.name(), event.frame);
                 let _ = write!(self.file.comment, "; {vc} {kind} frame {frame} cell {cell}");
                 if self.layer == Layer::Frames {
@@ -343,7 +343,7 @@ impl WriteContext<'_> {
 }
 
 /// Appends why a cell was dropped, and the state of its queue.
-fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<QueueSnapshot>) {
+fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<&QueueSnapshot>) {
     let _ = write!(comment, "dropped: {}", reason.name());
     let Some(queue) = queue else { return };
     let _ = write!(
@@ -359,5 +359,32 @@ fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<QueueSna
         if let Some(value) = value {
             let _ = write!(comment, " {name}={value}");
         }
+    }
+    if let Some(state) = &queue.policy_state {
+        let _ = write!(comment, "; program {state}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_comment_of_a_drop_ends_with_the_state_of_a_program() {
+        let queue = QueueSnapshot {
+            waiting: 810,
+            waiting_of_vc: 132,
+            active_vcs: 5,
+            threshold: None,
+            average: None,
+            probability: None,
+            policy_state: Some("R = 800 cells, seen = 3".into()),
+        };
+        let mut comment = String::new();
+        explain_drop(&mut comment, DropReason::Policy, Some(&queue));
+        assert_eq!(
+            comment,
+            "dropped: policy; queue X=810 Y_i=132 N_a=5; program R = 800 cells, seen = 3"
+        );
     }
 }

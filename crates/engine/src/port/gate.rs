@@ -333,6 +333,12 @@ impl Gate {
         self.policy.probability()
     }
 
+    /// Parameters and state of the policy, with the state of the VC with local number `vc`, if it
+    /// is a program.
+    pub fn policy_state(&self, vc: u32) -> Option<String> {
+        self.policy.state(vc)
+    }
+
     /// The limit on X or Y_i that applied when a cell that found `queue` was dropped for `reason`;
     /// for traces.
     pub fn threshold(&self, reason: DropReason, queue: &QueueView) -> Option<f64> {

@@ -142,8 +142,14 @@ impl Outcome {
     }
 }
 
-/// The state of `queue`, with the limit that applied if a cell was dropped for `reason`.
-pub fn queue_snapshot(queue: &QueueView, gate: &Gate, reason: Option<DropReason>) -> QueueSnapshot {
+/// The state of `queue`, with the limit that applied if a cell was dropped for `reason`. `vc` is the
+/// local number of the arriving cell's flow.
+pub fn queue_snapshot(
+    queue: &QueueView,
+    gate: &Gate,
+    reason: Option<DropReason>,
+    vc: u32,
+) -> QueueSnapshot {
     let threshold = reason.and_then(|reason| gate.threshold(reason, queue));
     QueueSnapshot {
         waiting: queue.waiting,
@@ -152,6 +158,7 @@ pub fn queue_snapshot(queue: &QueueView, gate: &Gate, reason: Option<DropReason>
         threshold,
         average: gate.average(),
         probability: gate.probability(),
+        policy_state: gate.policy_state(vc),
     }
 }
 
@@ -250,14 +257,14 @@ impl PortProbe {
         }
     }
 
-    /// Counts and traces a cell that was dropped at `time` for `reason`. `queue` is the state that
-    /// it found. For a pushed-out cell, it is the state that the arriving cell found.
+    /// Counts and traces a cell that was dropped at `time` for `reason`. `queue` returns the state
+    /// that it found. For a pushed-out cell, it is the state that the arriving cell found.
     pub fn lost(
         &mut self,
         time: Time,
         dropped: TracedCell,
         reason: DropReason,
-        queue: QueueSnapshot,
+        queue: impl FnOnce() -> QueueSnapshot,
     ) {
         let of_class = |d: &&mut DropSums| d.class.is_none_or(|c| c == dropped.class);
         for drops in self.drops.iter_mut().filter(of_class) {
@@ -271,7 +278,7 @@ impl PortProbe {
                 frame: dropped.frame,
                 cell: dropped.cell,
                 reason,
-                queue: Some(queue),
+                queue: Some(queue()),
             });
         }
     }

@@ -1,8 +1,10 @@
 //! Drop policies that a scenario states as a program.
 
 use super::port::Threshold;
+use crate::notation::show::{show_cells, show_duration, show_rate, show_ratio};
 use crate::program::parse::{self, Mistake};
 use crate::program::{Program, Type, Value};
+use crate::units::BitRate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,6 +41,18 @@ pub struct WrittenPolicy {
     /// Parameters by name.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, Value>,
+}
+
+/// A parameter in the notation of scenarios, without quotes.
+pub fn shown(value: Value) -> String {
+    let ratio = |r| show_ratio(r).trim_matches('"').to_string();
+    match value {
+        Value::Number(r) => ratio(r),
+        Value::Fraction(r) => format!("{} K", ratio(r)),
+        Value::Cells(n) => show_cells(n),
+        Value::Time(span) => show_duration(span),
+        Value::Rate(rate) => show_rate(BitRate(rate)),
+    }
 }
 
 /// What a program is asked about.

@@ -2,8 +2,10 @@
 //! scenario.
 
 use super::model::{Class, ClassQueue, Host, Link, Scenario, Traffic, Vc};
+use super::program::shown;
 use super::record::{Record, fraction};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
+use crate::program::Value;
 use crate::registry::{Component, Family, Kind};
 use crate::units::{BitRate, Span};
 use serde::Serialize;
@@ -277,17 +279,10 @@ fn quoted(text: &str) -> String {
 
 /// A parameter of a program as TOML.
 fn own(value: &Json) -> Option<String> {
-    let plain = |text: String| format!("\"{text}\"");
-    let (kind, value) = value.as_object()?.iter().next()?;
-    Some(match kind.as_str() {
-        "number" => show_ratio(fraction(value)?),
-        "fraction" => {
-            let shown = show_ratio(fraction(value)?);
-            plain(format!("{} K", shown.trim_matches('"')))
-        }
-        "cells" => plain(show_cells(value.as_u64()?)),
-        "time" => plain(show_duration(Span(value.as_u64()?))),
-        _ => plain(show_rate(BitRate(value.as_u64()?))),
+    let value: Value = serde_json::from_value(value.clone()).ok()?;
+    Some(match value {
+        Value::Number(number) => show_ratio(number),
+        _ => format!("\"{}\"", shown(value)),
     })
 }
 

@@ -161,7 +161,7 @@ impl Arithmetic {
             Verdict::Refuse(reason) => {
                 if fabric.captures_drops(run.hop) {
                     let queue = self.view(run.time, local);
-                    let snapshot = queue_snapshot(&queue, &self.gate, Some(reason));
+                    let snapshot = queue_snapshot(&queue, &self.gate, Some(reason), local);
                     fabric.capture_drop(&run, reason, Some(snapshot));
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
@@ -207,7 +207,7 @@ impl Arithmetic {
                 if let Some(reason) = self.take_by_gate(fabric, feed, true).dropped {
                     // A refused cell leaves the queue as it found it.
                     let queue = self.view(time, local);
-                    let snapshot = queue_snapshot(&queue, &self.gate, Some(reason));
+                    let snapshot = || queue_snapshot(&queue, &self.gate, Some(reason), local);
                     probe.lost(time, cell, reason, snapshot);
                 }
                 if probe.watches_arrivals() {

@@ -249,6 +249,12 @@ pub trait DropRule {
         None
     }
 
+    /// Parameters and state of the policy, with the state of the VC with this local number; for
+    /// traces. `None` where the policy is no program.
+    fn state(&self, _vc: u32) -> Option<String> {
+        None
+    }
+
     /// Lower bound on the X at which a cell that the policy is asked about can be refused.
     /// Kernels take cells together below it. Ports where nothing ever waits are left out of the run
     /// unless it is 0. A bound that is too low costs only speed: with 0, the kernel that skips no

@@ -7,12 +7,13 @@
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, first_above, resolve};
 use crate::program::bound::acts_from;
 use crate::program::compile::{ANSWERS, Code, Surroundings, compile};
-use crate::program::machine::{Outside, run};
+use crate::program::machine::{Outside, UNLIMITED, run};
 use crate::program::names::Known;
-use crate::program::{Failure, Verdict, Why};
-use crate::scenario::{Asked, ContractTerms, ProgramPolicy};
+use crate::program::{Failure, Program, Type, Verdict, Why};
+use crate::scenario::{Asked, ContractTerms, ProgramPolicy, shown};
 use crate::tally::DropReason;
 use crate::units::{Span, Time};
+use std::sync::Arc;
 
 /// A compiled program with its state, for one class queue.
 #[derive(Clone, Debug)]
@@ -29,6 +30,9 @@ pub struct Programmed {
     acts_from: u64,
     /// States of the VCs, by local number.
     of_vcs: Vec<i128>,
+    /// The program, and its parameters as written.
+    program: Arc<Program>,
+    parameters: Arc<str>,
     /// Contracts, by local number.
     contracts: Vec<Option<ContractTerms>>,
     /// Number of random draws so far.
@@ -103,6 +107,23 @@ pub fn promise(policy: &ProgramPolicy, buffer: Option<u64>) -> Option<u64> {
     Some(first_above(resolve(threshold, buffer)).saturating_sub(1))
 }
 
+/// The parameters of `policy`, as written.
+fn parameters(policy: &ProgramPolicy) -> String {
+    let all = policy.written.parameters.iter();
+    let all = all.map(|(name, value)| format!("{name} = {}", shown(*value)));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// The value of a state as text.
+fn state_text(of_type: Type, register: i128) -> String {
+    match of_type {
+        Type::Float => f64::from_bits(register as u64).to_string(),
+        Type::Bool => (register != 0).to_string(),
+        _ if register == UNLIMITED => "unlimited".to_string(),
+        _ => register.to_string(),
+    }
+}
+
 /// Bytes of the values that `policy` keeps at a queue with a buffer of `buffer` cells: registers,
 /// and the states of `flows` flows.
 pub fn value_bytes(policy: &ProgramPolicy, buffer: Option<u64>, flows: usize) -> usize {
@@ -137,6 +158,8 @@ impl Programmed {
             smallest_refusal: visible.max(promised),
             acts_from: acts_from(&policy.program, &surroundings, true),
             of_vcs,
+            program: policy.program.clone(),
+            parameters: parameters(policy).into(),
             contracts: contracts.to_vec(),
             drawn: 0,
             code: Box::new(code),
@@ -198,6 +221,22 @@ impl DropRule for Programmed {
         cells.most < self.acts_from
     }
 
+    fn state(&self, vc: u32) -> Option<String> {
+        let registers = &self.code.registers;
+        let of_queue = self.code.of_queue.iter();
+        let of_queue = of_queue.map(|&(state, at)| (state, registers[usize::from(at)]));
+        let first = vc as usize * self.code.of_vc.len();
+        let of_vc = self.code.of_vc.iter().zip(&self.of_vcs[first..]);
+        let of_vc = of_vc.map(|(&(state, _), &value)| (state, value));
+        let states = of_queue.chain(of_vc).map(|(state, value)| {
+            let state = &self.program.states[state];
+            format!("{} = {}", state.name, state_text(state.of_type, value))
+        });
+        let parameters = (!self.parameters.is_empty()).then(|| self.parameters.to_string());
+        let all: Vec<String> = parameters.into_iter().chain(states).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
+
     fn smallest_refusal(&self) -> u64 {
         self.smallest_refusal
     }
@@ -220,4 +259,88 @@ pub fn decision(
         Verdict::PushOutCell => Decision::PushOut,
         Verdict::PushOutFrame => Decision::PushOutFrame,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::options::{Kernel, Options};
+    use crate::scenario::read_toml;
+    use crate::tally::DropReason;
+    use std::sync::atomic::AtomicBool;
+
+    /// A cell takes 1 ms on the link `s->b`, and the host links are four times as fast. The cells
+    /// of VC a come at 0, 0.25, 0.5, ... ms and one of VC b at 0.125 ms. The first goes into
+    /// service, b's and a's second wait, and a's third finds X = 2.
+    #[test]
+    fn a_traced_drop_has_the_parameters_and_the_state_after_the_decision() {
+        let text = r#"
+duration = "10 ms"
+host = [{ name = "a" }, { name = "c" }, { name = "b" }]
+link = [
+    { from = "a", to = "s", rate = "1696 kbps" },
+    { from = "c", to = "s", rate = "1696 kbps" },
+    { from = "s", to = "b", rate = "424 kbps" },
+]
+vc = [
+    { name = "a", from = "a", to = "b", class = "ubr", traffic = { kind = "cbr", rate = "1696 kbps" } },
+    { name = "b", from = "c", to = "b", class = "ubr", start = "125 us", traffic = { kind = "cbr", rate = "1 kbps" } },
+]
+probe = [{ what = "trace", of = "a" }]
+
+[[switch]]
+name = "s"
+
+[switch.ubr.drop]
+policy = "program"
+asked = "cells"
+program = """
+queue state seen = 0
+vc state mine = 0
+queue state average = 0.0
+vc state late = false
+seen = seen + 1
+mine = mine + 1
+average = average + float(weight) * X
+late = X >= R
+if late { refuse }
+"""
+R = "2 cells"
+weight = 0.25
+"#;
+        let scenario = read_toml(text, "", &[]).expect("it reads");
+        for kernel in [Kernel::Auto, Kernel::Slotted] {
+            let options = Options {
+                kernel,
+                ..Options::default()
+            };
+            let result =
+                crate::run(&scenario, None, &options, &AtomicBool::new(false)).expect("it runs");
+            let first = &result.trace[0];
+            assert_eq!((first.frame, first.reason), (2, DropReason::Policy));
+            let queue = (
+                first.waiting_cells,
+                first.waiting_of_vc_cells,
+                first.active_vcs,
+            );
+            assert_eq!(queue, (Some(2), Some(1), Some(2)));
+            // X was 0, 0, 1 and 2; a has brought three of the four cells.
+            let expected =
+                "R = 2 cells, weight = 0.25, seen = 4, average = 0.75, mine = 3, late = true";
+            assert_eq!(first.policy_state.as_deref(), Some(expected), "{kernel:?}");
+        }
+        let builtin = text.split("[switch.ubr.drop]").next().expect("a part");
+        let builtin = read_toml(
+            builtin,
+            "",
+            &[("switch.s.ubr".into(), "{ buffer = \"2 cells\" }".into())],
+        );
+        let result = crate::run(
+            &builtin.expect("it reads"),
+            None,
+            &Options::default(),
+            &AtomicBool::new(false),
+        );
+        let trace = result.expect("it runs").trace;
+        assert!(!trace.is_empty() && trace.iter().all(|drop| drop.policy_state.is_none()));
+    }
 }

@@ -116,8 +116,8 @@ impl Slotted {
         let run = fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
         let cell = TracedCell::first_of(&run, hop);
-        let class = hop.class as usize;
-        let queue = self.view(class, hop.local as usize);
+        let (class, local) = (hop.class as usize, hop.local);
+        let queue = self.view(class, local as usize);
         let outcome = self.handle_arrival(fabric, feed, true);
         if probe.watches_arrivals() {
             probe.arrived(run.time, |quantity| self.look(quantity));
@@ -125,7 +125,7 @@ impl Slotted {
         let Some(reason) = outcome.reason() else {
             return;
         };
-        let snapshot = queue_snapshot(&queue, &self.gates[class], Some(reason));
+        let snapshot = || queue_snapshot(&queue, &self.gates[class], Some(reason), local);
         if let Some(reason) = outcome.dropped {
             probe.lost(run.time, cell, reason, snapshot);
         }
@@ -247,7 +247,7 @@ impl Slotted {
         match judged.verdict {
             Verdict::Refuse(reason) => {
                 if fabric.captures_drops(run.hop) {
-                    let snapshot = queue_snapshot(&view, gate, Some(reason));
+                    let snapshot = queue_snapshot(&view, gate, Some(reason), local);
                     fabric.capture_drop(&run, reason, Some(snapshot));
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
@@ -261,7 +261,7 @@ impl Slotted {
                 let whole = judged.verdict == Verdict::PushOutFrame;
                 self.push_out(fabric, class, whole, run.time);
                 if fabric.captures_drops(run.hop) {
-                    self.capture_pushed_out(fabric, class, run.time, &view);
+                    self.capture_pushed_out(fabric, class, local, run.time, &view);
                 }
                 outcome.pushed_out = true;
                 self.accept(
@@ -336,10 +336,18 @@ impl Slotted {
         }
     }
 
-    /// Captures the cells just pushed out at `now` by an arrival that found `view`.
+    /// Captures the cells just pushed out at `now` by an arrival of the flow with local number
+    /// `local`, which found `view`.
     #[cold]
-    fn capture_pushed_out(&self, fabric: &mut Fabric, class: usize, now: Time, view: &QueueView) {
-        let snapshot = queue_snapshot(view, &self.gates[class], Some(DropReason::Front));
+    fn capture_pushed_out(
+        &self,
+        fabric: &mut Fabric,
+        class: usize,
+        local: u32,
+        now: Time,
+        view: &QueueView,
+    ) {
+        let snapshot = queue_snapshot(view, &self.gates[class], Some(DropReason::Front), local);
         for cell in &self.last_pushed_out {
             let run = Run {
                 time: now,
@@ -350,7 +358,7 @@ impl Slotted {
                 flags: cell.flags(),
                 ..Run::default()
             };
-            fabric.capture_drop(&run, DropReason::Front, Some(snapshot));
+            fabric.capture_drop(&run, DropReason::Front, Some(snapshot.clone()));
         }
     }
 
