@@ -5,6 +5,7 @@ use super::model::ProcessingUnit;
 use super::program::ProgramPolicy;
 use crate::class::Class;
 use crate::program::Verdict;
+use crate::program::names::Known;
 use crate::units::Ratio;
 use serde::{Deserialize, Serialize};
 
@@ -285,6 +286,11 @@ impl DropPolicy {
                 Abilities {
                     pushes_out: uses(Verdict::PushOutCell) || uses(Verdict::PushOutFrame),
                     exports_tags: policy.written.export_tag && uses(Verdict::Tag),
+                    reads_tags: policy
+                        .program
+                        .uses
+                        .knows(Known::Clp)
+                        .then_some("its program reads CLP"),
                     ..plain
                 }
             }

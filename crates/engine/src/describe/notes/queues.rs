@@ -2,12 +2,14 @@
 //!
 //! * Frames that never fit, and buffers in which nothing can wait.
 //! * Policies that never refuse, or nearly always do.
+//! * Programs that read contracts where no VC has one.
 //! * Shares that a common buffer undoes.
 //! * Schedulers for classes that no VC uses.
 
 use super::named;
 use crate::notation::show::show_cells;
 use crate::port::drop::{DropRule, Policy};
+use crate::program::names::Known;
 use crate::registry::MAX_CELLS;
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
@@ -41,6 +43,43 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
         )
     };
     cut.into_iter().map(sentence).collect()
+}
+
+/// Warns about programs that read the rates or burst of a contract where no VC has a contract.
+pub(super) fn programs_without_contracts(net: &Resolved<'_>) -> Vec<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
+    let mut found: BTreeMap<(Class, String), Vec<&str>> = BTreeMap::new();
+    for (link, port) in net.ports() {
+        for &class in &topology.classes[link] {
+            let DropPolicy::Program(policy) = &port.queue(class).drop else {
+                continue;
+            };
+            let of_contract = [Known::Mcr, Known::Pcr, Known::Scr, Known::Cdvt, Known::Mbs];
+            let uses = &policy.program.uses;
+            let read = of_contract.into_iter().filter(|&name| uses.knows(name));
+            let read: Vec<&str> = read.map(Known::word).collect();
+            let flows = topology.crossing[link].iter();
+            let mut flows = flows.map(|id| &topology.flows[id.index()]);
+            let has_data =
+                flows.any(|flow| flow.kind.is_data() && scenario.vcs[flow.vc].class == class);
+            let contracts = topology.contracts(scenario, link, class);
+            if !read.is_empty() && has_data && contracts.iter().all(Option::is_none) {
+                let name = scenario.links[link].name.as_str();
+                found
+                    .entry((class, read.join(", ")))
+                    .or_default()
+                    .push(name);
+            }
+        }
+    }
+    let sentence = |((class, read), ports): ((Class, String), Vec<&str>)| {
+        format!(
+            "the program of the class {} at {} reads {read}, which is 0 because no VC there has a contract; give its VCs a `contract`",
+            class.name(),
+            named(&ports)
+        )
+    };
+    found.into_iter().map(sentence).collect()
 }
 
 /// Warnings about the settings of each switch and each port.
@@ -260,6 +299,19 @@ mod tests {
         assert!(notes_of_lan(&[buffer("200 cells")]).is_empty());
         let threshold = ("switch.west.ubr.drop.threshold", "0 cells");
         assert!(notes_of_lan(&[buffer("200 cells"), reserve, threshold]).is_empty());
+    }
+
+    #[test]
+    fn programs_that_read_contracts_without_any_are_noted() {
+        let drop = |text: &str| {
+            let policy = format!("{{ policy = \"program\", refuse = \"{text}\" }}");
+            notes_of_lan(&[("switch.west.ubr.drop", &policy)])
+        };
+        let note = "the program of the class ubr at west->east reads MCR, MBS, which is 0 because no VC there has a contract; \
+                    give its VCs a `contract`";
+        assert_eq!(drop("X > 500 and Y > MCR + MBS"), [note]);
+        assert!(drop("X > 500 and Y > 100").is_empty());
+        assert!(drop("X > 500 and not has_contract").is_empty());
     }
 
     #[test]
