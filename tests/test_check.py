@@ -101,3 +101,19 @@ def test_an_outline_does_not_grow_with_vcs_that_are_alike() -> None:
 def test_a_single_vc_is_described_in_the_singular() -> None:
     for name, begins in (("lossy-link", "1 VC over "), ("lan-5", "5 VCs over ")):
         assert overview.size(outline(cy.examples.scenario(name).canonical)).startswith(begins)
+
+
+def test_a_program_is_described() -> None:
+    facts = outline(cy.examples.scenario("program-selective-drop").canonical)
+    assert overview.programs(facts).splitlines() == [
+        "The program of ubr at west->east: refuse if:",
+        "  X > R and Y * N > Z * X",
+        "parameters: R = 0.9 K (decimal), Z = 0.8 (decimal)",
+        "is asked about first cells of frames that find the port busy; needs counts by VC; 6 steps; "
+        "never acts while X is below 901 cells",
+    ]
+    shown = overview.programs(outline(cy.examples.scenario("program-packet-red").canonical))
+    assert "state of the queue: average (float), count (integer)" in shown
+    assert "is asked about every cell; needs counts by VC, every cell, idle time; " in shown
+    assert shown.endswith("may act at any X")
+    assert overview.programs(outline(cy.examples.scenario("lan-5").canonical)) == ""

@@ -47,8 +47,8 @@ pub mod units;
 
 pub use capture::{About, FilePart};
 pub use describe::{
-    ChosenKernel, Description, Expected, NameRange, Outline, PathGroup, PathHop, PathPort,
-    PortDescription, describe, notes, outline,
+    ChosenKernel, Description, Expected, NameFacts, NameRange, Outline, PathGroup, PathHop,
+    PathPort, PortDescription, ProgramFacts, describe, notes, outline,
 };
 pub use memory::beyond;
 pub use notation::near;

@@ -34,10 +34,10 @@ def command(
 
 
 def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:
-    """The topology of the first point as a small drawing, the cost of running all points, and warnings."""
+    """The topology and the programs of the first point, the cost of running all points, and warnings."""
     facts = [outline(point.scenario.canonical) for point in points]
     first = facts[0]
-    parts = [overview.topology(first), overview.size(first)]
+    parts = [overview.topology(first), *filter(None, [overview.programs(first)]), overview.size(first)]
     if len(points) > 1 or replications is not None:
         parts.append(_cost(facts, replications or 1))
     if len(points) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,41 @@ def topology(facts: Mapping[str, Any]) -> str:
         lines.append(f"  {_names(route['vcs'])}: {route['traffic']}, class {route['class']}")
         pictures.append("\n".join(lines))
     return "\n\n".join(pictures)
+
+
+def programs(facts: Mapping[str, Any]) -> str:
+    """Each program of a drop policy: its text, types, needs and size, and from which X on it can act."""
+    return "\n\n".join(map(_program, facts["programs"]))
+
+
+def _program(program: Mapping[str, Any]) -> str:
+    text = textwrap.indent(program["text"].strip("\n"), "  ")
+    begins = "refuse if:" if program["is_condition"] else ""
+    lines = [f"The program of {program['class']} at {_names(program['ports'])}: {begins}".rstrip(), text]
+    names = (
+        ("parameters", program["parameters"]),
+        ("state of the queue", program["of_queue"]),
+        ("state of each VC", program["of_vc"]),
+        ("local names", program["locals"]),
+    )
+    lines += [f"{what}: {', '.join(map(_typed, found))}" for what, found in names if found]
+    asked = "every cell" if program["asked"] == "cells" else "first cells of frames that find the port busy"
+    first = program["acts_from"]
+    acts = (
+        "never acts"
+        if first is None
+        else "may act at any X"
+        if first == 0
+        else f"never acts while X is below {first} cells"
+    )
+    steps = "1 step" if program["steps"] == 1 else f"{program['steps']} steps"
+    lines.append(f"is asked about {asked}; needs {', '.join(program['needs']) or 'only X'}; {steps}; {acts}")
+    return "\n".join(lines)
+
+
+def _typed(name: Mapping[str, Any]) -> str:
+    value = "" if name["value"] is None else f" = {name['value']}"
+    return f"{name['name']}{value} ({name['type']})"
 
 
 def _losses(hop: Mapping[str, Any]) -> str:

@@ -4,9 +4,11 @@
 pub(crate) mod cost;
 mod notes;
 mod outline;
+mod programs;
 
 pub use cost::Expected;
 pub use outline::{NameRange, Outline, PathGroup, PathHop, PathPort, outline};
+pub use programs::{NameFacts, ProgramFacts};
 
 use crate::fair_goodput;
 use crate::flow::FlowKind;

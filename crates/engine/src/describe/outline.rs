@@ -2,6 +2,7 @@
 //!
 //! The size of the summary does not grow with the number of similar VCs.
 
+use super::programs::{ProgramFacts, programs};
 use super::{ChosenKernel, Expected, PortDescription, describe_network};
 use crate::fair_goodput;
 use crate::options::RunError;
@@ -41,6 +42,8 @@ pub struct Outline<'s> {
     pub max_goodput_bps: Option<u64>,
     /// Paths of VCs, in the order of the first VC of each.
     pub ways: Vec<PathGroup<'s>>,
+    /// Programs of queues where cells can wait.
+    pub programs: Vec<ProgramFacts<'s>>,
     /// Warnings, as in [`super::Description`].
     pub notes: Vec<String>,
 }
@@ -124,6 +127,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         fair_goodput_bps: described.fair_goodput_bps,
         max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
         ways: path_groups(scenario, topology, &queueing),
+        programs: programs(&described.ports),
         notes: described.notes,
     })
 }
