@@ -151,8 +151,11 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     assert all(begin == 0x0A0D0D0A and 150_000 < size < 600_000 for size, begin in found["captures"])
     assert found["violations"] == 1 and not found["intruded"] and found["images"] == 0
     assert found["kept"]
+    assert found["program"][0].startswith("X > K - ") and found["shorter"] < found["program"][1]
+    wrong, line, caret = found["mistake"].splitlines()[:3]
+    assert "switch[1].ubr.drop.refuse" in wrong and line.strip() == "X > K and Y >" and caret.strip() == "^"
     assert "Allowed: " in found["hint"] and found["stopped"].endswith("was restarted: it panicked")
-    assert len(found["stories"]) == 8 and all(problems == [] for _, problems in found["stories"])
+    assert len(found["stories"]) == 9 and all(problems == [] for _, problems in found["stories"])
     assert found.get("axe", []) == []
     messages = [
         line for line in log.read_text().splitlines() if "CONSOLE" in line and "Content Security Policy" not in line

@@ -115,7 +115,7 @@ test('a hostile address gets a message, and unknown parts are left out', () => {
     { sides: [good, { base: '__proto__', set: {} }] },
     { sides: [good, { base: 'lan-5', set: { '<img onerror=1>': 'x' } }] },
     { sides: [good, { base: 'lan-5', set: { duration: 7 } }] },
-    { sides: [good, { base: 'lan-5', set: { duration: 'x'.repeat(201) } }] },
+    { sides: [good, { base: 'lan-5', set: { duration: 'x'.repeat(4097) } }] },
     { sides: [good, { base: 'lan-5', set: Object.fromEntries(Array.from({ length: 61 }, (_, i) => [`a${i}`, '1'])) }] },
     'x'.repeat(9000),
   ];
@@ -174,6 +174,7 @@ test('knobs come from the file and the registry', () => {
       components: [
         { name: 'epd', parameters: [] },
         { name: 'fba', parameters: [p('z', { type: 'decimal', maximum: 1000 }, '0.8')] },
+        { name: 'program', parameters: [p('refuse', { type: 'program' })] },
       ],
     },
   ];
@@ -188,6 +189,10 @@ test('knobs come from the file and the registry', () => {
   const paths = (set) => groupsOf(tree, families, set).flatMap((group) => group.knobs.map((knob) => knob.paths.join(' ')));
   assert.deepEqual(paths({}), ['host.0.count host.1.count', 'switch.0.ubr.buffer', 'switch.0.ubr.drop']);
   assert.ok(paths({ 'switch.0.ubr.drop': 'fba' }).includes('switch.0.ubr.drop.z'));
+  tree.switch[0].ubr.drop = { policy: 'program', refuse: 'X > R', R: '0.9 K' };
+  const of = (name) => groupsOf(tree, families, {}).flatMap((group) => group.knobs).find((knob) => knob.paths[0].endsWith(`drop.${name}`));
+  assert.ok(of('refuse').lines && of('refuse').value === 'X > R');
+  assert.deepEqual([of('R').value, of('R').slider.unit, of('R').slider.max], ['0.9 K', 'K', 1]);
 });
 
 test('what is recorded follows the port and the VC', () => {

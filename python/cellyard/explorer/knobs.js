@@ -1,6 +1,6 @@
 // Knobs of any scenario: what its file states and what the engine's registry knows of each parameter.
 
-const NUMERIC = new Set(['duration', 'rate', 'cells', 'bytes', 'integer', 'decimal', 'threshold', 'number']);
+const NUMERIC = new Set(['duration', 'rate', 'cells', 'bytes', 'integer', 'decimal', 'threshold', 'number', 'own']);
 const QUANTITY = /^([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?) ?([A-Za-z/]*)$/i;
 
 /** Classes with a queue: the tables `ubr`, `abr`, ... of a switch or a link. */
@@ -57,6 +57,7 @@ function knobsOf(parameters, entry, path, set, of) {
     if (type === 'component') found.push(...ofComponent(parameter, of(family), stated, here, set, of));
     else if (type === 'choice') found.push(choice(parameter, choices, stated, here, set));
     else if (type === 'bool') found.push(choice(parameter, [{ name: 'true' }, { name: 'false' }], stated, here, set));
+    else if (type === 'program') found.push({ ...described(parameter, stated, here, set), lines: true });
     else if (NUMERIC.has(type)) {
       if (parameter.name === 'count' && stated === undefined) continue;
       found.push(numeric(parameter, stated, here, set));
@@ -86,8 +87,19 @@ function ofComponent(parameter, family, stated, path, set, of) {
   knob.component = true;
   const component = family.components.find((one) => one.name === now);
   const inner = typeof stated === 'object' && now === original ? stated : {};
-  const more = component ? knobsOf(component.parameters, inner, `${path}.`, set, of) : [];
+  const more = component ? knobsOf([...component.parameters, ...ownOf(component, family, inner)], inner, `${path}.`, set, of) : [];
   return [knob, ...more.map((one) => within(one, { name: component.name }))];
+}
+
+/** Parameters with names of the file's own, which only a program has. */
+function ownOf(component, family, inner) {
+  const known = new Set([family.tag, ...component.parameters.map((one) => one.name)]);
+  const help = 'A parameter of the program.';
+  const allowed = 'a number, cells, a fraction of the buffer ("0.9 K"), a time or a rate';
+  const kind = { type: 'own' };
+  return Object.keys(inner ?? {})
+    .filter((name) => !known.has(name))
+    .map((name) => ({ name, help, allowed, default_text: '', kind }));
 }
 
 /** The fields of an inline table of TOML without tables in it. */
@@ -124,6 +136,9 @@ function numeric(parameter, stated, path, set) {
   const { type } = parameter.kind;
   if (!begin || ['seed', 'tie_offset'].includes(parameter.name)) return knob;
   const whole = ['integer', 'cells', 'bytes', 'number'].includes(type) || /^(cell|byte)s?$/.test(begin.unit);
+  if (begin.unit === 'K') {
+    return { ...knob, slider: { min: 0, max: 1, step: 0.01, unit: 'K', whole: false, log: false } };
+  }
   const isShare = !begin.unit && (type === 'decimal' || type === 'threshold');
   if (isShare) {
     const most = Number(parameter.kind.maximum ?? 1) > 1 ? Math.max(2, 2 * begin.number) : 1;

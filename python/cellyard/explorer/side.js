@@ -332,7 +332,8 @@ export class Side {
       .filter(([, value]) => value !== null && value !== undefined)
       .map(([name, value]) => `${name} = ${short(value)}`)
       .join(', ');
-    this.why.textContent = `${drop.vc}, frame ${drop.frame}, cell ${drop.cell}: dropped at ${(1e3 * drop.time_s).toFixed(4)} ms, reason ${drop.reason}. ${state}`;
+    const program = drop.policy_state ? `; program: ${drop.policy_state}` : '';
+    this.why.textContent = `${drop.vc}, frame ${drop.frame}, cell ${drop.cell}: dropped at ${(1e3 * drop.time_s).toFixed(4)} ms, reason ${drop.reason}. ${state}${program}`;
   }
 
   drawLegend() {
@@ -373,7 +374,8 @@ export class Side {
     const known = Object.hasOwn(this.app.files.examples, base);
     const file = known ? `${base}.toml` : 'scenario.toml';
     const first = known && base !== this.app.files.opened ? `cellyard example ${base} > ${file}\n` : '';
-    const sets = overrides(set).map(([path, value]) => ` --set '${path}=${value}'`);
+    const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+    const sets = overrides(set).map(([path, value]) => ` --set ${quoted(`${path}=${value}`)}`);
     return `${first}cellyard run ${file}${sets.join('')}`;
   }
 
@@ -432,6 +434,16 @@ export class Side {
         this.mark(label, knob);
       });
       return [label, select];
+    }
+    if (knob.lines) {
+      const text = element('textarea', { id, class: 'wide', rows: 1, spellcheck: 'false' });
+      text.onchange = () => changed(text.value);
+      this.refresh.set(knob.paths[0], ({ value }) => {
+        if (document.activeElement !== text) text.value = value;
+        text.rows = Math.min(30, value.trimEnd().split('\n').length);
+        this.mark(label, knob);
+      });
+      return [label, text];
     }
     const box = element('input', {
       id,

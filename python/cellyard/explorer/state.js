@@ -3,6 +3,8 @@
 
 const LONGEST = 8192;
 const MOST_SETS = 60;
+/** As long as the engine lets a program be; every other value is shorter. */
+const LONGEST_VALUE = 4096;
 const PATH = /^[A-Za-z0-9_.>-]{1,100}$/;
 const NAME = /^[A-Za-z0-9_.>-]{1,100}$/;
 
@@ -62,7 +64,7 @@ function sideOf(side, known) {
   const entries = Object.entries(typeof side.set === 'object' && side.set !== null ? side.set : {});
   if (entries.length > MOST_SETS) throw new Error(`The link sets more than ${MOST_SETS} values.`);
   for (const [path, value] of entries) {
-    if (!PATH.test(path) || typeof value !== 'string' || value.length > 200) {
+    if (!PATH.test(path) || typeof value !== 'string' || value.length > LONGEST_VALUE) {
       throw new Error('The link sets a value that this page cannot read.');
     }
   }

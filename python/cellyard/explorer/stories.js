@@ -1,4 +1,4 @@
-// Eight stories: two variants, three sentences, and one thing to try. Each is a link: #story=NAME.
+// Nine stories: two variants, three sentences, and one thing to try. Each is a link: #story=NAME.
 import { variant } from './state.js';
 
 const DROP = 'switch.0.ubr.drop';
@@ -112,5 +112,16 @@ export const STORIES = [
       'Random early detection (B) refuses some frames while the average queue is between two thresholds, and waits less.',
     ],
     attempt: 'Raise max p in B, and compare the mean wait with the efficiency.',
+  },
+  {
+    name: 'your-policy',
+    title: 'A drop policy of your own',
+    sides: [variant('program-epd', second), variant('program-selective-drop', second)],
+    text: [
+      'The drop policy of this switch is a text: the condition on which it refuses a frame.',
+      'In A it refuses frames of every VC once fewer than 200 cells of the buffer K are free.',
+      'In B it does so above R, and the condition also compares the cells of the VC, Y, with its share X / N, where N is the number of VCs with cells waiting.',
+    ],
+    attempt: 'Change the condition of B, for example to "X > R and Y > Z * 200". A mistake is marked with a caret.',
   },
 ];
