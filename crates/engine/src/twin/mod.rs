@@ -456,6 +456,10 @@ impl<'a> Twin<'a> {
     }
 
     fn cell_reaches_port(&mut self, link: usize, cell: Cell) {
+        // The other arrivals of the instant at which a run stops are not judged.
+        if self.stopped.is_some() {
+            return;
+        }
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         self.passes(link, cell);
         let port = self.ports[link].as_mut().expect("a port");

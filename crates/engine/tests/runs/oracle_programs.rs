@@ -435,3 +435,17 @@ fn most_random_programs_are_read() {
         .count();
     assert!(read > 500, "{read} of 1000 are read");
 }
+
+#[test]
+fn a_program_that_fails_where_several_cells_arrive_at_once_ends_the_run_in_every_engine() {
+    let text = include_str!("../../../../python/cellyard/examples/program-tail-drop.toml");
+    let text = text.replace("\"accept\"", "\"if Y / (X - 500) >= 1 { refuse }\"");
+    let scenario = read_toml(&text, "failing", &[]).expect("the program is right");
+    for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
+        let found = run_tally(&scenario, Some(0), kernel, false);
+        assert!(
+            matches!(found, Err(RunError::Program { .. })),
+            "{kernel:?} goes on"
+        );
+    }
+}
