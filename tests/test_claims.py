@@ -544,7 +544,7 @@ def test_claim_on_a_table_made_by_hand(study: str, case: Case) -> None:
 @pytest.mark.parametrize(
     ("by_run", "told"),
     [
-        ((0.03, 0.02, 0.04), "FBA less EPD: -0.030 [-0.039, -0.021]"),
+        ((0.03, 0.02, 0.04), "FBA minus EPD: -0.030 [-0.039, -0.021]"),
         ((0.3, -0.2, 0.05), "[-0.285, +0.185], no difference shown"),
     ],
 )
