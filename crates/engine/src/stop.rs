@@ -3,7 +3,7 @@
 use crate::class::Class;
 use crate::gathered::Gathered;
 use crate::options::RunError;
-use crate::program::{Failure, line_of};
+use crate::program::{Failure, show};
 use crate::resolved::Resolved;
 use crate::scenario::{DropPolicy, Scenario};
 
@@ -77,13 +77,13 @@ fn program(link: usize, class: Class, failure: Failure, scenario: &Scenario) -> 
         Some(DropPolicy::Program(policy)) => policy.written.text().to_string(),
         _ => String::new(),
     };
-    let (shown, line, column) = line_of(&text, failure.at);
+    let shown = show(&text, failure.at);
     RunError::Program {
         place: format!("{} of {}", class.name(), scenario.links[link].name),
         why: failure.why.words(),
-        line,
-        column,
-        caret: format!("  {shown}\n  {}^", " ".repeat(column - 1)),
+        line: shown.line,
+        column: shown.column,
+        caret: shown.excerpt,
     }
 }
 

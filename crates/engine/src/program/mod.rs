@@ -345,18 +345,37 @@ impl Why {
     }
 }
 
-/// The line of `text` that contains byte `at`, the number of that line from 1, and the column in
-/// characters from 1.
-pub fn line_of(text: &str, at: u32) -> (&str, usize, usize) {
+/// A place in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// That line, or the part of it around the place, and below it a caret.
+    pub excerpt: String,
+}
+
+/// The place of byte `at` in `text`.
+pub fn show(text: &str, at: u32) -> Shown {
+    /// Most characters of a line that are shown before and behind a place.
+    const AROUND: usize = 50;
     let at = (at as usize).min(text.len());
     let start = text[..at].rfind('\n').map_or(0, |i| i + 1);
     let end = text[at..].find('\n').map_or(text.len(), |i| at + i);
-    let number = text[..start].matches('\n').count() + 1;
-    (
-        &text[start..end],
-        number,
-        text[start..at].chars().count() + 1,
-    )
+    let before = text[start..at].chars().count();
+    let from = before.saturating_sub(AROUND);
+    let shown = text[start..end].chars().skip(from).take(2 * AROUND);
+    let shown: String = shown
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let dots = if from > 0 { "..." } else { "" };
+    let below = " ".repeat(dots.len() + before - from);
+    Shown {
+        line: text[..start].matches('\n').count() + 1,
+        column: before + 1,
+        excerpt: format!("    {dots}{}\n    {below}^", shown.trim_end()),
+    }
 }
 
 #[cfg(test)]

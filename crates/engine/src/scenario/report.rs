@@ -3,8 +3,8 @@
 use super::problem::{Place, Problem};
 use super::tree::{Node, Value};
 use crate::notation::words::{meant, shorten};
-use crate::program::line_of;
 use crate::program::parse::Mistake;
+use crate::program::{Shown, show};
 use crate::registry::Parameter;
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
@@ -141,7 +141,11 @@ impl<'t> Report<'t> {
 
     /// Adds a mistake in the program at `path`, whose text is `text`.
     pub(crate) fn add_mistake(&mut self, path: &str, text: &str, mistake: Mistake) {
-        let (shown, line, column) = line_of(text, mistake.at);
+        let Shown {
+            line,
+            column,
+            excerpt,
+        } = show(text, mistake.at);
         let place = if text.contains('\n') {
             format!("line {line}, column {column}")
         } else {
@@ -158,7 +162,7 @@ impl<'t> Report<'t> {
             mistake.suggestion,
         );
         if let Some(added) = self.problems.last_mut() {
-            added.excerpt = format!("    {shown}\n    {}^", " ".repeat(column - 1));
+            added.excerpt = excerpt;
         }
     }
 

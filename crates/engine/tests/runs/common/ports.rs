@@ -7,6 +7,7 @@ use cellyard_engine::scenario::*;
 use cellyard_engine::units::Ratio;
 use proptest::option;
 use proptest::prelude::*;
+use serde_json::json;
 
 /// A random class, more often than not UBR.
 pub fn class() -> impl Strategy<Value = Class> {
@@ -79,6 +80,30 @@ pub fn police() -> impl Strategy<Value = Police> {
     })
 }
 
+/// A program about frames or cells that cannot fail; `oracle_programs.rs` has random ones.
+fn program(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
+    const ABOUT_CELLS: &str = "queue state average = 0.0; vc state seen = 0
+        average = 0.75 * average + 0.25 * X
+        if begins { seen = seen + 1 }
+        if begins and average > R and draw() < Z { refuse }
+        if ends and seen > 2 and X > R { tag }";
+    (threshold(buffer), decimal(), any::<bool>()).prop_map(|(r, z, cells)| {
+        let r = match r {
+            Threshold::Cells(cells) => json!({ "cells": cells }),
+            Threshold::Fraction(fraction) => json!({ "fraction": fraction }),
+        };
+        let mut record =
+            json!({ "asked": "frames", "export_tag": cells, "R": r, "Z": { "number": z } });
+        if cells {
+            record["asked"] = json!("cells");
+            record["program"] = json!(ABOUT_CELLS);
+        } else {
+            record["refuse"] = json!("X > R and Y * N > Z * X");
+        }
+        DropPolicy::Program(serde_json::from_value(record).expect("the program is right"))
+    })
+}
+
 fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
     let rest = prop_oneof![
         2 => Just(RestOfFrame::Accept),
@@ -101,6 +126,7 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
             2 => rate_policy(buffer).boxed(),
             3 => Just(DropPolicy::FrameDropFromFront),
             2 => red::policy(buffer).boxed(),
+            1 => program(buffer).boxed(),
         ];
         let feedback = option::weighted(0.8, abr::feedback(base)).boxed();
         let parts = (option::weighted(0.12, police()), policy.boxed(), feedback);
