@@ -380,6 +380,9 @@ class Program(Component):
 
     Formula: refuse <=> the condition `refuse` is true; or what the statements of `program` say
 
+    Source: Sivaraman and others, Packet transactions: High-level programming for line-rate switches, ACM SIGCOMM
+    2016: a decision is a program that runs to its end.
+
     Limits: A decision sees its own queue alone, and a program has no loops. The answer for a whole frame is given
     at its first cell.
 
