@@ -171,7 +171,7 @@ pub struct Fabric {
     /// Measuring time, [from, to).
     pub measured: (Time, Time),
     /// Why the run cannot continue, if so.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<Box<Stop>>,
 }
 
 impl Fabric {
@@ -329,6 +329,7 @@ impl Fabric {
 
     /// Captures the first cell of `run`, dropped by the port or lost on its link.
     #[cold]
+    #[inline(never)]
     pub fn capture_drop(&mut self, run: &Run, reason: DropReason, queue: Option<QueueSnapshot>) {
         let extra = &self.extras[run.hop as usize];
         if let Some(captures) = &mut self.captures {
@@ -366,7 +367,7 @@ impl Fabric {
     /// Records why the run cannot continue; only the first reason is reported.
     #[cold]
     pub fn overdue(&mut self, what: Overdue) {
-        self.stopped.get_or_insert(Stop::Overdue(what));
+        self.stopped.get_or_insert(Box::new(Stop::Overdue(what)));
     }
 
     /// Records that the program of the class queue at the start of this hop has failed.
@@ -375,7 +376,7 @@ impl Fabric {
         let link = self.extras[hop as usize].link as usize;
         let class = Class::ALL[usize::from(self.hops[hop as usize].class)];
         self.stopped
-            .get_or_insert(Stop::Program(link, class, failure));
+            .get_or_insert(Box::new(Stop::Program(link, class, failure)));
     }
 
     /// Records that the class queue at the start of this hop is overdue.

@@ -197,8 +197,8 @@ impl Simulation {
                 }
             }
             self.settle();
-            if let Some(stop) = self.fabric.stopped {
-                return Err(stop);
+            if let Some(stop) = &self.fabric.stopped {
+                return Err(**stop);
             }
         }
     }

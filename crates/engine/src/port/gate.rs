@@ -46,8 +46,8 @@ pub enum Verdict {
     Refuse(DropReason),
     /// The cell would wait beyond the limit of simulated time.
     Overdue,
-    /// The policy has no answer.
-    Failed(Failure),
+    /// The policy has no answer: see [`Gate::failure`].
+    Failed,
 }
 
 impl Verdict {
@@ -55,7 +55,7 @@ impl Verdict {
     pub fn takes(self) -> bool {
         match self {
             Verdict::Accept | Verdict::PushOut | Verdict::PushOutFrame => true,
-            Verdict::Refuse(_) | Verdict::Overdue | Verdict::Failed(_) => false,
+            Verdict::Refuse(_) | Verdict::Overdue | Verdict::Failed => false,
         }
     }
 }
@@ -247,8 +247,8 @@ impl Gate {
         if decided.is_none() && !is_rm && asks {
             decision = self.policy.admit(now, &cell, queue);
         }
-        if let Decision::Fail(failure) = decision {
-            return Judgement::new(Verdict::Failed(failure), 1);
+        if decision == Decision::Fail {
+            return Judgement::new(Verdict::Failed, 1);
         }
         if let Some(reason) = known {
             if state.fate == Fate::Accepted {
@@ -331,6 +331,12 @@ impl Gate {
     /// The drop probability on the policy's curve at the current average, if it has one.
     pub fn probability(&self) -> Option<f64> {
         self.policy.probability()
+    }
+
+    /// Why the policy had no answer.
+    #[cold]
+    pub fn failure(&self) -> Failure {
+        self.policy.failure().expect("it failed")
     }
 
     /// Parameters and state of the policy, with the state of the VC with local number `vc`, if it

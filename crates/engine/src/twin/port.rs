@@ -261,7 +261,8 @@ impl Port {
             let view = queue.view(cell.flow);
             decision = queue.policy.admit(now, &arriving, &view);
         }
-        if let Decision::Fail(failure) = decision {
+        if decision == Decision::Fail {
+            let failure = queue.policy.failure().expect("it failed");
             return Err(NotTaken::Failed(failure));
         }
         let full = self.busy && queue.buffer.is_some_and(|k| queue.cells.len() as u64 >= k);

@@ -37,6 +37,7 @@ pub(super) struct Walker {
     /// Values by the name's index, and by VC for those of a VC.
     states: HashMap<(usize, Option<u32>), Value>,
     drawn: u64,
+    failure: Option<Failure>,
 }
 
 /// One decision.
@@ -63,12 +64,25 @@ impl Walker {
             never_below: promise(policy, buffer),
             states: HashMap::new(),
             drawn: 0,
+            failure: None,
             policy: policy.clone(),
         }
     }
 }
 
+impl Walker {
+    /// Keeps why there is no decision.
+    fn fails(&mut self, failure: Failure) -> Decision {
+        self.failure = Some(failure);
+        Decision::Fail
+    }
+}
+
 impl DropRule for Walker {
+    fn failure(&self) -> Option<Failure> {
+        self.failure
+    }
+
     fn needs(&self) -> Needs {
         self.needs
     }
@@ -86,10 +100,10 @@ impl DropRule for Walker {
         let answer = run.block(&program, &program.body);
         let (verdict, at) = match answer {
             Ok(answer) => answer.unwrap_or((Verdict::Accept, 0)),
-            Err(failure) => return Decision::Fail(failure),
+            Err(failure) => return self.fails(failure),
         };
         let decided = decision(verdict, export_tag, queue, never_below);
-        decided.unwrap_or_else(|why| Decision::Fail(Failure { why, at }))
+        decided.unwrap_or_else(|why| self.fails(Failure { why, at }))
     }
 }
 

@@ -170,7 +170,7 @@ impl Arithmetic {
                 dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
-            Verdict::Failed(failure) => fabric.fails_at(run.hop, failure),
+            Verdict::Failed => fabric.fails_at(run.hop, self.gate.failure()),
             Verdict::PushOut | Verdict::PushOutFrame => {
                 unreachable!("such a queue is served by the slotted kernel")
             }

@@ -196,8 +196,8 @@ pub enum Decision {
     /// Accept the cell, and drop all waiting cells of the frame at the front of its queue instead.
     /// Only for policies with [`Needs::every_cell`] and [`Needs::stored_cells`].
     PushOutFrame,
-    /// The policy has no answer, and the run ends.
-    Fail(Failure),
+    /// The policy has no answer, and the run ends: see [`DropRule::failure`].
+    Fail,
 }
 
 impl Decision {
@@ -235,6 +235,11 @@ pub trait DropRule {
     /// is refused.
     /// The threshold is for X, or for Y_i with [`Needs::vc_counts`].
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+        None
+    }
+
+    /// Why the latest decision was [`Decision::Fail`], if so.
+    fn failure(&self) -> Option<Failure> {
         None
     }
 

@@ -15,10 +15,15 @@ use crate::tally::DropReason;
 use crate::units::{Span, Time};
 use std::sync::Arc;
 
-/// A compiled program with its state, for one class queue.
+/// A compiled program with its state, for one class queue. In a box, so that other policies stay
+/// small.
 #[derive(Clone, Debug)]
-pub struct Programmed {
-    code: Box<Code>,
+pub struct Programmed(Box<Running>);
+
+/// What is in the box.
+#[derive(Clone, Debug)]
+struct Running {
+    code: Code,
     needs: Needs,
     /// Whether a tag stays on the cell.
     export_tag: bool,
@@ -37,6 +42,7 @@ pub struct Programmed {
     contracts: Vec<Option<ContractTerms>>,
     /// Number of random draws so far.
     drawn: u64,
+    failure: Option<Failure>,
 }
 
 /// What the queue must provide for `policy`.
@@ -151,7 +157,7 @@ impl Programmed {
         let promised = never_below.map_or(0, |x| x.saturating_add(1));
         let of_vc = code.of_vc.iter().map(|&(_, start)| start);
         let of_vcs = contracts.iter().flat_map(|_| of_vc.clone()).collect();
-        Programmed {
+        Programmed(Box::new(Running {
             needs,
             export_tag: policy.written.export_tag,
             never_below,
@@ -162,10 +168,13 @@ impl Programmed {
             parameters: parameters(policy).into(),
             contracts: contracts.to_vec(),
             drawn: 0,
-            code: Box::new(code),
-        }
+            failure: None,
+            code,
+        }))
     }
+}
 
+impl Running {
     /// Sets the names that the program reads.
     #[inline(always)]
     fn look(&mut self, now: Time, cell: &Arriving, queue: &QueueView) {
@@ -193,52 +202,65 @@ impl Programmed {
 
 impl DropRule for Programmed {
     fn needs(&self) -> Needs {
-        self.needs
+        self.0.needs
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
-        self.look(now, cell, queue);
-        let states = self.code.of_vc.len();
+        let running = &mut *self.0;
+        running.look(now, cell, queue);
+        let code = &mut running.code;
+        let states = code.of_vc.len();
         let first = cell.vc as usize * states;
         let mut outside = Outside {
-            of_vc: &mut self.of_vcs[first..first + states],
+            of_vc: &mut running.of_vcs[first..first + states],
             draws: cell.draws,
-            drawn: &mut self.drawn,
+            drawn: &mut running.drawn,
         };
-        let (at, answer) = run(&self.code.ops, &mut self.code.registers, &mut outside);
-        let fails = |why| {
-            let at = self.code.places[at];
-            Decision::Fail(Failure { why, at })
-        };
-        let verdict = match answer {
-            Ok(answer) => ANSWERS[usize::from(answer)],
-            Err(why) => return fails(why),
-        };
-        decision(verdict, self.export_tag, queue, self.never_below).unwrap_or_else(fails)
+        let (at, answer) = run(&code.ops, &mut code.registers, &mut outside);
+        let decided = answer.and_then(|answer| {
+            let verdict = ANSWERS[usize::from(answer)];
+            decision(verdict, running.export_tag, queue, running.never_below)
+        });
+        decided.unwrap_or_else(|why| {
+            let at = code.places[at];
+            running.failure = Some(Failure { why, at });
+            Decision::Fail
+        })
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.0.failure
     }
 
     fn admits_all(&mut self, cells: &AskedRuns) -> bool {
-        cells.most < self.acts_from
+        cells.most < self.0.acts_from
     }
 
     fn state(&self, vc: u32) -> Option<String> {
-        let registers = &self.code.registers;
-        let of_queue = self.code.of_queue.iter();
+        let Running {
+            code,
+            of_vcs,
+            program,
+            parameters,
+            ..
+        } = &*self.0;
+        let registers = &code.registers;
+        let of_queue = code.of_queue.iter();
         let of_queue = of_queue.map(|&(state, at)| (state, registers[usize::from(at)]));
-        let first = vc as usize * self.code.of_vc.len();
-        let of_vc = self.code.of_vc.iter().zip(&self.of_vcs[first..]);
+        let first = vc as usize * code.of_vc.len();
+        let of_vc = code.of_vc.iter().zip(&of_vcs[first..]);
         let of_vc = of_vc.map(|(&(state, _), &value)| (state, value));
         let states = of_queue.chain(of_vc).map(|(state, value)| {
-            let state = &self.program.states[state];
+            let state = &program.states[state];
             format!("{} = {}", state.name, state_text(state.of_type, value))
         });
-        let parameters = (!self.parameters.is_empty()).then(|| self.parameters.to_string());
+        let parameters = (!parameters.is_empty()).then(|| parameters.to_string());
         let all: Vec<String> = parameters.into_iter().chain(states).collect();
         (!all.is_empty()).then(|| all.join(", "))
     }
 
     fn smallest_refusal(&self) -> u64 {
-        self.smallest_refusal
+        self.0.smallest_refusal
     }
 }
 

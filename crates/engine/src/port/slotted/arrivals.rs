@@ -256,7 +256,7 @@ impl Slotted {
                 outcome.dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
-            Verdict::Failed(failure) => fabric.fails_at(run.hop, failure),
+            Verdict::Failed => fabric.fails_at(run.hop, gate.failure()),
             Verdict::PushOut | Verdict::PushOutFrame => {
                 let whole = judged.verdict == Verdict::PushOutFrame;
                 self.push_out(fabric, class, whole, run.time);
