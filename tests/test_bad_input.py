@@ -362,8 +362,8 @@ def test_a_program_that_fails_in_a_run_is_shown_with_a_caret(cli: Cli, tmp_path:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "two TCPs: the program of the queue ubr of west->east fails at line 2, column 7: division by zero",
-        "   if 1 / (X - X) > 0 {",
-        "        ^",
+        "     if 1 / (X - X) > 0 {",
+        "          ^",
     ]
 
 

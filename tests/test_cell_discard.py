@@ -101,7 +101,7 @@ def test_single_runs_tell_that_they_are_not_what_was_published(cli: Cli) -> None
     told = "note: in single runs all sources start at once"
     assert told in cli("study", "run", "cell-discard", *chosen).stdout
     ensemble = cli("study", "run", "cell-discard", *chosen, "--replications", "2").stdout
-    assert "\nfairness: the text's index (equations 2 and 3): 1 less the mean distance " in ensemble
+    assert "\nfairness: the text's index (equations 2 and 3): 1 minus the mean distance " in ensemble
     assert told not in ensemble and f"\n{STUDY.centre}s of the replications, min-max:\nenvironment" in ensemble
 
 
@@ -114,7 +114,7 @@ def test_what_fairness_is_here_stands_in_the_report_and_in_the_stored_summary(cl
         ).returncode
         == 0
     )
-    told = "fairness: the text's index (equations 2 and 3): 1 less the mean distance "
+    told = "fairness: the text's index (equations 2 and 3): 1 minus the mean distance "
     assert told in html.unescape((tmp_path / "out/index.html").read_text(encoding="utf-8"))
     assert told in (tmp_path / "out/README.md").read_text(encoding="utf-8")
     assert told in (STUDY.folder / "README.md").read_text(encoding="utf-8")

@@ -395,6 +395,27 @@ def each_has_its_minimum_rate_and_a_third_of_the_rest() -> None:
     assert equal.ports["west->east"].utilisation == pytest.approx((target * 2 / 3 + 50) / 149.76, rel=0.005)
 
 
+def restates(name: str, policy: str | dict[str, str]) -> None:
+    """Register the check that the program of an example drops what `policy` drops."""
+
+    @shows(f"program-{name}")
+    def it_drops_what_the_policy_drops() -> None:
+        program = scenario(f"program-{name}", duration="2 s")
+        of_class = "gfr" if name in ("dfba", "gcra-epd") else "ubr"
+        restated = program.with_values({f"switch.west.{of_class}.drop": policy})
+        ours, theirs = program.run().only, restated.run().only
+        assert ours.totals == theirs.totals and ours.totals.cell_loss_ratio > 0
+
+
+restates("dfba", {"policy": "dfba", "low": "500 cells", "high": "900 cells"})
+restates("epd", "epd")
+restates("fba", "fba")
+restates("gcra-epd", {"policy": "gcra-epd", "threshold": "500 cells"})
+restates("packet-red", "packet-red")
+restates("selective-drop", "selective-drop")
+restates("tail-drop", "tail-drop")
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_shows_what_it_says(path: Path) -> None:
     CHECKS[path.stem]()

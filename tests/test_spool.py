@@ -185,7 +185,7 @@ def test_probe_data_in_memory_have_a_limit_when_the_disk_is_full(
         raise SpoolError(28, os.strerror(28), "out")
 
     monkeypatch.setattr(Spool, "write", full)
-    monkeypatch.setattr(spool_module, "KEPT_BYTES", 400_000)
+    monkeypatch.setattr(spool_module, "KEPT_BYTES", 420_000)
     job = Job(cy.Scenario.from_toml(CELLS.replace("DURATION", "10 ms")).canonical)
     with Spool(tmp_path) as spool:
         assert documents([job] * 2, spool) == documents([job] * 2, None)

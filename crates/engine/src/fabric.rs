@@ -329,7 +329,6 @@ impl Fabric {
 
     /// Captures the first cell of `run`, dropped by the port or lost on its link.
     #[cold]
-    #[inline(never)]
     pub fn capture_drop(&mut self, run: &Run, reason: DropReason, queue: Option<QueueSnapshot>) {
         let extra = &self.extras[run.hop as usize];
         if let Some(captures) = &mut self.captures {

@@ -26,6 +26,8 @@ pub struct Gate {
     overdue_from: u64,
     policer: Option<Policer>,
     policy: Policy,
+    /// Needs of the policy, which never change.
+    policy_needs: Needs,
     rest: RestOfFrame,
     /// Random draws for the policy.
     draws: Stream,
@@ -122,6 +124,7 @@ impl Gate {
             buffer: buffer.unwrap_or(u64::MAX),
             overdue_from,
             policer,
+            policy_needs: policy.needs(),
             policy,
             rest,
             draws,
@@ -130,7 +133,7 @@ impl Gate {
 
     /// What the policer and the policy need to see.
     pub fn needs(&self) -> Needs {
-        let needs = self.policy.needs();
+        let needs = self.policy_needs;
         Needs {
             every_cell: needs.every_cell || self.policer.is_some(),
             lost_cells: needs.lost_cells || self.policer.is_some(),
@@ -161,7 +164,7 @@ impl Gate {
 
     /// Whether the policy sees every cell and no policer stands before it.
     pub fn asks_policy_alone(&self) -> bool {
-        self.policy.needs().every_cell && self.policer.is_none()
+        self.policy_needs.every_cell && self.policer.is_none()
     }
 
     /// The smallest X at which a cell that the policy accepts is refused.
@@ -243,7 +246,7 @@ impl Gate {
         };
         cell.lost = known.is_some();
         let mut decision = decided.unwrap_or(Decision::Accept);
-        let asks = self.policy.needs().every_cell || (begins && !idle);
+        let asks = self.policy_needs.every_cell || (begins && !idle);
         if decided.is_none() && !is_rm && asks {
             decision = self.policy.admit(now, &cell, queue);
         }

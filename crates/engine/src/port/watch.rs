@@ -145,7 +145,6 @@ impl Outcome {
 /// The state of `queue`, with the limit that applied if a cell was dropped for `reason`. `vc` is the
 /// local number of the arriving cell's flow.
 #[cold]
-#[inline(never)]
 pub fn queue_snapshot(
     queue: &QueueView,
     gate: &Gate,

@@ -285,7 +285,7 @@ pub enum Next {
 }
 
 /// Runs one operation.
-#[inline(always)]
+#[inline]
 pub fn step(op: Op, r: &mut [i128], outside: &mut Outside<'_>) -> Result<Next, Why> {
     let next = |jumps: bool, to: u16| {
         if jumps { Next::At(to) } else { Next::Following }
@@ -448,40 +448,40 @@ pub fn step(op: Op, r: &mut [i128], outside: &mut Outside<'_>) -> Result<Next, W
     Ok(Next::Following)
 }
 
-#[inline(always)]
+#[inline]
 fn get(r: &[i128], a: Register) -> i128 {
     r[usize::from(a)]
 }
 
-#[inline(always)]
+#[inline]
 fn set(r: &mut [i128], to: Register, value: i128) {
     r[usize::from(to)] = value;
 }
 
-#[inline(always)]
+#[inline]
 fn pair(r: &[i128], a: Pair) -> (i128, i128) {
     (get(r, a.num), get(r, a.den))
 }
 
-#[inline(always)]
+#[inline]
 fn set_pair(r: &mut [i128], to: Register, (num, den): (i128, i128)) {
     set(r, to, num);
     set(r, to + 1, den);
 }
 
-#[inline(always)]
+#[inline]
 fn float(r: &[i128], a: Register) -> f64 {
     f64::from_bits(get(r, a) as u64)
 }
 
 /// The register that holds `float`.
-#[inline(always)]
+#[inline]
 pub fn bits(float: f64) -> i128 {
     i128::from(float.to_bits())
 }
 
 /// Sets a float that must be finite unless one of `from` is unlimited.
-#[inline(always)]
+#[inline]
 fn set_float(
     r: &mut [i128],
     to: Register,
@@ -496,12 +496,12 @@ fn set_float(
 }
 
 /// `a` in 64 bits, if it fits.
-#[inline(always)]
+#[inline]
 fn short(a: i128) -> Option<i64> {
     (i128::from(a as i64) == a).then_some(a as i64)
 }
 
-#[inline(always)]
+#[inline]
 fn add(a: i128, b: i128) -> Result<i128, Why> {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => Ok(i128::from(a) + i128::from(b)),
@@ -510,7 +510,6 @@ fn add(a: i128, b: i128) -> Result<i128, Why> {
 }
 
 #[cold]
-#[inline(never)]
 fn add_long(a: i128, b: i128) -> Result<i128, Why> {
     if a == UNLIMITED || b == UNLIMITED {
         return Ok(UNLIMITED);
@@ -518,7 +517,7 @@ fn add_long(a: i128, b: i128) -> Result<i128, Why> {
     limited(a.checked_add(b))
 }
 
-#[inline(always)]
+#[inline]
 fn subtract(a: i128, b: i128) -> Result<i128, Why> {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => Ok(i128::from(a) - i128::from(b)),
@@ -527,7 +526,6 @@ fn subtract(a: i128, b: i128) -> Result<i128, Why> {
 }
 
 #[cold]
-#[inline(never)]
 fn subtract_long(a: i128, b: i128) -> Result<i128, Why> {
     match (a, b) {
         (_, UNLIMITED) => Err(Why::Unlimited),
@@ -536,7 +534,7 @@ fn subtract_long(a: i128, b: i128) -> Result<i128, Why> {
     }
 }
 
-#[inline(always)]
+#[inline]
 fn multiply(a: i128, b: i128) -> Result<i128, Why> {
     match (short(a), short(b)) {
         (Some(a), Some(b)) => Ok(i128::from(a) * i128::from(b)),
@@ -544,7 +542,6 @@ fn multiply(a: i128, b: i128) -> Result<i128, Why> {
     }
 }
 
-#[inline(never)]
 fn multiply_long(a: i128, b: i128) -> Result<i128, Why> {
     if a == UNLIMITED || b == UNLIMITED {
         return if a > 0 && b > 0 {
@@ -564,7 +561,7 @@ fn limited(result: Option<i128>) -> Result<i128, Why> {
 }
 
 /// Sum or difference of two fractions, by `combine`.
-#[inline(always)]
+#[inline]
 fn sum_of(
     (an, ad): (i128, i128),
     (bn, bd): (i128, i128),
@@ -578,7 +575,7 @@ fn sum_of(
 }
 
 /// Product of two fractions.
-#[inline(always)]
+#[inline]
 fn product_of((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<(i128, i128), Why> {
     let num = multiply(an, bn)?;
     Ok((
@@ -592,7 +589,7 @@ fn product_of((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<(i128, i
 }
 
 /// Quotient of two fractions.
-#[inline(always)]
+#[inline]
 fn divide((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<(i128, i128), Why> {
     if bn == 0 {
         return Err(Why::DivisionByZero);
@@ -620,7 +617,7 @@ fn divide((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<(i128, i128)
 }
 
 /// Order of two fractions.
-#[inline(always)]
+#[inline]
 fn compare((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<Ordering, Why> {
     if an == UNLIMITED || bn == UNLIMITED {
         return Ok(an.cmp(&bn));
@@ -629,7 +626,7 @@ fn compare((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<Ordering, W
 }
 
 /// The float nearest to an integer; infinity for [`UNLIMITED`].
-#[inline(always)]
+#[inline]
 pub fn to_float(a: i128) -> f64 {
     match short(a) {
         Some(a) => a as f64,

@@ -178,7 +178,7 @@ pub enum Comparison {
 
 impl Comparison {
     /// Whether the comparison holds for two values that are ordered like this.
-    #[inline(always)]
+    #[inline]
     pub fn holds(self, order: std::cmp::Ordering) -> bool {
         match self {
             Comparison::Less => order.is_lt(),

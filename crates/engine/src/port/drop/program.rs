@@ -176,7 +176,7 @@ impl Programmed {
 
 impl Running {
     /// Sets the names that the program reads.
-    #[inline(always)]
+    #[inline]
     fn look(&mut self, now: Time, cell: &Arriving, queue: &QueueView) {
         let registers = &mut self.code.registers;
         for &(name, register) in &self.code.names {
