@@ -94,7 +94,6 @@ impl Value {
         let fraction = |num: i128, den: u64| Constant::Decimal(num, i128::from(den));
         match self {
             Value::Number(r) => fraction(r.num.into(), r.den),
-            Value::Fraction(r) if r.num == 0 => fraction(0, 1),
             Value::Fraction(r) => k.map_or(Constant::Unlimited, |k| {
                 fraction(i128::from(r.num) * i128::from(k), r.den)
             }),
