@@ -26,6 +26,7 @@ mod notation;
 mod observe;
 mod options;
 mod port;
+mod power;
 mod processing;
 mod program;
 mod record;

@@ -409,77 +409,30 @@ impl<'p> Compiler<'p> {
         b: &Expression,
         e: &Expression,
     ) -> Operand {
-        let (a, b) = (self.value_as(a, e.of_type), self.value_as(b, e.of_type));
-        match (a, b) {
-            (Operand::Two(x), Operand::Two(y)) => {
-                let to = self.register();
+        let operands = [self.value_as(a, e.of_type), self.value_as(b, e.of_type)];
+        let to = self.register();
+        match operands {
+            [Operand::Two(a), Operand::Two(b)] => {
                 self.register();
-                let (a_pair, b_pair) = (x, y);
                 let op = match operator {
-                    Operator::Add => Op::AddDecimals {
-                        to,
-                        a: a_pair,
-                        b: b_pair,
-                    },
-                    Operator::Subtract => Op::SubtractDecimals {
-                        to,
-                        a: a_pair,
-                        b: b_pair,
-                    },
-                    Operator::Multiply => Op::MultiplyDecimals {
-                        to,
-                        a: a_pair,
-                        b: b_pair,
-                    },
-                    Operator::Divide => Op::DivideDecimals {
-                        to,
-                        a: a_pair,
-                        b: b_pair,
-                    },
+                    Operator::Add => Op::AddDecimals { to, a, b },
+                    Operator::Subtract => Op::SubtractDecimals { to, a, b },
+                    Operator::Multiply => Op::MultiplyDecimals { to, a, b },
+                    Operator::Divide => Op::DivideDecimals { to, a, b },
                 };
-                self.compute_pair(op, [a, b], to, e.at)
+                self.compute_pair(op, operands, to, e.at)
             }
-            (Operand::One(x), Operand::One(y)) => {
-                let to = self.register();
-                let (a_one, b_one) = (x, y);
+            [Operand::One(a), Operand::One(b)] => {
                 let op = match (operator, e.of_type) {
-                    (Operator::Add, Type::Float) => Op::AddFloats {
-                        to,
-                        a: a_one,
-                        b: b_one,
-                    },
-                    (Operator::Subtract, Type::Float) => Op::SubtractFloats {
-                        to,
-                        a: a_one,
-                        b: b_one,
-                    },
-                    (Operator::Multiply, Type::Float) => Op::MultiplyFloats {
-                        to,
-                        a: a_one,
-                        b: b_one,
-                    },
-                    (Operator::Divide, _) => Op::DivideFloats {
-                        to,
-                        a: a_one,
-                        b: b_one,
-                    },
-                    (Operator::Add, _) => Op::AddIntegers {
-                        to,
-                        a: a_one,
-                        b: b_one,
-                    },
-                    (Operator::Subtract, _) => Op::SubtractIntegers {
-                        to,
-                        a: a_one,
-                        b: b_one,
-                    },
-                    (Operator::Multiply, _) => Op::MultiplyIntegers {
-                        to,
-                        a: a_one,
-                        b: b_one,
-                    },
+                    (Operator::Add, Type::Float) => Op::AddFloats { to, a, b },
+                    (Operator::Subtract, Type::Float) => Op::SubtractFloats { to, a, b },
+                    (Operator::Multiply, Type::Float) => Op::MultiplyFloats { to, a, b },
+                    (Operator::Divide, _) => Op::DivideFloats { to, a, b },
+                    (Operator::Add, _) => Op::AddIntegers { to, a, b },
+                    (Operator::Subtract, _) => Op::SubtractIntegers { to, a, b },
+                    (Operator::Multiply, _) => Op::MultiplyIntegers { to, a, b },
                 };
-                Operand::One(self.compute(op, &[a, b], to, e.at))
+                Operand::One(self.compute(op, &operands, to, e.at))
             }
             _ => unreachable!("both have the type of the result"),
         }

@@ -7,6 +7,7 @@
 //! looks at them.
 
 use super::{Comparison, Why};
+use crate::power::power;
 use crate::rng::Stream;
 use std::cmp::Ordering;
 
@@ -393,8 +394,8 @@ pub fn step(op: Op, r: &mut [i128], outside: &mut Outside<'_>) -> Result<Next, W
             set(r, to, bits(quotient));
         }
         Op::Power { to, a, n } => {
-            let power = power(float(r, a), get(r, n))?;
-            set(r, to, bits(power));
+            let result = power_of(float(r, a), get(r, n))?;
+            set(r, to, bits(result));
         }
         Op::Draw { to } => {
             let draw = outside.draws.unit(*outside.drawn);
@@ -650,21 +651,14 @@ fn floor(a: f64) -> Result<i128, Why> {
     }
 }
 
-/// `base` multiplied `n` times, by squaring.
-pub fn power(base: f64, n: i128) -> Result<f64, Why> {
-    let mut n = u128::try_from(n).map_err(|_| Why::NegativePower)?;
+/// `base` multiplied `n` times.
+fn power_of(base: f64, n: i128) -> Result<f64, Why> {
+    let n = u128::try_from(n).map_err(|_| Why::NegativePower)?;
     if base == f64::INFINITY || n == UNLIMITED as u128 {
         return Err(Why::Unlimited);
     }
-    let (mut result, mut square) = (1.0, base);
-    while n > 0 {
-        if n & 1 == 1 {
-            result *= square;
-        }
-        square *= square;
-        n >>= 1;
-    }
-    if f64::is_finite(result) {
+    let result = power(base, n);
+    if result.is_finite() {
         Ok(result)
     } else {
         Err(Why::NotFinite)

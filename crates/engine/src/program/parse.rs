@@ -515,34 +515,30 @@ impl<'t> Parser<'t> {
     }
 
     fn expression(&mut self) -> Result<Expression, Mistake> {
-        let mut left = self.conjunction()?;
-        while let found = self.here()
-            && self.takes_word("or")
-        {
-            self.count_step(found.from)?;
-            self.continues();
-            let right = self.conjunction()?;
-            truths("or", [&left, &right], found.from)?;
-            left = Expression {
-                kind: Kind::Or(Box::new(left), Box::new(right)),
-                of_type: Type::Bool,
-                at: found.from,
-            };
-        }
-        Ok(left)
+        self.joined("or", Self::conjunction, Kind::Or)
     }
 
     fn conjunction(&mut self) -> Result<Expression, Mistake> {
-        let mut left = self.negation()?;
+        self.joined("and", Self::negation, Kind::And)
+    }
+
+    /// Truth values joined by `word`, from left to right.
+    fn joined(
+        &mut self,
+        word: &str,
+        operand: fn(&mut Self) -> Result<Expression, Mistake>,
+        kind: fn(Box<Expression>, Box<Expression>) -> Kind,
+    ) -> Result<Expression, Mistake> {
+        let mut left = operand(self)?;
         while let found = self.here()
-            && self.takes_word("and")
+            && self.takes_word(word)
         {
             self.count_step(found.from)?;
             self.continues();
-            let right = self.negation()?;
-            truths("and", [&left, &right], found.from)?;
+            let right = operand(self)?;
+            truths(word, [&left, &right], found.from)?;
             left = Expression {
-                kind: Kind::And(Box::new(left), Box::new(right)),
+                kind: kind(Box::new(left), Box::new(right)),
                 of_type: Type::Bool,
                 at: found.from,
             };

@@ -285,10 +285,68 @@ pub fn decision(
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::options::{Kernel, Options};
     use crate::scenario::read_toml;
     use crate::tally::DropReason;
+    use crate::units::BitRate;
     use std::sync::atomic::AtomicBool;
+
+    /// Engine and twin share these, so no comparison of the two tests them.
+    #[test]
+    fn names_of_contracts_and_promises_are_those_of_the_page() {
+        let guaranteed = ContractTerms {
+            pcr: Some(BitRate(9)),
+            cdvt: Span(8),
+            sustained: Some(BitRate(7)),
+            mcr: Some(BitRate(7)),
+            mbs: 6,
+            mfs: 5,
+        };
+        let sustained = ContractTerms {
+            pcr: None,
+            mcr: None,
+            ..guaranteed
+        };
+        use Known::{Cdvt, HasContract, Mbs, Mcr, Pcr, Scr};
+        let values = |terms: Option<&ContractTerms>| {
+            [Mcr, Pcr, Scr, Cdvt, Mbs, HasContract].map(|name| of_contract(name, terms))
+        };
+        assert_eq!(values(Some(&guaranteed)), [7, 9, 0, 8, 6, 1].map(Some));
+        assert_eq!(values(Some(&sustained)), [0, 0, 7, 8, 6, 1].map(Some));
+        assert_eq!(values(None), [0; 6].map(Some));
+        assert_eq!(of_contract(Known::X, None), None);
+        let queue = |waiting| QueueView {
+            waiting,
+            ..QueueView::default()
+        };
+        let refuse = Ok(Decision::Refuse(DropReason::Policy));
+        for (verdict, export, x, bound, expected) in [
+            (Verdict::Accept, true, 5, Some(9), Ok(Decision::Accept)),
+            (Verdict::Refuse, true, 9, Some(9), Err(Why::BelowBound)),
+            (Verdict::RefuseCell, true, 9, Some(9), Err(Why::BelowBound)),
+            (Verdict::Refuse, true, 10, Some(9), refuse),
+            (Verdict::Refuse, true, 0, None, refuse),
+            (Verdict::Tag, true, 0, None, Ok(Decision::Tag)),
+            (Verdict::Tag, false, 0, None, Ok(Decision::Accept)),
+            (
+                Verdict::PushOutCell,
+                true,
+                0,
+                Some(9),
+                Ok(Decision::PushOut),
+            ),
+            (
+                Verdict::PushOutFrame,
+                true,
+                0,
+                None,
+                Ok(Decision::PushOutFrame),
+            ),
+        ] {
+            assert_eq!(decision(verdict, export, &queue(x), bound), expected);
+        }
+    }
 
     /// A cell takes 1 ms on the link `s->b`, and the host links are four times as fast. The cells
     /// of VC a come at 0, 0.25, 0.5, ... ms and one of VC b at 0.125 ms. The first goes into

@@ -15,6 +15,7 @@
 //! machine.
 
 use super::{Arriving, Needs, resolve};
+use crate::power::power;
 use crate::rng::Stream;
 use crate::scenario::{RedAverage, RedParams};
 use crate::units::Ratio;
@@ -94,7 +95,7 @@ impl Red {
     pub fn sees(&mut self, cell: &Arriving, waiting: u64) {
         match (self.when, cell.idle_cells) {
             (RedAverage::Frame, _) if !cell.begins => return,
-            (RedAverage::Idle, Some(cells)) => self.average *= power(self.keep, cells),
+            (RedAverage::Idle, Some(cells)) => self.average *= power(self.keep, cells.into()),
             (RedAverage::Cell | RedAverage::Frame | RedAverage::Idle, _) => {
                 // Signed-to-float conversion takes one instruction, and X is far below 2^63.
                 self.average = self.keep * self.average + self.w_q * waiting as i64 as f64;
@@ -146,19 +147,6 @@ impl Red {
         self.drawn += 1;
         draws.unit(self.drawn - 1)
     }
-}
-
-/// Computes `base` to the power of `n` by squaring.
-fn power(base: f64, mut n: u64) -> f64 {
-    let (mut result, mut square) = (1.0, base);
-    while n > 0 {
-        if n & 1 == 1 {
-            result *= square;
-        }
-        square *= square;
-        n >>= 1;
-    }
-    result
 }
 
 #[cfg(test)]
@@ -241,7 +229,7 @@ mod tests {
         assert_eq!(power(0.5, 0), 1.0);
         assert_eq!(power(0.5, 21), 1.0 / f64::from(1 << 21));
         assert!((power(0.998, 1000) - libm::exp(1000.0 * libm::log(0.998))).abs() < 1e-12);
-        assert_eq!(power(0.998, u64::MAX), 0.0);
+        assert_eq!(power(0.998, u64::MAX.into()), 0.0);
     }
 
     // min_th = 10, max_th = 30, max_p = 0.4 over 8 cells: 0.05 at the top.
