@@ -250,12 +250,24 @@ class Translator:
                 self._step(node)
                 return f"power({self._expression(node.left)}, {self._expression(node.right)})", ATOM
             case ast.BinOp() if type(node.op) in ARITHMETIC:
-                self._step(node)
-                sign, tightness = ARITHMETIC[type(node.op)]
-                left = self._expression(node.left, tightness)
-                return f"{left} {sign} {self._expression(node.right, tightness + 1)}", tightness
+                return self._chain(node)
         other = getattr(node, "op", node)
         raise self._fault(node, INSTEAD.get(type(other), "this is not in the language of policies"))
+
+    def _chain(self, node: ast.BinOp) -> tuple[str, int]:
+        """The parts of `a + b + c ...`, from the left. A long chain needs no deep stack."""
+        first: ast.expr = node
+        behind: list[ast.BinOp] = []
+        while isinstance(first, ast.BinOp) and type(first.op) in ARITHMETIC:
+            self._step(first)
+            behind.append(first)
+            first = first.left
+        text, tightness = self._parts(first)
+        for operation in reversed(behind):
+            sign, least = ARITHMETIC[type(operation.op)]
+            left = f"({text})" if tightness < least else text
+            text, tightness = f"{left} {sign} {self._expression(operation.right, least + 1)}", least
+        return text, tightness
 
     def _named(self, name: str, node: ast.Name) -> str:
         if name in OWNERS:
