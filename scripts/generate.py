@@ -101,6 +101,8 @@ OWN = "parameters"
 #: Suffixes that the members of a family get in the list of all components, where their plain names
 #: would be ambiguous.
 SUFFIX = {"probe": "Probe", "processing": "Processing"}
+#: Classes of components whose names exist in another family too.
+RENAMED = {("scheduler", "program"): "ProgramScheduler"}
 
 
 def camel(name: str) -> str:
@@ -110,7 +112,8 @@ def camel(name: str) -> str:
 
 def class_name(family: dict[str, Any], component: dict[str, Any]) -> str:
     """Return the class name of a component, which is unique among all families."""
-    return camel(component["name"]) + SUFFIX.get(family["name"], "")
+    renamed = RENAMED.get((family["name"], component["name"]))
+    return renamed or camel(component["name"]) + SUFFIX.get(family["name"], "")
 
 
 def python_name(name: str) -> str:

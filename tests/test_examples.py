@@ -407,6 +407,22 @@ def restates(name: str, policy: str | dict[str, str]) -> None:
         assert ours.totals == theirs.totals and ours.totals.cell_loss_ratio > 0
 
 
+def schedules(name: str) -> None:
+    """Register the check that the program of an example serves as the scheduler `name`."""
+
+    @shows(f"program-scheduler-{name}")
+    def it_serves_as_the_scheduler_does() -> None:
+        program = scenario(f"program-scheduler-{name}", duration="2 s")
+        built_in = {"kind": "per-vc", "class": "ubr"} if name == "per-vc" else name
+        ours, theirs = program.run().only, program.with_values({"switch.west.scheduler": built_in}).run().only
+        assert ours.totals == theirs.totals and ours.totals.cell_loss_ratio > 0
+        fifo = program.with_values({"switch.west.scheduler": "fifo"}).run().only
+        assert (ours.totals == fifo.totals) == (name == "fifo")
+
+
+schedules("fifo")
+schedules("per-vc")
+schedules("strict-priority")
 restates("dfba", {"policy": "dfba", "low": "500 cells", "high": "900 cells"})
 restates("epd", "epd")
 restates("fba", "fba")

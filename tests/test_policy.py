@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import linecache
 import math
 import pickle
@@ -16,6 +17,7 @@ from typing import Any
 
 import cellyard as cy
 import pytest
+from cellyard import _engine
 from cellyard.cli.command import exit_status
 from cellyard.programs import Policy, words
 from conftest import LAN, ROOT
@@ -248,10 +250,11 @@ def test_a_command_shows_a_mistake_in_a_policy_as_one_message(capsys: pytest.Cap
 
 
 def test_the_words_are_those_of_the_engine() -> None:
+    of_drop = json.loads(_engine.registry())["programs"]["drop"]
+    known, functions, verdicts = (
+        [entry["word"] for entry in of_drop[kind]] for kind in ("names", "functions", "verdicts")
+    )
     text = (ROOT / "crates/engine/src/program/names.rs").read_text(encoding="utf-8")
-    known = re.findall(r'entry\(\s*Known::\w+,\s*"(\w+)"', text)
-    functions = re.findall(r'entry\(\s*Function::\w+,\s*"(\w+)"', text)
-    verdicts = re.findall(r'\(\s*"(\w+)",\s*Verdict::', text)
     keywords = re.findall(r'"(\w+)"', text.partition("KEYWORDS: [&str; ")[2].partition("];")[0])
     assert (list(words.KNOWN), list(words.FUNCTIONS), list(words.VERDICTS)) == (known, functions, verdicts)
     assert sorted(words.KEYWORDS) == sorted(keywords)

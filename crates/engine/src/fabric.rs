@@ -17,7 +17,7 @@ use crate::processing::SwitchStage;
 use crate::program::Failure;
 use crate::record::QueueSnapshot;
 use crate::sink::Destinations;
-use crate::stop::{Overdue, Stop};
+use crate::stop::{FailedProgram, Overdue, Stop};
 use crate::tally::{DropCounts, DropReason};
 use crate::units::{Span, Time};
 
@@ -374,8 +374,14 @@ impl Fabric {
     pub fn fails_at(&mut self, hop: u32, failure: Failure) {
         let link = self.extras[hop as usize].link as usize;
         let class = Class::ALL[usize::from(self.hops[hop as usize].class)];
+        self.fails(link, FailedProgram::Drop(class), failure);
+    }
+
+    /// Records that a program at the port of `link` has failed.
+    #[cold]
+    pub fn fails(&mut self, link: usize, which: FailedProgram, failure: Failure) {
         self.stopped
-            .get_or_insert(Box::new(Stop::Program(link, class, failure)));
+            .get_or_insert(Box::new(Stop::Program(link, which, failure)));
     }
 
     /// Records that the class queue at the start of this hop is overdue.

@@ -106,12 +106,10 @@ pub enum RunError {
         /// The link, host or VC, and its part where cells or frames wait.
         place: String,
     },
-    /// The program of a drop policy has no answer.
-    #[error(
-        "the program of the queue {place} fails at line {line}, column {column}: {why}\n{caret}"
-    )]
+    /// A program of a drop policy or scheduler has no answer.
+    #[error("the {place} fails at line {line}, column {column}: {why}\n{caret}")]
     Program {
-        /// Class and link.
+        /// The program, with its queue or scheduler.
         place: String,
         /// What is wrong.
         why: &'static str,

@@ -3,9 +3,9 @@
 use crate::class::Class;
 use crate::gathered::Gathered;
 use crate::options::RunError;
-use crate::program::{Failure, show};
+use crate::program::{Failure, SchedulerText, show};
 use crate::resolved::Resolved;
-use crate::scenario::{DropPolicy, Scenario};
+use crate::scenario::{DropPolicy, Scenario, Scheduler};
 
 /// The reason for a stop, by indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,17 @@ pub enum Stop {
     Grown(Gathered, u64),
     /// More waits here than could leave before [`crate::units::Time::LATEST`].
     Overdue(Overdue),
-    /// The program of this class queue at the port of this link has failed.
-    Program(usize, Class, Failure),
+    /// A program at the port of this link has failed.
+    Program(usize, FailedProgram, Failure),
+}
+
+/// A program of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedProgram {
+    /// The drop policy of a class queue.
+    Drop(Class),
+    /// A text of the scheduler.
+    Scheduler(SchedulerText),
 }
 
 /// A place whose backlog could not leave before [`crate::units::Time::LATEST`] (model section 2).
@@ -54,7 +63,7 @@ impl Stop {
             Stop::Overdue(what) => RunError::Overdue {
                 place: what.place(scenario),
             },
-            Stop::Program(link, class, failure) => program(link, class, failure, scenario),
+            Stop::Program(link, which, failure) => program(link, which, failure, scenario),
         }
     }
 }
@@ -68,18 +77,37 @@ fn probe(gathered: Gathered, scenario: &Scenario) -> String {
     format!("the probe {} of {}", spec.what.quantity().0, spec.of)
 }
 
-/// What failed in the program of `class` at the port of `link`.
-fn program(link: usize, class: Class, failure: Failure, scenario: &Scenario) -> RunError {
-    let queue = Resolved::new(scenario)
-        .ok()
-        .and_then(|net| Some(net.port(link)?.queue(class).clone()));
-    let text = match queue.map(|queue| queue.drop) {
-        Some(DropPolicy::Program(policy)) => policy.written.text().to_string(),
-        _ => String::new(),
+/// What failed in a program at the port of `link`.
+fn program(link: usize, which: FailedProgram, failure: Failure, scenario: &Scenario) -> RunError {
+    let net = Resolved::new(scenario).ok();
+    let port = net.as_ref().and_then(|net| net.port(link));
+    let name = &scenario.links[link].name;
+    let (place, text) = match which {
+        FailedProgram::Drop(class) => {
+            let text = match port.map(|port| &port.queue(class).drop) {
+                Some(DropPolicy::Program(policy)) => policy.written.text(),
+                _ => "",
+            };
+            (
+                format!("program of the queue {} of {name}", class.name()),
+                text,
+            )
+        }
+        FailedProgram::Scheduler(which) => {
+            let text = match port.map(|port| port.scheduler) {
+                Some(Scheduler::Program(scheduler)) => scheduler.written.text(which),
+                _ => "",
+            };
+            let field = which.field();
+            (
+                format!("program `{field}` of the scheduler of {name}"),
+                text,
+            )
+        }
     };
-    let shown = show(&text, failure.at);
+    let shown = show(text, failure.at);
     RunError::Program {
-        place: format!("{} of {}", class.name(), scenario.links[link].name),
+        place,
         why: failure.why.words(),
         line: shown.line,
         column: shown.column,

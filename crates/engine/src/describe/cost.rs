@@ -25,9 +25,7 @@ use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
 use crate::resolved::{Resolved, ResolvedPort};
 use crate::scenario::topology::Topology;
-use crate::scenario::{
-    AbrParams, ClassQueue, Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc,
-};
+use crate::scenario::{AbrParams, ClassQueue, Observable, Probe, Scenario, TcpParams, Traffic, Vc};
 use crate::units::CELL_BITS;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -286,7 +284,7 @@ fn at_gate(queue: &ClassQueue, too_many: bool) -> f64 {
 
 /// Whether `port` has a queue for each VC of `class`.
 fn has_queue_per_vc(port: &ResolvedPort<'_>, class: Class) -> bool {
-    matches!(port.scheduler, Scheduler::PerVc { class: served, .. } if *served == class)
+    port.scheduler.serves_vcs_of(class)
 }
 
 /// Whether cells are handled one by one when they leave `link`: the link loses some, or a switch

@@ -21,6 +21,7 @@ mod tie;
 pub mod watch;
 
 use crate::fabric::Fabric;
+use crate::stop::FailedProgram;
 use crate::tally::PortTally;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use arithmetic::Arithmetic;
@@ -251,6 +252,9 @@ impl Port {
         }
         if let PortKernel::Slotted(k) = &mut self.kernel {
             k.decide_ahead(fabric, horizon + self.steps.longest, known_until);
+            if let Some((text, failure)) = k.failure() {
+                fabric.fails(self.link, FailedProgram::Scheduler(text), failure);
+            }
         }
         self.wake(fabric, index);
     }

@@ -1,5 +1,5 @@
-//! Compiles a program for one queue: parameters, K and sums over VCs become constants, and what
-//! follows from constants alone is computed once.
+//! Compiles programs for one queue or port: parameters, K and sums over VCs become constants, and
+//! what follows from constants alone is computed once.
 
 use super::machine::{Next, Op, Outside, Pair, Register, UNLIMITED, bits, step, to_float};
 use super::names::{Function, Known};
@@ -37,6 +37,8 @@ pub struct Code {
     pub of_queue: Vec<(usize, Register)>,
     /// Start values of the states of a VC, and their indices in the program.
     pub of_vc: Vec<(usize, i128)>,
+    /// Of each text, its first operation and the registers of its local names.
+    pub texts: Vec<(usize, Vec<Register>)>,
 }
 
 /// Answers of compiled programs, by number.
@@ -56,12 +58,21 @@ enum Operand {
     Two(Pair),
 }
 
-/// Compiles `program` for a queue in these `surroundings`.
-pub fn compile(program: &Program, surroundings: &Surroundings) -> Code {
-    let mut compiler = Compiler::new(program, surroundings);
-    compiler.lay_out();
-    compiler.block(&program.body);
-    compiler.emit(Op::Answer { answer: 0 }, 0);
+/// Compiles `programs`, which have the same states and parameters, for a queue or port in these
+/// `surroundings`.
+pub fn compile(programs: &[&Program], surroundings: &Surroundings) -> Code {
+    let mut compiler = Compiler::new(programs[0], surroundings);
+    compiler.lay_out_names(programs);
+    compiler.lay_out_states();
+    for program in programs {
+        compiler.program = program;
+        compiler.lay_out_locals();
+        let start = compiler.code.ops.len();
+        compiler.block(&program.body);
+        compiler.emit(Op::Answer { answer: 0 }, 0);
+        let locals = compiler.locals.clone();
+        compiler.code.texts.push((start, locals));
+    }
     compiler.code
 }
 
@@ -99,6 +110,7 @@ impl<'p> Compiler<'p> {
                 names: Vec::new(),
                 of_queue: Vec::new(),
                 of_vc: Vec::new(),
+                texts: Vec::new(),
             },
             constants: HashMap::new(),
             is_constant: Vec::new(),
@@ -106,14 +118,18 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// Gives registers to names, states and locals.
-    fn lay_out(&mut self) {
-        for &name in &self.program.uses.known {
-            if !matches!(name, Known::K | Known::CellTime) {
+    /// Gives registers to the names that any of `programs` uses.
+    fn lay_out_names(&mut self, programs: &[&Program]) {
+        for &name in programs.iter().flat_map(|program| &program.uses.known) {
+            let is_new = self.code.names.iter().all(|(known, _)| *known != name);
+            if is_new && !matches!(name, Known::K | Known::CellTime) {
                 let register = self.register();
                 self.code.names.push((name, register));
             }
         }
+    }
+
+    fn lay_out_states(&mut self) {
         for (index, state) in self.program.states.iter().enumerate() {
             let start = start_of(state.of_type, state.initial);
             match state.owner {
@@ -125,6 +141,10 @@ impl<'p> Compiler<'p> {
                 Owner::Vc => self.code.of_vc.push((index, start)),
             }
         }
+    }
+
+    fn lay_out_locals(&mut self) {
+        self.locals.clear();
         for &(_, of_type) in &self.program.locals {
             let register = self.register();
             if of_type == Type::Decimal {

@@ -216,11 +216,15 @@ pub struct Outside<'a> {
     pub drawn: &'a mut u64,
 }
 
-/// Runs `code` from its first operation. Returns its answer or what failed, and the index of the
+/// Runs `code` from the operation `at` on. Returns its answer or what failed, and the index of the
 /// last operation.
 #[inline]
-pub fn run(code: &[Op], r: &mut [i128], outside: &mut Outside<'_>) -> (usize, Result<u16, Why>) {
-    let mut at = 0;
+pub fn run(
+    code: &[Op],
+    mut at: usize,
+    r: &mut [i128],
+    outside: &mut Outside<'_>,
+) -> (usize, Result<u16, Why>) {
     loop {
         match step(code[at], r, outside) {
             Ok(Next::Following) => at += 1,
@@ -472,7 +476,13 @@ fn set_pair(r: &mut [i128], to: Register, (num, den): (i128, i128)) {
 
 #[inline]
 fn float(r: &[i128], a: Register) -> f64 {
-    f64::from_bits(get(r, a) as u64)
+    float_of(get(r, a))
+}
+
+/// The float that a register holds.
+#[inline]
+pub fn float_of(register: i128) -> f64 {
+    f64::from_bits(register as u64)
 }
 
 /// The register that holds `float`.
@@ -619,7 +629,7 @@ fn divide((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<(i128, i128)
 
 /// Order of two fractions.
 #[inline]
-fn compare((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<Ordering, Why> {
+pub fn compare((an, ad): (i128, i128), (bn, bd): (i128, i128)) -> Result<Ordering, Why> {
     if an == UNLIMITED || bn == UNLIMITED {
         return Ok(an.cmp(&bn));
     }

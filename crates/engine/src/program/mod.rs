@@ -1,8 +1,11 @@
 //! Programs: drop policies and schedulers that a scenario states as text (`docs/programs.md`).
 //!
 //! A program decides one thing and ends: it has no loops. [`parse`] turns the text into a typed
-//! [`Program`]. The engine compiles that for one queue ([`compile`]) and runs it on a small
+//! [`Program`]. The engine compiles that for one queue or port ([`compile`]) and runs it on a small
 //! [`machine`]; the reference engine walks the tree by itself (`twin::program`).
+//!
+//! A drop policy is one text. A scheduler has up to four, with one set of states and parameters
+//! ([`SchedulerText`]). [`names`] has the words of both.
 
 pub mod bound;
 pub mod compile;
@@ -17,7 +20,8 @@ use std::fmt;
 
 /// Most characters of a text.
 pub const MOST_CHARACTERS: usize = 4096;
-/// Most steps of a program: operators, calls, assignments, conditions and verdicts in its text.
+/// Most steps of a program: operators, calls, assignments, conditions and verdicts in its text. The
+/// texts of a scheduler have them together.
 pub const MOST_STEPS: usize = 256;
 /// Most parameters.
 pub const MOST_PARAMETERS: usize = 64;
@@ -283,6 +287,71 @@ impl Program {
     pub fn states_of_vc(&self) -> usize {
         let of_vc = |state: &&State| state.owner == Owner::Vc;
         self.states.iter().filter(of_vc).count()
+    }
+}
+
+/// A scheduler that has been checked. Its texts have the same states and parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// Statements for a VC that begins to wait.
+    pub arrive: Program,
+    /// Statements for a VC after one of its cells was taken.
+    pub served: Program,
+    /// One assignment, to its first local name: the rank of a VC that waits.
+    pub rank: Program,
+}
+
+impl Ranking {
+    /// Its texts in the order in which they are compiled.
+    pub fn texts(&self) -> [&Program; 3] {
+        [&self.arrive, &self.served, &self.rank]
+    }
+
+    /// Expression of the rank.
+    pub fn rank(&self) -> &Expression {
+        match &self.rank.body[0] {
+            Statement::Assign { value, .. } => value,
+            other => unreachable!("a rank is not {other:?}"),
+        }
+    }
+
+    /// Whether any text uses `name`.
+    pub fn knows(&self, name: Known) -> bool {
+        self.texts().iter().any(|text| text.uses.knows(name))
+    }
+}
+
+/// A text of a scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerText {
+    /// Names of state.
+    State,
+    /// For a VC that begins to wait.
+    Arrive,
+    /// For a VC after one of its cells was taken.
+    Served,
+    /// For a VC that waits where the link is free.
+    Rank,
+}
+
+impl SchedulerText {
+    /// Place of its program in [`Ranking::texts`].
+    pub fn place(self) -> usize {
+        match self {
+            SchedulerText::State | SchedulerText::Arrive => 0,
+            SchedulerText::Served => 1,
+            SchedulerText::Rank => 2,
+        }
+    }
+
+    /// The field that has it.
+    pub fn field(self) -> &'static str {
+        match self {
+            SchedulerText::State => "state",
+            SchedulerText::Arrive => "arrive",
+            SchedulerText::Served => "served",
+            SchedulerText::Rank => "rank",
+        }
     }
 }
 

@@ -40,6 +40,16 @@ pub enum Known {
     Now,
     /// Time of a cell on the link.
     CellTime,
+    /// Number of the first waiting cell of the VC in the order of acceptance.
+    Arrival,
+    /// Cells of the VC that wait.
+    Waiting,
+    /// Weight of the VC.
+    Weight,
+    /// Number of the VC.
+    Number,
+    /// Rank of the VC's class.
+    ClassRank,
 }
 
 /// A word with its type and its meaning.
@@ -64,8 +74,9 @@ const fn entry<T>(of: T, word: &'static str, of_type: Type, help: &'static str) 
     }
 }
 
-/// Names of a drop policy, in the order of [`Known`].
-pub const DROP_NAMES: [Entry<Known>; 17] = [
+/// Every name, in the order of [`Known`]. Those of drop policies come first, those of schedulers
+/// last, and both have `now` and `cell_time`.
+static NAMES: [Entry<Known>; 22] = [
     entry(
         Known::X,
         "X",
@@ -168,13 +179,82 @@ pub const DROP_NAMES: [Entry<Known>; 17] = [
         Type::Integer,
         "Time of a cell on the link, ticks, rounded up.",
     ),
+    entry(
+        Known::Arrival,
+        "arrival",
+        Type::Integer,
+        "Number of the VC's first waiting cell among all cells that the port has accepted, from 1; 0 if none waits.",
+    ),
+    entry(
+        Known::Waiting,
+        "waiting",
+        Type::Integer,
+        "Cells of the VC that wait, without the cell in service.",
+    ),
+    entry(Known::Weight, "weight", Type::Integer, "Weight of the VC."),
+    entry(
+        Known::Number,
+        "number",
+        Type::Integer,
+        "Number of the VC at this port, from 0, in the order of the scenario.",
+    ),
+    entry(
+        Known::ClassRank,
+        "class_rank",
+        Type::Integer,
+        "Rank of the VC's class: cbr 0, vbr 1, abr 2, gfr 3, ubr 4.",
+    ),
 ];
 
 impl Known {
     /// How it is written.
     pub fn word(self) -> &'static str {
-        DROP_NAMES[self as usize].word
+        NAMES[self as usize].word
     }
+}
+
+/// The words that texts of one purpose may use, besides keywords.
+#[derive(Debug)]
+pub struct Dialect {
+    /// What the texts state.
+    pub of: &'static str,
+    /// Names with a value.
+    pub names: &'static [Entry<Known>],
+    /// Functions.
+    pub functions: &'static [Entry<Function>],
+    /// Verdicts.
+    pub verdicts: &'static [(&'static str, Verdict, &'static str)],
+}
+
+/// Words of drop policies.
+pub static DROP: Dialect = Dialect {
+    of: "a drop policy",
+    names: NAMES.split_at(17).0,
+    functions: &FUNCTIONS,
+    verdicts: &VERDICTS,
+};
+
+/// Words of schedulers.
+pub static SCHEDULER: Dialect = Dialect {
+    of: "a scheduler",
+    names: NAMES.split_at(15).1,
+    functions: FUNCTIONS.split_at(6).0,
+    verdicts: &[],
+};
+
+impl Dialect {
+    /// Whether `word` means something here, so that no parameter or state can have this name.
+    pub fn reserves(&self, word: &str) -> bool {
+        KEYWORDS.contains(&word)
+            || self.names.iter().any(|name| name.word == word)
+            || self.functions.iter().any(|function| function.word == word)
+            || self.verdicts.iter().any(|(verdict, ..)| *verdict == word)
+    }
+}
+
+/// Whether `word` means something in any dialect.
+pub fn is_known_anywhere(word: &str) -> bool {
+    DROP.reserves(word) || SCHEDULER.reserves(word)
 }
 
 /// A function.
@@ -199,7 +279,8 @@ pub enum Function {
 }
 
 /// Every function; the type is that of its value, where arguments do not decide it.
-pub const FUNCTIONS: [Entry<Function>; 8] = [
+/// Those of drop policies alone come last.
+static FUNCTIONS: [Entry<Function>; 8] = [
     entry(
         Function::Min,
         "min",
@@ -251,7 +332,7 @@ pub const FUNCTIONS: [Entry<Function>; 8] = [
 ];
 
 /// Every verdict.
-pub const VERDICTS: [(&str, Verdict, &str); 6] = [
+pub static VERDICTS: [(&str, Verdict, &str); 6] = [
     (
         "accept",
         Verdict::Accept,
@@ -288,11 +369,3 @@ pub const VERDICTS: [(&str, Verdict, &str); 6] = [
 pub const KEYWORDS: [&str; 10] = [
     "if", "else", "and", "or", "not", "true", "false", "queue", "vc", "state",
 ];
-
-/// Whether `word` means something in the language, so that no parameter or state can have this name.
-pub fn is_reserved(word: &str) -> bool {
-    KEYWORDS.contains(&word)
-        || DROP_NAMES.iter().any(|name| name.word == word)
-        || FUNCTIONS.iter().any(|function| function.word == word)
-        || VERDICTS.iter().any(|(verdict, ..)| *verdict == word)
-}

@@ -16,10 +16,10 @@
 //! inside parentheses and behind an operator, `and`, `or`, `not` or `,`.
 
 use super::lex::{Placed, Token, tokens};
-use super::names::{DROP_NAMES, FUNCTIONS, Function, Known, VERDICTS, is_reserved};
+use super::names::{DROP, Dialect, Function, Known, SCHEDULER, is_known_anywhere};
 use super::{
     Constant, DEEPEST, Expression, Kind, MOST_CHARACTERS, MOST_LOCALS, MOST_STATES, MOST_STEPS,
-    Operator, Owner, Program, State, Statement, Target, Type, Uses,
+    Operator, Owner, Program, Ranking, SchedulerText, State, Statement, Target, Type, Uses,
 };
 use crate::notation::words::{list, meant};
 
@@ -42,18 +42,65 @@ pub type Parameters<'p> = [(&'p str, Type)];
 /// # Errors
 /// The first mistake.
 pub fn statements(text: &str, parameters: &Parameters<'_>) -> Result<Program, Mistake> {
+    let (parser, body) = all_statements(|| {
+        let mut parser = Parser::new(text, parameters, &DROP)?;
+        parser.declare_states()?;
+        Ok(parser)
+    })?;
+    parser.finish(body)
+}
+
+/// The parser behind its last statement, and the statements from where `begin` leaves it.
+fn all_statements<'t>(
+    begin: impl Fn() -> Result<Parser<'t>, Mistake>,
+) -> Result<(Parser<'t>, Vec<Statement>), Mistake> {
     let mut wider = Vec::new();
     loop {
-        let mut parser = Parser::new(text, parameters)?;
+        let mut parser = begin()?;
         parser.wider.clone_from(&wider);
-        parser.declare_states()?;
         let body = parser.block(None)?;
         if parser.wider == wider {
-            return parser.finish(body);
+            return Ok((parser, body));
         }
         // A local name is as wide as its widest assignment, also where it is read before that.
         wider = parser.wider;
     }
+}
+
+/// The texts of a scheduler.
+#[derive(Clone, Copy, Debug)]
+pub struct SchedulerTexts<'t> {
+    /// Names of state.
+    pub state: &'t str,
+    /// Statements for a VC that begins to wait.
+    pub arrive: &'t str,
+    /// Statements for a VC after one of its cells was taken.
+    pub served: &'t str,
+    /// The expression whose smallest value goes first.
+    pub rank: &'t str,
+}
+
+/// The scheduler that `texts` state.
+///
+/// # Errors
+/// The first mistake, and the text that has it.
+pub fn scheduler<'t>(
+    texts: &SchedulerTexts<'t>,
+    parameters: &'t Parameters<'t>,
+) -> Result<Ranking, (SchedulerText, Mistake)> {
+    let states = Parser::only_states(texts.state, parameters);
+    let states = states.map_err(|mistake| (SchedulerText::State, mistake))?;
+    let (arrive, parser) =
+        behind(&states, texts.arrive).map_err(|mistake| (SchedulerText::Arrive, mistake))?;
+    let (served, parser) =
+        behind(&parser, texts.served).map_err(|mistake| (SchedulerText::Served, mistake))?;
+    let parser = parser.then(texts.rank);
+    let rank = parser.and_then(Parser::rank);
+    Ok(Ranking {
+        arrive,
+        served,
+        rank: rank.map_err(|mistake| (SchedulerText::Rank, mistake))?,
+    })
 }
 
 /// The drop policy that refuses where the expression `text` is true.
@@ -61,19 +108,9 @@ pub fn statements(text: &str, parameters: &Parameters<'_>) -> Result<Program, Mi
 /// # Errors
 /// The first mistake.
 pub fn refuses_if(text: &str, parameters: &Parameters<'_>) -> Result<Program, Mistake> {
-    let mut parser = Parser::new(text, parameters)?;
-    // One expression: it may be broken anywhere.
-    parser.tokens.retain(|t| t.token != Token::Separator);
+    let mut parser = Parser::new(text, parameters, &DROP)?;
     let at = parser.here().from;
-    let condition = parser.condition()?;
-    let rest = parser.here();
-    if rest.token != Token::Nothing {
-        let found = parser.show(rest);
-        return Err(mistake(
-            rest.from,
-            format!("expected an operator or the end, not {found}"),
-        ));
-    }
+    let condition = parser.alone(Parser::condition)?;
     parser.count_step(at)?;
     let refuse = parser.verdict(super::Verdict::Refuse, at)?;
     let body = vec![Statement::If {
@@ -82,6 +119,12 @@ pub fn refuses_if(text: &str, parameters: &Parameters<'_>) -> Result<Program, Mi
         otherwise: Vec::new(),
     }];
     parser.finish(body)
+}
+
+/// The program of `text`, which follows what `before` has parsed, and the parser behind it.
+fn behind<'t>(before: &Parser<'t>, text: &'t str) -> Result<(Program, Parser<'t>), Mistake> {
+    let (parser, body) = all_statements(|| before.then(text))?;
+    Ok((parser.finish(body)?, parser))
 }
 
 fn mistake(at: u32, message: impl Into<String>) -> Mistake {
@@ -97,6 +140,7 @@ struct Parser<'t> {
     tokens: Vec<Placed<'t>>,
     next: usize,
     parameters: &'t Parameters<'t>,
+    dialect: &'static Dialect,
     used_parameters: Vec<bool>,
     states: Vec<State>,
     locals: Vec<(String, Type)>,
@@ -113,7 +157,11 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str, parameters: &'t Parameters<'t>) -> Result<Parser<'t>, Mistake> {
+    fn new(
+        text: &'t str,
+        parameters: &'t Parameters<'t>,
+        dialect: &'static Dialect,
+    ) -> Result<Parser<'t>, Mistake> {
         if let Some((at, _)) = text.char_indices().nth(MOST_CHARACTERS) {
             let message = format!("is longer than {MOST_CHARACTERS} characters");
             return Err(mistake(at as u32, message));
@@ -123,6 +171,7 @@ impl<'t> Parser<'t> {
             tokens: tokens(text).map_err(|(at, message)| mistake(at, message))?,
             next: 0,
             parameters,
+            dialect,
             used_parameters: vec![false; parameters.len()],
             states: Vec::new(),
             locals: Vec::new(),
@@ -136,7 +185,60 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn finish(self, body: Vec<Statement>) -> Result<Program, Mistake> {
+    /// A parser of a scheduler behind `text`, which has nothing but states.
+    fn only_states(text: &'t str, parameters: &'t Parameters<'t>) -> Result<Parser<'t>, Mistake> {
+        let mut parser = Parser::new(text, parameters, &SCHEDULER)?;
+        parser.declare_states()?;
+        let found = parser.here();
+        if found.token != Token::Nothing {
+            let found_words = parser.show(found);
+            let message = format!("expected `queue state` or `vc state`, not {found_words}");
+            return Err(mistake(found.from, message));
+        }
+        Ok(parser)
+    }
+
+    /// A parser of `text`, which follows this one with the same states and parameters. Steps are
+    /// counted together.
+    fn then(&self, text: &'t str) -> Result<Parser<'t>, Mistake> {
+        let mut parser = Parser::new(text, self.parameters, self.dialect)?;
+        parser.states.clone_from(&self.states);
+        parser.used_parameters.clone_from(&self.used_parameters);
+        parser.steps = self.steps;
+        Ok(parser)
+    }
+
+    /// The whole text as what `inner` parses. It may be broken anywhere.
+    fn alone(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<Expression, Mistake>,
+    ) -> Result<Expression, Mistake> {
+        self.tokens.retain(|t| t.token != Token::Separator);
+        let found = inner(self)?;
+        let rest = self.here();
+        if rest.token != Token::Nothing {
+            let shown = self.show(rest);
+            let message = format!("expected an operator or the end, not {shown}");
+            return Err(mistake(rest.from, message));
+        }
+        Ok(found)
+    }
+
+    /// The whole text as a number, which becomes the first local name.
+    fn rank(mut self) -> Result<Program, Mistake> {
+        let value = self.alone(Parser::expression)?;
+        if value.of_type == Type::Bool {
+            return Err(mistake(value.at, "a rank is a number, not a truth value"));
+        }
+        self.locals.push(("rank".to_string(), value.of_type));
+        self.used_locals.push(true);
+        self.finish(vec![Statement::Assign {
+            target: Target::Local(0),
+            value,
+        }])
+    }
+
+    fn finish(&self, body: Vec<Statement>) -> Result<Program, Mistake> {
         if let Some(unused) = self.used_locals.iter().position(|used| !used) {
             let name = &self.locals[unused].0;
             return Err(Mistake {
@@ -149,10 +251,10 @@ impl<'t> Parser<'t> {
         let unused = parameters.filter(|(_, used)| !**used);
         Ok(Program {
             unused_parameters: unused.map(|((name, _), _)| name.to_string()).collect(),
-            states: self.states,
-            locals: self.locals,
+            states: self.states.clone(),
+            locals: self.locals.clone(),
             body,
-            uses: self.uses,
+            uses: self.uses.clone(),
             steps: self.steps,
         })
     }
@@ -298,7 +400,7 @@ impl<'t> Parser<'t> {
             ));
         };
         let is_parameter = self.parameters.iter().any(|(name, _)| *name == word);
-        let taken_by = if is_reserved(word) {
+        let taken_by = if self.dialect.reserves(word) {
             Some("the language")
         } else if is_parameter {
             Some("a parameter")
@@ -369,7 +471,8 @@ impl<'t> Parser<'t> {
         if word == "if" {
             return self.choice();
         }
-        let statement = match VERDICTS.iter().find(|(verdict, ..)| *verdict == word) {
+        let mut verdicts = self.dialect.verdicts.iter();
+        let statement = match verdicts.find(|(verdict, ..)| *verdict == word) {
             Some(&(_, verdict, _)) => self.verdict(verdict, found.from)?,
             None => self.assignment(word, found.from)?,
         };
@@ -424,7 +527,8 @@ impl<'t> Parser<'t> {
         if found.token != Token::Assign {
             let ends = [Token::Separator, Token::Nothing, Token::End].contains(&found.token);
             let found_words = self.show(found);
-            let words = VERDICTS.iter().map(|(word, ..)| *word).chain(["if"]);
+            let verdicts = self.dialect.verdicts.iter().map(|(word, ..)| *word);
+            let words = verdicts.chain(["if"]);
             return Err(Mistake {
                 at: if ends { at } else { found.from },
                 message: if ends {
@@ -436,7 +540,7 @@ impl<'t> Parser<'t> {
             });
         }
         self.next += 1;
-        if is_reserved(name) {
+        if self.dialect.reserves(name) {
             return Err(mistake(
                 at,
                 format!("`{name}` is a name of the language and cannot be assigned"),
@@ -664,10 +768,13 @@ impl<'t> Parser<'t> {
     }
 
     fn named(&mut self, word: &'t str, at: u32) -> Result<Expression, Mistake> {
-        if let Some(function) = FUNCTIONS.iter().find(|function| function.word == word) {
+        let Dialect {
+            names, functions, ..
+        } = self.dialect;
+        if let Some(function) = functions.iter().find(|function| function.word == word) {
             return self.call(function.of, word, at);
         }
-        if let Some(name) = DROP_NAMES.iter().find(|name| name.word == word) {
+        if let Some(name) = names.iter().find(|name| name.word == word) {
             if !self.uses.knows(name.of) {
                 self.uses.known.push(name.of);
             }
@@ -696,8 +803,11 @@ impl<'t> Parser<'t> {
                 "if" | "else" | "queue" | "vc" | "state" | "and" | "or" => {
                     format!("expected a number or a name, not `{word}`")
                 }
-                _ if VERDICTS.iter().any(|(verdict, ..)| *verdict == word) => {
+                _ if self.dialect.reserves(word) => {
                     format!("`{word}` is a verdict and stands alone")
+                }
+                _ if is_known_anywhere(word) => {
+                    format!("`{word}` does not exist in {}", self.dialect.of)
                 }
                 _ => format!("unknown name `{word}`"),
             },
@@ -707,8 +817,8 @@ impl<'t> Parser<'t> {
 
     /// Every name that has a value.
     fn all_names(&self) -> impl Iterator<Item = &str> {
-        let known = DROP_NAMES.iter().map(|name| name.word);
-        let functions = FUNCTIONS.iter().map(|function| function.word);
+        let known = self.dialect.names.iter().map(|name| name.word);
+        let functions = self.dialect.functions.iter().map(|function| function.word);
         let parameters = self.parameters.iter().map(|(name, _)| *name);
         let states = self.states.iter().map(|state| state.name.as_str());
         let locals = self.locals.iter().map(|(name, _)| name.as_str());
@@ -848,10 +958,10 @@ fn numbers<const M: usize>(
     ))
 }
 
-/// Why `name` cannot name a parameter, if so.
-pub fn fault_of_parameter(name: &str) -> Option<String> {
+/// Why `name` cannot name a parameter in `dialect`, if so.
+pub fn fault_of_parameter(name: &str, dialect: &Dialect) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if is_reserved(name) {
+    if dialect.reserves(name) {
         Some("is a word of the language".into())
     } else if name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(fits) {
         Some("must consist of letters, digits and _, and not begin with a digit".into())

@@ -33,7 +33,7 @@ fn read(text: &str) -> Result<Program, Mistake> {
 
 fn code(text: &str, buffer: Option<u64>) -> Code {
     let program = read(text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
-    compile(&program, &surroundings(buffer))
+    compile(&[&program], &surroundings(buffer))
 }
 
 /// Runs `code` with every name that it reads at `value`.
@@ -47,7 +47,7 @@ fn answer(code: &mut Code, value: i128, drawn: &mut u64) -> Result<Verdict, Why>
         draws: Stream::new(1, 2, "q", "drop"),
         drawn,
     };
-    let (_, answer) = run(&code.ops, &mut code.registers, &mut outside);
+    let (_, answer) = run(&code.ops, 0, &mut code.registers, &mut outside);
     answer.map(|answer| compile::ANSWERS[usize::from(answer)])
 }
 

@@ -4,7 +4,7 @@ use super::component::{Component, Default, Parameter};
 use super::family::Family;
 use super::kind::{Choice, Kind};
 use crate::notation::units::QUANTITIES;
-use crate::program::names::{DROP_NAMES, Entry, FUNCTIONS, VERDICTS};
+use crate::program::names::{DROP, Dialect, Entry, SCHEDULER};
 use serde_json::{Value, json};
 
 /// The whole registry:
@@ -33,17 +33,18 @@ pub fn as_json() -> Value {
             .map(|u| json!({ "name": u.name, "also": u.also }));
         json!({ "quantity": quantity, "units": units.collect::<Vec<_>>() })
     });
-    let names = DROP_NAMES.iter().map(word);
-    let functions = FUNCTIONS.iter().map(word);
-    let verdicts = VERDICTS
-        .iter()
-        .map(|(word, _, help)| json!({ "word": word, "help": help }));
-    let programs = json!({
-        "names": names.collect::<Vec<_>>(),
-        "functions": functions.collect::<Vec<_>>(),
-        "verdicts": verdicts.collect::<Vec<_>>(),
-    });
+    let programs = json!({ "drop": words(&DROP), "scheduler": words(&SCHEDULER) });
     json!({ "families": families, "units": units, "programs": programs })
+}
+
+fn words(dialect: &Dialect) -> Value {
+    let verdicts = dialect.verdicts.iter();
+    let verdicts = verdicts.map(|(word, _, help)| json!({ "word": word, "help": help }));
+    json!({
+        "names": dialect.names.iter().map(word).collect::<Vec<_>>(),
+        "functions": dialect.functions.iter().map(word).collect::<Vec<_>>(),
+        "verdicts": verdicts.collect::<Vec<_>>(),
+    })
 }
 
 fn word<T>(entry: &Entry<T>) -> Value {

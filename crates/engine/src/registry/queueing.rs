@@ -561,4 +561,48 @@ pub(super) static SCHEDULER: &[Component] = &[
         ],
         ..PLAIN
     },
+    Component {
+        family: Family::Scheduler,
+        name: "program",
+        help: "A scheduler of your own: serves the VC with the smallest rank, an expression over the state of the VC and the port.",
+        formula: "the first waiting cell of the VC with the smallest `rank` goes first; among equal ranks the most urgent class, then the first VC",
+        limits: "Each choice computes the rank of every VC that waits, and a program has no loops. Guaranteed rates of VCs have no effect.",
+        parameters: &[
+            parameter(
+                "class",
+                CLASSES,
+                Derived("all classes, whose VCs the rank alone orders"),
+                "The class whose VCs it serves one by one. Strict priority decides between classes, and the other classes are served in order of arrival.",
+            ),
+            parameter(
+                "state",
+                Kind::Program,
+                Derived("none"),
+                "Names of state, such as \"queue state v = 0; vc state S = 0\": one value at the port, or one for each VC.",
+            ),
+            parameter(
+                "arrive",
+                Kind::Program,
+                Derived("none"),
+                "Statements that run when a VC begins to wait.",
+            ),
+            parameter(
+                "served",
+                Kind::Program,
+                Derived("none"),
+                "Statements that run for the VC that goes, after its cell has left the queue.",
+            ),
+            parameter(
+                "rank",
+                Kind::Program,
+                Required,
+                "Expression of the rank, such as \"S\": a number, without draws.",
+            ),
+        ],
+        own: Some(Own {
+            kind: Kind::Own,
+            help: "A parameter of the texts: a name with letters, digits and _. A decimal is exact; cells, times (ticks) and rates (bit/s) are integers. A scheduler has no buffer, so fractions of K are not allowed.",
+        }),
+        ..PLAIN
+    },
 ];

@@ -51,7 +51,7 @@ pub(super) static VC: &[Component] = &[Component {
             "weight",
             integer(1, 1_000_000),
             Integer(1),
-            "Relative share of the VC under a per-vc scheduler.",
+            "Relative share of the VC under a `per-vc` scheduler. A `program` that schedules can read it.",
         ),
         parameter(
             "guarantee",

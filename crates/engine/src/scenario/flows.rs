@@ -187,7 +187,9 @@ impl<'a> Flows<'a> {
             };
             for link in path {
                 let at = &self.things.links[link];
-                let serves = self.scheduler(at).is_some_and(|s| s.serves_vcs_of(class));
+                let serves = self
+                    .scheduler(at)
+                    .is_some_and(|s| s.guarantees_vcs_of(class));
                 let Some(rate) = self.link_rate(link).filter(|_| serves) else {
                     continue;
                 };

@@ -48,7 +48,7 @@ pub use model::*;
 pub(crate) use probes::MOST_POINTS;
 pub use problem::{Place, Problem};
 pub(crate) use program::shown;
-pub use program::{Asked, ProgramPolicy, WrittenPolicy};
+pub use program::{Asked, ProgramPolicy, ProgramScheduler, WrittenPolicy, WrittenScheduler};
 pub use read::{read_json, read_toml};
 pub use syntax::from_toml;
 pub(crate) use traffic::Emission;

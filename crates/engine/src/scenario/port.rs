@@ -2,7 +2,7 @@
 
 use super::abr::Feedback;
 use super::model::ProcessingUnit;
-use super::program::ProgramPolicy;
+use super::program::{ProgramPolicy, ProgramScheduler};
 use crate::class::Class;
 use crate::program::Verdict;
 use crate::program::names::Known;
@@ -229,6 +229,8 @@ pub enum Scheduler {
         /// Whether a turn is one cell or one frame.
         unit: ProcessingUnit,
     },
+    /// Program of the scenario (`port::sched::program`).
+    Program(ProgramScheduler),
 }
 
 /// The scheduler that applies at a port: the link's own, else the scheduler of the switch it
@@ -343,22 +345,41 @@ impl Scheduler {
             Scheduler::GuaranteedRate { class, .. } | Scheduler::PerVc { class, .. } => {
                 Some(*class)
             }
+            Scheduler::Program(scheduler) => scheduler.written.class,
         }
     }
 
-    /// Whether the scheduler serves the VCs of `class` one by one, by weights and guarantees.
+    /// Whether the scheduler serves the VCs of `class` one by one.
     pub(crate) fn serves_vcs_of(&self, class: Class) -> bool {
         match self {
             Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate { .. } => false,
             Scheduler::PerVc { class: served, .. } => *served == class,
+            Scheduler::Program(scheduler) => scheduler.written.class.is_none_or(|c| c == class),
         }
+    }
+
+    /// Whether the weights of VCs of `class` have an effect.
+    pub(crate) fn weighs_vcs_of(&self, class: Class) -> bool {
+        let reads_weights = match self {
+            Scheduler::Program(scheduler) => scheduler.ranking.knows(Known::Weight),
+            _ => true,
+        };
+        reads_weights && self.serves_vcs_of(class)
+    }
+
+    /// Whether the scheduler keeps guaranteed rates of VCs of `class`.
+    pub(crate) fn guarantees_vcs_of(&self, class: Class) -> bool {
+        matches!(self, Scheduler::PerVc { .. }) && self.serves_vcs_of(class)
     }
 
     /// Whether the scheduler has a credit that probes can record.
     pub(crate) fn has_credit(&self) -> bool {
         match self {
             Scheduler::GuaranteedRate { .. } => true,
-            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::PerVc { .. } => false,
+            Scheduler::Fifo
+            | Scheduler::StrictPriority
+            | Scheduler::PerVc { .. }
+            | Scheduler::Program(_) => false,
         }
     }
 }

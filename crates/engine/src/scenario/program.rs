@@ -1,9 +1,10 @@
-//! Drop policies that a scenario states as a program.
+//! Drop policies and schedulers that a scenario states as programs.
 
 use super::port::Threshold;
+use crate::class::Class;
 use crate::notation::show::{show_cells, show_duration, show_rate, show_ratio};
-use crate::program::parse::{self, Mistake};
-use crate::program::{Program, Type, Value};
+use crate::program::parse::{self, Mistake, SchedulerTexts};
+use crate::program::{Program, Ranking, SchedulerText, Type, Value};
 use crate::units::BitRate;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -77,16 +78,20 @@ impl WrittenPolicy {
     /// # Errors
     /// The first mistake.
     pub fn read(&self) -> Result<Program, Mistake> {
-        let parameters: Vec<(&str, Type)> = self
-            .parameters
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.of_type()))
-            .collect();
+        let parameters = types(&self.parameters);
         match &self.program {
             Some(text) => parse::statements(text, &parameters),
             None => parse::refuses_if(self.text(), &parameters),
         }
     }
+}
+
+/// Names and types of parameters.
+fn types(parameters: &BTreeMap<String, Value>) -> Vec<(&str, Type)> {
+    let parameters = parameters.iter();
+    parameters
+        .map(|(name, value)| (name.as_str(), value.of_type()))
+        .collect()
 }
 
 impl From<ProgramPolicy> for WrittenPolicy {
@@ -102,6 +107,85 @@ impl TryFrom<WrittenPolicy> for ProgramPolicy {
         let program = written.read().map_err(|mistake| mistake.message)?;
         Ok(ProgramPolicy {
             program: Arc::new(program),
+            written,
+        })
+    }
+}
+
+/// A scheduler as a program with its parameters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "WrittenScheduler", try_from = "WrittenScheduler")]
+pub struct ProgramScheduler {
+    /// As written.
+    pub written: WrittenScheduler,
+    /// What it says.
+    pub ranking: Arc<Ranking>,
+}
+
+impl PartialEq for ProgramScheduler {
+    fn eq(&self, other: &ProgramScheduler) -> bool {
+        self.written == other.written
+    }
+}
+
+/// The fields of a scheduler that is a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WrittenScheduler {
+    /// The class whose VCs it serves. Absent: all classes.
+    pub class: Option<Class>,
+    /// Names of state.
+    pub state: Option<String>,
+    /// Statements for a VC that begins to wait.
+    pub arrive: Option<String>,
+    /// Statements for a VC after one of its cells was taken.
+    pub served: Option<String>,
+    /// The expression whose smallest value goes first.
+    pub rank: String,
+    /// Parameters by name.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, Value>,
+}
+
+impl WrittenScheduler {
+    /// One of its texts; empty if it is absent.
+    pub fn text(&self, which: SchedulerText) -> &str {
+        let text = match which {
+            SchedulerText::State => &self.state,
+            SchedulerText::Arrive => &self.arrive,
+            SchedulerText::Served => &self.served,
+            SchedulerText::Rank => return &self.rank,
+        };
+        text.as_deref().unwrap_or_default()
+    }
+
+    /// Reads the texts.
+    ///
+    /// # Errors
+    /// The first mistake, and the text that has it.
+    pub fn read(&self) -> Result<Ranking, (SchedulerText, Mistake)> {
+        let texts = SchedulerTexts {
+            state: self.text(SchedulerText::State),
+            arrive: self.text(SchedulerText::Arrive),
+            served: self.text(SchedulerText::Served),
+            rank: &self.rank,
+        };
+        parse::scheduler(&texts, &types(&self.parameters))
+    }
+}
+
+impl From<ProgramScheduler> for WrittenScheduler {
+    fn from(scheduler: ProgramScheduler) -> WrittenScheduler {
+        scheduler.written
+    }
+}
+
+impl TryFrom<WrittenScheduler> for ProgramScheduler {
+    type Error = String;
+
+    fn try_from(written: WrittenScheduler) -> Result<ProgramScheduler, String> {
+        let ranking = written.read().map_err(|(_, mistake)| mistake.message)?;
+        Ok(ProgramScheduler {
+            ranking: Arc::new(ranking),
             written,
         })
     }

@@ -35,7 +35,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
                     class.name(),
                     at.name
                 ),
-                "another drop policy, or a scheduler other than per-vc for this class".to_string(),
+                "another drop policy, or a scheduler other than per-vc or program for this class".to_string(),
             );
         }
     }

@@ -3,15 +3,16 @@
 //! Each rule applies to every component of its family that has the fields. `expand`, `flows` and
 //! `probes` hold the rules between components.
 
-use super::program::{Asked, WrittenPolicy};
+use super::program::{Asked, WrittenPolicy, WrittenScheduler};
 use super::record::{Record, complete, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
-use crate::program::names::{Known, VERDICTS};
+use crate::program::names::{DROP, Dialect, Known, SCHEDULER, VERDICTS};
 use crate::program::parse::fault_of_parameter;
-use crate::program::{MOST_PARAMETERS, Program, Verdict};
+use crate::program::{self, MOST_PARAMETERS, Program, Verdict};
 use crate::registry::{Component, Family, Kind};
 use crate::units::{BitRate, Ratio, Span};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Checks the rules of `component` that apply to the fields in `record`.
@@ -29,7 +30,12 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         Family::Drop => {
             weights(record, path, report);
             if component.own.is_some() {
-                program(component, record, path, report);
+                policy(component, record, path, report);
+            }
+        }
+        Family::Scheduler => {
+            if component.own.is_some() {
+                scheduler(component, record, path, report);
             }
         }
         Family::Traffic => {
@@ -46,12 +52,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         Family::Feedback => feedback(record, path, report),
         Family::Processing => spread(record, path, report),
         Family::Probe => sampling(record, path, report),
-        Family::Measure
-        | Family::Ensemble
-        | Family::Switch
-        | Family::Link
-        | Family::Police
-        | Family::Scheduler => {}
+        Family::Measure | Family::Ensemble | Family::Switch | Family::Link | Family::Police => {}
     }
 }
 
@@ -343,21 +344,98 @@ fn pause(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// A program must have one text without mistakes, whose parameters are all used.
-fn program(component: &Component, record: &Record, path: &str, report: &mut Report) {
+/// Whether the parameters of a program are possible in `dialect`.
+fn has_parameters(
+    component: &Component,
+    dialect: &Dialect,
+    record: &Record,
+    path: &str,
+    report: &mut Report,
+) -> bool {
     let is_own = |name: &&String| {
         component.parameter(name).is_none() && component.family.tag() != Some(name.as_str())
     };
     let own: Vec<&String> = record.keys().filter(is_own).collect();
     for name in &own {
-        if let Some(fault) = fault_of_parameter(name) {
+        if let Some(fault) = fault_of_parameter(name, dialect) {
             report.add(&join(path, name), fault, "a name of your own", None);
-            return;
+            return false;
         }
     }
     if own.len() > MOST_PARAMETERS {
         let message = format!("has {} parameters", own.len());
         report.add(path, message, format!("at most {MOST_PARAMETERS}"), None);
+        return false;
+    }
+    true
+}
+
+/// The fields of `record` without the name of its component, beside which stand parameters of any
+/// name.
+fn untagged<T: DeserializeOwned>(component: &Component, record: &Record) -> Option<T> {
+    let mut fields = record.clone();
+    fields.retain(|field, _| component.family.tag() != Some(field.as_str()));
+    complete(&Value::Object(fields))
+}
+
+/// Reports parameters of a program that it does not use.
+fn unused_parameters(
+    component: &Component,
+    unused: &[String],
+    what: &str,
+    path: &str,
+    report: &mut Report,
+) {
+    for name in unused {
+        let fields = component.parameters.iter().map(|p| p.name);
+        let suggestion = report.suggest(name, fields);
+        let allowed = format!(
+            "the fields of `{}`, and names that its {what}",
+            component.name
+        );
+        report.add(
+            &join(path, name),
+            "is a parameter that the program does not use",
+            allowed,
+            suggestion,
+        );
+    }
+}
+
+/// A scheduler must have texts without mistakes, whose parameters are all used.
+fn scheduler(component: &Component, record: &Record, path: &str, report: &mut Report) {
+    if !has_parameters(component, &SCHEDULER, record, path, report) {
+        return;
+    }
+    let Some(written) = untagged::<WrittenScheduler>(component, record) else {
+        return;
+    };
+    for (name, value) in &written.parameters {
+        if let program::Value::Fraction(_) = value {
+            report.add(
+                &join(path, name),
+                "is a fraction of a buffer, but a scheduler has none",
+                "a number, cells, a time or a rate",
+                None,
+            );
+            return;
+        }
+    }
+    match written.read() {
+        Ok(ranking) => {
+            let unused = &ranking.rank.unused_parameters;
+            unused_parameters(component, unused, "texts use", path, report);
+        }
+        Err((which, mistake)) => {
+            let at = join(path, which.field());
+            report.add_mistake(&at, written.text(which), mistake);
+        }
+    }
+}
+
+/// A program must have one text without mistakes, whose parameters are all used.
+fn policy(component: &Component, record: &Record, path: &str, report: &mut Report) {
+    if !has_parameters(component, &DROP, record, path, report) {
         return;
     }
     if excludes(record, path, "program", "refuse", report) {
@@ -368,10 +446,7 @@ fn program(component: &Component, record: &Record, path: &str, report: &mut Repo
         report.add(&join(path, "refuse"), "is missing", allowed, None);
         return;
     }
-    // Without its tag, which would be taken for a parameter.
-    let mut fields = record.clone();
-    fields.retain(|field, _| component.family.tag() != Some(field.as_str()));
-    let Some(written) = complete::<WrittenPolicy>(&Value::Object(fields)) else {
+    let Some(written) = untagged::<WrittenPolicy>(component, record) else {
         return;
     };
     let field = if written.program.is_some() {
@@ -384,20 +459,13 @@ fn program(component: &Component, record: &Record, path: &str, report: &mut Repo
         Ok(program) => program,
         Err(mistake) => return report.add_mistake(&at, written.text(), mistake),
     };
-    for name in &program.unused_parameters {
-        let fields = component.parameters.iter().map(|p| p.name);
-        let suggestion = report.suggest(name, fields);
-        let allowed = format!(
-            "the fields of `{}`, and names that its text uses",
-            component.name
-        );
-        report.add(
-            &join(path, name),
-            "is a parameter that the program does not use",
-            allowed,
-            suggestion,
-        );
-    }
+    unused_parameters(
+        component,
+        &program.unused_parameters,
+        "text uses",
+        path,
+        report,
+    );
     if written.asked == Asked::Frames {
         frames_asked(&program, &written, &at, path, report);
     }

@@ -74,7 +74,7 @@ fn is_same_cell(a: Cell, b: Cell) -> bool {
 }
 
 /// Whether cells can wait at the port of `link` (model section 6).
-fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
+pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     use crate::scenario::ProcessingKind;
     let input = match topology.inputs[link][..] {
         [] => return false,

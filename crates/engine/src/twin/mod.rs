@@ -17,6 +17,7 @@ mod nic;
 mod port;
 mod processing;
 mod program;
+mod ranking;
 mod reassembly;
 mod setup;
 mod source;
@@ -31,7 +32,7 @@ use crate::port::drop::{DropRule, Policy};
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario, TieOrder};
-use crate::stop::{Overdue, Stop};
+use crate::stop::{FailedProgram, Overdue, Stop};
 use crate::tally::{DropCounts, DropReason, FlowTally, LinkDrops, Tally, digest};
 use crate::units::{BitRate, Span, Time};
 use abr::{Meter, PacedQueue};
@@ -429,10 +430,23 @@ impl<'a> Twin<'a> {
                 self.count(cell.flow).cells_sent += 1;
                 self.send_next_of_nic(link);
             }
-            Some(port) => match port.departure(self.now, class) {
-                Some(next) => self.transmit(link, next),
-                None => self.lines[link].end_busy_period(),
-            },
+            Some(port) => {
+                let next = port.departure(self.now, class);
+                self.note_failure(link);
+                match next {
+                    Some(next) => self.transmit(link, next),
+                    None => self.lines[link].end_busy_period(),
+                }
+            }
+        }
+    }
+
+    /// Records what has failed in the program that schedules at the port of `link`.
+    fn note_failure(&mut self, link: usize) {
+        if let Some((text, failure)) = self.ports[link].as_ref().and_then(|port| port.failed) {
+            let program = FailedProgram::Scheduler(text);
+            self.stopped
+                .get_or_insert(Stop::Program(link, program, failure));
         }
     }
 
@@ -464,6 +478,7 @@ impl<'a> Twin<'a> {
         self.passes(link, cell);
         let port = self.ports[link].as_mut().expect("a port");
         let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class);
+        self.note_failure(link);
         self.count(cell.flow).cells_tagged += u64::from(tags);
         let tagged = cell.tagged || tags;
         match verdict {
@@ -472,9 +487,9 @@ impl<'a> Twin<'a> {
             Verdict::Dropped(reason) => self.count_drop(&cell, link, reason),
             Verdict::Overdue => self.is_overdue(Overdue::Queue(link)),
             Verdict::Failed(failure) => {
-                let class = Class::ALL[class];
+                let program = FailedProgram::Drop(Class::ALL[class]);
                 self.stopped
-                    .get_or_insert(Stop::Program(link, class, failure));
+                    .get_or_insert(Stop::Program(link, program, failure));
             }
         }
         for other in pushed_out {

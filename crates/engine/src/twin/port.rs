@@ -1,7 +1,9 @@
 //! The output port of a switch: acceptance, class queues, service (model section 6).
 
 use super::Cell;
+use super::finish::can_queue;
 use super::program::policy_of;
+use super::ranking::{Failed, Ranker, Waiting};
 use crate::flow::FlowId;
 use crate::port::drop::{Arriving, Decision, DropRule, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
@@ -9,7 +11,7 @@ use crate::port::sched::{ClassOrder, FlowShare, Scheduler};
 use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
-use crate::scenario::{Class, RestOfFrame, Scenario};
+use crate::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
 use crate::tally::{CLASSES, DropReason, PortTally};
 use crate::units::{BitRate, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -64,12 +66,17 @@ struct ClassQueue {
     policy: Box<dyn DropRule>,
     draws: Stream,
     rest_of_frame: RestOfFrame,
-    /// Waiting cells, each with the number of its arrival at the port.
+    /// Waiting cells, each with its number among all that the port has accepted.
     cells: VecDeque<(u64, Cell)>,
 }
 
 pub(super) struct Port {
+    /// Decides between classes, and between VCs unless `ranker` does.
     scheduler: Scheduler,
+    /// The program of a scheduler that is one.
+    ranker: Option<Ranker>,
+    /// What failed first in that program.
+    pub(super) failed: Option<Failed>,
     queues: Vec<ClassQueue>,
     /// Maximum number of waiting cells that can leave before [`Time::LATEST`].
     most_waiting: u64,
@@ -79,7 +86,6 @@ pub(super) struct Port {
     busy: bool,
     /// End of the last transmission, if the port is idle.
     idle_since: Time,
-    arrivals: u64,
     /// Number of transmissions begun.
     sent: u64,
     /// By flow: the frame of the latest cell, and its state.
@@ -125,8 +131,19 @@ impl Port {
                 cells: VecDeque::new(),
             }
         });
+        let (ranker, spec) = match spec {
+            Spec::Program(program) => {
+                // Where no cell ever waits, at most for no time, no text runs.
+                let runs = can_queue(scenario, topology, link);
+                let ranker = runs.then(|| Ranker::new(program, cell_time, &shares));
+                (ranker, &Spec::StrictPriority)
+            }
+            other => (None, other),
+        };
         Port {
             scheduler: Scheduler::new(spec, scenario.links[link].rate, &shares),
+            ranker,
+            failed: None,
             queues: queues.into(),
             most_waiting: {
                 let end = Time::ZERO + scenario.duration;
@@ -136,7 +153,6 @@ impl Port {
             rate: scenario.links[link].rate,
             busy: false,
             idle_since: Time::ZERO,
-            arrivals: 0,
             sent: 0,
             latest: HashMap::new(),
             measured: {
@@ -162,7 +178,6 @@ impl Port {
         if self.measures(now) {
             self.tally.measured.classes[class].arrived += 1;
         }
-        self.arrivals += 1;
         let (mut pushed_out, mut tags) = (Vec::new(), false);
         let x = self.queues[class].cells.len() as u64;
         let verdict = match self.accepts(now, &cell, class) {
@@ -190,11 +205,15 @@ impl Port {
                 pushed_out = self.push_out(now, class, taken.pushes_out);
                 let tagged = cell.tagged || tags;
                 let cell = Cell { tagged, ..cell };
-                self.queues[class].cells.push_back((self.arrivals, cell));
+                let number = self.tally.accepted + 1;
+                self.queues[class].cells.push_back((number, cell));
                 let local = self.local(cell.flow);
-                match self.scheduler.class_order(class) {
-                    ClassOrder::InOrder => {}
-                    ClassOrder::PerVc(s) => s.on_arrival(local, 1, self.sent),
+                if let Some(of_class) = self.ranker.as_ref().map(Ranker::class) {
+                    if of_class.is_none_or(|c| c as usize == class) {
+                        self.begins_to_wait(now, local);
+                    }
+                } else if let ClassOrder::PerVc(s) = self.scheduler.class_order(class) {
+                    s.on_arrival(local, 1, self.sent);
                 }
                 Verdict::Waits
             }
@@ -345,7 +364,7 @@ impl Port {
         self.count_waiting_until(now);
         self.tally.classes[class].sent += 1;
         self.tally.measured.sent += u64::from(self.measures(now));
-        let next = self.take_next();
+        let next = self.take_next(now);
         self.busy = next.is_some();
         if !self.busy {
             self.idle_since = now;
@@ -355,7 +374,7 @@ impl Port {
         next
     }
 
-    fn take_next(&mut self) -> Option<Cell> {
+    fn take_next(&mut self, now: Time) -> Option<Cell> {
         let mut waiting = [0; CLASSES];
         for (count, queue) in waiting.iter_mut().zip(&self.queues) {
             *count = queue.cells.len() as u64;
@@ -363,9 +382,15 @@ impl Port {
         if waiting == [0; CLASSES] {
             return None;
         }
+        if let Some(of_class) = self.ranker.as_ref().map(Ranker::class) {
+            let urgent = (0..CLASSES).find(|&class| waiting[class] > 0)?;
+            if of_class.is_none_or(|class| class as usize == urgent) {
+                return self.take_by_rank(now, of_class.map(|_| urgent));
+            }
+        }
         let queues = &self.queues;
         let oldest = |class: usize| queues[class].cells[0].0;
-        let class = self.scheduler.pick(&waiting, oldest)?;
+        let class = self.scheduler.pick(now, &waiting, oldest)?;
         let cells = &mut self.queues[class].cells;
         let (_, cell) = match self.scheduler.class_order(class) {
             ClassOrder::InOrder => cells.pop_front()?,
@@ -377,8 +402,64 @@ impl Port {
                 s.taken(1, taken.1.eom, self.sent + 1);
                 taken
             }
+            ClassOrder::Program(_) => unreachable!("the ranker decides"),
         };
         Some(cell)
+    }
+
+    /// Takes the first cell of the VC that the program chooses, from `class` or from all.
+    fn take_by_rank(&mut self, now: Time, class: Option<usize>) -> Option<Cell> {
+        let mut candidates = Vec::new();
+        for index in 0..CLASSES {
+            for local in 0..self.flows.len() {
+                let flow = self.flows[local];
+                let mut cells = self.queues[index].cells.iter();
+                let waits = cells.any(|(_, c)| c.flow == flow);
+                if waits && class.is_none_or(|class| class == index) {
+                    candidates.push(self.waiting_vc(local));
+                }
+            }
+        }
+        let chosen = self.ranker.as_mut()?.choose(now, &candidates);
+        let local = match chosen {
+            Ok(local) => local,
+            Err(failed) => {
+                self.failed.get_or_insert(failed);
+                return None;
+            }
+        };
+        let flow = self.flows[local];
+        let mut queues = self.queues.iter_mut();
+        let cell = queues.find_map(|queue| {
+            let first = queue.cells.iter().position(|(_, c)| c.flow == flow)?;
+            queue.cells.remove(first)
+        });
+        let vc = self.waiting_vc(local);
+        let ran = self.ranker.as_mut()?.served(now, vc);
+        self.failed = self.failed.or(ran.err());
+        cell.map(|(_, cell)| cell)
+    }
+
+    /// Runs the program's text for a VC, one of whose cells has joined the queue, if it is alone.
+    fn begins_to_wait(&mut self, now: Time, local: usize) {
+        let vc = self.waiting_vc(local);
+        if let Some(ranker) = self.ranker.as_mut().filter(|_| vc.cells == 1) {
+            let ran = ranker.arrive(now, vc);
+            self.failed = self.failed.or(ran.err());
+        }
+    }
+
+    /// What a program sees of a VC.
+    fn waiting_vc(&self, local: usize) -> Waiting {
+        let flow = self.flows[local];
+        let queues = self.queues.iter().flat_map(|queue| &queue.cells);
+        let numbers = queues.filter(|(_, c)| c.flow == flow).map(|&(n, _)| n);
+        let (first, cells) = (numbers.clone().next(), numbers.count() as u64);
+        Waiting {
+            local,
+            arrival: first.unwrap_or(0),
+            cells,
+        }
     }
 
     /// All waiting cells.

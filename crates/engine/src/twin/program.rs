@@ -1,5 +1,6 @@
 //! A drop policy stated as a program, by walking its tree as the page has it
-//! (`docs/programs.md`). Nothing is compiled, and the arithmetic is its own.
+//! (`docs/programs.md`). Nothing is compiled, and the arithmetic is its own. `ranking` walks the
+//! texts of schedulers with it.
 
 use crate::port::drop::program::{decision, of_contract, promise, surroundings};
 use crate::port::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 
 /// A value.
 #[derive(Clone, Copy, Debug)]
-enum Value {
+pub(super) enum Value {
     Integer(i128),
     /// Numerator, and denominator above 0.
     Decimal(i128, i128),
@@ -31,22 +32,40 @@ enum Value {
 pub(super) struct Walker {
     policy: ProgramPolicy,
     needs: Needs,
-    surroundings: Surroundings,
     contracts: Vec<Option<ContractTerms>>,
     never_below: Option<u64>,
-    /// Values by the name's index, and by VC for those of a VC.
-    states: HashMap<(usize, Option<u32>), Value>,
-    drawn: u64,
+    state: State,
     failure: Option<Failure>,
 }
 
-/// One decision.
-struct Run<'w> {
-    walker: &'w mut Walker,
-    now: Time,
-    cell: &'w Arriving,
-    queue: &'w QueueView,
-    locals: HashMap<usize, Value>,
+/// State of a program, and the constants around it.
+pub(super) struct State {
+    surroundings: Surroundings,
+    /// Values by the name's index, and by VC for those of a VC.
+    values: HashMap<(usize, Option<u32>), Value>,
+    drawn: u64,
+}
+
+impl State {
+    pub(super) fn new(surroundings: Surroundings) -> State {
+        State {
+            surroundings,
+            values: HashMap::new(),
+            drawn: 0,
+        }
+    }
+}
+
+/// One run of a text.
+pub(super) struct Run<'w> {
+    pub(super) state: &'w mut State,
+    /// The VC.
+    pub(super) vc: u32,
+    /// Values of the names of the language, without K and `cell_time`.
+    pub(super) known: &'w dyn Fn(Known) -> i128,
+    /// Random numbers, if the text may draw.
+    pub(super) draws: Option<Stream>,
+    pub(super) locals: HashMap<usize, Value>,
 }
 
 impl Walker {
@@ -59,12 +78,10 @@ impl Walker {
     ) -> Walker {
         Walker {
             needs,
-            surroundings: surroundings(policy, buffer, contracts, cell_time),
             contracts: contracts.to_vec(),
             never_below: promise(policy, buffer),
-            states: HashMap::new(),
-            drawn: 0,
             failure: None,
+            state: State::new(surroundings(policy, buffer, contracts, cell_time)),
             policy: policy.clone(),
         }
     }
@@ -90,11 +107,24 @@ impl DropRule for Walker {
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
         let program = self.policy.program.clone();
         let (export_tag, never_below) = (self.policy.written.export_tag, self.never_below);
+        let terms = self.contracts[cell.vc as usize].as_ref();
+        let known = |name| match name {
+            Known::X => queue.waiting.into(),
+            Known::Y => queue.waiting_of_vc.into(),
+            Known::N => queue.active_vcs.into(),
+            Known::Clp => cell.tagged.into(),
+            Known::Begins => cell.begins.into(),
+            Known::Ends => cell.eom.into(),
+            Known::Lost => cell.lost.into(),
+            Known::Idle => cell.idle_cells.map_or(-1, i128::from),
+            Known::Now => now.0.into(),
+            of_vc => of_contract(of_vc, terms).unwrap_or_default(),
+        };
         let mut run = Run {
-            walker: self,
-            now,
-            cell,
-            queue,
+            state: &mut self.state,
+            vc: cell.vc,
+            known: &known,
+            draws: Some(cell.draws),
             locals: HashMap::new(),
         };
         let answer = run.block(&program, &program.body);
@@ -110,7 +140,11 @@ impl DropRule for Walker {
 type Answer = Option<(Verdict, u32)>;
 
 impl Run<'_> {
-    fn block(&mut self, program: &Program, statements: &[Statement]) -> Result<Answer, Failure> {
+    pub(super) fn block(
+        &mut self,
+        program: &Program,
+        statements: &[Statement],
+    ) -> Result<Answer, Failure> {
         for statement in statements {
             match statement {
                 Statement::Verdict(verdict, at) => return Ok(Some((*verdict, *at))),
@@ -124,7 +158,7 @@ impl Run<'_> {
                         Target::Local(i) => self.locals.insert(i, value),
                         Target::State(i) => {
                             let place = self.place(program, i);
-                            self.walker.states.insert(place, value)
+                            self.state.values.insert(place, value)
                         }
                     };
                 }
@@ -150,7 +184,7 @@ impl Run<'_> {
     fn place(&self, program: &Program, state: usize) -> (usize, Option<u32>) {
         match program.states[state].owner {
             Owner::Queue => (state, None),
-            Owner::Vc => (state, Some(self.cell.vc)),
+            Owner::Vc => (state, Some(self.vc)),
         }
     }
 
@@ -161,17 +195,17 @@ impl Run<'_> {
         }
     }
 
-    fn value(&mut self, program: &Program, e: &Expression) -> Result<Value, Failure> {
+    pub(super) fn value(&mut self, program: &Program, e: &Expression) -> Result<Value, Failure> {
         let fails = |why| Failure { why, at: e.at };
         match &e.kind {
             Kind::Constant(constant) => Ok(of_constant(*constant)),
-            Kind::Parameter(i) => Ok(of_constant(self.walker.surroundings.parameters[*i])),
+            Kind::Parameter(i) => Ok(of_constant(self.state.surroundings.parameters[*i])),
             Kind::Bool(truth) => Ok(Value::Bool(*truth)),
-            Kind::Known(name) => Ok(self.known(*name)),
+            Kind::Known(name) => Ok(self.known(*name, e.of_type)),
             Kind::Local(i) => Ok(self.locals[i]),
             Kind::State(i) => {
                 let state = &program.states[*i];
-                let kept = self.walker.states.get(&self.place(program, *i));
+                let kept = self.state.values.get(&self.place(program, *i));
                 Ok(kept.copied().unwrap_or(match state.of_type {
                     Type::Bool => Value::Bool(state.initial != Constant::Integer(0)),
                     of_type => converted(of_constant(state.initial), of_type),
@@ -206,7 +240,7 @@ impl Run<'_> {
                 Ok(Value::Bool(holds(*comparison, order.map_err(fails)?)))
             }
             Kind::Call(Function::Sum, arguments) => {
-                let [mcr, pcr, scr] = self.walker.surroundings.sums;
+                let [mcr, pcr, scr] = self.state.surroundings.sums;
                 let sum = match arguments[0].kind {
                     Kind::Known(Known::Mcr) => mcr,
                     Kind::Known(Known::Pcr) => pcr,
@@ -224,32 +258,15 @@ impl Run<'_> {
         }
     }
 
-    fn known(&self, name: Known) -> Value {
-        let count = |n: u64| Value::Integer(n.into());
-        match name {
-            Known::X => count(self.queue.waiting),
-            Known::Y => count(self.queue.waiting_of_vc),
-            Known::N => count(self.queue.active_vcs),
-            Known::K => self
-                .walker
-                .surroundings
-                .buffer
-                .map_or(Value::Unlimited, count),
-            Known::Clp => count(self.cell.tagged.into()),
-            Known::Begins => Value::Bool(self.cell.begins),
-            Known::Ends => Value::Bool(self.cell.eom),
-            Known::Lost => Value::Bool(self.cell.lost),
-            Known::Idle => self.cell.idle_cells.map_or(Value::Integer(-1), count),
-            Known::Now => count(self.now.0),
-            Known::CellTime => count(self.walker.surroundings.cell_time),
-            of_vc => {
-                let terms = self.walker.contracts[self.cell.vc as usize].as_ref();
-                let value = of_contract(of_vc, terms).unwrap_or_default();
-                match of_vc {
-                    Known::HasContract => Value::Bool(value == 1),
-                    _ => Value::Integer(value),
-                }
-            }
+    fn known(&self, name: Known, of_type: Type) -> Value {
+        let Surroundings {
+            buffer, cell_time, ..
+        } = self.state.surroundings;
+        match (name, of_type) {
+            (Known::K, _) => buffer.map_or(Value::Unlimited, |k| Value::Integer(k.into())),
+            (Known::CellTime, _) => Value::Integer(cell_time.into()),
+            (_, Type::Bool) => Value::Bool((self.known)(name) == 1),
+            _ => Value::Integer((self.known)(name)),
         }
     }
 
@@ -292,9 +309,9 @@ impl Run<'_> {
                 _ => Err(Why::Unlimited),
             },
             Function::Draw => {
-                let stream: Stream = self.cell.draws;
-                let draw = stream.unit(self.walker.drawn);
-                self.walker.drawn += 1;
+                let stream = self.draws.expect("the text may draw");
+                let draw = stream.unit(self.state.drawn);
+                self.state.drawn += 1;
                 Ok(Value::Float(draw))
             }
             Function::Sum => unreachable!("it has no value as argument"),
@@ -427,7 +444,7 @@ fn arithmetic(operator: Operator, a: Value, b: Value) -> Result<Value, Why> {
 }
 
 /// The order of two numbers.
-fn order(a: Value, b: Value) -> Result<Ordering, Why> {
+pub(super) fn order(a: Value, b: Value) -> Result<Ordering, Why> {
     match (a, b) {
         (Value::Unlimited, Value::Unlimited) => Ok(Ordering::Equal),
         (Value::Unlimited, _) => Ok(Ordering::Greater),

@@ -17,6 +17,7 @@ mod oracle_limits;
 mod oracle_many;
 mod oracle_programs;
 mod oracle_red;
+mod oracle_schedulers;
 mod overdue;
 mod prefix;
 mod properties;

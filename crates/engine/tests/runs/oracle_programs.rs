@@ -46,6 +46,20 @@ fn parameter(threshold: Threshold) -> Json {
 /// The program of the example that restates `policy`, with its parameters. `None` where there is no
 /// such example, or a factor of 0 meets a buffer without limit.
 fn restated(policy: &DropPolicy, buffer: Option<u64>) -> Option<DropPolicy> {
+    // The policies take no part of an unlimited buffer for a limit, not even 0 of it.
+    let is_zero = |threshold: &Threshold| {
+        let zero = matches!(threshold, Threshold::Fraction(fraction) if fraction.num == 0);
+        zero && buffer.is_none()
+    };
+    let thresholds = match policy {
+        DropPolicy::Dfba { low, high, .. } => vec![*low, *high],
+        DropPolicy::GcraEpd { threshold, .. } => vec![*threshold],
+        DropPolicy::PacketRed(red) => vec![red.min_th, red.max_th],
+        _ => Vec::new(),
+    };
+    if thresholds.iter().any(is_zero) {
+        return None;
+    }
     let number = |number: u64| json!({ "number": { "num": number, "den": 1 } });
     let (mut written, parameters) = match policy {
         DropPolicy::TailDrop => (example("tail-drop"), json!({})),
@@ -105,10 +119,17 @@ fn restated(policy: &DropPolicy, buffer: Option<u64>) -> Option<DropPolicy> {
 }
 
 /// All class queues of a network.
-fn queues_of(net: &mut Scenario) -> impl Iterator<Item = &mut ClassQueue> {
+pub fn queues_of(net: &mut Scenario) -> impl Iterator<Item = &mut ClassQueue> {
     let of_switches = net.switches.iter_mut().map(|s| &mut s.queues);
     let of_links = net.links.iter_mut().map(|l| &mut l.queues);
     of_switches.chain(of_links).flatten()
+}
+
+/// All schedulers of a network.
+pub fn schedulers_of(net: &mut Scenario) -> impl Iterator<Item = &mut Scheduler> {
+    let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
+    let of_links = net.links.iter_mut().filter_map(|l| l.scheduler.as_mut());
+    of_switches.chain(of_links)
 }
 
 /// Checks that `case` gives the same counters and digest with programs in place of the policies.
@@ -194,55 +215,107 @@ proptest! {
     }
 }
 
+/// Words of random programs.
+pub struct Words {
+    /// Numbers, and names of numbers.
+    pub numbers: &'static [&'static str],
+    /// Other expressions that are numbers.
+    pub calls: &'static [&'static str],
+    /// Truth values.
+    pub truths: &'static [&'static str],
+    /// The name that is compared most often.
+    pub first: &'static str,
+    /// Verdicts.
+    pub verdicts: &'static [&'static str],
+}
+
+/// Words of drop policies that are asked about frames.
+const OF_FRAMES: Words = Words {
+    numbers: &[
+        "X",
+        "Y",
+        "N",
+        "K",
+        "MCR",
+        "PCR",
+        "SCR",
+        "CDVT",
+        "MBS",
+        "CLP",
+        "now",
+        "cell_time",
+        "R",
+        "Z",
+        "T",
+        "0",
+        "1",
+        "2",
+        "3",
+        "0.5",
+        "1.25",
+        "100",
+        "123456789012345678",
+        "a",
+        "b",
+        "seen",
+        "avg",
+    ],
+    calls: &["draw()", "sum(MCR)", "-X"],
+    truths: &["begins", "ends", "lost", "has_contract", "true", "false"],
+    first: "X",
+    verdicts: &["accept", "refuse"],
+};
+
+/// Words of drop policies that are asked about cells.
+const OF_CELLS: Words = Words {
+    verdicts: &[
+        "accept",
+        "refuse",
+        "tag",
+        "refuse_cell",
+        "push_out_cell",
+        "push_out_frame",
+    ],
+    ..OF_FRAMES
+};
+
 /// A random program from the grammar. Types are mostly right, since what the reader refuses tests
 /// nothing here.
-struct Writer {
-    draws: Draws,
-    text: String,
-    cells: bool,
+pub struct Writer {
+    pub draws: Draws,
+    pub text: String,
+    pub words: Words,
     locals: Vec<&'static str>,
     depth: usize,
 }
 
 impl Writer {
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+    pub fn new(seed: u64, words: Words) -> Writer {
+        Writer {
+            draws: Draws(seed),
+            text: String::new(),
+            words,
+            locals: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// The statements of a random text.
+    pub fn statements(&mut self) -> String {
+        self.locals.clear();
+        self.block(0);
+        std::mem::take(&mut self.text)
+    }
+
+    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         self.draws.one_of(from)
     }
 
-    fn number(&mut self) -> String {
+    pub fn number(&mut self) -> String {
         self.depth += 1;
         let leaf = self.depth > 4 || self.draws.below(3) == 0;
         let text = if leaf {
-            let names = [
-                "X",
-                "Y",
-                "N",
-                "K",
-                "MCR",
-                "PCR",
-                "SCR",
-                "CDVT",
-                "MBS",
-                "CLP",
-                "now",
-                "cell_time",
-                "R",
-                "Z",
-                "T",
-                "0",
-                "1",
-                "2",
-                "3",
-                "0.5",
-                "1.25",
-                "100",
-                "123456789012345678",
-                "a",
-                "b",
-                "seen",
-                "avg",
-            ];
-            let chosen = self.pick(&names);
+            let chosen = self.pick(self.words.numbers);
             match chosen {
                 "a" | "b" if !self.locals.contains(&chosen) => "4".into(),
                 _ => chosen.to_string(),
@@ -260,7 +333,7 @@ impl Writer {
                 10 => format!("floor({a})"),
                 11 => format!("float({a})"),
                 12 => format!("power({a}, floor(min(abs({b}), 9)))"),
-                _ => self.pick(&["draw()", "sum(MCR)", "-X"]).to_string(),
+                _ => self.pick(self.words.calls).to_string(),
             }
         };
         self.depth -= 1;
@@ -274,10 +347,14 @@ impl Writer {
                 let how = self.pick(&["<", "<=", ">", ">=", "==", "!="]);
                 format!("{} {how} {}", self.number(), self.number())
             }
-            4 => format!("X > {}", self.pick(&["R", "3", "K - 2", "K / 2", "T"])),
-            5 => self
-                .pick(&["begins", "ends", "lost", "has_contract", "true", "false"])
-                .to_string(),
+            4 => {
+                let bound = match self.words.first {
+                    "X" => self.pick(&["R", "3", "K - 2", "K / 2", "T"]),
+                    _ => self.pick(&["R", "3", "Z"]),
+                };
+                format!("{} > {bound}", self.words.first)
+            }
+            5 => self.pick(self.words.truths).to_string(),
             6 => format!("not ({})", self.truth()),
             7 => format!("({} or {})", self.truth(), self.truth()),
             _ => format!("({} and {})", self.truth(), self.truth()),
@@ -302,19 +379,8 @@ impl Writer {
                 _ => {}
             }
         }
-        if self.draws.below(2) == 0 {
-            let verdicts: &[&str] = match self.cells {
-                true => &[
-                    "accept",
-                    "refuse",
-                    "tag",
-                    "refuse_cell",
-                    "push_out_cell",
-                    "push_out_frame",
-                ],
-                false => &["accept", "refuse"],
-            };
-            let verdict = self.pick(verdicts);
+        if self.draws.below(2) == 0 && !self.words.verdicts.is_empty() {
+            let verdict = self.pick(self.words.verdicts);
             self.text += verdict;
             self.text += "\n";
         }
@@ -339,14 +405,8 @@ impl Writer {
 
 /// A random program as the reader takes it; `None` where it does not.
 fn random_program(seed: u64) -> Option<DropPolicy> {
-    let draws = Draws(seed);
-    let mut writer = Writer {
-        draws,
-        text: String::new(),
-        cells: seed.is_multiple_of(2),
-        locals: Vec::new(),
-        depth: 0,
-    };
+    let cells = seed.is_multiple_of(2);
+    let mut writer = Writer::new(seed, if cells { OF_CELLS } else { OF_FRAMES });
     let owner = writer.pick(&["queue", "vc"]);
     writer.text +=
         &format!("{owner} state seen = 0\nqueue state avg = 0.0\nvc state flag = false\n");
@@ -360,7 +420,7 @@ fn random_program(seed: u64) -> Option<DropPolicy> {
     };
     let mut record = json!({
         "policy": "program",
-        "asked": if writer.cells { "cells" } else { "frames" },
+        "asked": if cells { "cells" } else { "frames" },
         "export_tag": writer.draws.below(2) == 0,
         "R": { "cells": writer.draws.below(20) },
         "Z": { "number": { "num": writer.draws.below(30), "den": 10 } },
@@ -391,16 +451,19 @@ fn engines_agree(mut case: Case, seed: u64) -> Result<bool, TestCaseError> {
         }
     }
     if pushes(&program) {
-        let net = &mut case.scenario;
-        let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
-        for scheduler in
-            of_switches.chain(net.links.iter_mut().filter_map(|l| l.scheduler.as_mut()))
-        {
-            if let Scheduler::PerVc { .. } = scheduler {
+        for scheduler in schedulers_of(&mut case.scenario) {
+            if let Scheduler::PerVc { .. } | Scheduler::Program(_) = scheduler {
                 *scheduler = Scheduler::Fifo;
             }
         }
     }
+    engines_agree_or_stop(&case)?;
+    Ok(true)
+}
+
+/// Checks that all engines agree on `case`, or that a program stops all of them. Returns whether
+/// the runs end.
+pub fn engines_agree_or_stop(case: &Case) -> Result<bool, TestCaseError> {
     let twin = run_tally(&case.scenario, case.replication, Kernel::Twin, true);
     let stops = |error: &RunError| matches!(error, RunError::Program { .. });
     match twin {
@@ -412,11 +475,11 @@ fn engines_agree(mut case: Case, seed: u64) -> Result<bool, TestCaseError> {
                     "{kernel:?} goes on; the twin: {error}"
                 );
             }
+            Ok(false)
         }
-        Err(error) => return Err(TestCaseError::fail(error.to_string())),
-        Ok(_) => agrees(&case)?,
+        Err(error) => Err(TestCaseError::fail(error.to_string())),
+        Ok(_) => agrees(case).map(|()| true),
     }
-    Ok(true)
 }
 
 proptest! {

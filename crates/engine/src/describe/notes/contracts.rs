@@ -5,7 +5,7 @@ use super::named;
 use crate::notation::show::show_rate;
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
-use crate::scenario::{Class, ClassQueue, Link, Police, Scenario};
+use crate::scenario::{Class, ClassQueue, Link, Police, Scenario, Scheduler};
 use crate::units::BitRate;
 use std::collections::BTreeMap;
 
@@ -13,14 +13,20 @@ use std::collections::BTreeMap;
 pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
     let mut unused: BTreeMap<(&str, Class), Vec<&str>> = BTreeMap::new();
     for (index, vc) in net.scenario.vcs.iter().enumerate() {
-        let path = net.topology.data_path(index).iter();
-        let mut ports = path.filter_map(|&link| net.port(link));
-        let served = ports.any(|port| port.scheduler.serves_vcs_of(vc.class));
-        for (field, given) in [
-            ("guarantee", vc.guarantee.is_some()),
-            ("weight", vc.weight != 1),
+        let used = |by: fn(&Scheduler, Class) -> bool| {
+            let path = net.topology.data_path(index).iter();
+            let mut ports = path.filter_map(|&link| net.port(link));
+            ports.any(|port| by(port.scheduler, vc.class))
+        };
+        for (field, given, by) in [
+            (
+                "guarantee",
+                vc.guarantee.is_some(),
+                Scheduler::guarantees_vcs_of as fn(&Scheduler, Class) -> bool,
+            ),
+            ("weight", vc.weight != 1, Scheduler::weighs_vcs_of),
         ] {
-            if given && !served {
+            if given && !used(by) {
                 unused.entry((field, vc.class)).or_default().push(&vc.name);
             }
         }

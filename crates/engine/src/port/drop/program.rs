@@ -133,10 +133,8 @@ fn state_text(of_type: Type, register: i128) -> String {
 /// Bytes of the values that `policy` keeps at a queue with a buffer of `buffer` cells: registers,
 /// and the states of `flows` flows.
 pub fn value_bytes(policy: &ProgramPolicy, buffer: Option<u64>, flows: usize) -> usize {
-    let code = compile(
-        &policy.program,
-        &surroundings(policy, buffer, &[], Span::ZERO),
-    );
+    let constants = surroundings(policy, buffer, &[], Span::ZERO);
+    let code = compile(&[&*policy.program], &constants);
     (code.registers.len() + code.of_vc.len() * flows) * size_of::<i128>()
 }
 
@@ -150,7 +148,7 @@ impl Programmed {
         cell_time: Span,
     ) -> Programmed {
         let surroundings = surroundings(policy, buffer, contracts, cell_time);
-        let code = compile(&policy.program, &surroundings);
+        let code = compile(&[&policy.program], &surroundings);
         let never_below = promise(policy, buffer);
         let needs = needs(policy);
         let visible = acts_from(&policy.program, &surroundings, !needs.every_cell);
@@ -216,7 +214,7 @@ impl DropRule for Programmed {
             draws: cell.draws,
             drawn: &mut running.drawn,
         };
-        let (at, answer) = run(&code.ops, &mut code.registers, &mut outside);
+        let (at, answer) = run(&code.ops, 0, &mut code.registers, &mut outside);
         let decided = answer.and_then(|answer| {
             let verdict = ANSWERS[usize::from(answer)];
             decision(verdict, running.export_tag, queue, running.never_below)

@@ -4,14 +4,17 @@
 mod fifo;
 mod guaranteed_rate;
 pub mod per_vc;
+pub mod program;
 mod strict_priority;
 
+use crate::program::{Failure, SchedulerText};
 use crate::scenario::{Class, Scheduler as Spec};
 use crate::tally::CLASSES;
-use crate::units::BitRate;
+use crate::units::{BitRate, Time};
 use guaranteed_rate::GuaranteedRate;
 pub use guaranteed_rate::Turns;
 use per_vc::PerVc;
+use program::Programmed;
 
 /// A scheduler with its state, for one port.
 #[derive(Clone, Debug)]
@@ -28,6 +31,8 @@ pub enum Scheduler {
     GuaranteedRate(GuaranteedRate),
     /// Strict priority between classes, and per-VC scheduling within one.
     PerVc(PerVc),
+    /// A program of the scenario.
+    Program(Box<Programmed>),
 }
 
 /// Service order within one class.
@@ -37,6 +42,8 @@ pub enum ClassOrder<'a> {
     InOrder,
     /// Chosen by the per-VC scheduler.
     PerVc(&'a mut PerVc),
+    /// Chosen by a program.
+    Program(&'a mut Programmed),
 }
 
 /// The properties of a flow's VC that matter to a scheduler.
@@ -53,13 +60,17 @@ pub struct FlowShare {
 impl Scheduler {
     /// The scheduler `spec` for a port of rate `rate` that `flows`, by local number, cross.
     pub fn new(spec: &Spec, rate: BitRate, flows: &[FlowShare]) -> Scheduler {
-        match *spec {
+        match spec {
             Spec::Fifo => Scheduler::Fifo,
             Spec::StrictPriority => Scheduler::StrictPriority,
             Spec::GuaranteedRate { class, gr } => {
-                Scheduler::GuaranteedRate(GuaranteedRate::new(class as usize, gr))
+                Scheduler::GuaranteedRate(GuaranteedRate::new(*class as usize, *gr))
             }
-            Spec::PerVc { class, unit } => Scheduler::PerVc(PerVc::new(class, unit, rate, flows)),
+            Spec::PerVc { class, unit } => Scheduler::PerVc(PerVc::new(*class, *unit, rate, flows)),
+            Spec::Program(spec) => {
+                let program = Programmed::new(spec, rate.cell_time(), flows);
+                Scheduler::Program(Box::new(program))
+            }
         }
     }
 
@@ -69,7 +80,7 @@ impl Scheduler {
     /// cells.
     pub fn looks_at_queues(&self) -> bool {
         match self {
-            Scheduler::Fifo => true,
+            Scheduler::Fifo | Scheduler::Program(_) => true,
             Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) | Scheduler::PerVc(_) => false,
         }
     }
@@ -83,6 +94,8 @@ impl Scheduler {
             }
             Scheduler::PerVc(s) if s.class() == class => ClassOrder::PerVc(s),
             Scheduler::PerVc(_) => ClassOrder::InOrder,
+            Scheduler::Program(s) if s.serves(class) => ClassOrder::Program(s),
+            Scheduler::Program(_) => ClassOrder::InOrder,
         }
     }
 
@@ -90,8 +103,23 @@ impl Scheduler {
     #[inline]
     pub fn per_vc(&self) -> Option<&PerVc> {
         match self {
-            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) => None,
             Scheduler::PerVc(s) => Some(s),
+            Scheduler::Fifo
+            | Scheduler::StrictPriority
+            | Scheduler::GuaranteedRate(_)
+            | Scheduler::Program(_) => None,
+        }
+    }
+
+    /// The text of a program that failed first, and what failed.
+    #[inline]
+    pub fn failure(&self) -> Option<(SchedulerText, Failure)> {
+        match self {
+            Scheduler::Program(s) => s.failure(),
+            Scheduler::Fifo
+            | Scheduler::StrictPriority
+            | Scheduler::GuaranteedRate(_)
+            | Scheduler::PerVc(_) => None,
         }
     }
 
@@ -99,7 +127,10 @@ impl Scheduler {
     pub fn credit(&self) -> Option<f64> {
         match self {
             Scheduler::GuaranteedRate(s) => Some(s.credit()),
-            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::PerVc(_) => None,
+            Scheduler::Fifo
+            | Scheduler::StrictPriority
+            | Scheduler::PerVc(_)
+            | Scheduler::Program(_) => None,
         }
     }
 
@@ -114,7 +145,7 @@ impl Scheduler {
                 Some(waiting[..class].iter().all(|&w| w == 0))
             }
             Scheduler::GuaranteedRate(_) => Some(waiting[class] == total),
-            Scheduler::Fifo => None,
+            Scheduler::Fifo | Scheduler::Program(_) => None,
         }
     }
 
@@ -123,7 +154,10 @@ impl Scheduler {
     pub fn turns(&self, waiting: &[u64; CLASSES]) -> Option<Turns> {
         match self {
             Scheduler::GuaranteedRate(s) => s.turns(waiting),
-            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::PerVc(_) => None,
+            Scheduler::Fifo
+            | Scheduler::StrictPriority
+            | Scheduler::PerVc(_)
+            | Scheduler::Program(_) => None,
         }
     }
 
@@ -133,18 +167,22 @@ impl Scheduler {
     pub fn alone(&mut self, class: usize, slots: u64) {
         match self {
             Scheduler::GuaranteedRate(s) => s.alone(class, slots),
-            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::PerVc(_) => {}
+            Scheduler::Fifo
+            | Scheduler::StrictPriority
+            | Scheduler::PerVc(_)
+            | Scheduler::Program(_) => {}
         }
     }
 
     /// The class served next, or `None` if nothing waits; called once per cell slot in which
-    /// something waits.
+    /// something waits, at `now`.
     ///
     /// `waiting` counts the waiting cells per class. `oldest` returns any number that grows with
     /// the arrival order of a class's oldest cell at the port. A scheduler that uses `oldest`, or
     /// more of `waiting` than whether it is 0, must [look at queues](Scheduler::looks_at_queues).
     pub fn pick(
         &mut self,
+        now: Time,
         waiting: &[u64; CLASSES],
         oldest: impl Fn(usize) -> u64,
     ) -> Option<usize> {
@@ -152,6 +190,8 @@ impl Scheduler {
             Scheduler::Fifo => fifo::pick(waiting, oldest),
             Scheduler::StrictPriority | Scheduler::PerVc(_) => strict_priority::pick(waiting),
             Scheduler::GuaranteedRate(s) => s.pick(waiting),
+            Scheduler::Program(s) if s.serves_all() => s.pick(now),
+            Scheduler::Program(_) => strict_priority::pick(waiting),
         }
     }
 
@@ -160,6 +200,7 @@ impl Scheduler {
     #[inline]
     pub fn pick_slots(
         &mut self,
+        now: Time,
         waiting: &[u64; CLASSES],
         oldest: impl Fn(usize) -> u64,
         most: u64,
@@ -170,7 +211,7 @@ impl Scheduler {
                 Some((class, most.min(waiting[class])))
             }
             Scheduler::GuaranteedRate(s) => s.pick_slots(waiting, most),
-            Scheduler::Fifo => Some((self.pick(waiting, oldest)?, 1)),
+            Scheduler::Fifo | Scheduler::Program(_) => Some((self.pick(now, waiting, oldest)?, 1)),
         }
     }
 }
@@ -214,8 +255,8 @@ mod tests {
                 if these.looks_at_queues() {
                     prop_assert_eq!(these.serves_only(0, &few, few.iter().sum()), None);
                 } else {
-                    let picked = these.pick(&few, |class| few[class]);
-                    prop_assert_eq!(those.pick(&more, |class| slot[class].2), picked);
+                    let picked = these.pick(Time::ZERO, &few, |class| few[class]);
+                    prop_assert_eq!(those.pick(Time::ZERO, &more, |class| slot[class].2), picked);
                 }
             }
         }

@@ -318,7 +318,9 @@ impl Slotted {
                 queue.take_front_frame(spares_eom, self.cell_time, &mut self.last_pushed_out);
             }
             ClassOrder::InOrder => self.last_pushed_out.push(queue.pop_front(self.cell_time)),
-            ClassOrder::PerVc(_) => unreachable!("the reader refuses this: which VC's front?"),
+            ClassOrder::PerVc(_) | ClassOrder::Program(_) => {
+                unreachable!("the reader refuses this: which VC's front?")
+            }
         }
         for cell in &self.last_pushed_out {
             let hop = &mut fabric.hops[cell.hop as usize];
@@ -376,6 +378,11 @@ impl Slotted {
         match self.scheduler.class_order(class) {
             ClassOrder::PerVc(s) => {
                 s.on_arrival(local, n, self.started);
+                return queue.per_vc[local].push(cells, self.cell_time);
+            }
+            ClassOrder::Program(s) => {
+                debug_assert_eq!(n, 1, "no fast path knows when a program must run");
+                s.on_arrival(local, self.accepted, cells.arrived);
                 return queue.per_vc[local].push(cells, self.cell_time);
             }
             // Such cells are not merged into runs: each leaves with its own number.

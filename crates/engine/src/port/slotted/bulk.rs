@@ -22,7 +22,7 @@ use crate::cells::{Fate, FrameState, Run};
 use crate::fabric::Fabric;
 use crate::port::sched::per_vc::PerVc;
 use crate::port::{Inputs, NextInput};
-use crate::tally::{CLASSES, raise};
+use crate::tally::raise;
 use crate::units::Time;
 
 /// Arrivals taken in bulk: those before `limit`, at most `cells` of them.
@@ -40,7 +40,7 @@ impl Slotted {
         inputs: &mut Inputs,
         next: &NextInput,
     ) -> Option<Bulk> {
-        if self.per_vc < CLASSES && self.busy {
+        if self.busy && self.scheduler.per_vc().is_some() {
             self.bulk(fabric, inputs, next)
         } else {
             None

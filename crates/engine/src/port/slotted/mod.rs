@@ -33,7 +33,6 @@ mod vc_queue;
 use super::drop::QueueView;
 use super::fast_paths::FastPath;
 use super::gate::Gate;
-use super::sched::per_vc::PerVc;
 use super::sched::{ClassOrder, FlowShare, Scheduler};
 use super::waits_after;
 use super::watch::Quantity;
@@ -41,6 +40,7 @@ use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
 use crate::delays::Waits;
 use crate::fabric::Fabric;
+use crate::program::{Failure, SchedulerText};
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{Span, Time};
 use ahead::{DecidedCells, Foresight, SlotOwner};
@@ -73,8 +73,8 @@ pub struct Slotted {
     started: u64,
     max_queue: u64,
     queue_time: u128,
-    /// Class whose VCs are served one by one; `CLASSES` if there is none.
-    per_vc: usize,
+    /// Classes whose VCs are served one by one.
+    by_vc: [bool; CLASSES],
     /// Cells that the latest push-out removed.
     last_pushed_out: Vec<QueuedCells>,
     /// Scratch for `bulk.rs`: number of arrivals in each slot from now on.
@@ -107,7 +107,7 @@ impl Slotted {
             of_vc: vec![0; if counts[class] { vcs } else { 0 }],
             per_vc: match scheduler.class_order(class) {
                 ClassOrder::InOrder => Vec::new(),
-                ClassOrder::PerVc(_) => vec![VcQueue::new(); vcs],
+                ClassOrder::PerVc(_) | ClassOrder::Program(_) => vec![VcQueue::new(); vcs],
             },
             full: gates[class].full(),
             refusal: gates[class].refusal(),
@@ -116,7 +116,9 @@ impl Slotted {
             asks_idle_time: gates[class].needs().idle_time,
             ..ClassQueue::default()
         });
-        let per_vc = scheduler.per_vc().map_or(CLASSES, PerVc::class);
+        let by_vc = std::array::from_fn(|class| {
+            !matches!(scheduler.class_order(class), ClassOrder::InOrder)
+        });
         let in_order = scheduler.per_vc().is_none() && !scheduler.looks_at_queues();
         let can_be_below_limits = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         let has_room_below_limits = flows.iter().any(can_be_below_limits);
@@ -143,11 +145,17 @@ impl Slotted {
             started: 0,
             max_queue: 0,
             queue_time: 0,
-            per_vc,
+            by_vc,
             last_pushed_out: Vec::new(),
             arrivals: Vec::new(),
             bulk_reach: Span::ZERO,
         }
+    }
+
+    /// What failed first in the program that schedules.
+    #[inline]
+    pub fn failure(&self) -> Option<(SchedulerText, Failure)> {
+        self.scheduler.failure()
     }
 
     /// When the scheduler must decide next.
@@ -198,7 +206,7 @@ impl Slotted {
             let oldest = |c: usize| queues[c].numbers.front().copied().unwrap_or(u64::MAX);
             let (class, slots) = self
                 .scheduler
-                .pick_slots(&self.waiting, oldest, decisions)
+                .pick_slots(self.free_at, &self.waiting, oldest, decisions)
                 .expect("something waits");
             decisions -= slots;
             self.begin::<AHEAD>(fabric, class, slots);
@@ -208,7 +216,7 @@ impl Slotted {
     /// Begins the transmission of the next `cells` cells of `class`, one after the other.
     #[inline(always)]
     fn begin<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
-        if self.per_vc != class {
+        if !self.by_vc[class] {
             self.begin_in_order::<AHEAD>(fabric, class, cells)
         } else {
             self.begin_by_vc(fabric, class, cells)
@@ -269,21 +277,26 @@ impl Slotted {
         self.total -= cells;
         let mut left = cells;
         while left > 0 {
-            let ClassOrder::PerVc(scheduler) = self.scheduler.class_order(class) else {
-                unreachable!("its VCs are served one by one");
-            };
             let queue = &mut self.queues[class];
-            let (vc, cells) = if scheduler.goes_by_cells() {
-                let vc = scheduler.next_cell(self.started);
-                (vc, queue.per_vc[vc].take(1, self.cell_time))
-            } else {
-                let vc = scheduler.pick(self.started);
-                let of_vc = &mut queue.per_vc[vc];
-                let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
-                let n = u64::from(turn).min(left);
-                let cells = of_vc.take(n as u32, self.cell_time);
-                scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
-                (vc, cells)
+            let (vc, cells) = match self.scheduler.class_order(class) {
+                ClassOrder::PerVc(scheduler) if scheduler.goes_by_cells() => {
+                    let vc = scheduler.next_cell(self.started);
+                    (vc, queue.per_vc[vc].take(1, self.cell_time))
+                }
+                ClassOrder::PerVc(scheduler) => {
+                    let vc = scheduler.pick(self.started);
+                    let of_vc = &mut queue.per_vc[vc];
+                    let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
+                    let n = u64::from(turn).min(left);
+                    let cells = of_vc.take(n as u32, self.cell_time);
+                    scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
+                    (vc, cells)
+                }
+                ClassOrder::Program(scheduler) => {
+                    let vc = scheduler.next_cell(self.free_at);
+                    (vc, queue.per_vc[vc].take(1, self.cell_time))
+                }
+                ClassOrder::InOrder => unreachable!("its VCs are served one by one"),
             };
             let n = u64::from(cells.n());
             if self.counts[class] {

@@ -152,6 +152,21 @@ pub fn queues(base: u64) -> impl Strategy<Value = Vec<ClassQueue>> {
     })
 }
 
+/// A scheduler as a program that cannot fail; `oracle_schedulers.rs` has random ones.
+fn ranking() -> impl Strategy<Value = Scheduler> {
+    (option::of(class()), 1u64..5).prop_map(|(class, unit)| {
+        let record = json!({
+            "class": class,
+            "state": "queue state turn = 0; vc state last = 0",
+            "arrive": "last = max(last, turn - 2)",
+            "served": "turn = turn + 1; last = turn",
+            "rank": "last * unit - waiting + class_rank",
+            "unit": { "number": Ratio::new(unit, 1) },
+        });
+        Scheduler::Program(serde_json::from_value(record).expect("the program is right"))
+    })
+}
+
 pub fn scheduler() -> impl Strategy<Value = Scheduler> {
     prop_oneof![
         3 => Just(Scheduler::StrictPriority),
@@ -161,5 +176,6 @@ pub fn scheduler() -> impl Strategy<Value = Scheduler> {
             gr: Ratio::new(percent, 100),
         }),
         2 => (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
+        1 => ranking(),
     ]
 }

@@ -130,15 +130,18 @@ pub fn networks(length: u64, most: usize, hosts: usize) -> impl Strategy<Value =
 fn one_front_per_class(mut net: Scenario) -> Scenario {
     let of_switches = net.switches.iter().map(|s| &s.scheduler);
     let of_links = net.links.iter().filter_map(|l| l.scheduler.as_ref());
-    let per_vc = |s: &Scheduler| match s {
-        Scheduler::PerVc { class, .. } => Some(*class),
-        _ => None,
+    let schedulers: Vec<Scheduler> = of_switches.chain(of_links).cloned().collect();
+    let is_split = |of: Class| {
+        schedulers.iter().any(|scheduler| match scheduler {
+            Scheduler::PerVc { class, .. } => *class == of,
+            Scheduler::Program(program) => program.written.class.is_none_or(|class| class == of),
+            _ => false,
+        })
     };
-    let split: Vec<Class> = of_switches.chain(of_links).filter_map(per_vc).collect();
     let of_switches = net.switches.iter_mut().flat_map(|s| &mut s.queues);
     let of_links = net.links.iter_mut().flat_map(|l| &mut l.queues);
     for queue in of_switches.chain(of_links) {
-        if pushes_out(queue) && split.contains(&queue.class) {
+        if pushes_out(queue) && is_split(queue.class) {
             queue.drop = DropPolicy::TailDrop;
         }
     }
