@@ -67,6 +67,7 @@ pub enum FastPath {
 
 impl FastPath {
     /// The answer to this question; `None` while the fast path is switched off.
+    #[inline(always)]
     pub fn tried<T>(self, ask: impl FnOnce() -> Option<T>) -> Option<T> {
         let found = if self.is_on() { ask() } else { None };
         if found.is_some() {

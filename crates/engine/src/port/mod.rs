@@ -145,7 +145,7 @@ impl Inputs {
 
     /// Moves the inputs whose next cell arrives at `time` from the order into `group`. Returns the
     /// index of the first to handle, for [`Inputs::feed_in_turn`].
-    #[inline]
+    #[inline(always)]
     fn coincident(&mut self, time: Time) -> usize {
         self.order.pop_group(time, &mut self.group);
         self.tie.arrange(time, &mut self.group)

@@ -53,7 +53,10 @@ impl Arithmetic {
     /// whether the feed has more.
     #[inline(always)]
     fn take_alone(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
-        match FastPath::Run.tried(|| self.can_take_run(fabric, feed, limit)) {
+        match FastPath::Run.tried(
+            #[inline(always)]
+            || self.can_take_run(fabric, feed, limit),
+        ) {
             Some(cells) => self.take_run(fabric, feed, cells),
             None => self.take_by_gate(fabric, feed, false).more,
         }
