@@ -1,7 +1,7 @@
 //! Compiles programs for one queue or port: parameters, K and sums over VCs become constants, and
 //! what follows from constants alone is computed once.
 
-use super::machine::{Next, Op, Outside, Pair, Register, UNLIMITED, bits, step, to_float};
+use super::machine::{Op, Outside, Pair, Register, UNLIMITED, bits, run, to_float};
 use super::names::{Function, Known};
 use super::{
     Constant, Expression, Kind, Operator, Owner, Program, Statement, Target, Type, Verdict,
@@ -321,7 +321,12 @@ impl<'p> Compiler<'p> {
             draws: Stream::new(0, 0, "", ""),
             drawn: &mut 0,
         };
-        if folds && step(op, &mut self.code.registers, &mut outside) == Ok(Next::Following) {
+        let alone = [op, Op::Answer { answer: 0 }];
+        if folds
+            && run(&alone, &mut self.code.registers, &mut outside)
+                .1
+                .is_ok()
+        {
             self.is_constant[usize::from(to)] = true;
         } else {
             self.emit(op, at);
