@@ -54,6 +54,7 @@ impl Counts {
     }
 
     /// Adds one cell of `vc`; not inlined, for callers that seldom keep counts.
+    #[inline(never)]
     pub fn add_one(&mut self, vc: u32) {
         self.add(vc, 1);
     }
