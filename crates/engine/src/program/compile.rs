@@ -323,7 +323,7 @@ impl<'p> Compiler<'p> {
         };
         let alone = [op, Op::Answer { answer: 0 }];
         if folds
-            && run(&alone, &mut self.code.registers, &mut outside)
+            && run(&alone, 0, &mut self.code.registers, &mut outside)
                 .1
                 .is_ok()
         {
