@@ -7,7 +7,6 @@ use crate::fabric::{Hop, HopExtra, Next};
 use crate::host::traffic::{FrameSource, Source};
 use crate::simulation::Simulation;
 use crate::tally::{DropReason, FlowTally, LinkDrops, SenderCounters, Tally, VcTally};
-use crate::units::CELL_PAYLOAD_BYTES;
 
 impl Simulation {
     /// Brings all counters up to date at the end of the run.
@@ -203,9 +202,9 @@ impl Simulation {
                     bins,
                     abr: abr(vc),
                 },
-                Source::Cells(_) => VcTally {
-                    measured_bytes: sink.measured_cells() * CELL_PAYLOAD_BYTES,
-                    delivered_bytes: sink.cells * CELL_PAYLOAD_BYTES,
+                Source::Cells(source) => VcTally {
+                    measured_bytes: sink.measured_cells() * source.payload_bytes,
+                    delivered_bytes: sink.cells * source.payload_bytes,
                     measured_cells: sink.measured_cells(),
                     sender: SenderCounters::default(),
                     transfers: Vec::new(),

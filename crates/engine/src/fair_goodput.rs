@@ -10,8 +10,8 @@
 
 use crate::abr::feedback::fair::{FairVc, fair_rates};
 use crate::scenario::topology::Topology;
-use crate::scenario::{MaxGoodput, Scenario, Vc};
-use crate::units::{BitRate, CELL_BITS};
+use crate::scenario::{Carries, MaxGoodput, Scenario, Vc};
+use crate::units::BitRate;
 
 /// Largest number of VCs for which fair shares are computed. The time grows with its square.
 pub(crate) const MOST_VCS: usize = 2000;
@@ -35,7 +35,9 @@ pub(crate) fn unknown(scenario: &Scenario) -> Option<(String, String)> {
         );
         return Some((message, format!("a rate, or at most {MOST_VCS} VCs")));
     }
-    let none = !sending.iter().any(|(_, vc)| vc.traffic.frame().is_some());
+    let none = !sending
+        .iter()
+        .any(|(_, vc)| vc.traffic.carries() == Carries::Frames);
     none.then(|| {
         (
             "cannot be computed: no VC that carries frames starts before the end of the run".into(),
@@ -65,7 +67,7 @@ pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(us
     if vcs.len() > MOST_VCS {
         return Vec::new();
     }
-    let cells_per_second = |bits: f64| bits / CELL_BITS as f64;
+    let format = scenario.format;
     let wants = vcs.iter().map(|&(index, vc)| {
         let offered = vc.traffic.offered_rate();
         let pcr = vc
@@ -74,9 +76,9 @@ pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(us
             .and_then(|abr| abr.pcr)
             .map(|pcr| pcr.0 as f64);
         let most = [offered, pcr].into_iter().flatten();
-        let most = cells_per_second(most.fold(f64::INFINITY, f64::min));
+        let most = format.cells_in(most.fold(f64::INFINITY, f64::min));
         FairVc {
-            mcr: if vc.traffic.frame().is_some() {
+            mcr: if vc.traffic.carries() == Carries::Frames {
                 0.0
             } else {
                 most
@@ -89,11 +91,11 @@ pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(us
     let wants: Vec<FairVc> = wants.collect();
     let links = scenario.links.iter();
     let links: Vec<f64> = links
-        .map(|link| cells_per_second(link.rate.0 as f64))
+        .map(|link| format.cells_in(link.rate.0 as f64))
         .collect();
     let rates = fair_rates(&wants, &links);
     let goodputs = vcs.iter().zip(rates).filter_map(|(&(index, vc), rate)| {
-        let frame = vc.traffic.frame()?;
+        let frame = vc.traffic.frame(format)?;
         Some((
             index,
             rate / f64::from(frame.cells) * (8 * frame.bytes) as f64,

@@ -5,7 +5,6 @@
 //! [`Session`] does so step by step. `docs/model.md` states what is simulated, decision by
 //! decision; `docs/architecture.md` lists where each part is.
 
-mod aal5;
 mod abr;
 mod accounting;
 mod assembly;
@@ -18,6 +17,7 @@ mod event;
 mod fabric;
 mod fair_goodput;
 mod flow;
+pub mod format;
 mod gathered;
 mod host;
 mod loss;
@@ -29,6 +29,7 @@ mod port;
 mod power;
 mod processing;
 mod program;
+mod reassembly;
 mod record;
 pub mod registry;
 mod resolved;

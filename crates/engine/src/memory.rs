@@ -5,7 +5,6 @@
 //! probes without `interval`, and traces. They are counted as they come (`gathered.rs`), and a run
 //! that exceeds its limit is ended.
 
-use crate::aal5::cells_of_segment;
 use crate::class::Class;
 use crate::flow::{Flow, FlowKind};
 use crate::gathered::{DROP_BYTES, FRAME_BYTES, KEPT_FRAME_BYTES, POINT_BYTES, TRANSFER_BYTES};
@@ -15,7 +14,7 @@ use crate::resolved::{Resolved, ResolvedPort};
 use crate::results::RunResult;
 use crate::scenario::topology::Topology;
 use crate::scenario::{ClassQueue, DropPolicy, Probe, Scenario, Threshold, Traffic};
-use crate::units::CELL_BITS;
+use crate::units::Span;
 
 /// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
 /// constants below, this is an estimate on the safe side.
@@ -148,6 +147,7 @@ fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
     let Some(size) = tcp.file_size else {
         return 0.0;
     };
+    let (format, clock) = (scenario.format, scenario.format.clock);
     let path = topology.data_path(vc);
     let back = &topology.flows[topology.flow(vc, FlowKind::Ack).index()].path;
     let delays = path
@@ -157,23 +157,25 @@ fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
     let slowest = path.iter().map(|&link| scenario.links[link].rate.0).min();
     let last = match size % tcp.mss {
         0 => 0,
-        rest => cells_of_segment(rest),
+        rest => format.segment_cells(rest),
     };
-    let cells = (size / tcp.mss) as f64 * f64::from(cells_of_segment(tcp.mss)) + f64::from(last);
-    let takes = cells * CELL_BITS as f64 / slowest.unwrap_or(1) as f64
-        + delays.map(|delay| delay.as_seconds()).sum::<f64>()
-        + tcp.file_gap.as_seconds();
-    let most = scenario.duration.as_seconds() / takes + 1.0;
+    let cells =
+        (size / tcp.mss) as f64 * f64::from(format.segment_cells(tcp.mss)) + f64::from(last);
+    let takes = cells * format.cell_bits as f64 / slowest.unwrap_or(1) as f64
+        + delays.map(|delay| delay.as_seconds(clock)).sum::<f64>()
+        + tcp.file_gap.as_seconds(clock);
+    let most = scenario.duration.as_seconds(clock) / takes + 1.0;
     let ways = if tcp.both_ways { 2.0 } else { 1.0 };
     ways * tcp.files.map_or(most, |files| most.min(files as f64))
 }
 
 /// Points of probes that record at intervals.
 pub fn points(scenario: &Scenario) -> f64 {
-    let seconds = scenario.duration.as_seconds();
+    let clock = scenario.format.clock;
+    let seconds = scenario.duration.as_seconds(clock);
     let recorded = |probe: &Probe| match (probe.interval, probe.envelope) {
-        (Some(interval), _) => seconds / interval.as_seconds(),
-        (None, Some(interval)) => 3.0 * (seconds / interval.as_seconds()).ceil(),
+        (Some(interval), _) => seconds / interval.as_seconds(clock),
+        (None, Some(interval)) => 3.0 * (seconds / interval.as_seconds(clock)).ceil(),
         (None, None) => 0.0,
     };
     scenario.probes.iter().map(recorded).sum()
@@ -193,8 +195,9 @@ struct VcPeak {
 impl VcPeak {
     fn of(scenario: &Scenario, topology: &Topology, vc: usize) -> VcPeak {
         let traffic = &scenario.vcs[vc].traffic;
-        let seconds = scenario.duration.as_seconds();
-        let load = traffic.most_under_way(seconds);
+        let format = scenario.format;
+        let seconds = scenario.duration.as_seconds(format.clock);
+        let load = traffic.most_under_way(format, seconds);
         let Traffic::Tcp(tcp) = traffic else {
             return VcPeak {
                 frames: 0.0,
@@ -204,7 +207,7 @@ impl VcPeak {
         };
         // Each segment that leaves the NIC can, once acknowledged, release two new ones.
         let first = topology.data_path(vc)[0];
-        let of_frame = f64::from(cells_of_segment(tcp.mss)) * CELL_BITS as f64;
+        let of_frame = f64::from(format.segment_cells(tcp.mss)) * format.cell_bits as f64;
         let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
         let sent = if tcp.both_ways { 2.0 * sent } else { sent };
@@ -234,7 +237,9 @@ fn waiting(net: &Resolved<'_>, peaks: &[VcPeak], options: &Options) -> f64 {
 /// port's rate. Input links and buffers limit the total.
 fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &ResolvedPort<'_>) -> f64 {
     let (scenario, topology) = (net.scenario, &net.topology);
-    let seconds = scenario.duration.as_seconds();
+    let format = scenario.format;
+    let seconds = scenario.duration.as_seconds(format.clock);
+    let lasts = |burst: Span| burst.as_seconds(format.clock).min(seconds);
     let data = || {
         let flows = topology.crossing[link]
             .iter()
@@ -247,18 +252,16 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
     };
     let offered = |vc: usize| scenario.vcs[vc].traffic.offered_rate().unwrap_or(0.0);
     let above = data().map(offered).sum::<f64>() - scenario.links[link].rate.0 as f64;
-    let above = above.max(0.0) * seconds / CELL_BITS as f64;
+    let above = format.cells_in(above.max(0.0) * seconds);
     let of_class = |&class: &Class| {
         let of_class = data().filter(|&vc| scenario.vcs[vc].class == class);
         let cells = of_class.map(|vc| match &scenario.vcs[vc].traffic {
-            Traffic::Vbr { rate, on, .. } => {
-                rate.0 as f64 * on.as_seconds().min(seconds) / CELL_BITS as f64
-            }
+            Traffic::Vbr { rate, on, .. } => format.cells_in(rate.0 as f64 * lasts(*on)),
             Traffic::Tcp(_) => peaks[vc].cells,
             Traffic::Cbr { .. } | Traffic::Poisson { .. } => 1.0,
             Traffic::Udp(udp) => {
-                let burst = udp.on.map_or(0.0, |on| on.as_seconds().min(seconds));
-                f64::from(udp.frame_cells()) + udp.rate.0 as f64 * burst / CELL_BITS as f64
+                let burst = udp.on.map_or(0.0, lasts);
+                f64::from(udp.frame_cells(format)) + format.cells_in(udp.rate.0 as f64 * burst)
             }
         });
         (cells.sum::<f64>() + above).min(most_let_in(net, link, port.queue(class)))
@@ -266,7 +269,7 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
     let inputs = topology.inputs[link].iter();
     let rate: f64 = inputs.map(|&i| scenario.links[i].rate.0 as f64).sum();
     let waits: f64 = topology.classes[link].iter().map(of_class).sum();
-    waits.min(rate * seconds / CELL_BITS as f64)
+    waits.min(format.cells_in(rate * seconds))
 }
 
 /// Cells that `queue`, at the port of `link`, can hold at once: its buffer, or less under a policy
@@ -276,6 +279,7 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
 /// bound holds if the link can carry these rates beside the other classes.
 fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
     let (scenario, topology, class) = (net.scenario, &net.topology, queue.class);
+    let format = scenario.format;
     let buffer = queue.buffer.map_or(f64::INFINITY, |k| k as f64);
     let Some(threshold) = queue.drop.abilities().rates_above else {
         return buffer;
@@ -293,10 +297,11 @@ fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
     let of_flows = flows.map(|(id, contract)| {
         let vc = &scenario.vcs[topology.flows[id.index()].vc];
         let burst = contract.and_then(|terms| {
-            let tolerated = terms.cdvt.as_seconds() * terms.sustained?.0 as f64 / CELL_BITS as f64;
+            let cdvt = terms.cdvt.as_seconds(format.clock);
+            let tolerated = format.cells_in(cdvt * terms.sustained?.0 as f64);
             Some(terms.mbs as f64 + tolerated)
         });
-        burst.unwrap_or(0.0) + vc.frame_cells() as f64
+        burst.unwrap_or(0.0) + vc.frame_cells(format) as f64
     });
     (threshold + of_flows.sum::<f64>()).min(buffer)
 }

@@ -2,7 +2,6 @@
 
 use crate::notation::show::show_memory;
 use crate::scenario::MOST_POINTS;
-use crate::units::Time;
 
 /// Which kernel moves the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,12 +98,13 @@ pub enum RunError {
     /// More waits somewhere than could leave before the latest representable instant.
     #[error(
         "the backlog of {place} could not leave before {latest} s, the limit of simulated time; \
-         use a faster link or processing, longer timers, smaller windows, or a shorter run",
-        latest = Time::LATEST.as_seconds()
+         use a faster link or processing, longer timers, smaller windows, or a shorter run"
     )]
     Overdue {
         /// The link, host or VC, and its part where cells or frames wait.
         place: String,
+        /// Latest representable instant, s.
+        latest: u64,
     },
     /// A program of a drop policy or scheduler has no answer.
     #[error("the {place} fails at line {line}, column {column}: {why}\n{caret}")]

@@ -3,8 +3,9 @@
 
 use crate::cells::Run;
 use crate::flow::FlowId;
+use crate::format::Clock;
 use crate::tally::DropReason;
-use crate::units::{Span, TICKS_PER_SECOND, Time};
+use crate::units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,9 +27,9 @@ impl From<f64> for Points {
 
 impl Points {
     /// Returns times in seconds and values.
-    pub fn columns(&self) -> (Vec<f64>, Vec<f64>) {
-        let seconds = |t: Time| t.0 as f64 / TICKS_PER_SECOND as f64;
-        self.points.iter().map(|&(t, v)| (seconds(t), v)).unzip()
+    pub fn columns(&self, clock: Clock) -> (Vec<f64>, Vec<f64>) {
+        let points = self.points.iter();
+        points.map(|&(t, v)| (t.as_seconds(clock), v)).unzip()
     }
 
     /// Returns the number of points so far.

@@ -134,8 +134,8 @@ fn can_queue(
     link: usize,
     queues: &[ClassQueue; Class::ALL.len()],
 ) -> bool {
-    let cell_time = scenario.links[link].rate.cell_time();
-    let keeps_distance = |input: usize| scenario.links[input].rate.cell_time() >= cell_time;
+    let cell_time = scenario.cell_time(link);
+    let keeps_distance = |input: usize| scenario.cell_time(input) >= cell_time;
     let switch = topology.switch_of[link].map(|switch| &scenario.switches[switch]);
     let processing = switch.and_then(|switch| switch.processing.as_ref());
     let classes = &topology.classes[link];

@@ -7,7 +7,7 @@ use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::simulation::Simulation;
 use crate::tally::DropReason;
-use crate::units::{TICKS_PER_SECOND, Time};
+use crate::units::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -221,7 +221,7 @@ impl Simulation {
 pub fn name_series(found: RecordedSeries, scenario: &Scenario) -> Series {
     let spec = &scenario.probes[found.probe];
     let (what, unit) = spec.what.quantity();
-    let (time_s, value) = found.points.columns();
+    let (time_s, value) = found.points.columns(scenario.format.clock);
     Series {
         what: what.into(),
         of: spec.of.clone(),
@@ -238,7 +238,7 @@ fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) ->
     let flow = &topology.flows[entry.flow.index()];
     let queue = entry.queue.as_ref();
     Dropped {
-        time_s: entry.time.0 as f64 / TICKS_PER_SECOND as f64,
+        time_s: entry.time.as_seconds(scenario.format.clock),
         port: scenario.links[entry.link as usize].name.clone(),
         vc: scenario.vcs[flow.vc].name.clone(),
         direction: flow.kind,

@@ -2,6 +2,7 @@
 
 use crate::assembly::build;
 use crate::capture::{About, FilePart, Origin};
+use crate::format::Clock;
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::resolved::Resolved;
@@ -87,6 +88,11 @@ impl<'a> Session<'a> {
             digest: options.digest,
             reached: Time::ZERO,
         })
+    }
+
+    /// Clock that counts the time of the run.
+    pub fn clock(&self) -> Clock {
+        self.net.scenario.format.clock
     }
 
     /// End of the run.

@@ -1,9 +1,9 @@
 //! Receiving ends of flows at their destination hosts.
 
-use crate::aal5::Reassembly;
 use crate::cells::{Arrival, ENDS_FRAME, Run, precedes};
 use crate::delays::{DelayBins, DelaySums, Waits};
 use crate::flow::FlowId;
+use crate::reassembly::Reassembly;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
 

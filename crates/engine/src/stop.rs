@@ -62,6 +62,7 @@ impl Stop {
             Stop::Grown(gathered, limit) => grown(gathered, limit, scenario),
             Stop::Overdue(what) => RunError::Overdue {
                 place: what.place(scenario),
+                latest: scenario.format.clock.latest_seconds(),
             },
             Stop::Program(link, which, failure) => program(link, which, failure, scenario),
         }

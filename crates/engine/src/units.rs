@@ -1,20 +1,8 @@
-//! Types for instants, lengths of time, rates and exact decimals.
-//!
-//! One tick is 1/25 272 000 000 000 s (2^12 3^5 5^9 13 per second). With this tick, coincidences
-//! are exact: cell times are integers at 155.52, 149.76, 150, 33.92, 10, 2 and 0.2 Mb/s, and at
-//! STM-4 and T3 cell rates. Every whole nanosecond is an integer too.
+//! Types for instants, lengths of time, rates and exact decimals. Times are in ticks of the
+//! [`Clock`](crate::format::Clock) of the scenario's format.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Mul, Sub};
-
-/// Ticks in one second.
-pub const TICKS_PER_SECOND: u64 = 25_272_000_000_000;
-/// Ticks in one nanosecond.
-pub const TICKS_PER_NANOSECOND: u64 = TICKS_PER_SECOND / 1_000_000_000;
-/// Bits of one cell on the line: 53 octets.
-pub const CELL_BITS: u64 = 424;
-/// Payload octets of one cell.
-pub const CELL_PAYLOAD_BYTES: u64 = 48;
 
 /// An instant of simulated time, in ticks since the start of the run.
 #[derive(
@@ -35,14 +23,6 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than any event.
     pub const NEVER: Time = Time(u64::MAX);
-    /// Latest time at which waiting cells must have gone; signed 64-bit ticks reach 364 900 s.
-    pub const LATEST: Time = Time(350_000 * TICKS_PER_SECOND);
-
-    /// Seconds since the start of the run.
-    pub fn as_seconds(self) -> f64 {
-        self.0 as f64 / TICKS_PER_SECOND as f64
-    }
-
     /// Time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
@@ -54,26 +34,6 @@ impl Span {
     pub const ZERO: Span = Span(0);
     /// Longer than any run, but safe to add to a time.
     pub const FOREVER: Span = Span(u64::MAX / 4);
-
-    /// A whole number of nanoseconds.
-    pub const fn from_nanoseconds(ns: u64) -> Span {
-        Span(ns * TICKS_PER_NANOSECOND)
-    }
-
-    /// A whole number of microseconds.
-    pub const fn from_microseconds(us: u64) -> Span {
-        Span(us * TICKS_PER_NANOSECOND * 1_000)
-    }
-
-    /// A whole number of milliseconds.
-    pub const fn from_milliseconds(ms: u64) -> Span {
-        Span(ms * TICKS_PER_NANOSECOND * 1_000_000)
-    }
-
-    /// Length in seconds.
-    pub fn as_seconds(self) -> f64 {
-        self.0 as f64 / TICKS_PER_SECOND as f64
-    }
 }
 
 impl Add<Span> for Time {
@@ -204,17 +164,12 @@ impl Sub for SignedTicks {
     }
 }
 
-/// A rate in bits per second. Rates are cell rates: each cell counts as 53 octets.
+/// A rate in bits per second. Rates are cell rates: each cell counts with all its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BitRate(pub u64);
 
 impl BitRate {
-    /// Time of one cell at this rate, rounded up to whole ticks so that no link exceeds its rate.
-    pub fn cell_time(self) -> Span {
-        Span((CELL_BITS * TICKS_PER_SECOND).div_ceil(self.0))
-    }
-
     /// Megabits per second.
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 / 1e6
@@ -245,36 +200,5 @@ impl Ratio {
     /// floor(self x n).
     pub fn floor_of(self, n: u64) -> u64 {
         (u128::from(self.num) * u128::from(n) / u128::from(self.den)) as u64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cell_times_of_the_studies_are_not_rounded() {
-        for rate in [
-            155_520_000,
-            149_760_000,
-            150_000_000,
-            33_920_000,
-            10_000_000,
-            2_000_000,
-            200_000,
-            40_704_000,
-        ] {
-            let cell = BitRate(rate).cell_time();
-            assert_eq!(cell.0 * rate, CELL_BITS * TICKS_PER_SECOND, "{rate}");
-        }
-        assert_eq!(BitRate(155_520_000).cell_time(), Span(68_900_000));
-    }
-
-    #[test]
-    fn other_cell_times_are_less_than_a_tick_too_long() {
-        for rate in [7_000_003, 34_368_000, 141_000_000, 999_999_999_989] {
-            let more = BitRate(rate).cell_time().0 * rate - CELL_BITS * TICKS_PER_SECOND;
-            assert!(0 < more && more < rate, "{rate}");
-        }
     }
 }

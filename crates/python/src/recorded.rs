@@ -2,7 +2,6 @@
 
 use cellyard_engine::FilePart;
 use cellyard_engine::results::Dropped;
-use cellyard_engine::units::Time;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -59,7 +58,7 @@ impl Recorded {
         let drops = drops.map(|drops| PyArray1::from_vec(py, drops));
         let captured = self.captured.into_iter().map(|part| {
             let bytes = PyArray1::from_vec(py, part.bytes);
-            (part.probe, bytes, part.limited_at.map(Time::as_seconds))
+            (part.probe, bytes, part.limited_at_s)
         });
         (points.collect(), drops, captured.collect())
     }

@@ -2,7 +2,7 @@
 
 use cellyard_engine::results::Dropped;
 use cellyard_engine::scenario::{self, Node, Probe, Problem, Scenario, Value};
-use cellyard_engine::units::{TICKS_PER_SECOND, Time};
+use cellyard_engine::units::Time;
 use cellyard_engine::{About, Options, Session, describe, registry};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -177,7 +177,8 @@ impl Run {
             .session
             .as_mut()
             .ok_or_else(|| problem("the run is finished"))?;
-        let ticks = (seconds.max(0.0) * TICKS_PER_SECOND as f64) as u64;
+        let clock = session.clock();
+        let ticks = (seconds.max(0.0) * clock.ticks_per_second as f64) as u64;
         let until = Time(ticks.min(session.end().0));
         let reached = session.advance_until(until, &NEVER).map_err(problem)?;
         points.clear();
@@ -197,7 +198,7 @@ impl Run {
         let columns = self.columns(&drops);
         columns.iter().for_each(|column| points.extend(column));
         Ok(json!({
-            "reached": reached.as_seconds(), "end": end.as_seconds(), "ended": reached >= end, "series": found,
+            "reached": reached.as_seconds(clock), "end": end.as_seconds(clock), "ended": reached >= end, "series": found,
             "drops": {"columns": DROP, "names": self.names[known..], "from": from, "n": drops.len()},
         }))
     }

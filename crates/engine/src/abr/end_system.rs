@@ -8,16 +8,19 @@
 //! says when the next cell may go, and which it is.
 
 use super::rm::Rm;
+use crate::format::Clock;
 use crate::scenario::RmRates;
 use crate::tally::{AbrTally, raise};
-use crate::units::{Span, TICKS_PER_SECOND, Time};
+use crate::units::{Span, Time};
 
 /// Mrm: number of cells behind a forward RM cell after which the next may be due by time (rule 3a).
 const MRM: u64 = 2;
 /// TCR, cells per second: below this ACR, RM cells may go out of rate at TCR (rule 11).
 const TCR: f64 = 10.0;
+/// Clock of the end systems: ABR exists in AAL5 only.
+const CLOCK: Clock = Clock::AAL5;
 /// Time between two cells at TCR.
-const TCR_GAP: Span = Span(TICKS_PER_SECOND / 10);
+const TCR_GAP: Span = Span(CLOCK.ticks_per_second / 10);
 
 /// Parameters of an end system; rates are in cells per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +67,7 @@ pub enum NextCell {
 
 /// Time between cells at rate `acr`, to the nearest tick; longer than any run at rate 0.
 fn gap(acr: f64) -> Span {
-    let ticks = TICKS_PER_SECOND as f64 / acr + 0.5;
+    let ticks = CLOCK.ticks_per_second as f64 / acr + 0.5;
     Span(ticks.min(Span::FOREVER.0 as f64) as u64)
 }
 
@@ -336,7 +339,7 @@ impl EndSystem {
     }
 
     fn set_acr(&mut self, now: Time, acr: f64) {
-        self.tally.allowed_cells += self.acr * now.since(self.acr_since).as_seconds();
+        self.tally.allowed_cells += self.acr * now.since(self.acr_since).as_seconds(CLOCK);
         self.acr_since = now;
         self.acr = acr;
         self.gap = gap(acr);
@@ -372,7 +375,8 @@ impl EndSystem {
         assert!(mcr <= self.acr && self.acr <= pcr, "MCR <= ACR <= PCR");
         AbrTally {
             acr: self.acr,
-            allowed_cells: tally.allowed_cells + self.acr * end.since(self.acr_since).as_seconds(),
+            allowed_cells: tally.allowed_cells
+                + self.acr * end.since(self.acr_since).as_seconds(CLOCK),
             ..*tally
         }
     }

@@ -14,6 +14,7 @@ use super::rm::Rm;
 use super::sites::{Sites, SubscriberIndex};
 use crate::cells::precedes;
 use crate::flow::FlowId;
+use crate::format::Clock;
 use crate::units::{Span, Time};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -364,7 +365,7 @@ impl Log {
                 return;
             };
             self.rule.end_of_interval(&Measured {
-                interval_s: self.interval.as_seconds(),
+                interval_s: self.interval.as_seconds(Clock::AAL5),
                 higher_cells: ended.higher_cells,
                 arrived_cells: &ended.arrived_cells,
                 queue_cells: ended.queue_cells,

@@ -1,24 +1,25 @@
 //! Set-up of ABR VCs (model section 12): terms of end systems, and the class queues that give them
-//! feedback.
+//! feedback. ABR exists in AAL5 only, so cells and ticks are those of [`Format::AAL5`].
 
 use super::end_system::EndSystemTerms;
 use super::feedback::fair::{FairVc, fair_rates};
 use super::feedback::{Marks, Rule, SubscriberTerms};
 use crate::class::Class;
 use crate::flow::{FlowId, FlowKind};
+use crate::format::Format;
 use crate::scenario::topology::Topology;
 use crate::scenario::{AbrParams, Feedback, Scenario, Vc};
-use crate::units::{BitRate, CELL_BITS, Span};
+use crate::units::{BitRate, Span};
 use rustc_hash::FxHashMap;
 
 /// Converts cells per second to megabits per second.
 pub fn mbps(cells_per_second: f64) -> f64 {
-    cells_per_second * (CELL_BITS as f64 * 1e-6)
+    cells_per_second * (Format::AAL5.cell_bits as f64 * 1e-6)
 }
 
 /// Converts a bit rate to cells per second.
 fn cells_per_second(rate: BitRate) -> f64 {
-    rate.0 as f64 / CELL_BITS as f64
+    Format::AAL5.cells_in(rate.0 as f64)
 }
 
 /// Class queue that gives feedback.
@@ -241,7 +242,7 @@ pub fn higher_rate(scenario: &Scenario, topology: &Topology, link: usize) -> f64
         let vc = &scenario.vcs[flow.vc];
         let is_higher = flow.kind.is_data() && vc.class < Class::Abr;
         let rate = vc.traffic.offered_rate().filter(|_| is_higher);
-        rate.unwrap_or(0.0) / CELL_BITS as f64
+        Format::AAL5.cells_in(rate.unwrap_or(0.0))
     });
     rates.sum()
 }
@@ -296,7 +297,9 @@ pub fn terms(
     EndSystemTerms {
         pcr,
         mcr,
-        icr: first.min(abr.tbe as f64 / frtt.as_seconds()).max(mcr),
+        icr: first
+            .min(abr.tbe as f64 / frtt.as_seconds(Format::AAL5.clock))
+            .max(mcr),
         nrm: abr.nrm,
         trm: abr.trm,
         rif: abr.rif.as_f64(),
@@ -316,7 +319,7 @@ fn round_trip(scenario: &Scenario, topology: &Topology, vc: usize) -> Span {
     for kind in FlowKind::FRAMES {
         for &link in &topology.flows[topology.flow(vc, kind).index()].path {
             let spec = &scenario.links[link];
-            takes += spec.rate.cell_time() + spec.delay;
+            takes += scenario.cell_time(link) + spec.delay;
             let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
             takes += switch.map_or(Span::ZERO, |p| p.mean);
         }

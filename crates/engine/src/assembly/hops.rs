@@ -74,7 +74,7 @@ impl Blueprint<'_> {
 
     /// Cell time of `link`.
     pub fn cell_ticks(&self, link: usize) -> Span {
-        self.net.scenario.links[link].rate.cell_time()
+        self.net.scenario.cell_time(link)
     }
 
     /// Builds the hops of all flows.
@@ -142,7 +142,7 @@ impl Blueprint<'_> {
             }
             // Cells find the port idle, so each takes one cell time (rounded up).
             let arrives = leg.latency;
-            leg.latency += links[link].rate.cell_time();
+            leg.latency += self.cell_ticks(link);
             leg.folded_ports.push(FoldedPort {
                 link: link as u32,
                 arrives,

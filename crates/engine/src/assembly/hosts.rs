@@ -20,7 +20,14 @@ impl Blueprint<'_> {
             let (start, stop) = (self.draws.start(spec), stop(spec));
             let phase = |granularity| self.draws.timer_phase(&spec.from, granularity);
             let draws = || self.draws.stream(&spec.name, spec.traffic.name());
-            let source = Source::new(&spec.traffic, [start, stop], measured, phase, draws);
+            let source = Source::new(
+                &spec.traffic,
+                scenario.format,
+                [start, stop],
+                measured,
+                phase,
+                draws,
+            );
             first_events.push(source.first_event(start, stop));
             let probe = probes.remove(&index);
             let probe = probe.map(|specs| self.vc_probe(index, &specs, &source));
@@ -40,7 +47,7 @@ impl Blueprint<'_> {
         let at_hosts = self.flows_at_hosts();
         let flows =
             flows.map(|((flow, &first), paced)| self.flow_ends(flow, first, paced, &at_hosts));
-        let nics = scenario.links.iter().map(|l| Nic::new(l.rate.cell_time()));
+        let nics = (0..scenario.links.len()).map(|link| Nic::new(scenario.cell_time(link)));
         let stages = scenario.hosts.iter();
         let stages =
             stages.map(|h| [(); 2].map(|()| h.processing.map(|p| Box::new(FrameStage::new(p)))));

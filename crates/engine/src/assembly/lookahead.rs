@@ -153,6 +153,7 @@ fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<PortDelay> {
 #[cfg(test)]
 mod tests {
     use crate::assembly::build;
+    use crate::format::Format;
     use crate::options::Options;
     use crate::resolved::Resolved;
     use crate::scenario::read_toml;
@@ -186,7 +187,7 @@ vc = [{{ from = "{from}", to = "b", traffic = {{ kind = "tcp" }} }}]
 
     #[test]
     fn where_no_port_is_on_the_way_back_a_port_hears_from_itself_a_round_trip_later() {
-        let cell = |mbps: u64| BitRate(mbps * 1_000_000).cell_time();
+        let cell = |mbps: u64| Format::AAL5.cell_time(BitRate(mbps * 1_000_000));
         // A round trip has two propagation delays and two cell times of each link. On the way back
         // the faster link follows the slower one, so no cell can queue there.
         let round = Span::from_milliseconds(6) + cell(10) * 2 + cell(100) * 2;

@@ -11,6 +11,7 @@ mod roles;
 
 use crate::abr::{Logs, Sites, SubscriberIndex};
 use crate::capture::Captures;
+use crate::cells::Feed;
 use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
 use crate::loss::Losses;
@@ -20,7 +21,6 @@ use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 use crate::sink::{Destinations, Sink};
 use crate::units::Time;
-use crate::{aal5, cells::Feed};
 use draws::Draws;
 use probes::Watched;
 use roles::LinkRoles;
@@ -139,12 +139,13 @@ impl Blueprint<'_> {
 
     /// Builds the receiving ends of all flows.
     fn sinks(&self) -> Vec<Sink> {
+        let scenario = self.net.scenario;
         let frame_cells = |flow: &crate::flow::Flow| match flow.kind {
             FlowKind::Data => {
-                let frame = self.net.scenario.vcs[flow.vc].traffic.frame();
+                let frame = scenario.vcs[flow.vc].traffic.frame(scenario.format);
                 frame.map_or(1, |frame| frame.cells)
             }
-            FlowKind::Ack => aal5::ACK_CELLS,
+            FlowKind::Ack => scenario.format.ack_cells(),
             FlowKind::Rm | FlowKind::RmBack => 1,
         };
         let flows = self.net.topology.flows.iter();

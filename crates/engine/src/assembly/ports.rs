@@ -52,14 +52,14 @@ impl Blueprint<'_> {
                 self.net.scenario.tie_order,
                 self.net.topology.inputs[link].len(),
                 self.draws.tie_offset(),
-                spec.rate.cell_time(),
+                self.cell_ticks(link),
                 self.draws.stream(&spec.name, "tie"),
             );
             let meter = self.meter(link, &hops, all);
             let near = lookahead.from_ports.iter().map(|&(_, takes)| takes);
             let gains = near
                 .min()
-                .is_some_and(|away| gains(spec.rate.cell_time(), away));
+                .is_some_and(|away| gains(self.cell_ticks(link), away));
             let foresight = (gains && probe.is_none() && meter.is_none())
                 .then(|| self.foresight(&hops, all))
                 .flatten();
@@ -67,10 +67,11 @@ impl Blueprint<'_> {
                 || captures.is_some_and(|captures| captures.is_of_link(link));
             let inputs = self.net.topology.inputs[link].iter();
             let rate = |&input: &usize| self.net.scenario.links[input].rate;
+            let rates = std::iter::once(spec.rate).chain(inputs.map(rate));
             ports.push(Port {
                 link,
                 lookahead,
-                steps: StepBounds::new(std::iter::once(spec.rate).chain(inputs.map(rate))),
+                steps: StepBounds::new(self.net.scenario.format, rates),
                 done: Time::ZERO,
                 can_queue: resolved.can_queue,
                 inputs: Inputs::new(self.roles.first_feed[index], tie),
@@ -151,17 +152,15 @@ impl Blueprint<'_> {
             &queue.drop,
             queue.buffer,
             &contracts,
-            self.net.scenario.links[link].rate.cell_time(),
+            self.cell_ticks(link),
+            self.net.scenario.format.clock,
         );
         let purpose = format!("drop-{}", class.name());
         let draws = self
             .draws
             .stream(&self.net.scenario.links[link].name, &purpose);
         let end = Time::ZERO + self.net.scenario.duration;
-        let most = self.net.scenario.links[link]
-            .rate
-            .cell_time()
-            .fit_after(end);
+        let most = self.cell_ticks(link).fit_after(end);
         Gate::new(
             queue.buffer,
             most,
@@ -183,10 +182,15 @@ impl Blueprint<'_> {
         options: &Options,
     ) -> Result<PortKernel, RunError> {
         let spec = &self.net.scenario.links[link];
-        let cell_time = spec.rate.cell_time();
+        let cell_time = self.cell_ticks(link);
         let first = self.net.scenario.arrival_first;
         let flows = self.flow_shares(link);
-        let scheduler = Scheduler::new(port.scheduler, spec.rate, &flows);
+        let scheduler = Scheduler::new(
+            port.scheduler,
+            spec.rate,
+            self.net.scenario.cell_time(link),
+            &flows,
+        );
         match port.arithmetic {
             Ok(class) if options.kernel != Wanted::Slotted => {
                 let (gate, vcs) = (self.gate(link, port, class), flows.len());

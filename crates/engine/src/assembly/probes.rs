@@ -3,6 +3,7 @@
 use super::Blueprint;
 use crate::abr::{mbps, terms};
 use crate::flow::{FlowId, FlowKind};
+use crate::format::Clock;
 use crate::host::traffic::{FrameSource, Source, SourceState};
 use crate::host::{VcProbe, VcWatch};
 use crate::observe::{LinkShareSum, Observers};
@@ -11,13 +12,13 @@ use crate::port::watch::{DropSums, PortProbe, Quantity, Watch, When};
 use crate::record::{IntervalSum, Points, Record, StepRecorder};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Observable, Probe, Scenario};
-use crate::units::{Span, TICKS_PER_SECOND, Time};
+use crate::units::{Span, Time};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-/// Default interval of probes that need one: 10 ms.
-fn interval(given: Option<Span>) -> Span {
-    given.unwrap_or(Span::from_milliseconds(10))
+/// Interval of a probe that needs one, by default 10 ms.
+fn interval(given: Option<Span>, clock: Clock) -> Span {
+    given.unwrap_or(clock.milliseconds(10))
 }
 
 /// Index of the names that probes use, built once.
@@ -115,7 +116,10 @@ impl Blueprint<'_> {
                     probe.drops.push(DropSums {
                         probe: index,
                         class,
-                        sum: IntervalSum::new(interval(spec.interval), 1.0),
+                        sum: IntervalSum::new(
+                            interval(spec.interval, self.net.scenario.format.clock),
+                            1.0,
+                        ),
                         before: 0,
                     });
                     continue;
@@ -168,6 +172,7 @@ impl Blueprint<'_> {
             let flow = self.net.topology.flow(vc, FlowKind::Data);
             mbps(terms(self.net.scenario, &self.net.topology, abr, flow).icr)
         });
+        let clock = self.net.scenario.format.clock;
         let mut probe = VcProbe::default();
         for &(index, spec) in probes {
             let steps = |value| StepRecorder::new(spec.interval, spec.envelope, value);
@@ -190,8 +195,8 @@ impl Blueprint<'_> {
                 Observable::Acr => VcWatch::Acr(steps(acr_mbps)),
                 Observable::HostQueue => VcWatch::HostQueue(steps(0.0)),
                 Observable::Goodput => {
-                    let interval = interval(spec.interval);
-                    let mbps = 8e-6 * TICKS_PER_SECOND as f64 / interval.0 as f64;
+                    let interval = interval(spec.interval, clock);
+                    let mbps = 8e-6 * clock.ticks_per_second as f64 / interval.0 as f64;
                     VcWatch::Goodput(IntervalSum::new(interval, mbps))
                 }
                 Observable::Queue
@@ -209,6 +214,7 @@ impl Blueprint<'_> {
 
     /// Builds the observers of all links.
     pub fn observers(&self, options: &Options) -> Observers {
+        let clock = self.net.scenario.format.clock;
         let mut link_shares: FxHashMap<u32, Vec<LinkShareSum>> = FxHashMap::default();
         for (probe, spec) in self.net.scenario.probes.iter().enumerate() {
             if spec.what != Observable::LinkShare {
@@ -217,7 +223,7 @@ impl Blueprint<'_> {
             let Some(&link) = self.watched.links.get(spec.of.as_str()) else {
                 continue;
             };
-            let interval = interval(spec.interval);
+            let interval = interval(spec.interval, clock);
             let cells = interval.0 as f64 / self.cell_ticks(link).0 as f64;
             let classes = match spec.class {
                 Some(class) => vec![class],

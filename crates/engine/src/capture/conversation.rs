@@ -5,8 +5,8 @@
 //! Wireshark can follow the connection.
 
 use super::framing::{Ip, Options, Tcp};
-use crate::aal5::{ACK_CELLS, cells_of_datagram, cells_of_segment};
 use crate::flow::FlowKind;
+use crate::format::Format;
 use crate::scenario::model::NextFile;
 use crate::scenario::{Scenario, TcpParams, Traffic};
 
@@ -45,14 +45,14 @@ pub enum CapturedPayload {
 
 impl CapturedPayload {
     /// Cells of the frame.
-    pub fn cells(&self) -> u32 {
+    pub fn cells(&self, format: Format) -> u32 {
         match *self {
-            CapturedPayload::Data { len, .. } => cells_of_segment(u64::from(len)),
-            CapturedPayload::Datagram { len, .. } => cells_of_datagram(u64::from(len)),
+            CapturedPayload::Data { len, .. } => format.segment_cells(u64::from(len)),
+            CapturedPayload::Datagram { len, .. } => format.datagram_cells(u64::from(len)),
             CapturedPayload::Syn(_)
             | CapturedPayload::SynAck(_)
             | CapturedPayload::Opened(_)
-            | CapturedPayload::Ack { .. } => ACK_CELLS,
+            | CapturedPayload::Ack { .. } => format.ack_cells(),
         }
     }
 

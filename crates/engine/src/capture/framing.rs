@@ -8,7 +8,8 @@
 //! RFC 2684 (LLC/SNAP); RFC 791, 768, 9293, 2018, 7323 (IP, UDP, TCP, SACK, window scale).
 
 use crate::abr::Rm;
-use crate::units::{CELL_PAYLOAD_BYTES, TICKS_PER_SECOND, Time};
+use crate::format::{Clock, Format};
+use crate::units::Time;
 
 /// Link type of cells and frames.
 pub const LINK_TYPE_ERF: u16 = 197;
@@ -116,10 +117,11 @@ const ERF_AAL5: u8 = 4;
 /// Flag of records with varying length.
 const ERF_VARYING: u8 = 0x04;
 
-/// Appends `packet`, which passed at `time`, to `out`. Returns the octets of the full packet, which
+/// Appends `packet`, which passed at a time of this clock, to `out`. Returns the octets of the full packet, which
 /// may exceed those stored.
-pub fn append(packet: &Packet<'_>, time: Time, out: &mut Vec<u8>) -> u32 {
-    let payload = CELL_PAYLOAD_BYTES as usize;
+pub fn append(packet: &Packet<'_>, time: (Time, Clock), out: &mut Vec<u8>) -> u32 {
+    // Cells and AAL5 frames are those of ATM.
+    let payload = Format::AAL5.cell_payload_bytes as usize;
     match packet {
         Packet::Cell(header) => {
             let atm = atm_header(header, u8::from(header.ends_frame));
@@ -155,15 +157,15 @@ pub fn append(packet: &Packet<'_>, time: Time, out: &mut Vec<u8>) -> u32 {
 /// Appends the header of an ERF record and the ATM header after it.
 fn append_headers(
     kind: u8,
-    time: Time,
+    (time, clock): (Time, Clock),
     [kept, on_wire]: [usize; 2],
     atm: [u8; 4],
     out: &mut Vec<u8>,
 ) {
     // Fixed point, least significant octet first: 32 bits of fraction, then the whole seconds.
-    let seconds = (time.0 / TICKS_PER_SECOND) as u32;
-    let parts = time.0 % TICKS_PER_SECOND;
-    let fraction = (parts as f64 * ((1u64 << 32) as f64 / TICKS_PER_SECOND as f64)) as u32;
+    let second = clock.ticks_per_second;
+    let seconds = (time.0 / second) as u32;
+    let fraction = ((time.0 % second) as f64 * ((1u64 << 32) as f64 / second as f64)) as u32;
     let mut header = [0; ERF_HEADER + 4];
     header[..4].copy_from_slice(&fraction.to_le_bytes());
     header[4..8].copy_from_slice(&seconds.to_le_bytes());
@@ -369,7 +371,7 @@ mod tests {
     /// The stored octets of a packet, and the octets of the full packet.
     fn octets(packet: &Packet<'_>, time: Time) -> (Vec<u8>, usize) {
         let mut out = Vec::new();
-        let whole = append(packet, time, &mut out);
+        let whole = append(packet, (time, Clock::AAL5), &mut out);
         (out, whole as usize)
     }
 
@@ -427,7 +429,7 @@ mod tests {
             ..HEADER
         };
         // One and a half seconds.
-        let time = Time(TICKS_PER_SECOND * 3 / 2);
+        let time = Time(Clock::AAL5.ticks_per_second * 3 / 2);
         let (cell, whole) = octets(&Packet::Cell(low), time);
         let expected = [
             [0, 0, 0, 0x80, 1, 0, 0, 0],

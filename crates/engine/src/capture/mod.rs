@@ -17,7 +17,7 @@ use crate::cells::{ENDS_FRAME, Run};
 use crate::flow::{Flow, FlowId, FlowKind};
 use crate::record::QueueSnapshot;
 use crate::scenario::topology::Topology;
-use crate::scenario::{Layer, Observable, Scenario};
+use crate::scenario::{Carries, Layer, Observable, Scenario};
 use crate::tally::DropReason;
 use crate::units::Time;
 use pcapng::Direction;
@@ -48,14 +48,14 @@ pub struct Origin<'a> {
 }
 
 /// The next part of a capture file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FilePart {
     /// Index of the probe in the scenario.
     pub probe: usize,
     /// Bytes that follow the previous part.
     pub bytes: Vec<u8>,
-    /// When the size limit ended the file, if it did.
-    pub limited_at: Option<Time>,
+    /// When the size limit ended the file, if it did, in seconds.
+    pub limited_at_s: Option<f64>,
 }
 
 /// All captures of a run.
@@ -196,7 +196,7 @@ impl Captures {
                 leaving: FxHashMap::default(),
                 dropped: FxHashSet::default(),
                 opened: FxHashSet::default(),
-                file: File::new(limit),
+                file: File::new(limit, scenario.format.clock),
             });
         }
         let captured_flows = topology.flows.iter();
@@ -210,7 +210,8 @@ impl Captures {
     fn flow_frames(&self, scenario: &Scenario, flow: &Flow) -> Option<FlowFrames> {
         let of_links = flow.path.iter().flat_map(|&link| &self.of_link[link]);
         let of_hosts = flow.hosts.iter().flat_map(|&host| &self.of_host[host]);
-        let has_frames = !flow.kind.is_rm() && scenario.vcs[flow.vc].traffic.frame().is_some();
+        let has_frames =
+            !flow.kind.is_rm() && scenario.vcs[flow.vc].traffic.carries() == Carries::Frames;
         let is_read = has_frames && of_links.chain(of_hosts).any(|&at| self.all[at].reads(flow));
         is_read.then(|| FlowFrames {
             vc: flow.vc,

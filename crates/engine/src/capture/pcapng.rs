@@ -2,8 +2,6 @@
 //!
 //! Source: PCAP Now Generic (pcapng) Capture File Format, draft-ietf-opsawg-pcapng.
 
-use crate::units::{TICKS_PER_NANOSECOND, Time};
-
 const SECTION: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;
 const NAMES: u32 = 4;
@@ -117,11 +115,11 @@ pub enum Direction {
     Outbound = 2,
 }
 
-/// Appends a packet that passed `interface` at `time`. `data` appends its octets and returns the
+/// Appends a packet that passed `interface` so many nanoseconds after the start. `data` appends its octets and returns the
 /// length of the full packet.
 pub fn packet(
     interface: u32,
-    time: Time,
+    nanoseconds: u64,
     direction: Option<Direction>,
     comment: &str,
     out: &mut Vec<u8>,
@@ -143,7 +141,6 @@ pub fn packet(
     }
     let length = (out.len() - begin + 4) as u32;
     out.extend(length.to_le_bytes());
-    let nanoseconds = time.0 / TICKS_PER_NANOSECOND;
     let head = [
         PACKET,
         length,
@@ -167,8 +164,7 @@ mod tests {
     #[test]
     fn a_packet_with_a_comment() {
         let mut out = Vec::new();
-        let time = Time(TICKS_PER_NANOSECOND * ((1 << 32) + 5) + 1);
-        packet(1, time, None, "why", &mut out, |out| {
+        packet(1, (1 << 32) + 5, None, "why", &mut out, |out| {
             out.extend([7, 8]);
             60
         });
@@ -189,7 +185,7 @@ mod tests {
             interface(101, name, name, Some(1), &mut out);
             names([([10, 0, 0, 1], name)].into_iter(), &mut out);
             let both = Some(Direction::Inbound);
-            packet(0, Time::ZERO, both, name, &mut out, |_| 0);
+            packet(0, 0, both, name, &mut out, |_| 0);
             let mut kinds = Vec::new();
             let mut rest = &out[..];
             while !rest.is_empty() {

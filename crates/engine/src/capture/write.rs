@@ -7,6 +7,7 @@ use super::{Capture, Event, EventKind, FilePart, FlowFrames, Origin};
 use crate::abr::Logs;
 use crate::cells::{ENDS_FRAME, RM, Run, SINGLE_CELLS, TAGGED};
 use crate::flow::FlowId;
+use crate::format::Clock;
 use crate::record::QueueSnapshot;
 use crate::scenario::{Layer, write_toml};
 use crate::tally::DropReason;
@@ -36,18 +37,20 @@ pub struct File {
     /// Maximum number of octets.
     limit: u64,
     limited_at: Option<Time>,
+    clock: Clock,
     /// Comment of the next packet.
     comment: String,
 }
 
 impl File {
     /// An empty file.
-    pub fn new(limit: u64) -> File {
+    pub fn new(limit: u64, clock: Clock) -> File {
         File {
             out: Vec::new(),
             before: 0,
             limit,
             limited_at: None,
+            clock,
             comment: String::new(),
         }
     }
@@ -63,7 +66,7 @@ impl File {
         FilePart {
             probe,
             bytes: std::mem::take(&mut self.out),
-            limited_at: self.limited_at,
+            limited_at_s: self.limited_at.map(|time| time.as_seconds(self.clock)),
         }
     }
 
@@ -76,10 +79,11 @@ impl File {
         if !self.is_open() {
             return;
         }
-        let begin = self.out.len();
+        let (begin, clock) = (self.out.len(), self.clock);
         let put = |file: &mut File| {
-            let data = |out: &mut Vec<u8>| framing::append(packet, time, out);
-            pcapng::packet(interface, time, way, &file.comment, &mut file.out, data);
+            let data = |out: &mut Vec<u8>| framing::append(packet, (time, clock), out);
+            let ns = clock.nanoseconds_until(time);
+            pcapng::packet(interface, ns, way, &file.comment, &mut file.out, data);
         };
         put(self);
         if self.before + (self.out.len() as u64) >= self.limit {
@@ -237,7 +241,8 @@ impl Capture {
                 }
             }
             EventKind::Frame { cells, flags } => {
-                let whole = known.flow_frames(event.flow).get(event.frame).cells();
+                let whole = known.flow_frames(event.flow).get(event.frame);
+                let whole = whole.cells(scenario.format);
                 if cells == whole {
                     self.write_frame(known, event, flags, CARRIED);
                 } else if !self.dropped.contains(&place) {
@@ -285,7 +290,8 @@ impl Capture {
     }
 
     fn write_frame(&mut self, known: &WriteContext<'_>, event: &Event, flags: u8, interface: u32) {
-        let cells = known.flow_frames(event.flow).get(event.frame).cells();
+        let frame = known.flow_frames(event.flow).get(event.frame);
+        let cells = frame.cells(known.origin.scenario.format);
         let segment = known.segment(event);
         let packet = Packet::Frame(known.header(event.flow, flags), cells, &segment.ip);
         self.file.packet(interface, event.time, None, &packet);

@@ -17,7 +17,6 @@
 //! Most runs take between half and twice the prediction. Runs whose TCPs mostly wait for timers
 //! take less.
 
-use crate::aal5::ACK_CELLS;
 use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::memory;
@@ -25,8 +24,9 @@ use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
 use crate::resolved::{Resolved, ResolvedPort};
 use crate::scenario::topology::Topology;
-use crate::scenario::{AbrParams, ClassQueue, Observable, Probe, Scenario, TcpParams, Traffic, Vc};
-use crate::units::CELL_BITS;
+use crate::scenario::{
+    AbrParams, ClassQueue, Observable, Probe, Processing, Scenario, TcpParams, Traffic, Vc,
+};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -104,7 +104,8 @@ struct Demand {
 /// Predicts the cost of a run of the scenario of `net`.
 pub fn expected(net: &Resolved<'_>) -> Expected {
     let (scenario, topology) = (net.scenario, &net.topology);
-    let seconds = scenario.duration.as_seconds();
+    let format = scenario.format;
+    let seconds = scenario.duration.as_seconds(format.clock);
     let demands: Vec<Demand> = (0..scenario.vcs.len())
         .map(|vc| demand(scenario, topology, vc))
         .collect();
@@ -141,7 +142,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         found.cpu_s += frames * each_frame(&vc.traffic);
         hops += there.path.len() + back.path.len();
         let of_data = demand.frames * share * demand.cells;
-        let of_acks = acks * f64::from(ACK_CELLS);
+        let of_acks = acks * f64::from(format.ack_cells());
         let mut rm_cells = 0.0;
         if let Some(abr) = &vc.abr {
             rm_cells = rm_cells_each_way(scenario, topology, index, abr, of_data + of_acks);
@@ -166,7 +167,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
             let (mut slowest, mut stations) = (u64::MAX, 0);
             for &link in path {
                 let rate = scenario.links[link].rate.0;
-                let cells = cells.min(seconds * rate as f64 / CELL_BITS as f64);
+                let cells = cells.min(format.cells_in(seconds * rate as f64));
                 found.cells += cells;
                 if is_station(link) {
                     found.station_cells += cells;
@@ -216,16 +217,17 @@ fn rm_cells_each_way(
     let path = topology.data_path(index).iter();
     let slowest = path.map(|&link| scenario.links[link].rate.0).min();
     let most = abr.pcr.map_or(u64::MAX, |pcr| pcr.0);
-    let rate = most.min(slowest.unwrap_or(1)) as f64 / CELL_BITS as f64;
-    let from = vc.start.as_seconds();
-    let seconds = (scenario.duration.as_seconds() - from).max(0.0);
+    let (format, clock) = (scenario.format, scenario.format.clock);
+    let rate = format.cells_in(most.min(slowest.unwrap_or(1)) as f64);
+    let from = vc.start.as_seconds(clock);
+    let seconds = (scenario.duration.as_seconds(clock) - from).max(0.0);
     let most = rate * seconds;
     if abr.nrm == 2 && data_cells > 0.0 {
         let round = round_trip(scenario, topology, index, 1.0);
         let going_round = data_cells.ceil();
         return most.min(2.0 * going_round * seconds / round);
     }
-    let by_time = abr.trm.as_seconds() * rate < LEAST_BY_TIME;
+    let by_time = abr.trm.as_seconds(clock) * rate < LEAST_BY_TIME;
     let cells = if by_time {
         LEAST_BY_TIME
     } else {
@@ -325,7 +327,7 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[
     }
     let share = |(asked, link): (&LinkDemand, &crate::scenario::Link)| {
         let seconds = (asked.to - asked.from).max(0.0);
-        let most = seconds * link.rate.0 as f64 / CELL_BITS as f64;
+        let most = scenario.format.cells_in(seconds * link.rate.0 as f64);
         let [firm, yielding] = asked.cells;
         // Yielding sources get something between the bursts of others.
         let left = (most - firm).max(0.1 * most);
@@ -340,7 +342,8 @@ fn active(scenario: &Scenario, vc: &Vc) -> (f64, f64) {
     let end = vc
         .stop
         .map_or(scenario.duration, |stop| stop.min(scenario.duration));
-    (vc.start.as_seconds(), end.as_seconds())
+    let clock = scenario.format.clock;
+    (vc.start.as_seconds(clock), end.as_seconds(clock))
 }
 
 /// Demand of a VC during its active time.
@@ -351,15 +354,16 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     if active <= 0.0 {
         return Demand::default();
     }
+    let format = scenario.format;
     if let Some(rate) = vc.traffic.offered_rate() {
-        let cells = vc.frame_cells() as f64;
+        let cells = vc.frame_cells(format) as f64;
         return Demand {
-            frames: rate * active / CELL_BITS as f64 / cells,
+            frames: format.cells_in(rate * active) / cells,
             cells,
             ..Demand::default()
         };
     }
-    let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame()) else {
+    let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame(format)) else {
         return Demand::default();
     };
     let cells = f64::from(frame.cells);
@@ -371,7 +375,7 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
         .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
     let files = tcp.files.map_or(f64::INFINITY, |files| files as f64);
     // The slowest link bounds the number of frames.
-    let most = (file * files).min(active * slowest / (CELL_BITS as f64 * cells) + 1.0);
+    let most = (file * files).min(active * slowest / (format.cell_bits as f64 * cells) + 1.0);
     let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
     Demand {
         frames: in_rounds(tcp, window, active / round).min(most),
@@ -403,29 +407,28 @@ pub(super) fn round_trip(
     frame_cells: f64,
 ) -> f64 {
     let vc: &Vc = &scenario.vcs[index];
-    let mut time = 4.0 * vc.traffic.processing().map_or(0.0, |p| p.mean.as_seconds());
+    let format = scenario.format;
+    let cell_bits = format.cell_bits as f64;
+    let mean_s = |p: Processing| p.mean.as_seconds(format.clock);
+    let mut time = 4.0 * vc.traffic.processing().map_or(0.0, mean_s);
     for kind in FlowKind::FRAMES {
         let flow = &topology.flows[topology.flow(index, kind).index()];
         let cells = if kind.is_data() {
             frame_cells
         } else {
-            f64::from(ACK_CELLS)
+            f64::from(format.ack_cells())
         };
         let mut slowest = f64::INFINITY;
         for &link in &flow.path {
             let spec = &scenario.links[link];
             slowest = slowest.min(spec.rate.0 as f64);
-            time += spec.delay.as_seconds() + CELL_BITS as f64 / spec.rate.0 as f64;
+            time += spec.delay.as_seconds(format.clock) + cell_bits / spec.rate.0 as f64;
             let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
-            time += switch.map_or(0.0, |p| p.mean.as_seconds());
+            time += switch.map_or(0.0, mean_s);
         }
-        time += (cells - 1.0) * CELL_BITS as f64 / slowest;
+        time += (cells - 1.0) * cell_bits / slowest;
         let hosts = flow.hosts.map(|host| scenario.hosts[host].processing);
-        time += hosts
-            .into_iter()
-            .flatten()
-            .map(|p| p.mean.as_seconds())
-            .sum::<f64>();
+        time += hosts.into_iter().flatten().map(mean_s).sum::<f64>();
     }
     time
 }

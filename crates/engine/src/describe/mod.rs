@@ -16,7 +16,6 @@ use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::resolved::{Resolved, ResolvedPort};
 use crate::scenario::{ClassQueue, Scenario, Scheduler};
-use crate::units::CELL_BITS;
 use serde::Serialize;
 
 /// Description of a scenario. Lists only ports that carry anything.
@@ -109,7 +108,7 @@ pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
 fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let offered: Vec<f64> = (0..scenario.vcs.len()).map(|vc| offered(net, vc)).collect();
-    let seconds = scenario.duration.as_seconds();
+    let seconds = scenario.duration.as_seconds(scenario.format.clock);
     let mut bottleneck = 0.0;
     let mut ports = Vec::new();
     for (link, port) in net.ports() {
@@ -118,7 +117,7 @@ fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
         let data = flows.clone().filter(|flow| flow.kind.is_data());
         let brought: f64 = data.clone().map(|flow| offered[flow.vc]).sum();
         let rate = brought.min(scenario.links[link].rate.0 as f64);
-        let most = (rate * seconds / CELL_BITS as f64).ceil();
+        let most = scenario.format.cells_in(rate * seconds).ceil();
         if port.can_queue {
             bottleneck += most;
         }

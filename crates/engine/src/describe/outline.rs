@@ -5,6 +5,7 @@
 use super::programs::{ProgramFacts, programs};
 use super::{ChosenKernel, Expected, PortDescription, describe_network};
 use crate::fair_goodput;
+use crate::format::Clock;
 use crate::options::RunError;
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
@@ -127,7 +128,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         fair_goodput_bps: described.fair_goodput_bps,
         max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
         ways: path_groups(scenario, topology, &queueing),
-        programs: programs(&described.ports),
+        programs: programs(&described.ports, scenario.format.clock),
         notes: described.notes,
     })
 }
@@ -170,7 +171,14 @@ fn path_groups<'s>(
         let first = &scenario.vcs[members[0]];
         let names =
             |name: fn(&Vc) -> &str| names(members.iter().map(|&vc| &scenario.vcs[vc]), name);
-        let hop = |&link: &usize| hop(&scenario.links[link], queueing.get(&link), first.class);
+        let hop = |&link: &usize| {
+            hop(
+                &scenario.links[link],
+                scenario.format.clock,
+                queueing.get(&link),
+                first.class,
+            )
+        };
         PathGroup {
             from: names(|vc| &vc.from),
             to: names(|vc| &vc.to),
@@ -184,11 +192,16 @@ fn path_groups<'s>(
     members.iter().map(way).collect()
 }
 
-fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) -> PathHop<'s> {
+fn hop<'s>(
+    link: &'s Link,
+    clock: Clock,
+    port: Option<&&PortDescription<'s>>,
+    class: Class,
+) -> PathHop<'s> {
     let told = link.lose_frames.len().min(MAX_LISTED_FRAMES);
     PathHop {
         rate_bps: link.rate.0,
-        delay_s: link.delay.as_seconds(),
+        delay_s: link.delay.as_seconds(clock),
         lose_frames: &link.lose_frames[..told],
         loses_more: told < link.lose_frames.len(),
         lose_probability: link.lose_probability,

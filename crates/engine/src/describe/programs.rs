@@ -2,6 +2,7 @@
 
 use super::PortDescription;
 use super::outline::NameRange;
+use crate::format::Clock;
 use crate::port::drop::{DropRule, Policy};
 use crate::program::{Owner, Type};
 use crate::scenario::{Asked, Class, DropPolicy, ProgramPolicy, shown};
@@ -49,7 +50,7 @@ pub struct NameFacts {
 }
 
 /// The programs at `ports`, in the order of the ports. Equal queues are listed once.
-pub(super) fn programs<'s>(ports: &[PortDescription<'s>]) -> Vec<ProgramFacts<'s>> {
+pub(super) fn programs<'s>(ports: &[PortDescription<'s>], clock: Clock) -> Vec<ProgramFacts<'s>> {
     let mut found: Vec<(ProgramFacts<'s>, &ProgramPolicy, Option<u64>)> = Vec::new();
     for port in ports.iter().filter(|port| port.can_queue) {
         for queue in &port.queues {
@@ -70,7 +71,7 @@ pub(super) fn programs<'s>(ports: &[PortDescription<'s>]) -> Vec<ProgramFacts<'s
                         ends: [port.name; 2],
                     };
                     let compiled = Policy::of_queue(queue);
-                    let facts = facts(policy, queue.class, ports, &compiled);
+                    let facts = facts(policy, queue.class, ports, &compiled, clock);
                     found.push((facts, policy, queue.buffer));
                 }
             }
@@ -84,6 +85,7 @@ fn facts<'s>(
     class: Class,
     ports: NameRange<'s>,
     compiled: &Policy,
+    clock: Clock,
 ) -> ProgramFacts<'s> {
     let (written, program) = (&policy.written, &policy.program);
     let of_owner = |owner: Owner| {
@@ -106,7 +108,7 @@ fn facts<'s>(
         is_condition: written.program.is_none(),
         asked: written.asked,
         parameters: parameters
-            .map(|(name, value)| named(name, value.of_type(), Some(shown(*value))))
+            .map(|(name, value)| named(name, value.of_type(), Some(shown(*value, clock))))
             .collect(),
         of_queue: of_owner(Owner::Queue),
         of_vc: of_owner(Owner::Vc),

@@ -122,11 +122,12 @@ impl Nic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Format;
     use crate::units::BitRate;
 
     #[test]
     fn frames_are_sent_back_to_back() {
-        let c = BitRate(155_520_000).cell_time();
+        let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |ticks: u64, cells: u64| Time(ticks) + c * cells;
         let mut nic = Nic::new(c);
         assert_eq!(nic.send_frame(at(100, 0), 12), at(100, 1));
@@ -136,10 +137,10 @@ mod tests {
 
     #[test]
     fn what_waits_is_counted_behind_the_cell_in_service() {
-        let c = BitRate(155_520_000).cell_time();
+        let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |cells: u64| Time(100) + c * cells;
         let found = |nic: &Nic| (nic.tally().max_queue, nic.tally().max_delay);
-        let mut nic = Nic::new(BitRate(155_520_000).cell_time());
+        let mut nic = Nic::new(Format::AAL5.cell_time(BitRate(155_520_000)));
         assert_eq!(found(&nic), (0, Span::ZERO));
         // Idle NIC: the first of twelve cells starts at once, and two more at the same instant wait
         // too.
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn cells_that_come_as_the_one_before_leaves_find_it_there() {
-        let c = BitRate(155_520_000).cell_time();
+        let c = Format::AAL5.cell_time(BitRate(155_520_000));
         for n in [1, 2, 3, 7] {
             for (period, waiting) in [(c, u64::from(n > 1)), (c + Span(1), 0)] {
                 // Cases: a fresh NIC, one that sends until `start`, one that sends until just

@@ -102,7 +102,7 @@ impl VcProbe {
                         && measured > *seen
                     {
                         *seen = measured;
-                        rtts.points.push((now, last.as_seconds()));
+                        rtts.points.push((now, last));
                     }
                 }
                 _ => {}

@@ -2,6 +2,7 @@
 
 use super::units::{BYTES, CELLS, Unit, meant};
 use super::words::shorten;
+use crate::format::Format;
 use crate::units::Ratio;
 
 /// Why a text is not a valid quantity.
@@ -85,17 +86,22 @@ pub(crate) enum FractionRule {
 
 /// The quantity with a decimal point in place of the comma between `number` and `behind`. `None`
 /// where the comma may separate thousands.
-fn with_point(number: &str, behind: &str, units: &[Unit]) -> Option<String> {
+fn with_point(number: &str, behind: &str, units: &[Unit], format: Format) -> Option<String> {
     let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
     let meant = format!("{number}.{behind}");
     let parts_thousands = digits == 3 && number != "0";
-    let is_right =
-        digits > 0 && !parts_thousands && quantity(&meant, units, FractionRule::Round).is_ok();
+    let is_read = || quantity(&meant, units, FractionRule::Round, format).is_ok();
+    let is_right = digits > 0 && !parts_thousands && is_read();
     is_right.then_some(meant)
 }
 
-/// Parses `text` in the base unit of `units`, up to `u64::MAX`.
-pub(crate) fn quantity(text: &str, units: &[Unit], part: FractionRule) -> Result<u64, Fault> {
+/// Parses `text` in the base unit of `units`, up to `u64::MAX`, as a scenario of `format` means it.
+pub(crate) fn quantity(
+    text: &str,
+    units: &[Unit],
+    part: FractionRule,
+    format: Format,
+) -> Result<u64, Fault> {
     let text = text.trim();
     let number_end = text
         .char_indices()
@@ -121,7 +127,8 @@ pub(crate) fn quantity(text: &str, units: &[Unit], part: FractionRule) -> Result
     if let Some(behind) = unit.strip_prefix(',') {
         return Err(Fault {
             message: "contains a comma".into(),
-            suggestion: with_point(number, behind, units).map(|meant| format!("\"{meant}\"")),
+            suggestion: with_point(number, behind, units, format)
+                .map(|meant| format!("\"{meant}\"")),
         });
     }
     let Some(found) = units.iter().find(|u| u.spellings().any(|s| s == unit)) else {
@@ -134,7 +141,7 @@ pub(crate) fn quantity(text: &str, units: &[Unit], part: FractionRule) -> Result
         return Err(Fault::new("must not be negative"));
     }
     let scale = 10u128.pow(value.decimals);
-    let product = value.digits * u128::from(found.size);
+    let product = value.digits * u128::from(found.size(format));
     if product % scale != 0 && part == FractionRule::Refuse {
         return Err(Fault::new(format!(
             "is not a whole number of {}",
@@ -211,6 +218,10 @@ mod tests {
     use super::super::units::{DURATION, RATE};
     use super::*;
     use proptest::prelude::*;
+
+    fn quantity(text: &str, units: &[Unit], part: FractionRule) -> Result<u64, Fault> {
+        super::quantity(text, units, part, Format::AAL5)
+    }
 
     fn message(text: &str, units: &[Unit]) -> String {
         quantity(text, units, FractionRule::Refuse)

@@ -1,6 +1,7 @@
 //! Formats quantities as a scenario writes them.
 
-use crate::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
+use crate::format::Clock;
+use crate::units::{BitRate, Ratio, Span};
 
 /// Formats `value / scale` as a decimal. `scale` is a power of ten.
 fn show_decimal(value: u64, scale: u64) -> String {
@@ -24,12 +25,18 @@ pub(crate) fn show_rate(rate: BitRate) -> String {
     }
 }
 
-/// Formats a length of time, in ticks unless it is a whole number of nanoseconds.
-pub(crate) fn show_duration(span: Span) -> String {
-    if !span.0.is_multiple_of(TICKS_PER_NANOSECOND) {
+/// Formats a length of time, in ticks of `clock` unless it is a whole number of nanoseconds.
+pub(crate) fn show_duration(span: Span, clock: Clock) -> String {
+    let nanosecond = clock.ticks_per_nanosecond();
+    if !span.0.is_multiple_of(nanosecond) {
         return format!("{} ticks", span.0);
     }
-    match span.0 / TICKS_PER_NANOSECOND {
+    show_nanoseconds(span.0 / nanosecond)
+}
+
+/// Formats a length of time that is a whole number of nanoseconds.
+pub(crate) fn show_nanoseconds(ns: u64) -> String {
+    match ns {
         0 => "0 s".into(),
         ns if ns < 1_000 => format!("{ns} ns"),
         ns if ns < 1_000_000 => format!("{} us", show_decimal(ns, 1_000)),
@@ -74,6 +81,7 @@ mod tests {
     use super::super::parse::{FractionRule, quantity, ratio};
     use super::super::units::{BYTES, CELLS, DURATION, RATE};
     use super::*;
+    use crate::format::Format;
     use proptest::prelude::*;
 
     #[test]
@@ -86,10 +94,10 @@ mod tests {
         #[test]
         fn what_is_shown_reads_back(value in any::<u64>(), small in 0u64..10_000_000, den in 1u64..=1_000_000) {
             for v in [value, small] {
-                prop_assert_eq!(quantity(&show_rate(BitRate(v)), RATE, FractionRule::Refuse), Ok(v));
-                prop_assert_eq!(quantity(&show_duration(Span(v)), DURATION, FractionRule::Round), Ok(v));
-                prop_assert_eq!(quantity(&show_cells(v), CELLS, FractionRule::Refuse), Ok(v));
-                prop_assert_eq!(quantity(&show_bytes(v), BYTES, FractionRule::Refuse), Ok(v));
+                prop_assert_eq!(quantity(&show_rate(BitRate(v)), RATE, FractionRule::Refuse, Format::AAL5), Ok(v));
+                prop_assert_eq!(quantity(&show_duration(Span(v), Clock::AAL5), DURATION, FractionRule::Round, Format::AAL5), Ok(v));
+                prop_assert_eq!(quantity(&show_cells(v), CELLS, FractionRule::Refuse, Format::AAL5), Ok(v));
+                prop_assert_eq!(quantity(&show_bytes(v), BYTES, FractionRule::Refuse, Format::AAL5), Ok(v));
             }
             for d in [den, 1, 10, 1000, 1_000_000] {
                 let value = Ratio::new(small, d);

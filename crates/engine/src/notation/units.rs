@@ -1,7 +1,7 @@
 //! Units and their sizes in the base unit of each quantity.
 
 use super::words::nearest;
-use crate::units::{CELL_BITS, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
+use crate::format::Format;
 
 /// A unit and its size in the base unit of its quantity.
 #[derive(Debug, PartialEq)]
@@ -12,13 +12,33 @@ pub(crate) struct Unit {
     pub also: &'static [&'static str],
     /// Lower-case spellings that are not accepted, but show what was meant.
     meant: &'static [&'static str],
-    pub size: u64,
+    size: Size,
+}
+
+/// Size of a unit.
+#[derive(Debug, PartialEq)]
+enum Size {
+    /// A number of base units, the same in every format.
+    Whole(u64),
+    /// A number of nanoseconds; the base unit is the tick.
+    Nanoseconds(u64),
+    /// One cell per second; the base unit is bit/s.
+    CellRate,
 }
 
 impl Unit {
     /// Every accepted spelling.
     pub(crate) fn spellings(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.also.iter().copied())
+    }
+
+    /// Size in the base unit, in scenarios of `format`.
+    pub(crate) fn size(&self, format: Format) -> u64 {
+        match self.size {
+            Size::Whole(size) => size,
+            Size::Nanoseconds(ns) => format.clock.nanoseconds(ns).0,
+            Size::CellRate => format.cell_bits,
+        }
     }
 }
 
@@ -27,6 +47,15 @@ const fn unit(
     also: &'static [&'static str],
     meant: &'static [&'static str],
     size: u64,
+) -> Unit {
+    sized(name, also, meant, Size::Whole(size))
+}
+
+const fn sized(
+    name: &'static str,
+    also: &'static [&'static str],
+    meant: &'static [&'static str],
+    size: Size,
 ) -> Unit {
     Unit {
         name,
@@ -63,35 +92,35 @@ pub(crate) const RATE: &[Unit] = &[
         &["tbits/s", "tbit", "tb"],
         1_000_000_000_000,
     ),
-    unit("cells/s", &[], &["cell/s", "cps"], CELL_BITS),
+    sized("cells/s", &[], &["cell/s", "cps"], Size::CellRate),
 ];
 
 /// Units of time; the base unit is the tick.
 pub(crate) const DURATION: &[Unit] = &[
-    unit(
+    sized(
         "s",
         &[],
         &["sec", "secs", "second", "seconds"],
-        TICKS_PER_SECOND,
+        Size::Nanoseconds(1_000_000_000),
     ),
-    unit(
+    sized(
         "ms",
         &[],
         &["msec", "msecs", "millisecond", "milliseconds"],
-        TICKS_PER_SECOND / 1_000,
+        Size::Nanoseconds(1_000_000),
     ),
     // Accept both the micro sign and the Greek letter, which look alike.
-    unit(
+    sized(
         "us",
         &["\u{b5}s", "\u{3bc}s"],
         &["usec", "usecs", "microsecond", "microseconds"],
-        TICKS_PER_SECOND / 1_000_000,
+        Size::Nanoseconds(1_000),
     ),
-    unit(
+    sized(
         "ns",
         &[],
         &["nsec", "nsecs", "nanosecond", "nanoseconds"],
-        TICKS_PER_NANOSECOND,
+        Size::Nanoseconds(1),
     ),
     unit("ticks", &[], &["tick"], 1),
 ];

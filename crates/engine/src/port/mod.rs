@@ -21,9 +21,10 @@ mod tie;
 pub mod watch;
 
 use crate::fabric::Fabric;
+use crate::format::Format;
 use crate::stop::FailedProgram;
 use crate::tally::PortTally;
-use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use crate::units::{BitRate, Span, Time};
 use arithmetic::Arithmetic;
 pub use measuring::Measuring;
 use measuring::measured;
@@ -64,19 +65,19 @@ pub struct StepBounds {
 }
 
 impl StepBounds {
-    /// Longest step at any rate; longer ones grow feeds without benefit.
-    const LONGEST: Span = Span::from_milliseconds(10);
+    /// Longest step at any rate, ms; longer ones grow feeds without benefit.
+    const LONGEST_MS: u64 = 10;
     /// Most cells that can come and go in the longest step and in a short one.
     const CELLS: [u64; 2] = [10_000, 1_000];
 
     /// Bounds for a port whose cells use these links, its own link included.
-    pub fn new(links: impl Iterator<Item = BitRate>) -> StepBounds {
+    pub fn new(format: Format, links: impl Iterator<Item = BitRate>) -> StepBounds {
         // The sum fits: the reader allows at most a million links of 10^12 bit/s, which is 10^18.
         let rate: u64 = links.map(|rate| rate.0).sum();
         let time_of = |cells: u64| {
-            let ticks = u128::from(cells * CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let ticks = u128::from(cells) * format.cell_ticks_at_one_bps();
             let all = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
-            Span(all.max(1)).min(StepBounds::LONGEST)
+            Span(all.max(1)).min(format.clock.milliseconds(StepBounds::LONGEST_MS))
         };
         let [longest, short] = StepBounds::CELLS.map(time_of);
         StepBounds { longest, short }

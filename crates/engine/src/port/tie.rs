@@ -179,6 +179,7 @@ impl TieRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Format;
     use crate::units::BitRate;
     use proptest::prelude::*;
 
@@ -187,7 +188,7 @@ mod tests {
             order,
             inputs,
             offset,
-            BitRate(155_520_000).cell_time(),
+            Format::AAL5.cell_time(BitRate(155_520_000)),
             Stream::new(1, 0, "p", "tie"),
         )
     }

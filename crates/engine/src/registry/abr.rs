@@ -4,10 +4,9 @@ use super::component::Default::{Bool, Decimal, Derived, Integer, Required, Text}
 use super::component::{Component, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{
-    ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, MAX_DURATION, POSITIVE_DURATION, choice,
-    integer,
+    ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, MAX_DURATION_NS, MICROSECOND_NS,
+    MILLISECOND_NS, POSITIVE_DURATION, choice, integer,
 };
-use crate::units::Span;
 
 const FACTOR: Kind = Kind::Decimal {
     min: 0,
@@ -64,8 +63,8 @@ pub(super) static ABR: &[Component] = &[Component {
         parameter(
             "frtt",
             Kind::Duration {
-                min: Span::from_nanoseconds(1),
-                max: Span::from_milliseconds(16_700),
+                min_ns: 1,
+                max_ns: 16_700 * MILLISECOND_NS,
             },
             Derived("the round trip of a cell through the empty network"),
             "FRTT, fixed round-trip time.",
@@ -79,8 +78,8 @@ pub(super) static ABR: &[Component] = &[Component {
         parameter(
             "trm",
             Kind::Duration {
-                min: Span::from_nanoseconds(1),
-                max: Span::from_milliseconds(100_000),
+                min_ns: 1,
+                max_ns: 100_000 * MILLISECOND_NS,
             },
             Text("100 ms"),
             "Trm, longest time between forward RM cells, if the source has sent at least two cells since the last.",
@@ -150,8 +149,8 @@ const TARGET: Parameter = parameter(
 const INTERVAL: Parameter = parameter(
     "interval",
     Kind::Duration {
-        min: Span::from_microseconds(1),
-        max: MAX_DURATION,
+        min_ns: MICROSECOND_NS,
+        max_ns: MAX_DURATION_NS,
     },
     Text("1 ms"),
     "Averaging interval; the first one begins at 0.",

@@ -1,7 +1,6 @@
 //! What values a parameter takes.
 
 use super::family::Family;
-use crate::units::{Span, TICKS_PER_SECOND};
 
 /// What values a parameter takes. Bounds are inclusive unless said otherwise.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +22,10 @@ pub enum Kind {
     },
     /// A length of time.
     Duration {
-        /// Shortest.
-        min: Span,
-        /// Longest.
-        max: Span,
+        /// Shortest, nanoseconds.
+        min_ns: u64,
+        /// Longest, nanoseconds.
+        max_ns: u64,
     },
     /// Cells.
     Cells {
@@ -116,8 +115,11 @@ pub(super) const fn choice(name: &'static str, help: &'static str) -> Choice {
 
 /// Highest rate, 1 Tb/s.
 pub(crate) const MAX_RATE: u64 = 1_000_000_000_000;
-/// Longest run.
-pub(crate) const MAX_DURATION: Span = Span(100_000 * TICKS_PER_SECOND);
+/// Longest run, nanoseconds: 100 000 s.
+pub(crate) const MAX_DURATION_NS: u64 = 100_000 * MILLISECOND_NS * 1_000;
+/// Nanoseconds of a microsecond and of a millisecond.
+pub(super) const MICROSECOND_NS: u64 = 1_000;
+pub(super) const MILLISECOND_NS: u64 = 1_000_000;
 /// Most cells of a limited buffer, and largest threshold.
 pub(crate) const MAX_CELLS: u64 = 1_000_000_000;
 /// Most decimals of fractions and factors: the products in the drop policies stay below 2^128.
@@ -132,12 +134,12 @@ pub(super) const ANY_RATE: Kind = Kind::Rate {
     fair_shares: false,
 };
 pub(super) const ANY_DURATION: Kind = Kind::Duration {
-    min: Span::ZERO,
-    max: MAX_DURATION,
+    min_ns: 0,
+    max_ns: MAX_DURATION_NS,
 };
 pub(super) const POSITIVE_DURATION: Kind = Kind::Duration {
-    min: Span::from_nanoseconds(1),
-    max: MAX_DURATION,
+    min_ns: 1,
+    max_ns: MAX_DURATION_NS,
 };
 
 pub(super) const fn integer(min: u64, max: u64) -> Kind {

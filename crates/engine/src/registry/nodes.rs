@@ -4,8 +4,9 @@ use super::classes::{class_queues, with_queues};
 use super::component::Default::{Bool, Decimal, Derived, EmptyList, Required, Text};
 use super::component::{Component, PLAIN, Parameter, parameter};
 use super::family::Family;
-use super::kind::{ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, choice, integer};
-use crate::units::Span;
+use super::kind::{
+    ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, choice, integer,
+};
 
 const NODE_COUNT: Parameter = parameter(
     "count",
@@ -96,8 +97,8 @@ const OF_LINK: &[Parameter] = &[
     parameter(
         "delay",
         Kind::Duration {
-            min: Span::ZERO,
-            max: Span::from_milliseconds(1_000_000),
+            min_ns: 0,
+            max_ns: 1_000_000 * MILLISECOND_NS,
         },
         Text("0 s"),
         "Propagation delay.",

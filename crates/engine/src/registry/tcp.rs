@@ -3,13 +3,12 @@
 use super::component::Default::{Bool, Derived, Integer, Multiple, Text};
 use super::component::{Parameter, parameter};
 use super::family::Family;
-use super::kind::{ANY_DURATION, Choice, Kind, MAX_DURATION, choice, integer};
-use crate::units::Span;
+use super::kind::{ANY_DURATION, Choice, Kind, MAX_DURATION_NS, MICROSECOND_NS, choice, integer};
 
 /// Timer settings: at least a microsecond.
 const TIMER: Kind = Kind::Duration {
-    min: Span::from_microseconds(1),
-    max: MAX_DURATION,
+    min_ns: MICROSECOND_NS,
+    max_ns: MAX_DURATION_NS,
 };
 
 const fn bytes(min: u64, max: u64) -> Kind {

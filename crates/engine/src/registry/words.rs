@@ -3,7 +3,7 @@
 use super::component::{Default, Parameter};
 use super::family::Family;
 use super::kind::{FAIR_SHARES, Kind};
-use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
+use crate::notation::show::{show_bytes, show_cells, show_nanoseconds, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::list;
 use crate::units::BitRate;
@@ -35,7 +35,7 @@ impl Kind {
     pub(crate) fn range(&self) -> Option<[String; 2]> {
         Some(match *self {
             Kind::Rate { min, max, .. } => [min, max].map(|rate| show_rate(BitRate(rate))),
-            Kind::Duration { min, max } => [min, max].map(show_duration),
+            Kind::Duration { min_ns, max_ns } => [min_ns, max_ns].map(show_nanoseconds),
             Kind::Cells { min, max, .. } => [min, max].map(show_cells),
             Kind::Bytes { min, max } => [min, max].map(show_bytes),
             _ => return None,

@@ -1,8 +1,9 @@
 //! Results of one service class.
 
 use super::totals::frame_loss_of;
-use super::{VcResult, data, quantile, ratio, seconds, variation};
+use super::{VcResult, data, quantile, ratio, variation};
 use crate::delays::{DelayBins, DelayTally};
+use crate::format::Clock;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::tally::Tally;
@@ -56,6 +57,7 @@ pub(super) fn all(
     tally: &Tally,
     vcs: &[VcResult],
 ) -> Vec<ClassResult> {
+    let clock = scenario.format.clock;
     let mut sums: [Sum; Class::ALL.len()] = Default::default();
     for (i, (vc, counted)) in scenario.vcs.iter().zip(&tally.vcs).enumerate() {
         let sum = &mut sums[vc.class as usize];
@@ -66,7 +68,10 @@ pub(super) fn all(
         sum.dropped += data.cells_dropped;
         sum.delay.merge(&counted.delay);
         sum.bins.merge(&counted.bins);
-        let widest = sum.widest.into_iter().chain(variation(&counted.delay));
+        let widest = sum
+            .widest
+            .into_iter()
+            .chain(variation(&counted.delay, clock));
         sum.widest = widest.reduce(f64::max);
     }
     for port in tally.ports.iter().flatten() {
@@ -76,11 +81,11 @@ pub(super) fn all(
     }
     let used = Class::ALL.into_iter().zip(sums);
     used.filter(|(_, sum)| sum.vcs > 0)
-        .map(|(class, sum)| of(class, &sum, vcs))
+        .map(|(class, sum)| of(class, &sum, vcs, clock))
         .collect()
 }
 
-fn of(class: Class, sum: &Sum, vcs: &[VcResult]) -> ClassResult {
+fn of(class: Class, sum: &Sum, vcs: &[VcResult], clock: Clock) -> ClassResult {
     ClassResult {
         class,
         cells_sent: sum.sent,
@@ -88,8 +93,8 @@ fn of(class: Class, sum: &Sum, vcs: &[VcResult]) -> ClassResult {
         cell_loss_ratio: ratio(sum.dropped, sum.sent),
         frame_loss_ratio: frame_loss_of(vcs.iter().filter(|vc| vc.class == class)),
         max_queue_cells: sum.max_queue,
-        mean_cell_transfer_delay_s: sum.delay.mean().map(seconds),
-        p99_cell_transfer_delay_s: quantile(&sum.bins, &sum.delay, 0.99),
+        mean_cell_transfer_delay_s: sum.delay.mean().map(|ticks| clock.seconds(ticks)),
+        p99_cell_transfer_delay_s: quantile(&sum.bins, &sum.delay, 0.99, clock),
         cell_delay_variation_s: sum.widest,
     }
 }

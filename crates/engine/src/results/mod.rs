@@ -16,11 +16,12 @@ pub use vc::{BackResult, EndSystemResult, TransferResult, VcPortResult, VcResult
 
 use crate::delays::{DelayBins, DelayTally};
 use crate::flow::FlowKind;
+use crate::format::Clock;
 use crate::scenario::Scenario;
 use crate::scenario::topology::Topology;
 pub use crate::series::{Dropped, Series};
 use crate::tally::{FlowTally, Tally};
-use crate::units::{Span, TICKS_PER_SECOND};
+use crate::units::Span;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -74,13 +75,14 @@ pub fn assemble(
     series: Vec<Series>,
     trace: Vec<Dropped>,
 ) -> RunResult {
-    let measured_s = measuring_time(scenario).as_seconds();
+    let clock = scenario.format.clock;
+    let measured_s = measuring_time(scenario).as_seconds(clock);
     let vcs = vc::all(scenario, topology, tally, measured_s);
     RunResult {
         name: scenario.name.clone(),
         seed: scenario.seed,
         replication,
-        duration_s: scenario.duration.as_seconds(),
+        duration_s: scenario.duration.as_seconds(clock),
         measured_s,
         digest: tally.digest.map(|d| format!("{d:016x}")),
         totals: totals::totals(scenario, topology, tally, &vcs),
@@ -105,20 +107,16 @@ fn data<'a>(vc: usize, topology: &Topology, tally: &'a Tally) -> &'a FlowTally {
     &tally.flows[topology.flow(vc, FlowKind::Data).index()]
 }
 
-fn seconds(ticks: f64) -> f64 {
-    ticks / TICKS_PER_SECOND as f64
-}
-
 /// Returns the largest delay minus the smallest, in seconds; `None` without cells.
-fn variation(delay: &DelayTally) -> Option<f64> {
-    (delay.count > 0).then(|| seconds((delay.max - delay.min) as f64))
+fn variation(delay: &DelayTally, clock: Clock) -> Option<f64> {
+    (delay.count > 0).then(|| clock.seconds((delay.max - delay.min) as f64))
 }
 
 /// Returns the delay in seconds that the fraction `p` of the cells do not exceed; `None` without
 /// cells. The value is the upper end of a bin, limited to the largest observed delay.
-fn quantile(bins: &DelayBins, delay: &DelayTally, p: f64) -> Option<f64> {
+fn quantile(bins: &DelayBins, delay: &DelayTally, p: f64, clock: Clock) -> Option<f64> {
     let ticks = bins.quantile(p)?;
-    Some(seconds(ticks.min(delay.max) as f64))
+    Some(clock.seconds(ticks.min(delay.max) as f64))
 }
 
 /// Returns the frame loss ratio. Frames still under way at the end are in neither count.

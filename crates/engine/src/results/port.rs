@@ -4,7 +4,7 @@ use super::{VcResult, measuring_time, ratio};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::tally::{ClassTally, DropCounts, DropReason, MeasuredPort, PortTally, Tally};
-use crate::units::{CELL_BITS, TICKS_PER_SECOND};
+
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -172,7 +172,8 @@ fn of(
     let through = passed_through(topology, tally, link);
     let port = counted.unwrap_or(&through);
     let duration = scenario.duration;
-    let cell_seconds = spec.rate.cell_time().0 as f64 / TICKS_PER_SECOND as f64;
+    let clock = scenario.format.clock;
+    let cell_seconds = scenario.cell_time(link).as_seconds(clock);
     let line_mbps = line_rates(scenario, topology, link, vcs);
     let measured = counted.map(|counted| &counted.measured);
     let measured_time = measuring_time(scenario);
@@ -208,7 +209,7 @@ fn of(
         tagged_cells: port.classes.iter().map(|class| class.tagged).sum(),
         max_queue_cells: port.max_queue,
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
-        utilisation: sent as f64 * cell_seconds / duration.as_seconds(),
+        utilisation: sent as f64 * cell_seconds / duration.as_seconds(clock),
         efficiency: (!line_mbps.is_empty())
             .then(|| line_mbps.iter().sum::<f64>() / spec.rate.as_mbps()),
         measured_arrived_cells: measured.map(MeasuredPort::arrived),
@@ -218,7 +219,7 @@ fn of(
         measured_max_queue_cells: measured.map(|m| m.max_queue),
         measured_mean_queue_cells: measured.map(|m| m.queue_time as f64 / measured_time.0 as f64),
         measured_utilisation: measured
-            .map(|m| (m.sent as f64 * cell_seconds / measured_time.as_seconds()).min(1.0)),
+            .map(|m| (m.sent as f64 * cell_seconds / measured_time.as_seconds(clock)).min(1.0)),
         classes: classes.collect(),
     }
 }
@@ -248,8 +249,8 @@ fn line_rates(scenario: &Scenario, topology: &Topology, link: usize, vcs: &[VcRe
         .map(|id| &topology.flows[id.index()])
         .filter(|flow| flow.kind.is_data())
         .filter_map(|flow| {
-            let frame = scenario.vcs[flow.vc].traffic.frame()?;
-            let line_bytes = (CELL_BITS / 8 * u64::from(frame.cells)) as f64;
+            let frame = scenario.vcs[flow.vc].traffic.frame(scenario.format)?;
+            let line_bytes = (scenario.format.cell_bits / 8 * u64::from(frame.cells)) as f64;
             Some(vcs[flow.vc].goodput_mbps * line_bytes / frame.bytes as f64)
         })
         .collect()

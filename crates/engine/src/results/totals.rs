@@ -1,9 +1,10 @@
 //! Results of the whole network.
 
 use super::vc::Durations;
-use super::{BackResult, VcResult, frame_loss, quantile, ratio, seconds};
+use super::{BackResult, VcResult, frame_loss, quantile, ratio};
 use crate::delays::{DelayBins, DelayTally};
 use crate::fair_goodput::max_goodput;
+use crate::format::Clock;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Carries, Class, Scenario};
 use crate::tally::Tally;
@@ -84,10 +85,11 @@ pub(super) fn totals(
     let sum = |f: fn(&VcResult) -> u64| vcs.iter().map(f).sum::<u64>();
     let queues = tally.ports.iter().flatten();
     let queueing = tally.link_data_cells.iter().zip(&tally.ports);
-    let (mean, p99) = delays(tally, vcs);
+    let clock = scenario.format.clock;
+    let (mean, p99) = delays(tally, vcs, clock);
     let backs = tally.vcs.iter().filter_map(|vc| vc.back.as_ref());
     let transfers = tally.vcs.iter().map(|vc| &vc.transfers);
-    let durations = Durations::of(transfers.chain(backs.map(|back| &back.transfers)));
+    let durations = Durations::of(transfers.chain(backs.map(|back| &back.transfers)), clock);
     let both = |there: fn(&VcResult) -> u64, back: fn(&BackResult) -> u64| {
         let of_vc = |vc: &VcResult| there(vc) + vc.back.iter().map(back).sum::<u64>();
         vcs.iter().map(of_vc).sum::<u64>()
@@ -121,7 +123,7 @@ pub(super) fn totals(
 
 /// Returns mean and 99 % quantile of the delays in seconds, over the VCs that carry frames, or over
 /// all VCs when none does.
-fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
+fn delays(tally: &Tally, vcs: &[VcResult], clock: Clock) -> (Option<f64>, Option<f64>) {
     let any_frames = vcs.iter().any(|vc| vc.carries == Carries::Frames);
     let mut delay = DelayTally::default();
     let mut bins = DelayBins::default();
@@ -138,8 +140,8 @@ fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
     }
     let mut pairs = judged.iter().zip(others);
     let mixed = pairs.any(|(&judged, other)| judged && other);
-    let p99 = quantile(&bins, &delay, 0.99).filter(|_| !mixed);
-    (delay.mean().map(seconds), p99)
+    let p99 = quantile(&bins, &delay, 0.99, clock).filter(|_| !mixed);
+    (delay.mean().map(|ticks| clock.seconds(ticks)), p99)
 }
 
 /// Returns the frame loss ratio of the VCs that carry frames; `None` without such VCs.

@@ -1,12 +1,13 @@
 //! Results of one VC.
 
-use super::{DroppedCells, data, frame_loss, quantile, ratio, seconds, variation};
+use super::{DroppedCells, data, frame_loss, quantile, ratio, variation};
 use crate::abr::mbps;
+use crate::format::{Clock, Format};
 use crate::loss::is_lossy;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Carries, Class, Scenario, Vc};
 use crate::tally::{AbrTally, Back, FlowTally, NicTally, Tally, Transfer, VcTally};
-use crate::units::{CELL_BITS, Span, Time};
+use crate::units::Span;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -225,14 +226,15 @@ pub(super) fn all(
     tally: &Tally,
     measured_s: f64,
 ) -> Vec<VcResult> {
+    let format = scenario.format;
     let hosts = hosts(scenario, topology, tally);
     let vcs = scenario.vcs.iter().zip(&tally.vcs).enumerate();
     vcs.map(|(i, (vc, counted))| {
         let data = data(i, topology, tally);
         let ports = ports(scenario, topology.data_path(i), tally, data);
         let host = &hosts[topology.data_path(i)[0]];
-        let ends = end_systems(vc, counted, scenario.duration.as_seconds());
-        of(vc, counted, data, host, ends, ports, measured_s)
+        let ends = end_systems(vc, counted, scenario.duration.as_seconds(format.clock));
+        of(vc, counted, data, host, ends, ports, (measured_s, format))
     })
     .collect()
 }
@@ -301,9 +303,11 @@ fn of(
     host: &HostLink,
     end_systems: Vec<EndSystemResult>,
     ports: Vec<VcPortResult>,
-    measured_s: f64,
+    (measured_s, format): (f64, Format),
 ) -> VcResult {
-    let durations = Durations::of([&tally.transfers]);
+    let clock = format.clock;
+    let quantile = |p| quantile(&tally.bins, &tally.delay, p, clock);
+    let durations = Durations::of([&tally.transfers], clock);
     let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
         true => count as f64 * megabits / measured_s,
         false => 0.0,
@@ -316,7 +320,7 @@ fn of(
         traffic: vc.traffic.name(),
         carries: vc.traffic.carries(),
         goodput_mbps: rate(tally.measured_bytes, 8e-6),
-        throughput_mbps: rate(tally.measured_cells, CELL_BITS as f64 * 1e-6),
+        throughput_mbps: rate(tally.measured_cells, format.cell_bits as f64 * 1e-6),
         delivered_bytes: tally.delivered_bytes,
         frames_sent: data.frames_sent,
         frames_delivered: data.frames_delivered,
@@ -328,10 +332,8 @@ fn of(
         cells_dropped: data.cells_dropped,
         cells_tagged: data.cells_tagged,
         cell_loss_ratio: ratio(data.cells_dropped, data.cells_sent),
-        frame_loss_ratio: vc
-            .traffic
-            .frame()
-            .map(|_| frame_loss(data.frames_lost, data.frames_delivered)),
+        frame_loss_ratio: (vc.traffic.carries() == Carries::Frames)
+            .then(|| frame_loss(data.frames_lost, data.frames_delivered)),
         segments: tally.sender.segments,
         retransmitted_segments: tally.sender.retransmitted_segments,
         timeouts: tally.sender.timeouts,
@@ -339,26 +341,31 @@ fn of(
         duplicate_acks: tally.sender.duplicate_acks,
         acknowledged_bytes: vc.traffic.tcp().map(|_| tally.sender.acknowledged),
         file_size_bytes: vc.traffic.file_size(),
-        began_s: tally.sender.began.map(at),
-        completed_s: tally.sender.completed.map(at),
-        file_goodput_mbps: file_goodput(tally),
+        began_s: tally.sender.began.map(|at| at.as_seconds(clock)),
+        completed_s: tally.sender.completed.map(|at| at.as_seconds(clock)),
+        file_goodput_mbps: file_goodput(tally, clock),
         finished_transfers: durations.number(),
         p50_transfer_s: durations.quantile(50),
         p95_transfer_s: durations.quantile(95),
         p99_transfer_s: durations.quantile(99),
         max_transfer_s: durations.quantile(100),
-        transfers: transfers(tally),
-        back: tally.back.iter().map(back).collect(),
-        mean_cell_transfer_delay_s: tally.delay.mean().map(seconds),
-        p50_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.5),
-        p95_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.95),
-        p99_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.99),
-        max_cell_transfer_delay_s: (tally.delay.count > 0).then(|| seconds(tally.delay.max as f64)),
-        cell_delay_variation_s: variation(&tally.delay),
+        transfers: transfers(tally, clock),
+        back: tally
+            .back
+            .iter()
+            .map(|counted| back(counted, clock))
+            .collect(),
+        mean_cell_transfer_delay_s: tally.delay.mean().map(|ticks| clock.seconds(ticks)),
+        p50_cell_transfer_delay_s: quantile(0.5),
+        p95_cell_transfer_delay_s: quantile(0.95),
+        p99_cell_transfer_delay_s: quantile(0.99),
+        max_cell_transfer_delay_s: (tally.delay.count > 0)
+            .then(|| clock.seconds(tally.delay.max as f64)),
+        cell_delay_variation_s: variation(&tally.delay, clock),
         host_load: host.load,
         host_queue_cells: host.held,
         max_host_queue_cells: host.counted.max_queue,
-        max_host_delay_s: seconds(host.counted.max_delay.0 as f64),
+        max_host_delay_s: host.counted.max_delay.as_seconds(clock),
         mean_acr_mbps: end_systems.first().map(|end| end.mean_acr_mbps),
         max_paced_queue_cells: end_systems.first().map(|end| end.max_queue_cells),
         end_systems,
@@ -366,12 +373,8 @@ fn of(
     }
 }
 
-fn at(time: Time) -> f64 {
-    seconds(time.0 as f64)
-}
-
-fn back(counted: &Back) -> BackResult {
-    let durations = Durations::of([&counted.transfers]);
+fn back(counted: &Back, clock: Clock) -> BackResult {
+    let durations = Durations::of([&counted.transfers], clock);
     BackResult {
         acknowledged_bytes: counted.sender.acknowledged,
         segments: counted.sender.segments,
@@ -379,7 +382,7 @@ fn back(counted: &Back) -> BackResult {
         timeouts: counted.sender.timeouts,
         fast_retransmits: counted.sender.fast_retransmits,
         duplicate_acks: counted.sender.duplicate_acks,
-        completed_s: counted.sender.completed.map(at),
+        completed_s: counted.sender.completed.map(|at| at.as_seconds(clock)),
         finished_transfers: durations.number(),
         p50_transfer_s: durations.quantile(50),
         p95_transfer_s: durations.quantile(95),
@@ -388,45 +391,54 @@ fn back(counted: &Back) -> BackResult {
     }
 }
 
-fn transfers(tally: &VcTally) -> Vec<TransferResult> {
+fn transfers(tally: &VcTally, clock: Clock) -> Vec<TransferResult> {
     let numbered = tally.transfers.iter().zip(1..);
     let results = numbered.map(|(transfer, number)| TransferResult {
         number,
-        began_s: at(transfer.began),
-        duration_s: seconds(transfer.done.since(transfer.began).0 as f64),
+        began_s: transfer.began.as_seconds(clock),
+        duration_s: transfer.done.since(transfer.began).as_seconds(clock),
     });
     results.collect()
 }
 
 /// Durations of transfers, shortest first.
-pub(super) struct Durations(Vec<Span>);
+pub(super) struct Durations {
+    shortest_first: Vec<Span>,
+    clock: Clock,
+}
 
 impl Durations {
     /// Collects the durations of the transfers of several TCPs.
-    pub(super) fn of<'a>(tcps: impl IntoIterator<Item = &'a Vec<Transfer>>) -> Durations {
+    pub(super) fn of<'a>(
+        tcps: impl IntoIterator<Item = &'a Vec<Transfer>>,
+        clock: Clock,
+    ) -> Durations {
         let transfers = tcps.into_iter().flatten();
-        let mut found: Vec<Span> = transfers.map(|t| t.done.since(t.began)).collect();
-        found.sort_unstable();
-        Durations(found)
+        let mut shortest_first: Vec<Span> = transfers.map(|t| t.done.since(t.began)).collect();
+        shortest_first.sort_unstable();
+        Durations {
+            shortest_first,
+            clock,
+        }
     }
 
     /// Returns the number of transfers.
     pub(super) fn number(&self) -> u64 {
-        self.0.len() as u64
+        self.shortest_first.len() as u64
     }
 
     /// Returns the shortest duration, in seconds, that `percent` per cent of the transfers do not
     /// exceed; `None` without any.
     pub(super) fn quantile(&self, percent: usize) -> Option<f64> {
-        let rank = (self.0.len() * percent).div_ceil(100);
-        let found = self.0.get(rank.checked_sub(1)?)?;
-        Some(seconds(found.0 as f64))
+        let rank = (self.shortest_first.len() * percent).div_ceil(100);
+        let found = self.shortest_first.get(rank.checked_sub(1)?)?;
+        Some(found.as_seconds(self.clock))
     }
 }
 
 /// Returns the goodput of a VC's files in Mb/s. `None` also for a file without bytes, which takes
 /// no time.
-fn file_goodput(tally: &VcTally) -> Option<f64> {
+fn file_goodput(tally: &VcTally, clock: Clock) -> Option<f64> {
     let took = tally.sender.completed?.since(tally.sender.began?);
-    (took > Span::ZERO).then(|| tally.delivered_bytes as f64 * 8e-6 / seconds(took.0 as f64))
+    (took > Span::ZERO).then(|| tally.delivered_bytes as f64 * 8e-6 / took.as_seconds(clock))
 }

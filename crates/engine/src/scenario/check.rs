@@ -8,6 +8,7 @@ use super::report::Report;
 use super::tree::{Field, Node, Value};
 use super::validate;
 use super::values::scalar;
+use crate::format::Format;
 use crate::notation::words::{list, meant, shorten};
 use crate::registry::{Component, Default, Family, Kind, Parameter};
 use serde_json::{Value as Json, json};
@@ -290,25 +291,27 @@ fn value(kind: &Kind, node: &Node, path: &str, report: &mut Report) -> Option<Js
         }
         _ => {}
     }
-    let fault = match scalar(kind, node) {
+    let fault = match scalar(kind, node, report.format) {
         Ok(json) => return Some(json),
         Err(fault) => fault,
     };
     let (allowed, shown) = (kind.allowed(), node.show());
-    let suggestion = fault.suggestion.filter(|s| is_allowed(kind, s, node));
+    let suggestion = fault
+        .suggestion
+        .filter(|s| is_allowed(kind, s, node, report.format));
     report.add_at(node.place, path, shown, fault.message, allowed, suggestion);
     None
 }
 
 /// Whether a suggested value would be accepted. Quantities, which are in quotes, may be out of
 /// range even with the right unit.
-fn is_allowed(kind: &Kind, suggestion: &str, instead_of: &Node) -> bool {
+fn is_allowed(kind: &Kind, suggestion: &str, instead_of: &Node, format: Format) -> bool {
     let quantity = suggestion
         .strip_prefix('"')
         .and_then(|s| s.strip_suffix('"'));
     quantity.is_none_or(|text| {
         let value = Value::Text(text.to_string());
         let place = instead_of.place;
-        scalar(kind, &Node { value, place }).is_ok()
+        scalar(kind, &Node { value, place }, format).is_ok()
     })
 }

@@ -1,6 +1,7 @@
 //! Traffic contracts of VCs.
 
 use super::model::Vc;
+use crate::format::Format;
 use crate::units::{BitRate, Span};
 use serde::{Deserialize, Serialize};
 
@@ -41,9 +42,9 @@ pub struct ContractTerms {
 
 impl Vc {
     /// The VC's contract with every default filled in.
-    pub(crate) fn terms(&self) -> Option<ContractTerms> {
+    pub(crate) fn terms(&self, format: Format) -> Option<ContractTerms> {
         let contract = self.contract?;
-        let frame = self.frame_cells();
+        let frame = self.frame_cells(format);
         Some(ContractTerms {
             pcr: contract.pcr,
             cdvt: contract.cdvt,
@@ -55,9 +56,9 @@ impl Vc {
     }
 
     /// Cells of the largest data frame that the VC sends.
-    pub(crate) fn frame_cells(&self) -> u64 {
+    pub(crate) fn frame_cells(&self, format: Format) -> u64 {
         self.traffic
-            .frame()
+            .frame(format)
             .map_or(1, |frame| u64::from(frame.cells))
     }
 }

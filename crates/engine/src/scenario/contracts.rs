@@ -23,8 +23,9 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     let mut sums: FxHashMap<usize, u64> = FxHashMap::default();
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let entry = things.vcs[index].entry;
-        let terms = vc.terms();
-        let faults = terms.as_ref().and_then(|terms| burst(vc, terms));
+        let terms = vc.terms(scenario.format);
+        let frame = vc.frame_cells(scenario.format);
+        let faults = terms.as_ref().and_then(|terms| burst(frame, terms));
         let mut found: Vec<ContractFault> = faults.into_iter().collect();
         for kind in FlowKind::FRAMES {
             for &link in &topology.flows[topology.flow(index, kind).index()].path {
@@ -37,7 +38,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
                 let queue = topology.queue(scenario, link, vc.class);
                 let place = Place(vc.class, &scenario.links[link].name);
                 found.extend(asked(&queue, &place, terms.as_ref()));
-                found.extend(size(&queue, &place, vc, terms.as_ref()));
+                found.extend(size(&queue, &place, frame, terms.as_ref()));
             }
         }
         for fault in found {
@@ -62,9 +63,8 @@ struct ContractFault {
     allowed: String,
 }
 
-/// Fault of a burst size that does not hold one frame.
-fn burst(vc: &Vc, terms: &ContractTerms) -> Option<ContractFault> {
-    let frame = vc.frame_cells();
+/// Fault of a burst size that does not hold one frame of `frame` cells.
+fn burst(frame: u64, terms: &ContractTerms) -> Option<ContractFault> {
     (terms.sustained.is_some() && terms.mbs < frame).then(|| ContractFault {
         field: "contract.mbs",
         message: format!("is less than one frame, which has {}", show_cells(frame)),
@@ -107,14 +107,13 @@ fn sum(
     })
 }
 
-/// Fault of frames so large that a frame policer cuts them.
+/// Fault of frames, of up to `frame` cells, that are so large that a frame policer cuts them.
 fn size(
     queue: &ClassQueue,
     place: &Place<'_>,
-    vc: &Vc,
+    frame: u64,
     terms: Option<&ContractTerms>,
 ) -> Option<ContractFault> {
-    let frame = vc.frame_cells();
     let polices = matches!(queue.police, Some(Police::FGcra { .. }));
     (polices && terms.is_some_and(|terms| terms.mfs < frame)).then(|| ContractFault {
         field: "contract.mfs",

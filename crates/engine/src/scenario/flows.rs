@@ -6,8 +6,9 @@ use super::port;
 use super::record::{Record, complete, entries, fraction, number, object, text};
 use super::report::Report;
 use crate::class::Class;
+use crate::format::Format;
 use crate::notation::show::{show_duration, show_rate};
-use crate::units::{BitRate, CELL_BITS, TICKS_PER_SECOND};
+use crate::units::BitRate;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
 
@@ -150,11 +151,12 @@ impl<'a> Flows<'a> {
 
     /// Reports sources whose pauses are so short that consecutive bursts exceed the cell rate.
     pub(crate) fn check_bursts(&self, report: &mut Report) {
+        let format = report.format;
         let mut reported = FxHashSet::default();
         for (index, vc) in self.things.vcs.iter().enumerate() {
             let traffic = self.traffic(index);
             let rate = traffic.and_then(Traffic::peak_rate);
-            let needed = traffic.and_then(Traffic::pause_needed);
+            let needed = traffic.and_then(|traffic| traffic.pause_needed(format));
             if let (Some(rate), Some(needed)) = (rate, needed)
                 && reported.insert(vc.entry)
             {
@@ -164,7 +166,7 @@ impl<'a> Flows<'a> {
                     format!(
                         "is too short: at {rate}, sending the last cell of a burst takes longer"
                     ),
-                    format!("at least {}", show_duration(needed)),
+                    format!("at least {}", show_duration(needed, format.clock)),
                     None,
                 );
             }
@@ -211,8 +213,9 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// Stand-in for a link rate that is unknown: one cell per tick, so fast that no pause is too short.
-const UNKNOWN_RATE: u64 = CELL_BITS * TICKS_PER_SECOND;
+/// Stand-in for a link rate that is unknown: so fast, an ATM cell per tick, that no pause is too
+/// short.
+const UNKNOWN_RATE: u64 = Format::AAL5.cell_ticks_at_one_bps() as u64;
 
 /// Converts traffic to the type of the model, for a host link of rate `line`.
 ///

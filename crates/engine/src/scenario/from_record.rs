@@ -8,6 +8,7 @@ use super::flows::Flows;
 use super::model::*;
 use super::record::{Record, complete, entries, field, object};
 use crate::class::Class;
+use crate::format::Format;
 use crate::registry::Family;
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::Value as Json;
@@ -23,6 +24,7 @@ pub(crate) fn scenario(
     Scenario {
         name: field(record, "name"),
         seed: field(record, "seed"),
+        format: Format::AAL5,
         duration: field(record, "duration"),
         tie_order: field(record, "tie_order"),
         tie_offset: field(record, "tie_offset"),

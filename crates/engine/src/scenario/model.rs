@@ -11,6 +11,7 @@ pub use super::port::{
     Scheduler, Threshold,
 };
 pub use crate::class::Class;
+use crate::format::Format;
 use crate::registry::FAIR_SHARES;
 use crate::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,9 @@ pub struct Scenario {
     pub name: String,
     /// Seed of every random stream.
     pub seed: u64,
+    /// What its cells and frames look like.
+    #[serde(skip)]
+    pub format: Format,
     /// Simulated time. Events at or after its end do not happen.
     pub duration: Span,
     /// Order of cells that reach a port at one instant from several inputs.
@@ -60,6 +64,13 @@ pub struct Scenario {
     pub vcs: Vec<Vc>,
     /// Time series to record.
     pub probes: Vec<Probe>,
+}
+
+impl Scenario {
+    /// Time of a cell on the link with index `link`.
+    pub fn cell_time(&self, link: usize) -> Span {
+        self.format.cell_time(self.links[link].rate)
+    }
 }
 
 /// Order among cells that reach a port at one instant.

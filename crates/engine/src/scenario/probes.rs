@@ -227,7 +227,10 @@ impl<'r> Entry<'r> {
         let [from, to] = ["from", "to"].map(|name| number(self.record, name));
         let first = from.unwrap_or(0);
         if let Some(duration) = duration.filter(|&duration| from.is_some() && first >= duration) {
-            let allowed = format!("less than the duration, {}", show_duration(Span(duration)));
+            let allowed = format!(
+                "less than the duration, {}",
+                show_duration(Span(duration), report.format.clock)
+            );
             report.add(
                 &format!("{}.from", self.path),
                 "is not before the end of the run",
@@ -236,7 +239,10 @@ impl<'r> Entry<'r> {
             );
         }
         if to.is_some_and(|to| to <= first) {
-            let allowed = format!("later than `from`, {}", show_duration(Span(first)));
+            let allowed = format!(
+                "later than `from`, {}",
+                show_duration(Span(first), report.format.clock)
+            );
             report.add(
                 &format!("{}.to", self.path),
                 "is not after the start of the capture",

@@ -2,6 +2,7 @@
 
 use super::port::Threshold;
 use crate::class::Class;
+use crate::format::Clock;
 use crate::notation::show::{show_cells, show_duration, show_rate, show_ratio};
 use crate::program::parse::{self, Mistake, SchedulerTexts};
 use crate::program::{Program, Ranking, SchedulerText, Type, Value};
@@ -44,14 +45,14 @@ pub struct WrittenPolicy {
     pub parameters: BTreeMap<String, Value>,
 }
 
-/// A parameter in the notation of scenarios, without quotes.
-pub fn shown(value: Value) -> String {
+/// A parameter in the notation of scenarios with this clock, without quotes.
+pub fn shown(value: Value, clock: Clock) -> String {
     let ratio = |r| show_ratio(r).trim_matches('"').to_string();
     match value {
         Value::Number(r) => ratio(r),
         Value::Fraction(r) => format!("{} K", ratio(r)),
         Value::Cells(n) => show_cells(n),
-        Value::Time(span) => show_duration(span),
+        Value::Time(span) => show_duration(span, clock),
         Value::Rate(rate) => show_rate(BitRate(rate)),
     }
 }

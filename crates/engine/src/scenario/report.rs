@@ -2,6 +2,7 @@
 
 use super::problem::{Place, Problem};
 use super::tree::{Node, Value};
+use crate::format::Format;
 use crate::notation::words::{meant, shorten};
 use crate::program::parse::Mistake;
 use crate::program::{Shown, show};
@@ -14,6 +15,8 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct Report<'t> {
     file: String,
     root: &'t Node,
+    /// Format of the scenario, by which quantities are read and shown.
+    pub format: Format,
     problems: Vec<Problem>,
     /// Number of problems found but not kept.
     more: usize,
@@ -68,6 +71,7 @@ impl<'t> Report<'t> {
         Report {
             file: file.to_string(),
             root,
+            format: Format::AAL5,
             problems,
             more: 0,
             once: HashSet::new(),

@@ -6,8 +6,9 @@ use super::report::Report;
 use super::traffic::Load;
 use crate::class::Class;
 use crate::flow::FlowKind;
+use crate::format::Clock;
 use crate::scenario::topology::Topology;
-use crate::units::{CELL_BITS, Time};
+use crate::units::Time;
 
 /// Reports VCs whose cells could travel longer than simulated time can represent.
 ///
@@ -15,7 +16,7 @@ use crate::units::{CELL_BITS, Time};
 /// of the scenario is reported once.
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     let loads = Loads::new(network.scenario, network.topology);
-    let most = Time::LATEST.as_seconds();
+    let most = Time::LATEST.as_seconds(network.scenario.format.clock);
     for (vc, at) in network.things.vcs.iter().enumerate() {
         let latest = loads.latest(vc);
         if latest > most {
@@ -41,11 +42,13 @@ struct Loads<'s> {
 
 impl<'s> Loads<'s> {
     fn new(scenario: &'s Scenario, topology: &'s Topology) -> Loads<'s> {
-        let duration = scenario.duration.as_seconds();
+        let format = scenario.format;
+        let cell_bits = format.cell_bits as f64;
+        let duration = scenario.duration.as_seconds(format.clock);
         let vcs: Vec<Load> = scenario
             .vcs
             .iter()
-            .map(|vc| vc.traffic.most_under_way(duration))
+            .map(|vc| vc.traffic.most_under_way(format, duration))
             .collect();
         let mut links = vec![Load::default(); scenario.links.len()];
         let mut hosts = vec![Load::default(); scenario.hosts.len()];
@@ -54,7 +57,7 @@ impl<'s> Loads<'s> {
             let load = vcs[flow.vc];
             for &link in &flow.path {
                 let class = scenario.vcs[flow.vc].class;
-                bits[link][class as usize] += load.cells * CELL_BITS as f64;
+                bits[link][class as usize] += load.cells * cell_bits;
                 links[link].cells += load.cells;
                 links[link].frames += load.frames;
             }
@@ -69,7 +72,7 @@ impl<'s> Loads<'s> {
             for &class in classes {
                 let buffer = topology.switch_of[link]
                     .and_then(|_| topology.queue(scenario, link, class).buffer);
-                let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * CELL_BITS as f64);
+                let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * cell_bits);
                 let bits = bits[link][class as usize];
                 waits[link] += f64::min(bits, most) / scenario.links[link].rate.0 as f64;
             }
@@ -87,27 +90,32 @@ impl<'s> Loads<'s> {
     /// Latest arrival of a VC's last cell, in seconds.
     fn latest(&self, vc: usize) -> f64 {
         let scenario = self.scenario;
-        let mut latest = scenario.duration.as_seconds();
+        let clock = scenario.format.clock;
+        let mut latest = scenario.duration.as_seconds(clock);
         for kind in FlowKind::FRAMES {
             let flow = &self.topology.flows[self.topology.flow(vc, kind).index()];
             for &link in &flow.path {
-                latest += self.waits[link] + scenario.links[link].delay.as_seconds();
+                latest += self.waits[link] + scenario.links[link].delay.as_seconds(clock);
                 if let Some(switch) = self.topology.enters[link] {
-                    latest += stage(scenario.switches[switch].processing, self.links[link]);
+                    latest += stage(
+                        scenario.switches[switch].processing,
+                        self.links[link],
+                        clock,
+                    );
                 }
             }
             for host in flow.hosts {
-                latest += stage(scenario.hosts[host].processing, self.hosts[host]);
+                latest += stage(scenario.hosts[host].processing, self.hosts[host], clock);
             }
         }
-        latest + 4.0 * stage(scenario.vcs[vc].traffic.processing(), self.vcs[vc])
+        latest + 4.0 * stage(scenario.vcs[vc].traffic.processing(), self.vcs[vc], clock)
     }
 }
 
 /// Longest time, in seconds, in a processing stage through which all of `load` passes.
-fn stage(processing: Option<Processing>, load: Load) -> f64 {
+fn stage(processing: Option<Processing>, load: Load, clock: Clock) -> f64 {
     processing.map_or(0.0, |p| {
-        let time = p.mean.as_seconds() + p.spread.as_seconds();
+        let time = p.mean.as_seconds(clock) + p.spread.as_seconds(clock);
         let items = match (p.kind, p.per) {
             (ProcessingKind::Latency, _) => 1.0,
             (ProcessingKind::Server, ProcessingUnit::Cell) => load.cells,

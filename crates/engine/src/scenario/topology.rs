@@ -154,7 +154,7 @@ impl Topology {
             let flow = &self.flows[id.index()];
             let vc = &scenario.vcs[flow.vc];
             let has_contract = flow.kind.is_data() && vc.class == class;
-            vc.terms().filter(|_| has_contract)
+            vc.terms(scenario.format).filter(|_| has_contract)
         };
         self.crossing[link].iter().map(contract).collect()
     }

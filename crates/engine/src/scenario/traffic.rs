@@ -1,8 +1,8 @@
 //! Abilities of the kinds of traffic. Callers ask for an ability, not for a kind.
 
 use super::model::{Observable, Processing, TcpParams, Traffic, UdpParams};
-use crate::aal5::{ACK_CELLS, cells_of_datagram, cells_of_segment};
-use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
+use crate::format::{Clock, Format};
+use crate::units::{BitRate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,15 +69,15 @@ impl Traffic {
     }
 
     /// Returns the full data frame of the source; `None` for sources of single cells.
-    pub fn frame(&self) -> Option<FullFrame> {
+    pub fn frame(&self, format: Format) -> Option<FullFrame> {
         match self {
             Traffic::Tcp(tcp) => Some(FullFrame {
                 bytes: tcp.mss,
-                cells: cells_of_segment(tcp.mss),
+                cells: format.segment_cells(tcp.mss),
             }),
             Traffic::Udp(udp) => Some(FullFrame {
                 bytes: udp.datagram_size,
-                cells: udp.frame_cells(),
+                cells: udp.frame_cells(format),
             }),
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => None,
         }
@@ -85,9 +85,9 @@ impl Traffic {
 
     /// Returns whether the source sends frames or single cells.
     pub fn carries(&self) -> Carries {
-        match self.frame() {
-            Some(_) => Carries::Frames,
-            None => Carries::Cells,
+        match self {
+            Traffic::Tcp(_) | Traffic::Udp(_) => Carries::Frames,
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => Carries::Cells,
         }
     }
 
@@ -148,17 +148,19 @@ impl Traffic {
     /// Returns the mean rate in bits per second that the source offers regardless of loss, counting
     /// whole cells. `None` when the source adapts to the network.
     pub fn offered_rate(&self) -> Option<f64> {
+        // The ratio of two lengths is the same in every clock.
+        let seconds = |span: Span| span.as_seconds(Clock::AAL5);
         match self {
             Traffic::Tcp(_) => None,
             Traffic::Cbr { rate } | Traffic::Poisson { rate } => Some(rate.0 as f64),
             Traffic::Vbr { rate, on, off } => {
-                let (on, off) = (on.as_seconds(), off.as_seconds());
+                let (on, off) = (seconds(*on), seconds(*off));
                 Some(rate.0 as f64 * on / (on + off))
             }
             Traffic::Udp(udp) => {
                 let (on, off) = udp
                     .on
-                    .map_or((1.0, 0.0), |on| (on.as_seconds(), udp.off.as_seconds()));
+                    .map_or((1.0, 0.0), |on| (seconds(on), seconds(udp.off)));
                 Some(udp.rate.0 as f64 * on / (on + off))
             }
         }
@@ -166,50 +168,50 @@ impl Traffic {
 
     /// Returns the shortest pause, in whole nanoseconds, with which bursts keep to the peak rate,
     /// if the given pause is too short. The last cell of a burst still takes its time.
-    pub(crate) fn pause_needed(&self) -> Option<Span> {
+    pub(crate) fn pause_needed(&self, format: Format) -> Option<Span> {
         let (rate, cells, on, off) = match *self {
             Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => return None,
             Traffic::Vbr { rate, on, off } => (rate.0, 1, on, off),
-            Traffic::Udp(udp) => (udp.rate.0, udp.frame_cells(), udp.on?, udp.off),
+            Traffic::Udp(udp) => (udp.rate.0, udp.frame_cells(format), udp.on?, udp.off),
         };
         let (on, off) = (u128::from(on.0), u128::from(off.0));
         // A burst sends its first cell or frame at once. Another follows for each full cell or
         // frame time that ends before the burst does.
-        let frame_ticks_by_rate =
-            u128::from(cells) * u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+        let frame_ticks_by_rate = u128::from(cells) * format.cell_ticks_at_one_bps();
         let of_burst = (on * u128::from(rate)).div_ceil(frame_ticks_by_rate);
         let needed = (of_burst * frame_ticks_by_rate).div_ceil(u128::from(rate));
         (needed > on + off).then(|| {
-            let nanoseconds = (needed - on).div_ceil(u128::from(TICKS_PER_NANOSECOND));
+            let nanosecond = format.clock.ticks_per_nanosecond();
+            let nanoseconds = (needed - on).div_ceil(u128::from(nanosecond));
             let nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
-            Span(nanoseconds.saturating_mul(TICKS_PER_NANOSECOND))
+            Span(nanoseconds.saturating_mul(nanosecond))
         })
     }
 
     /// Returns the largest load that the source can have in flight at once in a run of the given
     /// number of seconds.
-    pub(crate) fn most_under_way(&self, seconds: f64) -> Load {
+    pub(crate) fn most_under_way(&self, format: Format, seconds: f64) -> Load {
         match self {
             Traffic::Tcp(tcp) => {
                 let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
-                let cells = frames * f64::from(cells_of_segment(tcp.mss));
+                let cells = frames * f64::from(format.segment_cells(tcp.mss));
                 // ACKs of the other end share the flow, one for each segment of its window.
                 let acks = if tcp.both_ways { frames } else { 0.0 };
                 Load {
                     frames: frames + acks,
-                    cells: cells + acks * f64::from(ACK_CELLS),
+                    cells: cells + acks * f64::from(format.ack_cells()),
                 }
             }
             Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
-                let cells = 1.0 + rate.0 as f64 * seconds / CELL_BITS as f64;
+                let cells = 1.0 + format.cells_in(rate.0 as f64 * seconds);
                 Load {
                     frames: cells,
                     cells,
                 }
             }
             Traffic::Udp(udp) => {
-                let of_frame = f64::from(udp.frame_cells());
-                let frames = 1.0 + udp.rate.0 as f64 * seconds / CELL_BITS as f64 / of_frame;
+                let of_frame = f64::from(udp.frame_cells(format));
+                let frames = 1.0 + format.cells_in(udp.rate.0 as f64 * seconds) / of_frame;
                 Load {
                     frames,
                     cells: frames * of_frame,
@@ -272,7 +274,7 @@ impl Traffic {
 
 impl UdpParams {
     /// Cells of a frame that carries one datagram.
-    pub fn frame_cells(&self) -> u32 {
-        cells_of_datagram(self.datagram_size)
+    pub fn frame_cells(&self, format: Format) -> u32 {
+        format.datagram_cells(self.datagram_size)
     }
 }

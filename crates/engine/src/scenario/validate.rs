@@ -56,8 +56,8 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
     }
 }
 
-fn show(ticks: u64) -> String {
-    show_duration(Span(ticks))
+fn show(ticks: u64, report: &Report) -> String {
+    show_duration(Span(ticks), report.format.clock)
 }
 
 fn measured_time(record: &Record, report: &mut Report) {
@@ -71,16 +71,19 @@ fn measured_time(record: &Record, report: &mut Report) {
     if warm_up >= duration {
         report.add(
             "measure.warm_up",
-            format!("leaves no time to measure in a run of {}", show(duration)),
+            format!(
+                "leaves no time to measure in a run of {}",
+                show(duration, report)
+            ),
             "less than the duration",
             None,
         );
     } else if let Some(window) = number(measure, "window").filter(|w| warm_up + w > duration) {
-        let both = show(warm_up + window);
+        let both = show(warm_up + window, report);
         report.add(
             "measure.window",
             format!("ends after the run: warm-up and window together last {both}"),
-            format!("together at most {}, the duration", show(duration)),
+            format!("together at most {}, the duration", show(duration, report)),
             None,
         );
     }
@@ -106,7 +109,7 @@ fn spread(record: &Record, path: &str, report: &mut Report) {
         report.add(
             &join(path, "spread"),
             "is larger than the mean, so some times would be negative",
-            format!("at most the mean, {}", show(mean)),
+            format!("at most the mean, {}", show(mean, report)),
             None,
         );
     }
@@ -119,7 +122,7 @@ fn stop(record: &Record, path: &str, report: &mut Report) {
         report.add(
             &join(path, "stop"),
             "is not after the start, so nothing would be sent",
-            format!("later than {}, the start; or left out", show(start)),
+            format!("later than {}, the start; or left out", show(start, report)),
             None,
         );
     }
@@ -277,8 +280,8 @@ fn timeouts(record: &Record, path: &str, report: &mut Report) {
     {
         report.add(
             &join(path, "min_rto"),
-            format!("is {}, below one tick of the timer", show(rto)),
-            format!("at least {}, the granularity", show(tick)),
+            format!("is {}, below one tick of the timer", show(rto, report)),
+            format!("at least {}, the granularity", show(tick, report)),
             None,
         );
     }
@@ -288,8 +291,8 @@ fn timeouts(record: &Record, path: &str, report: &mut Report) {
         {
             report.add(
                 &join(path, name),
-                format!("is {}, above max_rto", show(rto)),
-                format!("at most {}", show(max)),
+                format!("is {}, above max_rto", show(rto, report)),
+                format!("at most {}", show(max, report)),
                 None,
             );
         }
@@ -337,7 +340,10 @@ fn pause(record: &Record, path: &str, report: &mut Report) {
     {
         report.add(
             &join(path, "off"),
-            format!("is {}, but a burst never ends without `on`", show(off)),
+            format!(
+                "is {}, but a burst never ends without `on`",
+                show(off, report)
+            ),
             "only with `on`, the length of a burst",
             None,
         );

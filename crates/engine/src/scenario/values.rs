@@ -1,19 +1,22 @@
 //! Checks single values: texts, names, quantities, numbers, choices.
 
 use super::tree::{Node, Value};
+use crate::format::{Clock, Format};
 use crate::notation::parse::{self, Fault, FractionRule};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::meant;
 use crate::program::MOST_CHARACTERS;
 use crate::registry::{
-    Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS, MAX_DURATION, MAX_RATE,
+    Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS, MAX_DURATION_NS, MAX_RATE,
 };
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::{Value as Json, json};
 
-/// The value of `node` in the unit of the model. `kind` must be one without parts.
-pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
+/// The value of `node` in the unit of the model. `kind` must be one without parts, and the scenario
+/// of `format`.
+pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, Fault> {
+    let quantity = |units, part| quantity(node, units, part, format);
     match (kind, &node.value) {
         (Kind::Text, Value::Text(text)) => any_text(text),
         (Kind::Name, Value::Text(text)) => name(text),
@@ -30,23 +33,23 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
                 true => FractionRule::Refuse,
                 false => FractionRule::Round,
             };
-            let rate = quantity(node, units::RATE, part)?;
+            let rate = quantity(units::RATE, part)?;
             in_range(rate, min, max, |r| show_rate(BitRate(r)))
         }
-        (&Kind::Duration { min, max }, _) => {
-            let ticks = quantity(node, units::DURATION, FractionRule::Round)?;
-            in_range(ticks, min.0, max.0, |t| show_duration(Span(t)))
+        (&Kind::Duration { min_ns, max_ns }, _) => {
+            let ticks = quantity(units::DURATION, FractionRule::Round)?;
+            duration(ticks, [min_ns, max_ns], format.clock)
         }
         (Kind::Cells { unlimited, .. }, Value::Text(t)) if *unlimited && t == "unlimited" => {
             Ok(Json::Null)
         }
         (Kind::Number { .. }, Value::Text(t)) if t == "unlimited" => Ok(Json::Null),
         (&Kind::Cells { min, max, .. }, _) => {
-            let cells = quantity(node, units::CELLS, FractionRule::Refuse)?;
+            let cells = quantity(units::CELLS, FractionRule::Refuse)?;
             in_range(cells, min, max, show_cells)
         }
         (&Kind::Bytes { min, max }, _) => {
-            let bytes = quantity(node, units::BYTES, FractionRule::Refuse)?;
+            let bytes = quantity(units::BYTES, FractionRule::Refuse)?;
             in_range(bytes, min, max, show_bytes)
         }
         (&(Kind::Integer { min, max } | Kind::Number { min, max }), &Value::Integer(i)) => {
@@ -66,9 +69,9 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
             },
             _,
         ) => decimal(ratio(node, decimals)?, min, max, below_max),
-        (Kind::Threshold, _) => threshold(node),
+        (Kind::Threshold, _) => threshold(node, format),
         (Kind::Program, Value::Text(text)) => program_text(text),
-        (Kind::Own, _) => own(node),
+        (Kind::Own, _) => own(node, format),
         (Kind::Choice(choices), Value::Text(text)) => choice(choices, text),
         _ => Err(wrong_kind(node)),
     }
@@ -89,7 +92,7 @@ fn program_text(text: &str) -> Result<Json, Fault> {
 }
 
 /// A parameter of a program, by its unit.
-fn own(node: &Node) -> Result<Json, Fault> {
+fn own(node: &Node, format: Format) -> Result<Json, Fault> {
     /// Largest number without unit.
     const LARGEST: u64 = 1_000_000_000_000;
     let Some(text) = node.text() else {
@@ -113,13 +116,13 @@ fn own(node: &Node) -> Result<Json, Fault> {
         .trim();
     let has = |units: &[Unit]| units.iter().any(|u| u.spellings().any(|s| s == unit));
     if has(units::DURATION) {
-        let ticks = quantity(node, units::DURATION, FractionRule::Round)?;
-        in_range(ticks, 0, MAX_DURATION.0, |t| show_duration(Span(t))).map(|t| json!({ "time": t }))
+        let ticks = quantity(node, units::DURATION, FractionRule::Round, format)?;
+        duration(ticks, [0, MAX_DURATION_NS], format.clock).map(|t| json!({ "time": t }))
     } else if has(units::RATE) {
-        let rate = quantity(node, units::RATE, FractionRule::Refuse)?;
+        let rate = quantity(node, units::RATE, FractionRule::Refuse, format)?;
         in_range(rate, 0, MAX_RATE, |r| show_rate(BitRate(r))).map(|r| json!({ "rate": r }))
     } else {
-        let cells = quantity(node, units::CELLS, FractionRule::Refuse)?;
+        let cells = quantity(node, units::CELLS, FractionRule::Refuse, format)?;
         in_range(cells, 0, MAX_CELLS, show_cells).map(|c| json!({ "cells": c }))
     }
 }
@@ -206,9 +209,9 @@ fn decimal(ratio: Ratio, min: u64, max: u64, below_max: bool) -> Result<Json, Fa
     }
 }
 
-fn threshold(node: &Node) -> Result<Json, Fault> {
+fn threshold(node: &Node, format: Format) -> Result<Json, Fault> {
     if node.text().is_some_and(|t| !t.contains('/')) {
-        let cells = quantity(node, units::CELLS, FractionRule::Refuse)?;
+        let cells = quantity(node, units::CELLS, FractionRule::Refuse, format)?;
         return in_range(cells, 0, MAX_CELLS, show_cells).map(|c| json!({ "cells": c }));
     }
     let fraction = ratio(node, DECIMALS)?;
@@ -224,18 +227,24 @@ fn threshold(node: &Node) -> Result<Json, Fault> {
 
 /// Parses a quantity. A bare number is read as a quantity without a unit, so that the message asks
 /// for the unit.
-fn quantity(node: &Node, units: &[Unit], part: FractionRule) -> Result<u64, Fault> {
+fn quantity(node: &Node, units: &[Unit], part: FractionRule, format: Format) -> Result<u64, Fault> {
     match &node.value {
-        Value::Text(text) => parse::quantity(text, units, part),
+        Value::Text(text) => parse::quantity(text, units, part, format),
         Value::Integer(i) => Err(Fault {
             message: "has no unit".into(),
-            suggestion: parse::quantity(&i.to_string(), units, part)
+            suggestion: parse::quantity(&i.to_string(), units, part, format)
                 .err()
                 .and_then(|f| f.suggestion),
         }),
         Value::Decimal(_) => Err(Fault::new("has no unit")),
         _ => Err(wrong_kind(node)),
     }
+}
+
+/// A length of time, which must be in this range of nanoseconds.
+fn duration(ticks: u64, range_ns: [u64; 2], clock: Clock) -> Result<Json, Fault> {
+    let [min, max] = range_ns.map(|ns| clock.nanoseconds_or_longest(ns).0);
+    in_range(ticks, min, max, |t| show_duration(Span(t), clock))
 }
 
 fn ratio(node: &Node, decimals: u32) -> Result<Ratio, Fault> {

@@ -4,6 +4,7 @@
 use super::model::{Class, ClassQueue, Host, Link, Scenario, Traffic, Vc};
 use super::program::shown;
 use super::record::{Record, fraction};
+use crate::format::Clock;
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
 use crate::program::Value;
 use crate::registry::{Component, Family, Kind};
@@ -15,24 +16,29 @@ use serde_json::{Value as Json, json};
 pub fn write_toml(scenario: &Scenario) -> String {
     let mut out = String::new();
     let top = Family::Scenario.components();
-    fields(&top[0], &record(&without_lists(scenario)), &mut out);
+    let clock = scenario.format.clock;
+    fields(&top[0], &record(&without_lists(scenario)), clock, &mut out);
     for (family, value) in [
         (Family::Ensemble, record(&scenario.ensemble)),
         (Family::Measure, record(&scenario.measure)),
     ] {
         out += &format!("\n[{}]\n", family.name());
-        fields(&family.components()[0], &value, &mut out);
+        fields(&family.components()[0], &value, clock, &mut out);
     }
-    alike(&scenario.hosts, written_host, &mut out);
+    alike(&scenario.hosts, |host| written_host(host, clock), &mut out);
     for switch in &scenario.switches {
         let value = with_queues(record(switch), &switch.queues);
-        entry(Family::Switch, &value, &mut out);
+        entry(Family::Switch, &value, clock, &mut out);
     }
-    alike(&scenario.links, written_link, &mut out);
+    alike(&scenario.links, |link| written_link(link, clock), &mut out);
     let mut traffic = LastTraffic::default();
-    alike(&scenario.vcs, |vc| written_vc(vc, &mut traffic), &mut out);
+    alike(
+        &scenario.vcs,
+        |vc| written_vc(vc, clock, &mut traffic),
+        &mut out,
+    );
     for probe in &scenario.probes {
-        entry(Family::Probe, &record(probe), &mut out);
+        entry(Family::Probe, &record(probe), clock, &mut out);
     }
     out
 }
@@ -42,6 +48,7 @@ fn without_lists(scenario: &Scenario) -> Scenario {
     Scenario {
         name: scenario.name.clone(),
         seed: scenario.seed,
+        format: scenario.format,
         duration: scenario.duration,
         tie_order: scenario.tie_order,
         tie_offset: scenario.tie_offset,
@@ -170,14 +177,14 @@ fn alike<'s, T: WrittenAlike>(
     }
 }
 
-fn written_host(host: &Host) -> Written {
-    written(&Family::Host.components()[0], &record(host), None)
+fn written_host(host: &Host, clock: Clock) -> Written {
+    written(&Family::Host.components()[0], &record(host), None, clock)
 }
 
-fn written_link(link: &Link) -> Written {
+fn written_link(link: &Link, clock: Clock) -> Written {
     let mut value = with_queues(record(link), &link.queues);
     value.insert("duplex".into(), json!(false));
-    written(&Family::Link.components()[0], &value, None)
+    written(&Family::Link.components()[0], &value, None, clock)
 }
 
 /// The traffic written last. Traffic is most of a VC's text, and many VCs differ only in their
@@ -185,12 +192,12 @@ fn written_link(link: &Link) -> Written {
 #[derive(Default)]
 struct LastTraffic<'s>(Option<(&'s Traffic, String)>);
 
-fn written_vc<'s>(vc: &'s Vc, last: &mut LastTraffic<'s>) -> Written {
+fn written_vc<'s>(vc: &'s Vc, clock: Clock, last: &mut LastTraffic<'s>) -> Written {
     const FIELD: &str = "traffic";
     let component = &Family::Vc.components()[0];
     if last.0.as_ref().is_none_or(|(t, _)| **t != vc.traffic) {
         let parameter = component.parameters.iter().find(|p| p.name == FIELD);
-        let text = parameter.and_then(|p| toml(&p.kind, &json!(vc.traffic)));
+        let text = parameter.and_then(|p| toml(&p.kind, &json!(vc.traffic), clock));
         last.0 = text.map(|text| (&vc.traffic, text));
     }
     // Placeholder: the text of the real traffic is already there.
@@ -200,7 +207,7 @@ fn written_vc<'s>(vc: &'s Vc, last: &mut LastTraffic<'s>) -> Written {
         ..vc.clone()
     };
     let ready = last.0.as_ref().map(|(_, text)| (FIELD, text.as_str()));
-    written(component, &record(&rest), ready)
+    written(component, &record(&rest), ready, clock)
 }
 
 fn record(value: &impl Serialize) -> Record {
@@ -223,9 +230,9 @@ fn with_queues(mut record: Record, queues: &[ClassQueue]) -> Record {
 /// A field whose text is already made.
 type Ready<'a> = Option<(&'static str, &'a str)>;
 
-fn entry(family: Family, record: &Record, out: &mut String) {
+fn entry(family: Family, record: &Record, clock: Clock, out: &mut String) {
     head(family, out);
-    fields(component(family, record), record, out);
+    fields(component(family, record), record, clock, out);
 }
 
 fn head(family: Family, out: &mut String) {
@@ -245,14 +252,14 @@ fn component(family: Family, record: &Record) -> &'static Component {
 }
 
 /// Appends the fields, one per line.
-fn fields(component: &Component, record: &Record, out: &mut String) {
-    for (name, value) in written(component, record, None) {
+fn fields(component: &Component, record: &Record, clock: Clock, out: &mut String) {
+    for (name, value) in written(component, record, None, clock) {
         line(name, &value, out);
     }
 }
 
 /// The fields of `record` that have a value, as TOML.
-fn written(component: &Component, record: &Record, ready: Ready<'_>) -> Written {
+fn written(component: &Component, record: &Record, ready: Ready<'_>, clock: Clock) -> Written {
     let tag = component
         .family
         .tag()
@@ -265,7 +272,7 @@ fn written(component: &Component, record: &Record, ready: Ready<'_>) -> Written 
         }
         let text = match ready.filter(|(name, _)| *name == parameter.name) {
             Some((_, text)) => text.to_string(),
-            None => toml(&parameter.kind, record.get(parameter.name)?)?,
+            None => toml(&parameter.kind, record.get(parameter.name)?, clock)?,
         };
         Some((parameter.name, text))
     });
@@ -278,16 +285,16 @@ fn quoted(text: &str) -> String {
 }
 
 /// A parameter of a program as TOML.
-fn own(value: &Json) -> Option<String> {
+fn own(value: &Json, clock: Clock) -> Option<String> {
     let value: Value = serde_json::from_value(value.clone()).ok()?;
     Some(match value {
         Value::Number(number) => show_ratio(number),
-        _ => format!("\"{}\"", shown(value)),
+        _ => format!("\"{}\"", shown(value, clock)),
     })
 }
 
 /// `value` as TOML, or `None` when it is left out.
-fn toml(kind: &Kind, value: &Json) -> Option<String> {
+fn toml(kind: &Kind, value: &Json, clock: Clock) -> Option<String> {
     let plain = |text: String| format!("\"{text}\"");
     Some(match kind {
         Kind::Cells {
@@ -297,7 +304,7 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
         _ if value.is_null() => return None,
         Kind::Rate { .. } if value.is_string() => value.to_string(),
         Kind::Rate { .. } => plain(show_rate(BitRate(value.as_u64()?))),
-        Kind::Duration { .. } => plain(show_duration(Span(value.as_u64()?))),
+        Kind::Duration { .. } => plain(show_duration(Span(value.as_u64()?), clock)),
         Kind::Cells { .. } => plain(show_cells(value.as_u64()?)),
         Kind::Bytes { .. } => plain(show_bytes(value.as_u64()?)),
         Kind::Decimal { .. } => show_ratio(fraction(value)?),
@@ -305,28 +312,31 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
             Some(cells) => plain(show_cells(cells)),
             None => show_ratio(fraction(&value["fraction"])?),
         },
-        Kind::Own => own(value)?,
+        Kind::Own => own(value, clock)?,
         Kind::Text | Kind::Name | Kind::Program | Kind::Choice(_) | Kind::Reference(_) => {
             value.to_string()
         }
         Kind::Bool | Kind::Integer { .. } | Kind::Number { .. } => value.to_string(),
         Kind::List(Kind::One(_)) => return None,
         Kind::List(item) => {
-            let items = value.as_array()?.iter().filter_map(|v| toml(item, v));
+            let items = value
+                .as_array()?
+                .iter()
+                .filter_map(|v| toml(item, v, clock));
             format!("[{}]", items.collect::<Vec<_>>().join(", "))
         }
         Kind::One(Family::Ensemble | Family::Measure) => return None,
         Kind::One(family) => {
             let record = value.as_object()?;
             let component = component(*family, record);
-            let fields = written(component, record, None);
+            let fields = written(component, record, None, clock);
             let fields = fields
                 .iter()
                 .map(|(name, value)| format!("{name} = {value}"));
             let own = record.iter().filter_map(|(name, value)| {
                 let is_own = component.parameter(name).is_none() && family.tag() != Some(name);
                 (is_own && component.own.is_some())
-                    .then(|| Some(format!("{name} = {}", own(value)?)))?
+                    .then(|| Some(format!("{name} = {}", own(value, clock)?)))?
             });
             format!("{{ {} }}", fields.chain(own).collect::<Vec<_>>().join(", "))
         }

@@ -1,12 +1,13 @@
 //! ABR in the twin (model section 12): end systems that send cell by cell, and ports that measure
 //! and give feedback.
 
-use super::ends::{Frame, Payload};
+use super::ends::Payload;
 use super::event::Event;
 use super::{Cell, Twin};
 use crate::abr::feedback::{FeedbackRule, Marks, Measured, Rule};
 use crate::abr::{EndSystem, EndSystemTerms, NextCell, Site, SubscriberIndex};
 use crate::flow::FlowId;
+use crate::format::Clock;
 use crate::units::Time;
 use std::collections::VecDeque;
 
@@ -74,7 +75,7 @@ impl Meter {
         let interval = self.site.feedback.interval()?;
         self.report_forward_cells(now);
         self.rule.end_of_interval(&Measured {
-            interval_s: interval.as_seconds(),
+            interval_s: interval.as_seconds(Clock::AAL5),
             higher_cells: self.higher,
             arrived_cells: &self.arrived,
             queue_cells,
@@ -157,8 +158,7 @@ impl Twin<'_> {
                 let vc = self.vc(flow);
                 let flow = self.topology.flow(vc, self.kind(flow).rm());
                 let frame = self.frames[flow.index()].len() as u32;
-                let payload = Payload::Rm(rm);
-                self.keep(flow, Frame { cells: 1, payload });
+                self.keep(flow, Payload::Rm(rm));
                 self.count(flow).frames_sent += 1;
                 Cell {
                     flow,

@@ -1,15 +1,15 @@
 //! The two ends of a VC, and the contents of its frames.
 
 use super::source::Emissions;
-use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::abr::Rm;
 use crate::flow::FlowKind;
+use crate::format::Format;
 use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::host::traffic::End;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
 use crate::tally::{Back, SenderCounters, Transfer};
-use crate::units::{CELL_PAYLOAD_BYTES, Span, Time};
+use crate::units::{Span, Time};
 
 /// Contents of a frame.
 #[derive(Clone, Copy, Debug)]
@@ -24,14 +24,20 @@ pub(super) enum Payload {
     Rm(Rm),
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) cells: u32,
-    pub(super) payload: Payload,
+impl Payload {
+    /// Cells of a frame with these contents.
+    pub(super) fn cells(&self, format: Format) -> u32 {
+        match self {
+            Payload::Segment(segment) => format.segment_cells(u64::from(segment.len)),
+            Payload::Ack(_) => format.ack_cells(),
+            Payload::Datagram(bytes) => format.datagram_cells(*bytes),
+            Payload::Cell | Payload::Rm(_) => 1,
+        }
+    }
 }
 
-/// A frame that an end hands over, with the kind of its flow.
-pub(super) type Sent = (FlowKind, Frame);
+/// Contents of a frame that an end hands over, with the kind of its flow.
+pub(super) type Sent = (FlowKind, Payload);
 
 /// State of the two ends.
 pub(super) enum Ends {
@@ -44,9 +50,10 @@ pub(super) enum Ends {
         there: Box<(Sender, Receiver)>,
         back: Box<(Sender, Receiver)>,
     },
-    /// A UDP source, which sends identical frames.
-    Udp(Frame, Emissions),
-    Cells(Emissions),
+    /// A UDP source, which sends identical datagrams, and the bytes of each.
+    Udp(u64, Emissions),
+    /// A source of cells, and the bytes that each carries.
+    Cells(u64, Emissions),
 }
 
 impl Ends {
@@ -54,15 +61,16 @@ impl Ends {
     /// `phase` gives the phase of a timer, `draws` the draws of a random source.
     pub(super) fn new(
         traffic: &Traffic,
+        format: Format,
         [start, stop]: [Time; 2],
         measured: (Time, Time),
         phase: impl FnOnce(Span) -> Span,
         draws: Stream,
     ) -> (Ends, Option<Time>) {
         if let Some(emission) = traffic.cells() {
-            let mut emissions = Emissions::new(emission, start, stop, draws);
+            let mut emissions = Emissions::new(emission, format, start, stop, draws);
             let first = emissions.next();
-            return (Ends::Cells(emissions), first);
+            return (Ends::Cells(format.cell_payload_bytes, emissions), first);
         }
         match traffic {
             Traffic::Tcp(tcp) => {
@@ -82,13 +90,9 @@ impl Ends {
                 (ends, (start < stop).then_some(start))
             }
             Traffic::Udp(udp) => {
-                let frame = Frame {
-                    cells: udp.frame_cells(),
-                    payload: Payload::Datagram(udp.datagram_size),
-                };
-                let mut emissions = Emissions::of_frames(*udp, start, stop);
+                let mut emissions = Emissions::of_frames(*udp, format, start, stop);
                 let first = emissions.next();
-                (Ends::Udp(frame, emissions), first)
+                (Ends::Udp(udp.datagram_size, emissions), first)
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
                 unreachable!("these are sources of cells")
@@ -100,7 +104,7 @@ impl Ends {
     pub(super) fn are_processed(&self) -> bool {
         match self {
             Ends::Tcp { .. } | Ends::TwoWay { .. } | Ends::Udp(..) => true,
-            Ends::Cells(_) => false, // Cells enter the NIC directly.
+            Ends::Cells(..) => false, // Cells enter the NIC directly.
         }
     }
 
@@ -123,14 +127,11 @@ impl Ends {
                 }
                 (sent, None)
             }
-            Ends::Udp(frame, emissions) => (vec![(FlowKind::Data, *frame)], emissions.next()),
-            Ends::Cells(emissions) => {
-                let cell = Frame {
-                    cells: 1,
-                    payload: Payload::Cell,
-                };
-                (vec![(FlowKind::Data, cell)], emissions.next())
+            Ends::Udp(bytes, emissions) => {
+                let datagram = Payload::Datagram(*bytes);
+                (vec![(FlowKind::Data, datagram)], emissions.next())
             }
+            Ends::Cells(_, emissions) => (vec![(FlowKind::Data, Payload::Cell)], emissions.next()),
         }
     }
 
@@ -158,7 +159,7 @@ impl Ends {
                 sent.extend(acknowledged(FlowKind::Ack, there.1.on_timer(now)));
                 sent
             }
-            (Ends::Udp(..) | Ends::Cells(_), _) => unreachable!("only TCP sets timers"),
+            (Ends::Udp(..) | Ends::Cells(..), _) => unreachable!("only TCP sets timers"),
         }
     }
 
@@ -188,7 +189,7 @@ impl Ends {
                 acts_on(&mut connection.0, &ack, now, answer)
             }
             (Payload::Datagram(bytes), Ends::Udp(..)) => (Vec::new(), all(bytes)),
-            (Payload::Cell, Ends::Cells(_)) => (Vec::new(), all(CELL_PAYLOAD_BYTES)),
+            (Payload::Cell, Ends::Cells(bytes, _)) => (Vec::new(), all(*bytes)),
             _ => unreachable!("every payload belongs to its kind of source"),
         }
     }
@@ -201,7 +202,7 @@ impl Ends {
                 there.0.deadline().min(back.1.deadline()),
                 back.0.deadline().min(there.1.deadline()),
             ],
-            Ends::Udp(..) | Ends::Cells(_) => [Time::NEVER; 2],
+            Ends::Udp(..) | Ends::Cells(..) => [Time::NEVER; 2],
         }
     }
 
@@ -209,7 +210,7 @@ impl Ends {
         match self {
             Ends::Tcp { sender, .. } => sender.counters(),
             Ends::TwoWay { there, .. } => there.0.counters(),
-            Ends::Udp(..) | Ends::Cells(_) => SenderCounters::default(),
+            Ends::Udp(..) | Ends::Cells(..) => SenderCounters::default(),
         }
     }
 
@@ -218,7 +219,7 @@ impl Ends {
         match self {
             Ends::Tcp { sender, .. } => sender.transfers().to_vec(),
             Ends::TwoWay { there, .. } => there.0.transfers().to_vec(),
-            Ends::Udp(..) | Ends::Cells(_) => Vec::new(),
+            Ends::Udp(..) | Ends::Cells(..) => Vec::new(),
         }
     }
 
@@ -229,7 +230,7 @@ impl Ends {
                 sender: back.0.counters(),
                 transfers: back.0.transfers().to_vec(),
             }),
-            Ends::Tcp { .. } | Ends::Udp(..) | Ends::Cells(_) => None,
+            Ends::Tcp { .. } | Ends::Udp(..) | Ends::Cells(..) => None,
         }
     }
 }
@@ -259,18 +260,11 @@ fn acts_on(
 }
 
 fn framed(kind: FlowKind, segments: Vec<Segment>) -> Vec<Sent> {
-    let frame = |segment: Segment| Frame {
-        cells: cells_of_segment(u64::from(segment.len)),
-        payload: Payload::Segment(segment),
-    };
-    let sent = segments.into_iter().map(|s| (kind, frame(s)));
+    let sent = segments.into_iter().map(|s| (kind, Payload::Segment(s)));
     sent.collect()
 }
 
 fn acknowledged(kind: FlowKind, ack: Option<Ack>) -> Vec<Sent> {
-    let frame = |ack| Frame {
-        cells: ACK_CELLS,
-        payload: Payload::Ack(ack),
-    };
-    ack.map(|ack| (kind, frame(ack))).into_iter().collect()
+    let sent = ack.map(|ack| (kind, Payload::Ack(ack)));
+    sent.into_iter().collect()
 }

@@ -81,8 +81,8 @@ pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -
         [input] => input,
         _ => return true,
     };
-    let spacing = scenario.links[input].rate.cell_time();
-    let service = scenario.links[link].rate.cell_time();
+    let spacing = scenario.cell_time(input);
+    let service = scenario.cell_time(link);
     let switch = topology.switch_of[link].expect("a port leaves a switch");
     let bunches = scenario.switches[switch]
         .processing

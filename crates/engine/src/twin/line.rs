@@ -3,6 +3,7 @@
 
 use super::Cell;
 use crate::flow::FlowId;
+use crate::format::Format;
 use crate::rng::Stream;
 use crate::scenario::Link;
 use crate::units::{Span, Time};
@@ -24,9 +25,9 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub(super) fn new(link: &Link, draws: Stream) -> Line {
+    pub(super) fn new(link: &Link, format: Format, draws: Stream) -> Line {
         Line {
-            cell_time: link.rate.cell_time(),
+            cell_time: format.cell_time(link.rate),
             busy_until: Time::ZERO,
             is_busy: false,
             in_service: None,

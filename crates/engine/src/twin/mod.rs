@@ -34,9 +34,9 @@ use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario, TieOrder};
 use crate::stop::{FailedProgram, Overdue, Stop};
 use crate::tally::{DropCounts, DropReason, FlowTally, LinkDrops, Tally, digest};
-use crate::units::{BitRate, Span, Time};
+use crate::units::{Span, Time};
 use abr::{Meter, PacedQueue};
-use ends::{Ends, Frame, Sent};
+use ends::{Ends, Payload, Sent};
 use event::{Direction, Event, EventQueue, Level};
 use line::Line;
 use nic::Nic;
@@ -71,6 +71,13 @@ struct Vc {
     ends: Ends,
     /// Expiry of the timers of the sending and the receiving end.
     timers: [Time; 2],
+}
+
+/// A frame of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    cells: u32,
+    payload: Payload,
 }
 
 /// A running twin.
@@ -196,8 +203,8 @@ impl<'a> Twin<'a> {
 
     /// Sends frames that the ends of a VC hand over, and schedules their deadlines.
     fn hand_over(&mut self, vc: usize, sent: Vec<Sent>) {
-        for (kind, frame) in sent {
-            self.send(self.topology.flow(vc, kind), frame);
+        for (kind, payload) in sent {
+            self.send(self.topology.flow(vc, kind), payload);
         }
         let Vc { ends, timers, .. } = &mut self.vcs[vc];
         for (end, deadline) in [End::Sender, End::Receiver]
@@ -216,7 +223,7 @@ impl<'a> Twin<'a> {
     }
 
     /// Sends a frame that a source hands over.
-    fn send(&mut self, flow: FlowId, sent: Frame) {
+    fn send(&mut self, flow: FlowId, sent: Payload) {
         let frame = self.frames[flow.index()].len() as u32;
         self.keep(flow, sent);
         if !self.enter_stage(flow, Direction::Send, Level::Transport, frame) {
@@ -225,9 +232,10 @@ impl<'a> Twin<'a> {
     }
 
     /// Stores a frame, which gets the next number of its flow.
-    fn keep(&mut self, flow: FlowId, frame: Frame) {
-        self.frames[flow.index()].push(frame);
-        self.outstanding[flow.index()].push(frame.cells);
+    fn keep(&mut self, flow: FlowId, payload: Payload) {
+        let cells = payload.cells(self.scenario.format);
+        self.frames[flow.index()].push(Frame { cells, payload });
+        self.outstanding[flow.index()].push(cells);
         self.gathered.kept_frames += 1;
     }
 
@@ -454,7 +462,7 @@ impl<'a> Twin<'a> {
     fn sort_ties(&self, port: usize, cells: &mut [(usize, Cell)]) {
         let inputs = &self.topology.inputs[port];
         let n = inputs.len() as u64;
-        let slots = cell_slots(self.scenario.links[port].rate, self.now);
+        let slots = self.now.0 / self.scenario.cell_time(port).0;
         let first = (slots + self.tie_offset) % n;
         cells.sort_by_key(|(link, _)| {
             let input = inputs.iter().position(|i| i == link).expect("an input") as u64;
@@ -550,9 +558,4 @@ impl<'a> Twin<'a> {
         let from = Time::ZERO + measure.warm_up;
         self.now >= from && measure.window.is_none_or(|w| self.now < from + w)
     }
-}
-
-/// floor(t / cell time).
-fn cell_slots(rate: BitRate, t: Time) -> u64 {
-    t.0 / rate.cell_time().0
 }

@@ -13,7 +13,7 @@ use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
 use crate::tally::{CLASSES, DropReason, PortTally};
-use crate::units::{BitRate, Time};
+use crate::units::{Span, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Outcome of a cell's arrival.
@@ -82,7 +82,7 @@ pub(super) struct Port {
     most_waiting: u64,
     /// Flows that cross the port; a flow's index is its local number.
     flows: Vec<FlowId>,
-    rate: BitRate,
+    cell_time: Span,
     busy: bool,
     /// End of the last transmission, if the port is idle.
     idle_since: Time,
@@ -118,14 +118,20 @@ impl Port {
         });
         let shares: Vec<FlowShare> = shares.collect();
         let name = &scenario.links[link].name;
-        let cell_time = scenario.links[link].rate.cell_time();
+        let cell_time = scenario.cell_time(link);
         let queues = Class::ALL.map(|class| {
             let queue = topology.queue(scenario, link, class);
             let contracts = topology.contracts(scenario, link, class);
             ClassQueue {
                 buffer: queue.buffer,
                 policer: queue.police.map(|spec| Policer::new(&spec, &contracts)),
-                policy: policy_of(&queue.drop, queue.buffer, &contracts, cell_time),
+                policy: policy_of(
+                    &queue.drop,
+                    queue.buffer,
+                    &contracts,
+                    cell_time,
+                    scenario.format.clock,
+                ),
                 draws: stream(name, &format!("drop-{}", class.name())),
                 rest_of_frame: queue.rest_of_frame,
                 cells: VecDeque::new(),
@@ -141,16 +147,16 @@ impl Port {
             other => (None, other),
         };
         Port {
-            scheduler: Scheduler::new(spec, scenario.links[link].rate, &shares),
+            scheduler: Scheduler::new(spec, scenario.links[link].rate, cell_time, &shares),
             ranker,
             failed: None,
             queues: queues.into(),
             most_waiting: {
                 let end = Time::ZERO + scenario.duration;
-                scenario.links[link].rate.cell_time().fit_after(end)
+                cell_time.fit_after(end)
             },
             flows,
-            rate: scenario.links[link].rate,
+            cell_time,
             busy: false,
             idle_since: Time::ZERO,
             sent: 0,
@@ -259,7 +265,7 @@ impl Port {
             eom: cell.eom,
             tagged: cell.tagged,
             lost: false,
-            idle_cells: (!self.busy).then(|| whole_cell_times(self.rate, self.idle_since, now)),
+            idle_cells: (!self.busy).then(|| now.since(self.idle_since).0 / self.cell_time.0),
             draws: queue.draws,
         };
         let policer = queue.policer.as_mut().filter(|_| !is_rm);
@@ -549,9 +555,4 @@ impl ClassQueue {
             active_vcs: active.len() as u64,
         }
     }
-}
-
-/// Number of whole cell times at `rate` between two instants.
-fn whole_cell_times(rate: BitRate, from: Time, to: Time) -> u64 {
-    to.since(from).0 / rate.cell_time().0
 }

@@ -2,6 +2,7 @@
 //! (`docs/programs.md`). Nothing is compiled, and the arithmetic is its own. `ranking` walks the
 //! texts of schedulers with it.
 
+use crate::format::Clock;
 use crate::port::drop::program::{decision, of_contract, promise, surroundings};
 use crate::port::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use crate::program::compile::Surroundings;
@@ -479,8 +480,9 @@ pub(super) fn policy_of(
     buffer: Option<u64>,
     contracts: &[Option<ContractTerms>],
     cell_time: Span,
+    clock: Clock,
 ) -> Box<dyn DropRule> {
-    let shared = Policy::new(spec, buffer, contracts, cell_time);
+    let shared = Policy::new(spec, buffer, contracts, cell_time, clock);
     match spec {
         crate::scenario::DropPolicy::Program(policy) => {
             let needs = shared.needs();

@@ -102,7 +102,7 @@ impl<'a> Twin<'a> {
                 events.add(ends, Event::IntervalEnd { site });
             }
         }
-        let line = |link| Line::new(link, stream(&link.name, "loss"));
+        let line = |link| Line::new(link, scenario.format, stream(&link.name, "loss"));
         let port = |link: usize| {
             topology.switch_of[link].map(|_| Port::new(scenario, &topology, link, stream))
         };
@@ -159,7 +159,14 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, EventQueue) {
         let phase = |granularity| draws.timer_phase(&vc.from, granularity);
         let stop = vc.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         let active = [draws.start(vc), stop];
-        let (ends, begins) = Ends::new(&vc.traffic, active, measured, phase, stream);
+        let (ends, begins) = Ends::new(
+            &vc.traffic,
+            draws.scenario.format,
+            active,
+            measured,
+            phase,
+            stream,
+        );
         if let Some(begins) = begins {
             events.add(begins, Event::Source { vc: v });
         }

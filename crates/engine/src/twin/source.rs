@@ -1,8 +1,9 @@
 //! Emission times of sources of cells and of UDP (model section 9).
 
+use crate::format::Format;
 use crate::rng::Stream;
 use crate::scenario::{Emission, UdpParams};
-use crate::units::{CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use crate::units::{Span, Time};
 
 /// The instants, in order, at which a source emits a cell or a frame before it stops.
 pub(super) struct Emissions {
@@ -26,16 +27,22 @@ enum Pattern {
 }
 
 impl Emissions {
-    pub(super) fn new(emission: Emission, start: Time, stop: Time, draws: Stream) -> Emissions {
+    pub(super) fn new(
+        emission: Emission,
+        format: Format,
+        start: Time,
+        stop: Time,
+        draws: Stream,
+    ) -> Emissions {
         let pattern = match emission {
-            Emission::Periodic { rate } => Pattern::Cbr(rate.cell_time()),
+            Emission::Periodic { rate } => Pattern::Cbr(format.cell_time(rate)),
             Emission::Poisson { rate } => Pattern::Poisson {
-                mean_gap: (CELL_BITS * TICKS_PER_SECOND) as f64 / rate.0 as f64,
+                mean_gap: format.cell_ticks_at_one_bps() as f64 / rate.0 as f64,
                 draws,
             },
             Emission::Bursts { on: Span::ZERO, .. } => Pattern::Silent,
             Emission::Bursts { rate, on, off } => Pattern::Vbr {
-                gap: rate.cell_time(),
+                gap: format.cell_time(rate),
                 on,
                 off,
             },
@@ -50,8 +57,8 @@ impl Emissions {
     }
 
     /// Emissions of the frames of a UDP source.
-    pub(super) fn of_frames(udp: UdpParams, start: Time, stop: Time) -> Emissions {
-        let gap = udp.rate.cell_time();
+    pub(super) fn of_frames(udp: UdpParams, format: Format, start: Time, stop: Time) -> Emissions {
+        let gap = format.cell_time(udp.rate);
         let pattern = match udp.on {
             None => Pattern::Cbr(gap),
             Some(on) => Pattern::Vbr {
@@ -64,7 +71,7 @@ impl Emissions {
             pattern,
             from: start,
             emitted: 0,
-            cells: u64::from(udp.frame_cells()),
+            cells: u64::from(udp.frame_cells(format)),
             stop,
         }
     }
@@ -104,14 +111,14 @@ mod tests {
 
     fn first(emission: Emission, n: usize) -> Vec<u64> {
         let draws = Stream::new(3, 0, "v", "poisson");
-        let emissions = Emissions::new(emission, Time(1000), Time::NEVER, draws);
+        let emissions = Emissions::new(emission, Format::AAL5, Time(1000), Time::NEVER, draws);
         emissions.take(n).map(|t| t.0 - 1000).collect()
     }
 
     #[test]
     fn no_cell_comes_at_or_after_the_stop() {
         let rate = BitRate(155_520_000);
-        let cell = rate.cell_time().0;
+        let cell = Format::AAL5.cell_time(rate).0;
         let (on, off) = (Span(4 * cell), Span(cell));
         let draws = Stream::new(3, 0, "v", "poisson");
         for (stop, cells) in [
@@ -130,7 +137,7 @@ mod tests {
                 },
             ] {
                 let stop = Time(1000 + stop);
-                let emissions = Emissions::new(emission, Time(1000), stop, draws);
+                let emissions = Emissions::new(emission, Format::AAL5, Time(1000), stop, draws);
                 assert_eq!(emissions.count(), cells, "{emission:?} until {stop:?}");
             }
         }
@@ -139,7 +146,7 @@ mod tests {
     #[test]
     fn bursts_begin_on_their_grid_and_end_before_the_pause() {
         let rate = BitRate(155_520_000);
-        let cell = rate.cell_time().0;
+        let cell = Format::AAL5.cell_time(rate).0;
         let (on, off) = (Span(2 * cell), Span(cell + 5));
         let period = 3 * cell + 5;
         let expected = [0, cell, period, period + cell, 2 * period];
@@ -152,7 +159,8 @@ mod tests {
     fn poisson_gaps_are_their_draws() {
         let rate = BitRate(1_000_000);
         let draws = Stream::new(3, 0, "v", "poisson");
-        let gap = |n| (draws.exponential(n) * 424.0 * 25_272_000.0).round() as u64;
+        let mean_gap = Format::AAL5.cell_time(rate).0 as f64;
+        let gap = |n| (draws.exponential(n) * mean_gap).round() as u64;
         let times = first(Emission::Poisson { rate }, 3);
         // The product in another order may round to the neighbouring tick.
         for (n, pair) in [0]

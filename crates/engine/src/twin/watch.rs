@@ -59,7 +59,7 @@ impl Twin<'_> {
         let sender = || match &self.vcs[vc(&*probe.of).expect("a VC")].ends {
             Ends::Tcp { sender, .. } => sender,
             Ends::TwoWay { there, .. } => &there.0,
-            Ends::Udp(..) | Ends::Cells(_) => unreachable!("no TCP"),
+            Ends::Udp(..) | Ends::Cells(..) => unreachable!("no TCP"),
         };
         let end_system = || {
             let flow = self
@@ -89,7 +89,7 @@ impl Twin<'_> {
             Observable::Ssthresh => sender().ssthresh() as f64,
             Observable::Acknowledged => sender().acknowledged() as f64,
             Observable::Flight => sender().flight() as f64,
-            Observable::Rto => sender().rto().as_seconds(),
+            Observable::Rto => sender().rto().as_seconds(self.scenario.format.clock),
             Observable::Delivered => {
                 let vc = vc(&*probe.of).expect("a VC");
                 self.tally.vcs[vc].delivered_bytes as f64

@@ -7,6 +7,7 @@ use crate::common::random::Case;
 use crate::common::trunks::trunks;
 use crate::common::{self, abr};
 use cellyard_engine::Kernel;
+use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::run_twin;
 use cellyard_engine::units::{BitRate, Ratio, Span};
@@ -99,7 +100,7 @@ fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
     let mut net = build::network(Span(13_780_000_000));
     net.hosts = ["a", "b"].map(build::host).into();
     net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
-    let cell = build::OC3.cell_time();
+    let cell = Format::AAL5.cell_time(build::OC3);
     net.links = vec![
         build::link("a", "s", BitRate(155_520_003), cell * 24),
         build::link("s", "a", BitRate(155_520_001), Span::ZERO),

@@ -16,7 +16,7 @@ fn overdue(text: &str) -> Vec<String> {
             ..Options::default()
         };
         match run(&net, None, &options, &NEVER) {
-            Err(RunError::Overdue { place }) => place,
+            Err(RunError::Overdue { place, .. }) => place,
             other => panic!("{kernel:?}: {:?}", other.map(|r| r.totals)),
         }
     };
@@ -94,7 +94,13 @@ vc = [{{ from = "a", to = "b", traffic = {HASTY} }} }}]
     let net = read_toml(&net, "", &[]).expect("it reads");
     let place = "the port queue of link w->b".to_string();
     let done = run(&net, None, &Options::default(), &NEVER);
-    assert_eq!(done.err(), Some(RunError::Overdue { place }));
+    assert_eq!(
+        done.err(),
+        Some(RunError::Overdue {
+            place,
+            latest: 350_000
+        })
+    );
 }
 
 #[test]

@@ -5,10 +5,10 @@ use crate::common::probes::probes;
 use crate::common::random::{self, Case};
 use crate::common::trunks::trunks;
 use crate::common::{self, engines};
+use cellyard_engine::format::Clock;
 use cellyard_engine::results::{RunResult, Series};
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::testing::{MeasuredPort, Tally};
-use cellyard_engine::units::TICKS_PER_SECOND;
 use cellyard_engine::{self as simulation, Kernel, Options};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -31,7 +31,7 @@ fn is_the_beginning_of_a_longer_run(mut case: Case) -> Result<(), TestCaseError>
         duration: net.duration * 2,
         ..net.clone()
     };
-    let end_s = net.duration.0 as f64 / TICKS_PER_SECOND as f64;
+    let end_s = net.duration.0 as f64 / Clock::AAL5.ticks_per_second as f64;
     for kernel in [Kernel::Auto, Kernel::Slotted] {
         let options = Options {
             kernel,

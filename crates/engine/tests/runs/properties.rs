@@ -5,6 +5,7 @@ use crate::common;
 use crate::common::build::{self, probe};
 use crate::common::probes::{envelopes, probes};
 use crate::common::{engines, invariants, random};
+use cellyard_engine::format::Format;
 use cellyard_engine::registry::Family;
 use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
@@ -187,7 +188,7 @@ proptest! {
     #[test]
     fn what_ports_measure_adds_up(case in random::cases(1_500), cuts in [1u64..100, 1u64..100], cells in any::<bool>()) {
         let net = &case.scenario;
-        let cell_time = net.links[0].rate.cell_time().0;
+        let cell_time = net.cell_time(0).0;
         // At whole cell times, cells come and go exactly at the bounds.
         let at = |part: u64| {
             let time = net.duration.0 / 100 * part;
@@ -227,7 +228,7 @@ proptest! {
             let tally = engine(&case.scenario, case.replication);
             let from_switch = |l: &Link| case.scenario.switches.iter().any(|s| s.name == l.from);
             for (i, link) in case.scenario.links.iter().enumerate() {
-                let cell_time = link.rate.cell_time();
+                let cell_time = Format::AAL5.cell_time(link.rate);
                 if tally.ports[i].is_some() || !from_switch(link) {
                     continue;
                 }
@@ -263,7 +264,7 @@ proptest! {
         // With whole cell times, cells come and go exactly at the ends of intervals.
         let interval = match cells {
             0 => Span(net.duration.0 / part + 1),
-            _ => Span(net.links[0].rate.cell_time().0 * cells),
+            _ => Span(net.cell_time(0).0 * cells),
         };
         let probes = envelopes(net, Some(interval));
         // The arithmetic kernel serves no port whose credit is recorded.
@@ -293,7 +294,7 @@ proptest! {
         // With whole cell times, cells come and go exactly at the samples.
         let interval = |link: &Link| Some(match cells {
             0 => Span(net.duration.0 / part + 1),
-            _ => Span(link.rate.cell_time().0 * cells),
+            _ => Span(Format::AAL5.cell_time(link.rate).0 * cells),
         });
         let of_switches = net.links.iter().filter(|l| net.switches.iter().any(|s| s.name == l.from));
         let regular: Vec<Probe> = of_switches

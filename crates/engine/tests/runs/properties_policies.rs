@@ -11,6 +11,7 @@
 use crate::common;
 use crate::common::build::{self, OC3};
 use crate::common::engines;
+use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, Tally};
 use cellyard_engine::units::{BitRate, Ratio, Span};
@@ -88,7 +89,7 @@ fn each_policy_improves_what_its_paper_says() {
 #[test]
 fn drop_from_front_keeps_the_youngest_cells() {
     const K: u64 = 100;
-    let cell = OC3.cell_time().0;
+    let cell = Format::AAL5.cell_time(OC3).0;
     let outcome = |drop| {
         let cells = Traffic::Cbr { rate: OC3 };
         let duration = Span(10_000 * cell);
@@ -190,7 +191,7 @@ fn frames_dropped_from_the_front_leave_more_whole_ones() {
             on: None,
             off: Span::ZERO,
         });
-        let duration = OC3.cell_time() * 50_000;
+        let duration = Format::AAL5.cell_time(OC3) * 50_000;
         let mut net = build::dumbbell(2, Span::ZERO, duration, Some(230), drop, |_| udp.clone());
         for queue in &mut net.switches[0].queues {
             queue.rest_of_frame = rest;
@@ -222,7 +223,7 @@ struct Sender {
 impl Sender {
     fn cells(self) -> u64 {
         let traffic = self.traffic();
-        u64::from(traffic.frame().expect("it sends frames").cells)
+        u64::from(traffic.frame(Format::AAL5).expect("it sends frames").cells)
     }
 
     fn rate(self) -> BitRate {
@@ -242,7 +243,7 @@ impl Sender {
 /// The counters of a run of 20 000 cell times. Each VC has its MCR and an MBS of two frames. `drop`
 /// is the policy of s-t, with room above `threshold` for all bursts and frames in flight together.
 fn guaranteed(senders: &[Sender], threshold: u64, drop: &DropPolicy) -> Tally {
-    let cell = OC3.cell_time();
+    let cell = Format::AAL5.cell_time(OC3);
     let buffer = threshold + senders.iter().map(|sender| 4 * sender.cells()).sum::<u64>();
     let traffic = |i: usize| senders[i].traffic();
     let n = senders.len();

@@ -4,6 +4,7 @@
 use crate::common;
 use crate::common::{build, engines, random};
 use cellyard_engine::Kernel;
+use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{Tally, run_tally};
 use cellyard_engine::units::{BitRate, Ratio, Span};
@@ -102,7 +103,7 @@ proptest! {
 /// Number of cells sent by two sources whose cells are one cell time of the line apart: in bursts
 /// of `on`, and endless.
 fn sent(kernel: Kernel, shared: bool, stop: Span) -> Option<[u64; 2]> {
-    let cell = build::OC3.cell_time();
+    let cell = Format::AAL5.cell_time(build::OC3);
     let mut net = build::network(cell * 5_000);
     net.hosts = ["a", "b", "c"].map(build::host).into();
     net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
@@ -132,7 +133,7 @@ fn sent(kernel: Kernel, shared: bool, stop: Span) -> Option<[u64; 2]> {
 
 #[test]
 fn a_burst_is_cut_at_the_tick_of_the_stop() {
-    let cell = build::OC3.cell_time();
+    let cell = Format::AAL5.cell_time(build::OC3);
     // One cell every two cell times: cell k is at 2 k, or at 2000 + 2 k in the second burst.
     for (stop, bursts, steady) in [
         (cell * 600, 300, 300),

@@ -15,6 +15,7 @@
 
 use crate::common::random::Case;
 use crate::common::{build, engines};
+use cellyard_engine::format::Clock;
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{SenderCounters, Stream, Tally};
@@ -385,7 +386,7 @@ fn probes_of_the_sender_agree_with_each_other_and_with_the_rules() {
         file_size: Some(SEGMENTS * MSS),
         ..params(Recovery::Vanilla)
     };
-    let initial = tcp.initial_rto.as_seconds();
+    let initial = tcp.initial_rto.as_seconds(Clock::AAL5);
     let mut net = scenario(tcp, ONE, 8);
     let watched = [
         Observable::Sequence,

@@ -20,9 +20,10 @@
 
 use crate::common::build;
 use cellyard_engine::Kernel;
+use cellyard_engine::format::Clock;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::run_tally;
-use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_SECOND};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 
 const MSS: u64 = 1000;
 const RTT: f64 = 0.1;
@@ -60,7 +61,7 @@ fn replications(recovery: Recovery, per_mille: u64, min_rto: Span, losses: u64) 
     let p = per_mille as f64 / 1000.0;
     let segments = losses as f64 / p / REPLICATIONS as f64;
     let seconds = (segments / square_root_law(p)).ceil() as u64;
-    let mut net = build::network(Span(seconds * TICKS_PER_SECOND));
+    let mut net = build::network(Span(seconds * Clock::AAL5.ticks_per_second));
     net.hosts = ["a", "b"].map(build::host).into();
     let rate = BitRate(10_000_000_000);
     net.links = build::links("a", "b", rate, Span::from_milliseconds(50)).into();

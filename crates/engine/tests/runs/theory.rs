@@ -4,6 +4,7 @@ use crate::common;
 use crate::common::build::{self, OC3};
 use crate::common::engines;
 use cellyard_engine::Kernel;
+use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::Stream;
 use cellyard_engine::testing::{Tally, run_tally};
@@ -20,7 +21,7 @@ fn tcp() -> Traffic {
 #[test]
 fn loss_free_lan_delivers_512_of_every_636_bytes() {
     let delay = Span::from_microseconds(5);
-    let cell = OC3.cell_time().0;
+    let cell = Format::AAL5.cell_time(OC3).0;
     // Six links; 12 + 2 cells are sent, then forwarded once per hop.
     let first_loop = 6 * delay.0 + (12 + 2 + 2 + 2) * cell;
     for (name, engine) in engines::ALL {
@@ -142,9 +143,9 @@ proptest! {
         slots in proptest::sample::select(vec![10u64, 12, 15, 16]),
         arrival_first in any::<bool>(),
     ) {
-        let cell = OC3.cell_time().0;
+        let cell = Format::AAL5.cell_time(OC3).0;
         let rate = BitRate(OC3.0 / slots);
-        let period = rate.cell_time().0;
+        let period = Format::AAL5.cell_time(rate).0;
         let end = 50 * period;
         let starts: Vec<u64> = phases.iter().map(|(p, odd)| p * cell + odd * cell / 3).collect();
         let mut net = multiplexer(phases.len(), OC3, Span(end), Traffic::Cbr { rate });
@@ -171,7 +172,7 @@ proptest! {
 /// less than 0.1 %.
 #[test]
 fn poisson_cells_wait_as_in_m_d_1() {
-    let service = BitRate(155_520).cell_time();
+    let service = Format::AAL5.cell_time(BitRate(155_520));
     let runs = 20;
     for (name, engine) in engines::ALL {
         for percent in [50u64, 80] {
@@ -213,7 +214,7 @@ fn losses_on_purpose_follow_their_list_and_their_stream() {
     for (name, engine) in engines::ALL {
         let rate = BitRate(1_555_200);
         let cells = 4_000;
-        let duration = rate.cell_time() * cells + OC3.cell_time() * 3;
+        let duration = Format::AAL5.cell_time(rate) * cells + Format::AAL5.cell_time(OC3) * 3;
         let mut net = multiplexer(1, OC3, duration, Traffic::Cbr { rate });
         let access = build::index_of(&net, "a0", "s");
         net.links[access].lose_frames = vec![0, 3, 4, 3_999];
@@ -241,7 +242,7 @@ fn losses_on_purpose_follow_their_list_and_their_stream() {
 #[test]
 fn bursts_of_more_cells_than_32_bits_count_are_whole() {
     let on = Span::from_milliseconds(20_000_000);
-    let cells = on.0.div_ceil(OC3.cell_time().0);
+    let cells = on.0.div_ceil(Format::AAL5.cell_time(OC3).0);
     assert!(cells > 1 << 32);
     let vbr = Traffic::Vbr {
         rate: OC3,
@@ -267,7 +268,7 @@ fn bursts_of_more_cells_than_32_bits_count_are_whole() {
         assert_eq!(data.frames_sent, cells, "{kernel:?}");
         // The last cells are still in flight.
         assert!(cells - data.cells_delivered <= 4, "{kernel:?}: {data:?}");
-        let mbps = tally.vcs[0].measured_bytes as f64 * 8e-6 / on.as_seconds();
+        let mbps = tally.vcs[0].measured_bytes as f64 * 8e-6 / on.as_seconds(Clock::AAL5);
         assert!(
             (mbps - 155.52 * 48.0 / 53.0).abs() < 1e-3,
             "{kernel:?}: {mbps}"

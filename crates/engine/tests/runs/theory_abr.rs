@@ -5,15 +5,16 @@ use crate::common;
 use crate::common::draws::Draws;
 use crate::common::{abr, build};
 use cellyard_engine::Kernel;
+use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{Tally, run_tally};
-use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 
 /// Rate of host links that are fast enough for all.
 const FAST: u64 = 155_520_000;
 
 fn cells_per_second(rate: BitRate) -> f64 {
-    rate.0 as f64 / CELL_BITS as f64
+    rate.0 as f64 / Format::AAL5.cell_bits as f64
 }
 
 fn mbps(rate: f64) -> BitRate {
@@ -223,7 +224,7 @@ impl Random {
     /// VCs whose receivers may send more than twice what they send, on a link that `vc` crosses or
     /// that shares a VC with such a link.
     fn unused_allocations(&self, tally: &Tally, vc: usize) -> Vec<usize> {
-        let seconds = self.net.duration.as_seconds();
+        let seconds = self.net.duration.as_seconds(Clock::AAL5);
         let unused = |&other: &usize| {
             let end = &tally.vcs[other].abr[1];
             let sent = 32.0 * end.forward_sent as f64;
@@ -266,7 +267,7 @@ fn run(net: &Scenario) -> Tally {
 /// Rate of arriving data in the measuring time, in cells per second, including the forward RM cells
 /// before them.
 fn rate(net: &Scenario, tally: &Tally, vc: usize) -> f64 {
-    let seconds = (net.duration - net.measure.warm_up).as_seconds();
+    let seconds = (net.duration - net.measure.warm_up).as_seconds(Clock::AAL5);
     let nrm = net.vcs[vc].abr.expect("it has end systems").nrm as f64;
     tally.vcs[vc].delay.count as f64 / seconds * nrm / (nrm - 1.0)
 }
@@ -293,7 +294,7 @@ fn with_rates_known_beforehand_greedy_sources_get_the_max_min_fair_ones() {
             let found = rate(&random.net, &tally, vc);
             let acr = tally.vcs[vc].abr[0].acr;
             // Tolerance of one cell in the measuring time.
-            let cell = 1.0 / (duration - warm_up).as_seconds();
+            let cell = 1.0 / (duration - warm_up).as_seconds(Clock::AAL5);
             let off = ((found - fair).abs() - cell).max(0.0) / fair;
             worst = worst.max(off);
             assert!(
@@ -410,7 +411,7 @@ fn star(trunk: f64, last: &[f64], feedback: Feedback, tcp: bool) -> Scenario {
 fn gets(net: &Scenario, wanted: &[f64], within: f64) {
     let tally = run(net);
     for (vc, wanted) in wanted.iter().enumerate() {
-        let found = rate(net, &tally, vc) * CELL_BITS as f64 / 1e6;
+        let found = rate(net, &tally, vc) * Format::AAL5.cell_bits as f64 / 1e6;
         println!("VC {vc}: {found:.3} Mb/s, wanted {wanted:.3}");
         assert!(
             (found / wanted - 1.0).abs() <= within,

@@ -7,6 +7,7 @@
 use crate::common;
 use crate::common::build::{self, OC3};
 use crate::common::random;
+use cellyard_engine::format::Format;
 use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, FlowId, Step, Stream, digest, left_out, run_twin};
@@ -17,7 +18,7 @@ use proptest::test_runner::TestRunner;
 
 /// Ticks of a cell at OC3.
 fn cell() -> u64 {
-    OC3.cell_time().0
+    Format::AAL5.cell_time(OC3).0
 }
 
 /// Sum of the digests of transmissions (link, tick, flow, frame, cell).

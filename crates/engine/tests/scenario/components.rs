@@ -2,8 +2,9 @@
 
 use crate::available::feedback;
 use crate::red;
+use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
-use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample;
@@ -176,6 +177,21 @@ pub fn unit() -> impl Strategy<Value = ProcessingUnit> {
     prop_oneof![Just(ProcessingUnit::Cell), Just(ProcessingUnit::Frame)]
 }
 
+/// A program that schedules, with and without each optional text.
+fn ranking() -> impl Strategy<Value = Scheduler> {
+    (option::of(class()), any::<bool>(), any::<bool>()).prop_map(|(class, arrives, serves)| {
+        let record = json!({
+            "class": class,
+            "state": (arrives || serves).then_some("vc state S = 0"),
+            "arrive": arrives.then_some("S = max(S, 1)"),
+            "served": serves.then_some("S = S + 1"),
+            "rank": if arrives || serves { "S + T" } else { "number + T" },
+            "T": { "time": 1_000 },
+        });
+        Scheduler::Program(serde_json::from_value(record).expect("the program is right"))
+    })
+}
+
 pub fn scheduler() -> impl Strategy<Value = Scheduler> {
     let below_one = fraction().prop_filter("below 1", |r| r.num < r.den);
     prop_oneof![
@@ -183,6 +199,7 @@ pub fn scheduler() -> impl Strategy<Value = Scheduler> {
         Just(Scheduler::StrictPriority),
         (class(), below_one).prop_map(|(class, gr)| Scheduler::GuaranteedRate { class, gr }),
         (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
+        ranking(),
     ]
 }
 
@@ -306,8 +323,8 @@ pub fn udp() -> impl Strategy<Value = Traffic> {
         };
         if let Some((on, pause)) = bursts {
             // Leave room for the last frame of a burst.
-            let frame =
-                u128::from(udp.frame_cells() as u64 * CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let frame = u128::from(udp.frame_cells(Format::AAL5) as u64 * Format::AAL5.cell_bits)
+                * u128::from(Clock::AAL5.ticks_per_second);
             let frames = (u128::from(on.0) * u128::from(rate)).div_ceil(frame);
             let needed = (frames * frame).div_ceil(u128::from(rate)) as u64;
             udp.off = Span(needed.saturating_sub(on.0) + pause.0);
@@ -324,7 +341,7 @@ pub fn traffic() -> impl Strategy<Value = Traffic> {
         1 => rate().prop_map(|rate| Traffic::Poisson { rate }),
         1 => (rate(), span(500), span(500)).prop_map(|(rate, on, pause)| {
             // Leave room for the last cell of a burst.
-            let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let cell = u128::from(Format::AAL5.cell_bits) * u128::from(Clock::AAL5.ticks_per_second);
             let cells = (u128::from(on.0) * u128::from(rate.0)).div_ceil(cell);
             let needed = (cells * cell).div_ceil(u128::from(rate.0)) as u64;
             let off = Span(needed.saturating_sub(on.0) + pause.0);

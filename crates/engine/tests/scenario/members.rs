@@ -1,5 +1,6 @@
 //! Tests of group members that are set individually, by their names in results.
 
+use cellyard_engine::format::Clock;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Span};
 use cellyard_engine::{Options, run};
@@ -143,7 +144,9 @@ fn a_rate_that_follows_the_link_of_a_member_follows_its_own() {
 fn what_is_set_last_counts() {
     let starts = |overrides: &[(&str, &str)]| -> Vec<_> {
         let vcs = right(overrides).vcs;
-        vcs.iter().map(|vc| vc.start.as_seconds() * 1e3).collect()
+        vcs.iter()
+            .map(|vc| vc.start.as_seconds(Clock::AAL5) * 1e3)
+            .collect()
     };
     let (own, all, group) = (
         ("vc.vc4.start", "1 ms"),

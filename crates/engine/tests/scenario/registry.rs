@@ -89,6 +89,7 @@ fn sample(parameter: &Parameter) -> String {
         Kind::Reference(&[Family::Link, ..]) => "\"s->b\"",
         Kind::Choice([first, ..]) => return format!("\"{}\"", first.name),
         Kind::Reference(&[Family::Vc]) => "\"v\"",
+        Kind::Program => "\"number\"",
         ref kind => panic!("no sample of {kind:?}"),
     };
     text.to_string()
@@ -112,10 +113,12 @@ fn literal(default: &Default) -> Option<String> {
 fn table(component: &Component, also: Option<String>) -> String {
     let tag = component.family.tag().expect("a family with a tag");
     let required = component.parameters.iter().filter(|p| p.is_required());
+    // One of two texts, neither of which is required by itself.
+    let needs_text = component.family == Family::Drop && component.own.is_some();
     let fields = [format!("{tag} = \"{}\"", component.name)]
         .into_iter()
         .chain(required.map(|p| format!("{} = {}", p.name, sample(p))))
-        .chain(component.own.map(|_| "refuse = \"false\"".to_string()))
+        .chain(needs_text.then(|| "refuse = \"false\"".to_string()))
         .chain(also);
     format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
 }

@@ -2,6 +2,7 @@
 
 use crate::available::end_systems;
 use crate::components::*;
+use cellyard_engine::format::Format;
 use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{left_out, pushes_out};
@@ -96,6 +97,7 @@ fn general() -> impl Strategy<Value = Scenario> {
         Scenario {
             name,
             seed,
+            format: Format::AAL5,
             duration: Span::from_milliseconds(3_000),
             timers: [Timers::Common, Timers::Own][seed as usize % 2],
             tie_order,
@@ -126,14 +128,17 @@ fn general() -> impl Strategy<Value = Scenario> {
 fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     let of_switches = switches.iter().map(|s| &s.scheduler);
     let schedulers = of_switches.chain(links.iter().filter_map(|l| l.scheduler.as_ref()));
-    let per_vc = schedulers.filter_map(|scheduler| match scheduler {
-        Scheduler::PerVc { class, .. } => Some(*class),
-        _ => None,
-    });
-    let per_vc: Vec<Class> = per_vc.collect();
+    let schedulers: Vec<Scheduler> = schedulers.cloned().collect();
+    let is_split = |of: Class| {
+        schedulers.iter().any(|scheduler| match scheduler {
+            Scheduler::PerVc { class, .. } => *class == of,
+            Scheduler::Program(program) => program.written.class.is_none_or(|class| class == of),
+            _ => false,
+        })
+    };
     let of_switches = switches.iter_mut().flat_map(|s| &mut s.queues);
     for queue in of_switches.chain(links.iter_mut().flat_map(|l| &mut l.queues)) {
-        if pushes_out(queue) && per_vc.contains(&queue.class) {
+        if pushes_out(queue) && is_split(queue.class) {
             queue.drop = DropPolicy::Ppd;
         }
     }

@@ -16,6 +16,7 @@
 
 use super::shares::{ByShares, Shares};
 use super::{Measured, SubscriberTerms};
+use crate::format::Clock;
 use crate::scenario::EricaPlusParams;
 
 /// ERICA+ for one class queue.
@@ -67,7 +68,7 @@ impl EricaPlus {
         subscribers: &[SubscriberTerms],
     ) -> EricaPlus {
         let curve = Curve {
-            t0_s: params.t0.as_seconds(),
+            t0_s: params.t0.as_seconds(Clock::AAL5),
             a: params.a.as_f64(),
             b: params.b.as_f64(),
             qdlf: params.qdlf.as_f64(),

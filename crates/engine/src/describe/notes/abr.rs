@@ -5,11 +5,12 @@ use super::named;
 use crate::abr::{Sites, higher_rate};
 use crate::fair_goodput::MOST_VCS;
 use crate::flow::FlowKind;
+use crate::format::Format;
 use crate::notation::show::{show_rate, show_ratio};
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Feedback, Link, Scenario, Vc};
-use crate::units::{BitRate, CELL_BITS, Ratio};
+use crate::units::{BitRate, Ratio};
 use std::collections::BTreeMap;
 
 /// All warnings about ABR.
@@ -164,7 +165,7 @@ fn shares(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
     let sites = Sites::new(scenario, topology);
     let offered = |vc: &Vc| {
         let offered = vc.traffic.offered_rate();
-        offered.map_or(f64::INFINITY, |bps| bps / CELL_BITS as f64)
+        offered.map_or(f64::INFINITY, |bps| Format::AAL5.cells_in(bps))
     };
     let rates = sites.fair_rates(scenario, topology, offered);
     let has_feedback = |&(vc, _): &(usize, f64)| {
@@ -173,7 +174,7 @@ fn shares(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
     };
     let found = rates.into_iter().filter(has_feedback);
     found
-        .map(|(vc, rate)| (vc, rate * CELL_BITS as f64))
+        .map(|(vc, rate)| (vc, rate * Format::AAL5.cell_bits as f64))
         .collect()
 }
 
@@ -190,7 +191,7 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
         }
     }
     let part = |link: usize, load: f64| {
-        let higher = higher_rate(scenario, topology, link) * CELL_BITS as f64;
+        let higher = higher_rate(scenario, topology, link) * Format::AAL5.cell_bits as f64;
         (scenario.links[link].rate.0 as f64 - higher) / load
     };
     let lacks_feedback = |link: usize| {
@@ -233,11 +234,12 @@ fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
         else {
             continue;
         };
-        let active = stop.as_seconds() - vc.start.as_seconds();
-        let most = abr
-            .queue
-            .map_or(f64::INFINITY, |cells| (cells * CELL_BITS) as f64);
-        let rest = scenario.duration.as_seconds() - stop.as_seconds();
+        let clock = Format::AAL5.clock;
+        let active = stop.as_seconds(clock) - vc.start.as_seconds(clock);
+        let most = abr.queue.map_or(f64::INFINITY, |cells| {
+            (cells * Format::AAL5.cell_bits) as f64
+        });
+        let rest = scenario.duration.as_seconds(clock) - stop.as_seconds(clock);
         let late = (((offered - rate) * active).min(most) / rate).min(rest);
         if late > SHORT * active {
             names.push(vc.name.as_str());

@@ -7,6 +7,7 @@
 //! * Schedulers for classes that no VC uses.
 
 use super::named;
+use crate::format::Clock;
 use crate::notation::show::show_cells;
 use crate::port::drop::{DropRule, Policy};
 use crate::program::names::Known;
@@ -22,7 +23,7 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut cut: BTreeMap<(&str, u64, u64), Vec<&str>> = BTreeMap::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
-        let Some(frame) = vc.traffic.frame() else {
+        let Some(frame) = vc.traffic.frame(scenario.format) else {
             continue;
         };
         let cells = u64::from(frame.cells);
@@ -220,7 +221,7 @@ struct PolicyFacts {
 }
 
 fn facts(queue: &ClassQueue) -> PolicyFacts {
-    let policy = |buffer| Policy::new(&queue.drop, buffer, &[], Span::ZERO);
+    let policy = |buffer| Policy::new(&queue.drop, buffer, &[], Span::ZERO, Clock::AAL5);
     let refuses = |buffer| policy(buffer).smallest_refusal() < u64::MAX;
     PolicyFacts {
         counts_by_vc: policy(queue.buffer).needs().vc_counts,

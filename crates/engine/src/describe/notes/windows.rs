@@ -1,13 +1,11 @@
 //! Warnings about TCP windows, and links for ACKs, that hold TCPs below a fair share of the links.
 
 use super::named;
-use crate::aal5::ACK_CELLS;
 use crate::describe::cost::{acks_per_segment, round_trip};
 use crate::flow::FlowKind;
 use crate::notation::show::{show_bytes, show_rate};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Link, Scenario, TcpParams};
-use crate::units::CELL_BITS;
 use std::collections::BTreeMap;
 
 /// Warns about TCPs whose window is less than their fair share of the links in a round trip.
@@ -19,7 +17,7 @@ pub(super) fn small_windows(
     let (mut first, mut names) = (None, Vec::new());
     for &(index, share) in fair {
         let vc = &scenario.vcs[index];
-        let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame()) else {
+        let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame(scenario.format)) else {
             continue;
         };
         let round = round_trip(scenario, topology, index, f64::from(frame.cells));
@@ -57,6 +55,7 @@ pub(super) fn slow_ways_back(
     topology: &Topology,
     fair: &[(usize, f64)],
 ) -> Option<String> {
+    let bits_of_ack = u64::from(scenario.format.ack_cells()) * scenario.format.cell_bits;
     let mut needs: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
     for &(index, share) in fair {
         let vc = &scenario.vcs[index];
@@ -64,7 +63,7 @@ pub(super) fn slow_ways_back(
             continue;
         };
         let acks = acks_per_segment(tcp) * share / (8 * tcp.mss) as f64;
-        let bits = acks * (u64::from(ACK_CELLS) * CELL_BITS) as f64;
+        let bits = acks * bits_of_ack as f64;
         for &link in &topology.flows[topology.flow(index, FlowKind::Ack).index()].path {
             let (sum, names) = needs.entry(link).or_default();
             *sum += bits;

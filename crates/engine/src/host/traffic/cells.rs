@@ -1,9 +1,10 @@
 //! Sources of single cells (model section 9): regular, random, or in bursts.
 
 use super::pace::Pace;
+use crate::format::Format;
 use crate::rng::Stream;
 use crate::scenario::Emission;
-use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use crate::units::{BitRate, Span, Time};
 
 /// Arrival pattern of the cells.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ enum Pattern {
 #[derive(Clone, Debug)]
 pub struct CellSource {
     pattern: Pattern,
+    /// Bytes that each cell carries.
+    pub payload_bytes: u64,
     /// Time of the next cell, if before `stop`.
     pub next: Time,
     /// Time from which nothing is emitted.
@@ -36,19 +39,20 @@ impl CellSource {
     /// gaps.
     pub fn new(
         emission: Emission,
+        format: Format,
         start: Time,
         stop: Time,
         draws: impl FnOnce() -> Stream,
     ) -> CellSource {
         let regular = |rate: BitRate, bursts| {
-            let pace = Pace::new(rate.cell_time(), bursts, start);
+            let pace = Pace::new(format.cell_time(rate), bursts, start);
             (Pattern::Regular(pace), start)
         };
         let (pattern, next) = match emission {
             Emission::Periodic { rate } => regular(rate, None),
             Emission::Bursts { rate, on, off } => regular(rate, Some([on, off])),
             Emission::Poisson { rate } => {
-                let mean_ticks = (CELL_BITS * TICKS_PER_SECOND) as f64 / rate.0 as f64;
+                let mean_ticks = format.cell_ticks_at_one_bps() as f64 / rate.0 as f64;
                 let stream = draws();
                 let pattern = Pattern::Poisson {
                     mean_ticks,
@@ -60,6 +64,7 @@ impl CellSource {
         };
         CellSource {
             pattern,
+            payload_bytes: format.cell_payload_bytes,
             next,
             stop,
         }

@@ -18,6 +18,7 @@ pub use cells::CellSource;
 
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
+use crate::format::Format;
 use crate::host::tcp::Segment;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
@@ -122,8 +123,8 @@ pub trait FrameSource {
     /// A state for probes; `None` if the source lacks it.
     fn state(&self, what: SourceState) -> Option<f64>;
 
-    /// Number of round-trip times measured, and the last one; `None` before the first.
-    fn last_rtt(&self) -> Option<(u64, Span)> {
+    /// Number of round-trip times measured, and the last one in seconds; `None` before the first.
+    fn last_rtt(&self) -> Option<(u64, f64)> {
         None
     }
 
@@ -191,24 +192,25 @@ impl Source {
     /// random draws.
     pub fn new(
         traffic: &Traffic,
+        format: Format,
         [start, stop]: [Time; 2],
         measured: (Time, Time),
         timer_phase: impl FnOnce(Span) -> Span,
         draws: impl FnOnce() -> Stream,
     ) -> Source {
         if let Some(emission) = traffic.cells() {
-            return Source::Cells(CellSource::new(emission, start, stop, draws));
+            return Source::Cells(CellSource::new(emission, format, start, stop, draws));
         }
         match traffic {
             Traffic::Tcp(params) => {
                 let phase = timer_phase(params.granularity);
                 Source::Frames(Box::new(match params.both_ways {
-                    false => Tcp::new(params, phase, stop, measured).into(),
-                    true => Other::new(TwoWay::new(params, phase, stop, measured)).into(),
+                    false => Tcp::new(params, format, phase, stop, measured).into(),
+                    true => Other::new(TwoWay::new(params, format, phase, stop, measured)).into(),
                 }))
             }
             Traffic::Udp(params) => {
-                let udp = Other::new(Udp::new(*params, start, stop));
+                let udp = Other::new(Udp::new(*params, format, start, stop));
                 Source::Frames(Box::new(udp.into()))
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {

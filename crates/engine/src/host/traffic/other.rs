@@ -9,7 +9,7 @@ use super::{Delivery, End, FrameSource, Outbox, SourceState};
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
 use crate::tally::{Back, SenderCounters, Transfer};
-use crate::units::{Span, Time};
+use crate::units::Time;
 use enum_dispatch::enum_dispatch;
 
 /// A source other than plain TCP.
@@ -59,7 +59,7 @@ impl FrameSource for Other {
         self.0.state(what)
     }
 
-    fn last_rtt(&self) -> Option<(u64, Span)> {
+    fn last_rtt(&self) -> Option<(u64, f64)> {
         self.0.last_rtt()
     }
 

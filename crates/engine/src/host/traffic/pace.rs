@@ -62,19 +62,20 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Format;
     use crate::units::BitRate;
 
     /// Times of the first `items` items of `cells` cells each, in ticks since the start.
     fn times(rate: u64, cells: u64, bursts: Option<[Span; 2]>, items: usize) -> Vec<u64> {
         let start = Time(1000);
-        let mut pace = Pace::new(BitRate(rate).cell_time(), bursts, start);
+        let mut pace = Pace::new(Format::AAL5.cell_time(BitRate(rate)), bursts, start);
         let later = (1..items).map(|_| pace.emitted(cells).since(start).0);
         [0].into_iter().chain(later).collect()
     }
 
     #[test]
     fn what_would_begin_at_the_end_of_a_burst_begins_the_next() {
-        let c = BitRate(155_520_000).cell_time();
+        let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let bursts = |on: Span| Some([on, c * 5]);
         let found = |on, cells| times(155_520_000, cells, bursts(on), 4);
         assert_eq!(found(c * 2, 1), [0, c.0, 7 * c.0, 8 * c.0]);
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn cells_are_regular_to_the_end_of_the_burst() {
-        let c = BitRate(155_520_000).cell_time();
+        let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let mut pace = Pace::new(c, Some([c * 7 + Span(1), c]), Time::ZERO);
         assert_eq!(pace.regular(), (8, c));
         pace.emitted(3);

@@ -1,10 +1,10 @@
 //! A TCP connection: sender, receiver, and the contents of the frames between them.
 
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
-use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::capture::CapturedPayload;
 use crate::cells::precedes;
 use crate::flow::FlowKind;
+use crate::format::{Clock, Format};
 use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, OPENED, Receiver, SackBlock, SegmentOutcome, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::{SenderCounters, Transfer};
@@ -29,8 +29,11 @@ pub struct Tcp {
     sacks: VecDeque<(u32, u8, [SackBlock; MAX_SACK_BLOCKS])>,
     /// Number of the next ACK frame.
     next_ack: u32,
-    /// Bytes and cells of a full segment.
+    /// What the frames look like.
+    format: Format,
+    /// Bytes and cells of a full segment, and cells of an ACK.
     full: (u64, u32),
+    ack_cells: u32,
     /// The ACK that is being sent or has just arrived. Reused, because making one for each frame
     /// costs time.
     ack: Ack,
@@ -39,7 +42,13 @@ pub struct Tcp {
 impl Tcp {
     /// A connection about to start. `timer_phase` is the first tick of its timers, `stop` the time
     /// at which its application stops, and `measured` the measuring time, from and to.
-    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time, measured: (Time, Time)) -> Tcp {
+    pub fn new(
+        params: &TcpParams,
+        format: Format,
+        timer_phase: Span,
+        stop: Time,
+        measured: (Time, Time),
+    ) -> Tcp {
         Tcp {
             sender: Sender::new(params, timer_phase, stop, measured),
             receiver: Receiver::new(params, timer_phase),
@@ -48,7 +57,9 @@ impl Tcp {
             sacks: VecDeque::new(),
             first_data: 0,
             next_ack: 0,
-            full: (params.mss, cells_of_segment(params.mss)),
+            format,
+            full: (params.mss, format.segment_cells(params.mss)),
+            ack_cells: format.ack_cells(),
             ack: Ack::default(),
         }
     }
@@ -58,7 +69,7 @@ impl Tcp {
         if u64::from(len) == self.full.0 {
             self.full.1
         } else {
-            cells_of_segment(u64::from(len))
+            self.format.segment_cells(u64::from(len))
         }
     }
 
@@ -87,7 +98,7 @@ impl Tcp {
         }
         out.frames.push(Offered {
             kind: FlowKind::Ack,
-            cells: ACK_CELLS,
+            cells: self.ack_cells,
             first_byte: ack.ack,
         });
     }
@@ -137,13 +148,13 @@ pub(super) fn of_ack(ack: &Ack) -> CapturedPayload {
 }
 
 /// Value of a sender's state for probes.
-pub(super) fn state(sender: &Sender, what: SourceState) -> f64 {
+pub(super) fn state(sender: &Sender, what: SourceState, clock: Clock) -> f64 {
     match what {
         SourceState::Cwnd => sender.cwnd() as f64,
         SourceState::Ssthresh => sender.ssthresh() as f64,
         SourceState::Acknowledged => sender.acknowledged() as f64,
         SourceState::Flight => sender.flight() as f64,
-        SourceState::Rto => sender.rto().as_seconds(),
+        SourceState::Rto => sender.rto().as_seconds(clock),
     }
 }
 
@@ -303,11 +314,12 @@ impl FrameSource for Tcp {
     }
 
     fn state(&self, what: SourceState) -> Option<f64> {
-        Some(state(&self.sender, what))
+        Some(state(&self.sender, what, self.format.clock))
     }
 
-    fn last_rtt(&self) -> Option<(u64, Span)> {
-        self.sender.last_rtt()
+    fn last_rtt(&self) -> Option<(u64, f64)> {
+        let (measured, last) = self.sender.last_rtt()?;
+        Some((measured, last.as_seconds(self.format.clock)))
     }
 
     fn counters(&self) -> SenderCounters {
@@ -319,7 +331,7 @@ impl FrameSource for Tcp {
     }
 
     fn answers(&self) -> Option<u32> {
-        Some(ACK_CELLS)
+        Some(self.ack_cells)
     }
 }
 

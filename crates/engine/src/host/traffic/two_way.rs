@@ -6,9 +6,9 @@
 
 use super::tcp::{of_ack, of_segment, state};
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
-use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
+use crate::format::Format;
 use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::{Back, SenderCounters, Transfer};
@@ -53,6 +53,8 @@ impl FramesInTransit {
 /// Both connections of a VC.
 #[derive(Debug)]
 pub struct TwoWay {
+    /// What the frames look like.
+    format: Format,
     /// Connections with data from the VC's `from` to its `to`, and back.
     there: Connection,
     back: Connection,
@@ -65,6 +67,7 @@ impl TwoWay {
     /// Connections about to start; for the parameters, see `Tcp::new`.
     pub fn new(
         params: &TcpParams,
+        format: Format,
         timer_phase: Span,
         stop: Time,
         measured: (Time, Time),
@@ -74,6 +77,7 @@ impl TwoWay {
             receiver: Receiver::new(params, timer_phase),
         };
         TwoWay {
+            format,
             there: connection(),
             back: connection(),
             forward: FramesInTransit::default(),
@@ -101,7 +105,7 @@ impl TwoWay {
     fn offer_segments(&mut self, end: End, out: &mut Outbox) {
         for i in 0..out.segments.len() {
             let Segment { seq, len, .. } = out.segments[i];
-            let cells = cells_of_segment(u64::from(len));
+            let cells = self.format.segment_cells(u64::from(len));
             self.offer(end, Carried::Segment(seq, len), cells, Some(seq), out);
         }
         out.segments.clear();
@@ -111,7 +115,7 @@ impl TwoWay {
     fn offer_ack(&mut self, end: End, out: &mut Outbox) {
         let mut ack = Ack::default();
         self.of(end).1.receiver.acknowledge(&mut ack);
-        self.offer(end, Carried::Ack(ack), ACK_CELLS, None, out);
+        self.offer(end, Carried::Ack(ack), self.format.ack_cells(), None, out);
     }
 
     fn offer(
@@ -159,7 +163,7 @@ impl FrameSource for TwoWay {
                 Delivery {
                     bytes: outcome.delivered,
                     cells: if outcome.is_new {
-                        cells_of_segment(u64::from(len))
+                        self.format.segment_cells(u64::from(len))
                     } else {
                         0
                     },
@@ -202,11 +206,12 @@ impl FrameSource for TwoWay {
     }
 
     fn state(&self, what: SourceState) -> Option<f64> {
-        Some(state(&self.there.sender, what))
+        Some(state(&self.there.sender, what, self.format.clock))
     }
 
-    fn last_rtt(&self) -> Option<(u64, Span)> {
-        self.there.sender.last_rtt()
+    fn last_rtt(&self) -> Option<(u64, f64)> {
+        let (measured, last) = self.there.sender.last_rtt()?;
+        Some((measured, last.as_seconds(self.format.clock)))
     }
 
     fn counters(&self) -> SenderCounters {
@@ -239,7 +244,13 @@ mod tests {
             ..TcpParams::default()
         };
         change(&mut params);
-        TwoWay::new(&params, Span::ZERO, Time::NEVER, (Time::ZERO, Time::NEVER))
+        TwoWay::new(
+            &params,
+            Format::AAL5,
+            Span::ZERO,
+            Time::NEVER,
+            (Time::ZERO, Time::NEVER),
+        )
     }
 
     fn ms(n: u64) -> Time {

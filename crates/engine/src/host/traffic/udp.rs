@@ -4,6 +4,7 @@ use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
+use crate::format::Format;
 use crate::scenario::UdpParams;
 use crate::tally::{SenderCounters, Transfer};
 use crate::units::Time;
@@ -24,12 +25,12 @@ pub struct Udp {
 
 impl Udp {
     /// The source of `params` from `start` until before `stop`.
-    pub fn new(params: UdpParams, start: Time, stop: Time) -> Udp {
+    pub fn new(params: UdpParams, format: Format, start: Time, stop: Time) -> Udp {
         let bursts = params.on.map(|on| [on, params.off]);
         Udp {
-            pace: Pace::new(params.rate.cell_time(), bursts, start),
+            pace: Pace::new(format.cell_time(params.rate), bursts, start),
             bytes: params.datagram_size,
-            cells: params.frame_cells(),
+            cells: params.frame_cells(format),
             offered: 0,
             stop,
         }
@@ -89,7 +90,7 @@ mod tests {
     /// Times of the frames of 23 cells, in cell times since the start.
     fn times(on: Option<u64>, off: u64, stop: u64) -> Vec<u64> {
         let rate = BitRate(150_000_000);
-        let cell = rate.cell_time();
+        let cell = Format::AAL5.cell_time(rate);
         let params = UdpParams {
             datagram_size: 1024,
             rate,
@@ -97,7 +98,7 @@ mod tests {
             off: cell * off,
         };
         let start = Time(1000);
-        let mut udp = Udp::new(params, start, start + cell * stop);
+        let mut udp = Udp::new(params, Format::AAL5, start, start + cell * stop);
         let (mut at, mut found, mut out) = (start, Vec::new(), Outbox::default());
         while at != Time::NEVER {
             found.push(at.since(start).0 / cell.0);

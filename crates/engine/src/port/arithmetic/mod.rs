@@ -384,13 +384,20 @@ impl Arithmetic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Clock;
     use crate::port::drop::Policy;
     use crate::rng::Stream;
     use crate::scenario::{DropPolicy, RestOfFrame};
 
     #[test]
     fn there_is_room_for_as_many_cells_as_are_told() {
-        let policy = Policy::new(&DropPolicy::TailDrop, Some(10), &[], Span::ZERO);
+        let policy = Policy::new(
+            &DropPolicy::TailDrop,
+            Some(10),
+            &[],
+            Span::ZERO,
+            Clock::AAL5,
+        );
         let draws = Stream::new(1, 0, "port", "drop");
         let gate = Gate::new(Some(10), u64::MAX, None, policy, RestOfFrame::Accept, draws);
         let mut port = Arithmetic::new(gate, 0, Span(7), true, 1, false);

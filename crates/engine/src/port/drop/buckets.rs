@@ -194,13 +194,14 @@ mod tests {
     use super::super::{DropRule, Policy};
     use super::*;
     use crate::cells::Run;
+    use crate::format::{Clock, Format};
     use crate::scenario::{DropPolicy, Threshold};
-    use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND};
+    use crate::units::{BitRate, Span};
     use proptest::collection::vec;
     use proptest::prelude::*;
 
     /// Cell time at 150 Mb/s.
-    const C: Span = Span(CELL_BITS * TICKS_PER_SECOND / 150_000_000);
+    const C: Span = Format::AAL5.cell_time(BitRate(150_000_000));
 
     fn policies() -> [DropPolicy; 4] {
         let threshold = Threshold::Cells(100);
@@ -238,7 +239,8 @@ mod tests {
         };
         for of in policies() {
             // X is above all thresholds, and the bucket is not empty.
-            let mut policy = Policy::new(&of, Some(120), &[Some(contract)], Span::ZERO);
+            let mut policy =
+                Policy::new(&of, Some(120), &[Some(contract)], Span::ZERO, Clock::AAL5);
             let queue = QueueView {
                 waiting: 110,
                 ..QueueView::default()
@@ -284,7 +286,7 @@ mod tests {
                 mfs: 1,
             });
             let contracts: Vec<_> = flows.iter().map(terms).collect();
-            let mut policy = Policy::new(&policies()[policy], Some(300), &contracts, Span::ZERO);
+            let mut policy = Policy::new(&policies()[policy], Some(300), &contracts, Span::ZERO, Clock::AAL5);
             let mut now = Time::ZERO;
             let queue = |waiting| QueueView { waiting, ..QueueView::default() };
             for (vc, gap, waiting) in before {

@@ -75,6 +75,7 @@ impl DropRule for GcraEpd {
 mod tests {
     use super::super::testing::Cells;
     use super::*;
+    use crate::format::Clock;
     use crate::port::drop::Policy;
     use crate::scenario::DropPolicy;
 
@@ -144,7 +145,7 @@ mod tests {
             threshold: Threshold::Cells(10),
             export_tag: false,
         };
-        let policy = Policy::new(&policy, None, &[], crate::units::Span::ZERO);
+        let policy = Policy::new(&policy, None, &[], crate::units::Span::ZERO, Clock::AAL5);
         assert_eq!(policy.threshold(&QueueView::default()), Some(10.0));
     }
 }

@@ -29,6 +29,7 @@ mod tail_drop;
 pub mod testing;
 
 use crate::cells::{ENDS_FRAME, Run, TAGGED};
+use crate::format::Clock;
 use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::{ClassQueue, ContractTerms, DropPolicy, Threshold};
@@ -309,9 +310,10 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy of `queue` at a port that no VC crosses, to see what it needs.
+    /// The policy of `queue` at a port that no VC crosses, to see what it needs. No drop is traced,
+    /// so the clock does not matter.
     pub fn of_queue(queue: &ClassQueue) -> Policy {
-        Policy::new(&queue.drop, queue.buffer, &[], Span::ZERO)
+        Policy::new(&queue.drop, queue.buffer, &[], Span::ZERO, Clock::AAL5)
     }
 
     /// Creates the policy `spec` for a buffer of `buffer` cells and flows with these contracts, by
@@ -322,10 +324,11 @@ impl Policy {
         buffer: Option<u64>,
         contracts: &[Option<ContractTerms>],
         cell_time: Span,
+        clock: Clock,
     ) -> Policy {
         match *spec {
             DropPolicy::Program(ref policy) => {
-                Programmed::new(policy, buffer, contracts, cell_time).into()
+                Programmed::new(policy, buffer, contracts, cell_time, clock).into()
             }
             #[cfg(test)]
             DropPolicy::TailDrop => testing::tail_drop(),

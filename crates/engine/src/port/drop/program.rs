@@ -5,6 +5,7 @@
 //! of lost frames too.
 
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, first_above, resolve};
+use crate::format::Clock;
 use crate::program::bound::acts_from;
 use crate::program::compile::{ANSWERS, Code, Surroundings, compile};
 use crate::program::machine::{Outside, UNLIMITED, run};
@@ -114,9 +115,9 @@ pub fn promise(policy: &ProgramPolicy, buffer: Option<u64>) -> Option<u64> {
 }
 
 /// The parameters of `policy`, as written.
-fn parameters(policy: &ProgramPolicy) -> String {
+fn parameters(policy: &ProgramPolicy, clock: Clock) -> String {
     let all = policy.written.parameters.iter();
-    let all = all.map(|(name, value)| format!("{name} = {}", shown(*value)));
+    let all = all.map(|(name, value)| format!("{name} = {}", shown(*value, clock)));
     all.collect::<Vec<_>>().join(", ")
 }
 
@@ -140,12 +141,13 @@ pub fn value_bytes(policy: &ProgramPolicy, buffer: Option<u64>, flows: usize) ->
 
 impl Programmed {
     /// Creates the policy for a buffer of `buffer` cells and flows with these contracts, by local
-    /// number, on a link that takes `cell_time` for a cell.
+    /// number, on a link that takes `cell_time` for a cell. `clock` counts the ticks.
     pub fn new(
         policy: &ProgramPolicy,
         buffer: Option<u64>,
         contracts: &[Option<ContractTerms>],
         cell_time: Span,
+        clock: Clock,
     ) -> Programmed {
         let surroundings = surroundings(policy, buffer, contracts, cell_time);
         let code = compile(&[&policy.program], &surroundings);
@@ -163,7 +165,7 @@ impl Programmed {
             acts_from: acts_from(&policy.program, &surroundings, true),
             of_vcs,
             program: policy.program.clone(),
-            parameters: parameters(policy).into(),
+            parameters: parameters(policy, clock).into(),
             contracts: contracts.to_vec(),
             drawn: 0,
             failure: None,

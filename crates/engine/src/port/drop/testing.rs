@@ -2,9 +2,10 @@
 
 use super::tail_drop::TailDrop;
 use super::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
+use crate::format::{Clock, Format};
 use crate::rng::Stream;
 use crate::scenario::{ContractTerms, DropPolicy, RedAverage, RedParams, Threshold};
-use crate::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND, Time};
+use crate::units::{BitRate, Ratio, Span, Time};
 use std::cell::RefCell;
 
 /// Policy that refuses every third cell that it is asked about, however few wait.
@@ -54,7 +55,7 @@ pub fn tail_drop() -> Policy {
 }
 
 /// Ticks per cell on the line of these tests, 100 Mb/s.
-const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 100_000_000;
+const TICKS: u64 = Format::AAL5.cell_time(BitRate(100_000_000)).0;
 
 /// Contract with a minimum rate and MBS, but no PCR.
 pub fn contract(mcr: u64, mbs: u64) -> ContractTerms {
@@ -116,6 +117,7 @@ impl Cells {
                 Some(40),
                 &[Some(contract), Some(contract)],
                 Span::ZERO,
+                Clock::AAL5,
             ),
             now: Time(1_000_000),
             tagged: false,

@@ -1,6 +1,7 @@
 //! Tests of the gate.
 
 use super::*;
+use crate::format::Clock;
 use crate::options::Kernel;
 use crate::port::drop::testing;
 use crate::scenario::{
@@ -41,7 +42,7 @@ fn draws() -> Stream {
 
 fn gate(policy: &DropPolicy, rest: RestOfFrame) -> Gate {
     let buffer = Some(10);
-    let policy = Policy::new(policy, buffer, &[], Span::ZERO);
+    let policy = Policy::new(policy, buffer, &[], Span::ZERO, Clock::AAL5);
     Gate::new(buffer, 99, None, policy, rest, draws())
 }
 
@@ -149,7 +150,7 @@ fn the_rest_of_a_damaged_frame_goes_as_the_setting_says() {
 
 #[test]
 fn what_could_never_leave_is_overdue_and_not_merely_full() {
-    let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO);
+    let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO, Clock::AAL5);
     let mut gate = Gate::new(None, 6, None, policy, RestOfFrame::Accept, draws());
     assert_eq!((gate.full(), gate.refusal()), (6, 6));
     let mut state = FrameState::default();
@@ -196,7 +197,7 @@ fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
     ] {
         let form = GcraForm::LeakyBucket;
         let policer = Policer::new(&Police::Gcra { action, form }, &[Some(contract)]);
-        let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO);
+        let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO, Clock::AAL5);
         let rest = RestOfFrame::Accept;
         let mut gate = Gate::new(None, 99, Some(policer), policy, rest, draws());
         assert_eq!((gate.full(), gate.refusal()), (0, 0));
@@ -223,7 +224,7 @@ fn the_rest_of_a_lost_frame_goes_at_once_unless_somebody_needs_each_of_its_cells
             threshold: Threshold::Cells(0),
             export_tag: false,
         };
-        let policy = Policy::new(&spec, None, &contracts, Span::ZERO);
+        let policy = Policy::new(&spec, None, &contracts, Span::ZERO, Clock::AAL5);
         let policer = police.map(|spec| Policer::new(&spec, &contracts));
         let mut gate = Gate::new(None, 99, policer, policy, RestOfFrame::DropButEom, draws());
         let mut state = FrameState {

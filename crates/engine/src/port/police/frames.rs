@@ -99,9 +99,10 @@ impl PoliceRule for FramePolicer {
 mod tests {
     use super::super::testing::cell;
     use super::*;
-    use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND};
+    use crate::format::Format;
+    use crate::units::{BitRate, Span};
 
-    const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
+    const TICKS: u64 = Format::AAL5.cell_time(BitRate(150_000_000)).0;
 
     /// A policer for frames of 4 cells, an MCR of a fifteenth of the line, and an MBS of `mbs`
     /// cells.

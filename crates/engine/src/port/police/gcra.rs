@@ -13,11 +13,12 @@
 //! and TAT are integers. L is rounded down after the division by PCR, which cannot change a
 //! comparison with an integer. So rounding never affects a decision.
 
+use crate::format::Format;
 use crate::scenario::{ContractTerms, GcraForm};
-use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use crate::units::{BitRate, Span, Time};
 
-/// I times the rate, in ticks times bits per second.
-pub const CELL: i128 = CELL_BITS as i128 * TICKS_PER_SECOND as i128;
+/// I times the rate, in ticks times bits per second. Contracts exist in AAL5 only.
+pub const CELL: i128 = Format::AAL5.cell_ticks_at_one_bps() as i128;
 
 /// Rate and limit of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,7 +233,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Ticks per cell at 150 Mb/s; a rate n times slower takes n times as many.
-    const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
+    const TICKS: u64 = CELL as u64 / 150_000_000;
 
     fn terms(pcr: Option<u64>, scr: u64, mbs: u64) -> ContractTerms {
         ContractTerms {
@@ -270,7 +271,7 @@ mod tests {
     fn the_longest_burst_is_that_of_the_standard() {
         for (halves_of_d, cells) in [(1, 1), (3, 1), (7, 2), (14, 3)] {
             // I = 4.5 d: 30 Mb/s on a line of 135 Mb/s. L in halves of d.
-            let d = CELL_BITS * TICKS_PER_SECOND / 135_000_000;
+            let d = CELL as u64 / 135_000_000;
             let test = Test::new(BitRate(30_000_000), Span(d / 2 * halves_of_d), 0);
             let burst: Vec<u64> = (0..20).map(|k| 1000 + k * d).collect();
             let conforming = both(test, &burst).iter().take_while(|&&c| c).count();

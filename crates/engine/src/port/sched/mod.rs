@@ -10,7 +10,7 @@ mod strict_priority;
 use crate::program::{Failure, SchedulerText};
 use crate::scenario::{Class, Scheduler as Spec};
 use crate::tally::CLASSES;
-use crate::units::{BitRate, Time};
+use crate::units::{BitRate, Span, Time};
 use guaranteed_rate::GuaranteedRate;
 pub use guaranteed_rate::Turns;
 use per_vc::PerVc;
@@ -58,8 +58,9 @@ pub struct FlowShare {
 }
 
 impl Scheduler {
-    /// The scheduler `spec` for a port of rate `rate` that `flows`, by local number, cross.
-    pub fn new(spec: &Spec, rate: BitRate, flows: &[FlowShare]) -> Scheduler {
+    /// The scheduler `spec` for a port of rate `rate`, with cells that take `cell_time`, that `flows`,
+    /// by local number, cross.
+    pub fn new(spec: &Spec, rate: BitRate, cell_time: Span, flows: &[FlowShare]) -> Scheduler {
         match spec {
             Spec::Fifo => Scheduler::Fifo,
             Spec::StrictPriority => Scheduler::StrictPriority,
@@ -68,7 +69,7 @@ impl Scheduler {
             }
             Spec::PerVc { class, unit } => Scheduler::PerVc(PerVc::new(*class, *unit, rate, flows)),
             Spec::Program(spec) => {
-                let program = Programmed::new(spec, rate.cell_time(), flows);
+                let program = Programmed::new(spec, cell_time, flows);
                 Scheduler::Program(Box::new(program))
             }
         }
@@ -247,7 +248,7 @@ mod tests {
                 1..40,
             ),
         ) {
-            let mut these = Scheduler::new(&spec, BitRate(155_520_000), &[]);
+            let mut these = Scheduler::new(&spec, BitRate(155_520_000), Span(68_900_000), &[]);
             let mut those = these.clone();
             for slot in slots {
                 let few = slot.map(|(found, n, _)| if found { n } else { 0 });

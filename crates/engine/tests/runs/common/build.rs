@@ -1,5 +1,6 @@
 //! Builders of scenarios with the defaults of the model.
 
+use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 
@@ -11,6 +12,7 @@ pub fn network(duration: Span) -> Scenario {
     Scenario {
         name: "test".into(),
         seed: 1,
+        format: Format::AAL5,
         duration,
         tie_order: TieOrder::Rotating,
         tie_offset: 0,

@@ -6,11 +6,12 @@
 
 use super::draws::Draws;
 use super::random::Case;
+use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{FlowKind, Topology};
-use cellyard_engine::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND};
+use cellyard_engine::units::{BitRate, Span};
 
-const SECOND: u64 = TICKS_PER_SECOND;
+const SECOND: u64 = Clock::AAL5.ticks_per_second;
 const MICROSECOND: u64 = SECOND / 1_000_000;
 const MOST_RATE: u64 = 1_000_000_000_000;
 const MOST_DELAY: u64 = 1_000 * SECOND;
@@ -28,7 +29,7 @@ const MOST_AT_ONCE: f64 = 20_000.0;
 pub fn hostile(case: Case, draws: &mut Draws) -> Case {
     let mut net = case.scenario;
     let base = draws.magnitude(1_000, MOST_RATE);
-    let cell = BitRate(base).cell_time().0;
+    let cell = Format::AAL5.cell_time(BitRate(base)).0;
     for link in &mut net.links {
         let rate = if draws.chance(80) {
             base
@@ -188,12 +189,13 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
         Traffic::Vbr { rate, on, off } => {
             part(rate);
             *on = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND));
-            *off = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)) + rate.cell_time();
+            *off =
+                Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)) + Format::AAL5.cell_time(*rate);
         }
         Traffic::Udp(udp) => {
             part(&mut udp.rate);
             udp.datagram_size = draws.magnitude(1, 65_499);
-            let frame = udp.rate.cell_time() * u64::from(udp.frame_cells());
+            let frame = Format::AAL5.cell_time(udp.rate) * u64::from(udp.frame_cells(Format::AAL5));
             udp.on = udp
                 .on
                 .map(|_| Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)));
@@ -254,7 +256,7 @@ fn contract(contract: &mut Option<Contract>, share: u64, draws: &mut Draws) {
 
 /// Cells of a full segment.
 fn cells(tcp: &TcpParams) -> u64 {
-    let frame = Traffic::Tcp(Box::new(tcp.clone())).frame();
+    let frame = Traffic::Tcp(Box::new(tcp.clone())).frame(Format::AAL5);
     frame.map_or(1, |frame| u64::from(frame.cells))
 }
 
@@ -280,31 +282,35 @@ fn affordable(net: &Scenario, wish: Span) -> Span {
 }
 
 fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
-    let seconds = duration.as_seconds();
+    let seconds = duration.as_seconds(Clock::AAL5);
     let (mut transmissions, mut at_once) = (0.0, 0.0);
     for (i, vc) in net.vcs.iter().enumerate() {
         let paths =
             FlowKind::FRAMES.map(|kind| &topology.flows[topology.flow(i, kind).index()].path);
         let hops = paths.iter().map(|path| path.len()).sum::<usize>() as f64;
-        let line = net.links[paths[0][0]].rate.0 as f64 * seconds / CELL_BITS as f64;
+        let line = net.links[paths[0][0]].rate.0 as f64 * seconds / Format::AAL5.cell_bits as f64;
         let offered = match &vc.traffic {
             Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
-                rate.0 as f64 * seconds / CELL_BITS as f64
+                rate.0 as f64 * seconds / Format::AAL5.cell_bits as f64
             }
             Traffic::Udp(udp) => {
-                let frame = f64::from(udp.frame_cells());
+                let frame = f64::from(udp.frame_cells(Format::AAL5));
                 at_once += frame;
-                frame + udp.rate.0 as f64 * seconds / CELL_BITS as f64
+                frame + udp.rate.0 as f64 * seconds / Format::AAL5.cell_bits as f64
             }
             Traffic::Tcp(tcp) => {
                 let delays = paths
                     .iter()
                     .flat_map(|path| path.iter())
-                    .map(|&l| net.links[l].delay.as_seconds());
+                    .map(|&l| net.links[l].delay.as_seconds(Clock::AAL5));
                 let trips = seconds / delays.sum::<f64>().max(1e-12) + 2.0;
                 let segment = cells(tcp) as f64;
                 let window = (tcp.rwnd / tcp.mss) as f64 * segment;
-                let timeouts = seconds / tcp.min_rto.as_seconds().max(tcp.granularity.as_seconds());
+                let timeouts = seconds
+                    / tcp
+                        .min_rto
+                        .as_seconds(Clock::AAL5)
+                        .max(tcp.granularity.as_seconds(Clock::AAL5));
                 at_once += (timeouts + tcp.initial_window as f64) * segment;
                 line.min(window * trips)
             }
@@ -313,9 +319,9 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
             // With Nrm = 2, RM cells answer each other for ever, as fast as both end systems may
             // send.
             Some(abr) if abr.nrm == 2 => {
-                let pcr = abr
-                    .pcr
-                    .map_or(line, |pcr| pcr.0 as f64 * seconds / CELL_BITS as f64);
+                let pcr = abr.pcr.map_or(line, |pcr| {
+                    pcr.0 as f64 * seconds / Format::AAL5.cell_bits as f64
+                });
                 (2.0 * pcr.min(line) + 20.0 * seconds) * hops
             }
             // RM cells at most double the cells in each direction, plus the out-of-rate ones.
@@ -326,7 +332,7 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
     let queues = net.switches.iter().flat_map(|s| &s.queues);
     let all = queues.chain(net.links.iter().flat_map(|l| &l.queues));
     for interval in all.filter_map(|queue| queue.feedback?.interval()) {
-        transmissions += seconds / interval.as_seconds();
+        transmissions += seconds / interval.as_seconds(Clock::AAL5);
     }
     transmissions <= MOST_CELLS && at_once <= 4.0 * MOST_AT_ONCE
 }

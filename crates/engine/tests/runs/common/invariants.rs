@@ -1,9 +1,10 @@
 //! Invariants of the result of any run.
 
+use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::results::{PortResult, RunResult, VcResult};
 use cellyard_engine::scenario::{AbrParams, Carries, Scenario};
 use cellyard_engine::testing::{AbrTally, FlowKind, Tally, Topology};
-use cellyard_engine::units::{CELL_BITS, CELL_PAYLOAD_BYTES, Span};
+use cellyard_engine::units::Span;
 use serde_json::Value;
 
 /// Tolerance for rounding in sums of floating-point numbers.
@@ -15,7 +16,7 @@ fn must(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 
 /// Upper bound on the cells whose last bit can leave by the link before the end.
 fn most_cells(scenario: &Scenario, link: usize) -> u64 {
-    let cell_time = scenario.links[link].rate.cell_time();
+    let cell_time = scenario.cell_time(link);
     scenario.duration.0 / cell_time.0
 }
 
@@ -194,7 +195,7 @@ fn vc(vc: &VcResult) -> Result<(), String> {
         || format!("frame loss: {vc:?}"),
     )?;
     must(
-        vc.delivered_bytes <= CELL_PAYLOAD_BYTES * vc.cells_delivered,
+        vc.delivered_bytes <= Format::AAL5.cell_payload_bytes * vc.cells_delivered,
         || format!("bytes: {vc:?}"),
     )?;
     must(vc.retransmitted_segments <= vc.segments, || {
@@ -226,9 +227,7 @@ fn delays(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Result<(),
         let propagation = path
             .iter()
             .fold(Span::ZERO, |sum, &link| sum + scenario.links[link].delay);
-        let behind = path[1..]
-            .iter()
-            .map(|&link| scenario.links[link].rate.cell_time());
+        let behind = path[1..].iter().map(|&link| scenario.cell_time(link));
         let least = behind.fold(propagation, |sum, cell_time| sum + cell_time);
         let delay = &counts.delay;
         let holds = delay.count == 0 || (delay.min >= least.0 && delay.min <= delay.max);
@@ -257,13 +256,13 @@ fn end_systems(
         let flow = topology.flow(vc, kind);
         let first = topology.flows[flow.index()].path[0];
         let line = scenario.links[first].rate;
-        let cells = |rate: u64| rate as f64 / CELL_BITS as f64;
+        let cells = |rate: u64| rate as f64 / Format::AAL5.cell_bits as f64;
         let (pcr, mcr) = (
             cells(abr.pcr.unwrap_or(line).0),
             abr.mcr.map_or(0.0, |mcr| cells(mcr.0)),
         );
         let within = |acr: f64| mcr * (1.0 - NEARLY) <= acr && acr <= pcr * (1.0 + NEARLY);
-        let mean = end.allowed_cells / scenario.duration.as_seconds();
+        let mean = end.allowed_cells / scenario.duration.as_seconds(Clock::AAL5);
         must(within(end.acr) && within(mean), || {
             format!("VC {vc}, {kind:?}: ACR in [{mcr}, {pcr}], mean {mean}: {end:?}")
         })?;

@@ -6,9 +6,10 @@
 
 use super::ports::{class, queues, scheduler};
 use super::{abr, build};
+use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::pushes_out;
-use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -48,7 +49,10 @@ impl Case {
             if contract.scr.is_none() && contract.mcr.is_none() {
                 contract.mcr = least;
             }
-            let frame = vc.traffic.frame().map_or(1, |frame| u64::from(frame.cells));
+            let frame = vc
+                .traffic
+                .frame(Format::AAL5)
+                .map_or(1, |frame| u64::from(frame.cells));
             contract.mbs = contract.mbs.map(|mbs| mbs.max(frame));
             contract.mfs = contract.mfs.map(|mfs| mfs.max(frame));
             vc.contract = Some(contract);
@@ -177,7 +181,7 @@ struct Net {
 
 /// The cell time at `base`, rounded down.
 fn cell(base: u64) -> u64 {
-    BitRate(base).cell_time().0
+    Format::AAL5.cell_time(BitRate(base)).0
 }
 
 /// A random time: mostly whole cell times, sometimes just beside, or any number of ticks.
@@ -185,7 +189,7 @@ pub fn span(base: u64, most_cells: u64) -> impl Strategy<Value = Span> {
     let cell = cell(base);
     prop_oneof![
         6 => (0..=most_cells).prop_map(move |n| Span(n * cell)),
-        1 => (0..=most_cells).prop_map(move |n| Span(n * cell + 10 * TICKS_PER_NANOSECOND)),
+        1 => (0..=most_cells).prop_map(move |n| Span(n * cell + 10 * Clock::AAL5.ticks_per_nanosecond())),
         2 => (0..=most_cells * cell).prop_map(Span),
     ]
 }
@@ -388,7 +392,7 @@ impl Net {
                         traffic = sources[i - 1].clone();
                     }
                 }
-                abr = abr.filter(|_| paces && traffic.frame().is_some());
+                abr = abr.filter(|_| paces && traffic.frame(Format::AAL5).is_some());
                 if abr.is_some() {
                     class = Class::Abr;
                 }
@@ -470,7 +474,8 @@ fn udp(base: u64) -> impl Strategy<Value = Traffic> {
         };
         if let Some((on, off)) = bursts {
             udp.on = Some(on + Span(1));
-            udp.off = off + udp.rate.cell_time() * u64::from(udp.frame_cells());
+            udp.off =
+                off + Format::AAL5.cell_time(udp.rate) * u64::from(udp.frame_cells(Format::AAL5));
         }
         Traffic::Udp(udp)
     })

@@ -1,13 +1,20 @@
 //! Tests of valid and invalid overrides.
 
 use super::spoil::{GOOD, says};
+use cellyard_engine::format::Clock;
 use cellyard_engine::scenario::read_toml;
 
 #[test]
 fn overrides_reach_every_field() {
     let set =
         |path: &str, value: &str| read_toml(GOOD, "test.toml", &[(path.into(), value.into())]);
-    assert_eq!(set("duration", "2 s").unwrap().duration.as_seconds(), 2.0);
+    assert_eq!(
+        set("duration", "2 s")
+            .unwrap()
+            .duration
+            .as_seconds(Clock::AAL5),
+        2.0
+    );
     for path in ["switch.west.ubr.buffer", "switch.0.ubr.buffer"] {
         let buffer = set(path, "2000 cells").unwrap().switches[0].queues[0].buffer;
         assert_eq!(buffer, Some(2000), "{path}");
@@ -155,7 +162,9 @@ fn things_can_be_named_as_results_name_them() {
     };
     let starts = |path: &str| -> Vec<_> {
         let vcs = set(path, "1 s").unwrap().vcs;
-        let late = vcs.iter().filter(|vc| vc.start.as_seconds() == 1.0);
+        let late = vcs
+            .iter()
+            .filter(|vc| vc.start.as_seconds(Clock::AAL5) == 1.0);
         late.map(|vc| vc.name.clone()).collect()
     };
     // Names of things that one entry makes, alone or with others.

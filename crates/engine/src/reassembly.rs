@@ -1,25 +1,4 @@
-//! AAL5 framing (ITU-T I.363.5) of IP packets with LLC/SNAP headers (RFC 2684).
-
-use crate::units::CELL_PAYLOAD_BYTES;
-
-/// Bytes added to the data of a segment: TCP 20, IP 20, LLC/SNAP 8, AAL5 trailer 8.
-pub const SEGMENT_OVERHEAD_BYTES: u64 = 56;
-
-/// Cells of an ACK. An ACK with up to four SACK blocks (36 bytes of options) still fits in two.
-pub const ACK_CELLS: u32 = 2;
-
-/// Cells of a frame with `data_bytes` of TCP data, padded to a multiple of 48 bytes.
-pub fn cells_of_segment(data_bytes: u64) -> u32 {
-    (data_bytes + SEGMENT_OVERHEAD_BYTES).div_ceil(CELL_PAYLOAD_BYTES) as u32
-}
-
-/// Bytes added to the data of a datagram: UDP 8, IP 20, LLC/SNAP 8, AAL5 trailer 8.
-pub const DATAGRAM_OVERHEAD_BYTES: u64 = 44;
-
-/// Cells of a frame with a UDP datagram of `data_bytes`.
-pub fn cells_of_datagram(data_bytes: u64) -> u32 {
-    (data_bytes + DATAGRAM_OVERHEAD_BYTES).div_ceil(CELL_PAYLOAD_BYTES) as u32
-}
+//! Reassembly of AAL5 frames (ITU-T I.363.5).
 
 /// Reassembly of one flow: collects cells until an EOM and checks for exactly one whole frame.
 ///
@@ -57,19 +36,6 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn frame_sizes_of_the_studies() {
-        for (mss, cells) in [(512, 12), (1460, 32), (9140, 192), (9180, 193)] {
-            assert_eq!(cells_of_segment(mss), cells);
-        }
-        assert_eq!(cells_of_segment(0), ACK_CELLS);
-        assert_eq!(cells_of_segment(36), ACK_CELLS);
-        assert_eq!(
-            [0, 4, 5, 1024, 65_499].map(cells_of_datagram),
-            [1, 1, 2, 23, 1366]
-        );
-    }
 
     #[test]
     fn lost_eom_costs_two_frames() {
