@@ -9,11 +9,11 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from cellyard.runs.expected import TICKS_PER_SECOND
 from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load, select
 from cellyard.study.agreement import rank_correlation
 from cellyard.study.reproduce import Reproduction
+from cellyard.system.format import aal5
 
 STUDY = load("gfr-leaky-bucket")
 
@@ -65,7 +65,7 @@ def test_what_a_row_says_of_its_vc_is_what_is_simulated(table: str) -> None:
         way = [vc["from"], *vc["route"], vc["to"]]
         delays = {(link["from"], link["to"]): link["delay"] for link in found["links"]}
         there = sum(delays[hop] for hop in pairwise(way))
-        assert 2e3 * there / TICKS_PER_SECOND == pytest.approx(row["round_trip_ms"], abs=0.01), row.parameters
+        assert 2e3 * there / aal5().ticks_per_second == pytest.approx(row["round_trip_ms"], abs=0.01), row.parameters
 
 
 @pytest.mark.parametrize("table", ["peer-to-peer", "tcp-udp"])

@@ -10,12 +10,13 @@ import cellyard as cy
 import pytest
 from cellyard import _engine
 from cellyard.show.columns import _ALIASES, _UNITS, as_columns
+from cellyard.system.format import aal5
 from conftest import LAN
 
 #: For each kind of quantity: a field, its place in the resolved scenario, and how many of its units
 #: make one of the column.
 FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
-    "s": ("link.0.delay", lambda data: data["links"][0]["delay"] / 25_272_000_000_000),
+    "s": ("link.0.delay", lambda data: data["links"][0]["delay"] / aal5().ticks_per_second),
     "mbps": ("link.0.rate", lambda data: data["links"][0]["rate"] / 1e6),
     "cells": ("switch.west.ubr.buffer", lambda data: data["switches"][0]["queues"][0]["buffer"]),
     "bytes": ("vc.traffic.rwnd", lambda data: data["vcs"][0]["traffic"]["rwnd"]),

@@ -9,12 +9,14 @@ mod clock;
 mod recorded;
 mod tree;
 
+use cellyard_engine::format::Format;
 use cellyard_engine::scenario::{self, Heading, Problem, Scenario};
 use cellyard_engine::{describe, registry, results};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyAny, PyDict, PyList};
+use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -246,6 +248,18 @@ fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>>
     })
 }
 
+/// Returns the constants of AAL5's cells and frames, by the names of the Python class `Format`.
+#[pyfunction]
+fn aal5() -> BTreeMap<&'static str, u64> {
+    let format = Format::AAL5;
+    BTreeMap::from([
+        ("cell_bits", format.cell_bits),
+        ("cell_payload_bytes", format.cell_payload_bytes),
+        ("segment_overhead_bytes", format.segment_overhead_bytes()),
+        ("ticks_per_second", format.clock.ticks_per_second),
+    ])
+}
+
 /// Returns all components with their parameters, as JSON.
 #[pyfunction(name = "registry")]
 fn registry_json() -> String {
@@ -276,6 +290,7 @@ fn near(word: &str, known: Vec<String>) -> Vec<String> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
+    module.add_function(wrap_pyfunction!(aal5, module)?)?;
     module.add_function(wrap_pyfunction!(prepare_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(read_json, module)?)?;

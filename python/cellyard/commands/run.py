@@ -15,7 +15,7 @@ from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_text
 from cellyard.experiment.grid import Point, expand
 from cellyard.runs import captures
 from cellyard.runs.batch import Job, run_jobs
-from cellyard.runs.expected import TICKS_PER_SECOND, outline
+from cellyard.runs.expected import outline
 from cellyard.runs.spool import CapturedFile, Spool, SpoolError
 from cellyard.scenario import Scenario
 from cellyard.show.table import Table
@@ -355,7 +355,7 @@ def _can_plot(path: Path, planned: Sequence[tuple[Point, Job]], window: Window) 
         raise UsageError(
             "--plot draws the series of probes, but no probe of the scenario records one: add a probe, such as a queue probe"
         )
-    duration = scenario.to_dict()["duration"] / TICKS_PER_SECOND
+    duration = outline(scenario.canonical)["duration_s"]
     if window[0] is not None and window[0] >= duration:
         raise UsageError(f"--plot-from {window[0]:g} s: must be before the end of the run ({duration:g} s)")
     plot.can_save(path)

@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-TICKS_PER_SECOND = 25_272_000_000_000
-
 
 def outline(canonical: str) -> dict[str, Any]:
     """Summary of a scenario in canonical JSON, with its VCs grouped by route. VCs that are alike do not increase its size."""

@@ -7,19 +7,21 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-#: Units of a scenario file with their column unit and factor. 25 272 000 ticks are a microsecond.
+from cellyard.system.format import aal5
+
+#: Units of a scenario file with their column unit and factor.
 _UNITS: Mapping[str, tuple[str, Decimal]] = {
     "s": ("s", Decimal(1)),
     "ms": ("s", Decimal("1e-3")),
     "us": ("s", Decimal("1e-6")),
     "ns": ("s", Decimal("1e-9")),
-    "ticks": ("s", 1 / Decimal(25_272_000_000_000)),
+    "ticks": ("s", 1 / Decimal(aal5().ticks_per_second)),
     "bps": ("mbps", Decimal("1e-6")),
     "kbps": ("mbps", Decimal("1e-3")),
     "Mbps": ("mbps", Decimal(1)),
     "Gbps": ("mbps", Decimal(1000)),
     "Tbps": ("mbps", Decimal(1_000_000)),
-    "cells/s": ("mbps", Decimal("424e-6")),
+    "cells/s": ("mbps", aal5().cell_bits * Decimal("1e-6")),
     "cells": ("cells", Decimal(1)),
     "cell": ("cells", Decimal(1)),
     "bytes": ("bytes", Decimal(1)),

@@ -1,1 +1,1 @@
-"""Foundations: errors, files, limits, locks, progress, signals, the terminal and values."""
+"""Foundations: errors, files, cell formats, limits, locks, progress, signals, the terminal and values."""

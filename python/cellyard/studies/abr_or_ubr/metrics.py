@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import cellyard as cy
 from cellyard.study import Row
+from cellyard.system.format import aal5
 
 #: Sources whose rates the tables print.
 SOURCES = 5
-
-#: Bits of a cell on the line.
-CELL_BITS = 424
 
 
 def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
@@ -39,7 +37,7 @@ def round_trips(run: cy.RunResult, row: Row) -> float | None:
         return None
     way_ms: float = row.get("access_ms", 5) + 5 + row.get("exit_ms", 5)
     port = run.ports["west->east"]
-    return port.max_queue_cells / (port.rate_mbps * 1e3 * 2 * way_ms / CELL_BITS)
+    return port.max_queue_cells / (port.rate_mbps * 1e3 * 2 * way_ms / aal5().cell_bits)
 
 
 def variation_ms(run: cy.RunResult) -> float | None:

@@ -8,16 +8,14 @@ from statistics import mean
 import cellyard as cy
 from cellyard.studies.cell_discard.scenario import PORT
 from cellyard.study import Row
-
-#: Bits of a cell on the line.
-CELL_BITS = 424
+from cellyard.system.format import aal5
 
 
 def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
     """Numbers of the data of all VCs; where both ends send files, of those that servers send."""
     vcs = list(run.vcs.values())
     port = run.ports[PORT]
-    sent_mbit = port.sent_cells * CELL_BITS / 1e6
+    sent_mbit = port.sent_cells * aal5().cell_bits / 1e6
     useful_mbit = sum(vc.throughput_mbps for vc in vcs) * run.measured_s
     return {
         "goodput": run.totals.efficiency,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import cellyard as cy
 from cellyard.study import Row
+from cellyard.system.format import aal5
 
 #: The congested port.
 PORT = "west->east"
@@ -14,8 +15,8 @@ PORT = "west->east"
 #: Policies that send what is left of a damaged frame, as they know nothing of frames.
 PLAIN = ("tail-drop", "cell-red", "drop-from-front")
 
-#: TCP and IP headers, and with LLC/SNAP and the AAL5 trailer, in bytes.
-HEADER_BYTES, OVERHEAD_BYTES = 40, 56
+#: TCP and IP headers, in bytes.
+HEADER_BYTES = 40
 
 #: Header, check sequence, preamble and gap of an Ethernet frame, in bytes.
 ETHERNET_BYTES = 14 + 4 + 8 + 12
@@ -92,7 +93,7 @@ def red(
 ) -> cy.Drop:
     """ATM-RED, or one of the proposals before it."""
     curve = {"w_q": given["w_q"], "max_p": given["max_p"], "min_th": cells["min_th"], "max_th": cells["max_th"]}
-    segment = f"{segment_cells(mss_bytes)} cells"
+    segment = f"{aal5().segment_cells(mss_bytes)} cells"
     if name == "cell-red":
         return cy.CellRed(**curve, segment_cells=segment)
     if name == "packet-red":
@@ -119,15 +120,6 @@ def parameters(text: str) -> dict[str, float | str]:
     return found
 
 
-def segment_cells(mss_bytes: int) -> int:
-    """Cells of a full segment.
-
-    >>> segment_cells(1460), segment_cells(9140)
-    (32, 192)
-    """
-    return -(-(mss_bytes + OVERHEAD_BYTES) // 48)
-
-
 def ideal_bps(rate: str, sources: int, mss_bytes: int) -> int:
     """A source's equal part of the data that the bottleneck can carry, bits per second: sections 4.1 and 4.2 round these.
 
@@ -138,7 +130,7 @@ def ideal_bps(rate: str, sources: int, mss_bytes: int) -> int:
     """
     number, unit = rate.split()
     assert unit == "Mbps"
-    return int(float(number) * 1e6 / sources * mss_bytes / (segment_cells(mss_bytes) * 53))
+    return int(float(number) * 1e6 / sources * mss_bytes / (aal5().segment_cells(mss_bytes) * aal5().cell_bytes))
 
 
 def ethernet(mss_bytes: int) -> cy.Processing:

@@ -10,6 +10,7 @@ from typing import Any
 
 import cellyard as cy
 from cellyard.study import Row, load
+from cellyard.system.format import aal5
 
 
 def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
@@ -25,9 +26,6 @@ def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
         "repeated_percent": repeated(run, row),
         **short_term(run, row),
     }
-
-
-CELL_BITS = 424
 
 
 @cache
@@ -65,7 +63,7 @@ def repeated(run: cy.RunResult, row: Row) -> float | None:
     vc = run.vcs[row["vc"]]
     if run.measured_s < run.duration_s or not vc.cells_delivered:
         return None
-    first_cells = round(vc.throughput_mbps * 1e6 * run.duration_s / CELL_BITS)
+    first_cells = round(vc.throughput_mbps * 1e6 * run.duration_s / aal5().cell_bits)
     return 100 - 100 * first_cells / vc.cells_delivered
 
 
@@ -85,7 +83,7 @@ def short_term(run: cy.RunResult, row: Row) -> dict[str, float | None]:
     return {
         "cwnd_peak_kb": peak / 1000,
         "ramp_s": ramp(cwnd, peak),
-        "queueing_ms": 1e3 * mean(value for _, value in queue) * CELL_BITS / (link_mbps() * 1e6),
+        "queueing_ms": 1e3 * mean(value for _, value in queue) * aal5().cell_bits / (link_mbps() * 1e6),
         "variation": pstdev(values) / mean(values) if any(values) else None,
     }
 

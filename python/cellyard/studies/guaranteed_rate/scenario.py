@@ -7,6 +7,7 @@ from typing import Any
 
 import cellyard as cy
 from cellyard.study import Row
+from cellyard.system.format import aal5
 
 
 def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
@@ -105,7 +106,7 @@ def goodput_of(rate_mbps: float, mss_bytes: int) -> float:
     >>> round(goodput_of(155.52, 512), 3)
     125.198
     """
-    return rate_mbps * mss_bytes / (53 * -(-(mss_bytes + 56) // 48))
+    return rate_mbps * mss_bytes / (aal5().cell_bytes * aal5().segment_cells(mss_bytes))
 
 
 def drop(row: Row, shared: Mapping[str, Any]) -> cy.Drop:

@@ -7,11 +7,7 @@ from typing import Any
 
 import cellyard as cy
 from cellyard.study import Row
-
-#: Bytes of a cell, and of its payload.
-CELL_BYTES, PAYLOAD_BYTES = 53, 48
-#: TCP, IP and LLC/SNAP headers and the AAL5 trailer of a segment, in bytes.
-OVERHEAD_BYTES = 20 + 20 + 8 + 8
+from cellyard.system.format import aal5
 
 
 def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
@@ -78,5 +74,4 @@ def max_goodput_bps(mss: int, rate_bps: int = 155_520_000) -> int:
     >>> max_goodput_bps(512)
     125198491
     """
-    cells = -(-(mss + OVERHEAD_BYTES) // PAYLOAD_BYTES)
-    return round(rate_bps * mss / (cells * CELL_BYTES))
+    return round(rate_bps * mss / (aal5().segment_cells(mss) * aal5().cell_bytes))
