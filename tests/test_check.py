@@ -117,3 +117,19 @@ def test_a_program_is_described() -> None:
     assert "is asked about every cell; needs counts by VC, every cell, idle time; " in shown
     assert shown.endswith("may act at any X")
     assert overview.programs(outline(cy.examples.scenario("lan-5").canonical)) == ""
+
+
+def test_a_program_that_schedules_is_described() -> None:
+    facts = outline(cy.examples.scenario("program-scheduler-per-vc").canonical)
+    shown = overview.programs(facts).splitlines()
+    assert shown[0] == "The program that schedules class ubr at west->source1 .. west->east (6):"
+    assert shown[-8:] == [
+        "    v = S",
+        "    S = S + floor(unit / weight)",
+        "  rank:",
+        "    S",
+        "parameters: unit = 4294967296 (decimal)",
+        "state of the port: v (integer)",
+        "state of each VC: S (integer)",
+        "the smallest rank (integer) goes; 7 steps",
+    ]

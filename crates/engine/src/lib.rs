@@ -50,7 +50,7 @@ pub mod units;
 pub use capture::{About, FilePart};
 pub use describe::{
     ChosenKernel, Description, Expected, NameFacts, NameRange, Outline, PathGroup, PathHop,
-    PathPort, PortDescription, ProgramFacts, describe, notes, outline,
+    PathPort, PortDescription, ProgramFacts, SchedulerFacts, describe, notes, outline,
 };
 pub use memory::beyond;
 pub use notation::near;

@@ -10,10 +10,11 @@ use crate::flow::{Flow, FlowKind};
 use crate::gathered::{DROP_BYTES, FRAME_BYTES, KEPT_FRAME_BYTES, POINT_BYTES, TRANSFER_BYTES};
 use crate::options::{Kernel, Options};
 use crate::port::drop::program::value_bytes;
+use crate::port::sched;
 use crate::resolved::{Resolved, ResolvedPort};
 use crate::results::RunResult;
 use crate::scenario::topology::Topology;
-use crate::scenario::{ClassQueue, DropPolicy, Probe, Scenario, Threshold, Traffic};
+use crate::scenario::{ClassQueue, DropPolicy, Probe, Scenario, Scheduler, Threshold, Traffic};
 use crate::units::Span;
 
 /// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
@@ -120,8 +121,12 @@ fn programs(net: &Resolved<'_>) -> f64 {
                 _ => 0,
             }
         };
+        let of_scheduler = match port.scheduler {
+            Scheduler::Program(scheduler) => sched::program::value_bytes(scheduler, flows),
+            _ => 0,
+        };
         let classes = net.topology.classes[link].iter();
-        classes.map(of_class).sum::<usize>() as f64
+        (of_scheduler + classes.map(of_class).sum::<usize>()) as f64
     };
     net.ports().map(at_port).sum()
 }

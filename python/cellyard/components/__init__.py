@@ -82,6 +82,7 @@ from cellyard.components.sched import (
     Fifo,
     GuaranteedRate,
     PerVc,
+    Program as ProgramScheduler,
     Scheduler,
     StrictPriority,
 )
@@ -144,6 +145,7 @@ __all__ = [
     "Probe",
     "Processing",
     "Program",
+    "ProgramScheduler",
     "Queue",
     "QueueProbe",
     "RelativeRate",

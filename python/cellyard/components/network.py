@@ -170,8 +170,8 @@ class Vc(Component):
         class_: Service class of both directions. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
             Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: cbr for cbr,
             vbr for vbr, else ubr.
-        weight: Relative share of the VC under a per-vc scheduler. Allowed: an integer from 1 to 1000000. Default:
-            ``1``.
+        weight: Relative share of the VC under a `per-vc` scheduler. A `program` that schedules can read it.
+            Allowed: an integer from 1 to 1000000. Default: ``1``.
         guarantee: Cell rate that per-vc schedulers guarantee to the data of this VC. It holds only for capacity
             that higher classes leave, and for cells that get into the buffer. Allowed: "1 bps" to "1 Tbps"; units:
             bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: none.

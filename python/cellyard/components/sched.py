@@ -7,7 +7,7 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from cellyard.components.base import Component
@@ -92,7 +92,56 @@ class PerVc(Component):
     unit: Literal["cell", "frame"] = "cell"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Program(Component):
+    """A scheduler of your own: serves the VC with the smallest rank, an expression over the state of the VC and the port.
+
+    Formula: the first waiting cell of the VC with the smallest `rank` goes first; among equal ranks the most urgent
+    class, then the first VC
+
+    Source: Sivaraman and others, Programmable packet scheduling at line rate, ACM SIGCOMM 2016: a scheduler is a
+    rank, and the smallest goes first..
+
+    Limits: Each choice computes the rank of every VC that waits, and a program has no loops. Guaranteed rates of
+    VCs have no effect.
+
+    Fields:
+        class_: The class whose VCs it serves one by one. Strict priority decides between classes, and the other
+            classes are served in order of arrival. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
+            Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes,
+            whose VCs the rank alone orders.
+        state: Names of state, such as "queue state v = 0; vc state S = 0": one value at the port, or one for each
+            VC. Allowed: a program of at most 4096 characters; see docs/programs.md. Default: none.
+        arrive: Statements that run when a VC begins to wait. Allowed: a program of at most 4096 characters; see
+            docs/programs.md. Default: none.
+        served: Statements that run for the VC that goes, after its cell has left the queue. Allowed: a program of
+            at most 4096 characters; see docs/programs.md. Default: none.
+        rank: Expression of the rank, such as "S": a number, without draws. Allowed: a program of at most 4096
+            characters; see docs/programs.md. Required.
+        parameters: Parameters by name. A parameter of the texts: a name with letters, digits and _. A decimal is
+            exact; cells, times (ticks) and rates (bit/s) are integers. A scheduler has no buffer, so fractions of K
+            are not allowed. Allowed: a number from 0 with at most 6 decimals, "900 cells", a fraction of the buffer
+            such as "0.9 K", a time such as "5 ms", or a rate such as "2 Mbps". Default: none.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "program"}
+    OWN: ClassVar[str] = "parameters"
+
+    class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
+    state: str | None = None
+    arrive: str | None = None
+    served: str | None = None
+    rank: str
+    parameters: Mapping[str, str | float] = field(default_factory=dict, hash=False)
+
+
 #: Schedulers: which waiting cell a port serves next.
 Scheduler: TypeAlias = (
-    Fifo | StrictPriority | GuaranteedRate | PerVc | Literal["fifo", "strict-priority", "per-vc"] | Mapping[str, Any]
+    Fifo
+    | StrictPriority
+    | GuaranteedRate
+    | PerVc
+    | Program
+    | Literal["fifo", "strict-priority", "per-vc"]
+    | Mapping[str, Any]
 )

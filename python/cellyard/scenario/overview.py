@@ -51,8 +51,8 @@ def topology(facts: Mapping[str, Any]) -> str:
 
 
 def programs(facts: Mapping[str, Any]) -> str:
-    """Each program of a drop policy: its text, types, needs and size, and from which X on it can act."""
-    return "\n\n".join(map(_program, facts["programs"]))
+    """Each program: its texts, types and size; of drop policies also the needs, and from which X on it can act."""
+    return "\n\n".join([*map(_program, facts["programs"]), *map(_scheduler, facts["schedulers"])])
 
 
 def _program(program: Mapping[str, Any]) -> str:
@@ -75,9 +75,27 @@ def _program(program: Mapping[str, Any]) -> str:
         if first == 0
         else f"never acts while X is below {first} cells"
     )
-    steps = "1 step" if program["steps"] == 1 else f"{program['steps']} steps"
-    lines.append(f"is asked about {asked}; needs {', '.join(program['needs']) or 'only X'}; {steps}; {acts}")
+    lines.append(f"is asked about {asked}; needs {', '.join(program['needs']) or 'only X'}; {_steps(program)}; {acts}")
     return "\n".join(lines)
+
+
+def _scheduler(program: Mapping[str, Any]) -> str:
+    served = f"class {program['class']}" if program["class"] else "all classes"
+    lines = [f"The program that schedules {served} at {_names(program['ports'])}:"]
+    for field, text in program["texts"]:
+        lines += [f"  {field}:", textwrap.indent(text.strip("\n"), "    ")]
+    names = (
+        ("parameters", program["parameters"]),
+        ("state of the port", program["of_port"]),
+        ("state of each VC", program["of_vc"]),
+    )
+    lines += [f"{what}: {', '.join(map(_typed, found))}" for what, found in names if found]
+    lines.append(f"the smallest rank ({program['rank']}) goes; {_steps(program)}")
+    return "\n".join(lines)
+
+
+def _steps(program: Mapping[str, Any]) -> str:
+    return "1 step" if program["steps"] == 1 else f"{program['steps']} steps"
 
 
 def _typed(name: Mapping[str, Any]) -> str:

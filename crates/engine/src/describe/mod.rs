@@ -8,7 +8,7 @@ mod programs;
 
 pub use cost::Expected;
 pub use outline::{NameRange, Outline, PathGroup, PathHop, PathPort, outline};
-pub use programs::{NameFacts, ProgramFacts};
+pub use programs::{NameFacts, ProgramFacts, SchedulerFacts};
 
 use crate::fair_goodput;
 use crate::flow::FlowKind;

@@ -2,7 +2,7 @@
 //!
 //! The size of the summary does not grow with the number of similar VCs.
 
-use super::programs::{ProgramFacts, programs};
+use super::programs::{ProgramFacts, SchedulerFacts, programs, schedulers};
 use super::{ChosenKernel, Expected, PortDescription, describe_network};
 use crate::fair_goodput;
 use crate::format::Clock;
@@ -45,6 +45,8 @@ pub struct Outline<'s> {
     pub ways: Vec<PathGroup<'s>>,
     /// Programs of queues where cells can wait.
     pub programs: Vec<ProgramFacts<'s>>,
+    /// Programs that schedule.
+    pub schedulers: Vec<SchedulerFacts<'s>>,
     /// Warnings, as in [`super::Description`].
     pub notes: Vec<String>,
 }
@@ -129,6 +131,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
         ways: path_groups(scenario, topology, &queueing),
         programs: programs(&described.ports, scenario.format.clock),
+        schedulers: schedulers(&described.ports, scenario.format.clock),
         notes: described.notes,
     })
 }

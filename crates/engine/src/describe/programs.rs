@@ -1,12 +1,15 @@
-//! What the programs of a scenario say and need, for each queue where cells can wait.
+//! What the programs of a scenario say and need, for each queue or port where cells can wait.
 
 use super::PortDescription;
 use super::outline::NameRange;
 use crate::format::Clock;
 use crate::port::drop::{DropRule, Policy};
-use crate::program::{Owner, Type};
-use crate::scenario::{Asked, Class, DropPolicy, ProgramPolicy, shown};
+use crate::program::{self, Owner, Program, SchedulerText, Type};
+use crate::scenario::{
+    Asked, Class, DropPolicy, ProgramPolicy, ProgramScheduler, Scheduler, shown,
+};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The program of a class at ports where its queue has the same settings.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +38,27 @@ pub struct ProgramFacts<'s> {
     pub steps: usize,
     /// The smallest X at which the program can act. Absent: it never acts.
     pub acts_from: Option<u64>,
+}
+
+/// The program that schedules at ports with the same scheduler.
+#[derive(Clone, Debug, Serialize)]
+pub struct SchedulerFacts<'s> {
+    /// The class whose VCs it serves. Absent: all classes.
+    pub class: Option<Class>,
+    /// Names of the ports.
+    pub ports: NameRange<'s>,
+    /// The fields that have a text, and the texts as written.
+    pub texts: Vec<(&'static str, String)>,
+    /// Parameters, with their values as written.
+    pub parameters: Vec<NameFacts>,
+    /// States of the port.
+    pub of_port: Vec<NameFacts>,
+    /// States that each VC has.
+    pub of_vc: Vec<NameFacts>,
+    /// Type of the rank.
+    pub rank: String,
+    /// Steps of all texts.
+    pub steps: usize,
 }
 
 /// A name of a program.
@@ -80,6 +104,67 @@ pub(super) fn programs<'s>(ports: &[PortDescription<'s>], clock: Clock) -> Vec<P
     found.into_iter().map(|(facts, ..)| facts).collect()
 }
 
+/// The programs that schedule at `ports`, in the order of the ports. Equal schedulers are listed once.
+pub(super) fn schedulers<'s>(
+    ports: &[PortDescription<'s>],
+    clock: Clock,
+) -> Vec<SchedulerFacts<'s>> {
+    let mut found: Vec<(SchedulerFacts<'s>, &ProgramScheduler)> = Vec::new();
+    for port in ports.iter().filter(|port| port.can_queue) {
+        let Scheduler::Program(scheduler) = port.scheduler else {
+            continue;
+        };
+        match found.iter_mut().find(|(_, of)| *of == scheduler) {
+            Some((facts, _)) => {
+                facts.ports.count += 1;
+                facts.ports.ends[1] = port.name;
+            }
+            None => {
+                let ports = NameRange {
+                    count: 1,
+                    ends: [port.name; 2],
+                };
+                found.push((scheduler_facts(scheduler, ports, clock), scheduler));
+            }
+        }
+    }
+    found.into_iter().map(|(facts, _)| facts).collect()
+}
+
+fn scheduler_facts<'s>(
+    scheduler: &ProgramScheduler,
+    ports: NameRange<'s>,
+    clock: Clock,
+) -> SchedulerFacts<'s> {
+    let (written, ranking) = (&scheduler.written, &scheduler.ranking);
+    let texts = SchedulerText::ALL.map(|text| (text.field(), written.text(text).to_string()));
+    SchedulerFacts {
+        class: written.class,
+        ports,
+        texts: texts
+            .into_iter()
+            .filter(|text| !text.1.is_empty())
+            .collect(),
+        parameters: parameters(&written.parameters, clock),
+        of_port: states(&ranking.rank, Owner::Queue),
+        of_vc: states(&ranking.rank, Owner::Vc),
+        rank: ranking.rank.locals[0].1.to_string(),
+        steps: ranking.rank.steps,
+    }
+}
+
+fn parameters(parameters: &BTreeMap<String, program::Value>, clock: Clock) -> Vec<NameFacts> {
+    let parameters = parameters.iter();
+    parameters
+        .map(|(name, value)| named(name, value.of_type(), Some(shown(*value, clock))))
+        .collect()
+}
+
+fn states(program: &Program, owner: Owner) -> Vec<NameFacts> {
+    let states = program.states.iter().filter(|state| state.owner == owner);
+    states.map(|s| named(&s.name, s.of_type, None)).collect()
+}
+
 fn facts<'s>(
     policy: &ProgramPolicy,
     class: Class,
@@ -88,11 +173,6 @@ fn facts<'s>(
     clock: Clock,
 ) -> ProgramFacts<'s> {
     let (written, program) = (&policy.written, &policy.program);
-    let of_owner = |owner: Owner| {
-        let states = program.states.iter().filter(|state| state.owner == owner);
-        states.map(|s| named(&s.name, s.of_type, None)).collect()
-    };
-    let parameters = written.parameters.iter();
     let locals = program.locals.iter();
     let (needs, acts_from) = (compiled.needs(), compiled.smallest_refusal());
     let needs = [
@@ -107,11 +187,9 @@ fn facts<'s>(
         text: written.text().to_string(),
         is_condition: written.program.is_none(),
         asked: written.asked,
-        parameters: parameters
-            .map(|(name, value)| named(name, value.of_type(), Some(shown(*value, clock))))
-            .collect(),
-        of_queue: of_owner(Owner::Queue),
-        of_vc: of_owner(Owner::Vc),
+        parameters: parameters(&written.parameters, clock),
+        of_queue: states(program, Owner::Queue),
+        of_vc: states(program, Owner::Vc),
         locals: locals.map(|(name, of)| named(name, *of, None)).collect(),
         needs: needs
             .iter()
@@ -180,5 +258,20 @@ mod tests {
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn a_scheduler_has_its_texts_states_and_the_type_of_its_rank() {
+        let text = include_str!("../../../../examples/program-scheduler-per-vc.toml");
+        let scenario = read_toml(text, "", &[]).expect("the example is valid");
+        let found = outline(&scenario).expect("it can be built").schedulers;
+        let found = &serde_json::to_value(found).expect("it is plain data")[0];
+        assert_eq!(found["class"], "ubr");
+        assert_eq!(found["texts"][3], json!(["rank", "S"]));
+        assert_eq!(found["of_port"][0]["name"], "v");
+        assert_eq!(found["of_vc"][0]["name"], "S");
+        // Three assignments, max, +, floor and /.
+        assert_eq!(found["rank"], "integer");
+        assert_eq!(found["steps"], 7);
     }
 }

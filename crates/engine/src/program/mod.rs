@@ -302,7 +302,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Its texts in the order in which they are compiled.
+    /// The texts in the order in which they are compiled.
     pub fn texts(&self) -> [&Program; 3] {
         [&self.arrive, &self.served, &self.rank]
     }
@@ -335,6 +335,14 @@ pub enum SchedulerText {
 }
 
 impl SchedulerText {
+    /// All, in the order in which they are read.
+    pub const ALL: [SchedulerText; 4] = [
+        SchedulerText::State,
+        SchedulerText::Arrive,
+        SchedulerText::Served,
+        SchedulerText::Rank,
+    ];
+
     /// Place of its program in [`Ranking::texts`].
     pub fn place(self) -> usize {
         match self {

@@ -59,6 +59,13 @@ pub fn surroundings(scheduler: &ProgramScheduler, cell_time: Span) -> Surroundin
     }
 }
 
+/// Bytes of the values that `scheduler` keeps at a port: registers, and the states of `flows` flows.
+pub fn value_bytes(scheduler: &ProgramScheduler, flows: usize) -> usize {
+    let constants = surroundings(scheduler, Span::ZERO);
+    let code = compile(&scheduler.ranking.texts(), &constants);
+    (code.registers.len() + code.of_vc.len() * flows) * size_of::<i128>()
+}
+
 impl Programmed {
     /// The scheduler for a port that `flows`, by local number, cross.
     pub fn new(spec: &ProgramScheduler, cell_time: Span, flows: &[FlowShare]) -> Programmed {
