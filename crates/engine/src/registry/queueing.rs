@@ -566,7 +566,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         name: "program",
         help: "A scheduler of your own: serves the VC with the smallest rank, an expression over the state of the VC and the port.",
         formula: "the first waiting cell of the VC with the smallest `rank` goes first; among equal ranks the most urgent class, then the first VC",
-        source: "Sivaraman and others, Programmable packet scheduling at line rate, ACM SIGCOMM 2016: a scheduler is a rank, and the smallest goes first.",
+        source: "Sivaraman and others, Programmable packet scheduling at line rate, ACM SIGCOMM 2016: a scheduler is a rank, and the smallest goes first",
         limits: "Each choice computes the rank of every VC that waits, and a program has no loops. Guaranteed rates of VCs have no effect.",
         parameters: &[
             parameter(
