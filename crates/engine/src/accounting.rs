@@ -12,9 +12,9 @@ impl Simulation {
     /// Brings all counters up to date at the end of the run.
     pub fn settle_all(&mut self) {
         let fabric = &mut self.fabric;
-        self.ports
-            .iter_mut()
-            .for_each(|port| port.settle_at_end(fabric));
+        for (index, port) in self.ports.iter_mut().enumerate() {
+            port.settle_at_end(fabric, index);
+        }
         self.hosts.finish();
     }
 

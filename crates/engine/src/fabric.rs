@@ -13,6 +13,7 @@ use crate::delays::Waits;
 use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{DepartedCell, Observers};
+use crate::port::Ties;
 use crate::processing::SwitchStage;
 use crate::program::Failure;
 use crate::record::QueueSnapshot;
@@ -121,6 +122,8 @@ pub struct HopExtra {
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
     pub dropped: DropCounts,
+    /// Cells dropped by the port at an instant at which several inputs brought one.
+    pub tied_drops: u64,
     /// Cells tagged here.
     pub tagged: u64,
     /// Cells that had not left when the run ended.
@@ -168,6 +171,12 @@ pub struct Fabric {
     /// Time until which a port may drop the rest of a frame at once: the end of the run, or an
     /// earlier instant at which the port is measured.
     pub drop_until: Time,
+    /// Per port: ties of its inputs.
+    pub ties: Vec<Ties>,
+    /// The port that takes arrivals, and the time before which it takes all.
+    pub step: (usize, Time),
+    /// Whether several inputs bring that port a cell at this instant.
+    pub tied: bool,
     /// Measuring time, [from, to).
     pub measured: (Time, Time),
     /// Why the run cannot continue, if so.
@@ -391,9 +400,30 @@ impl Fabric {
         self.overdue(Overdue::Queue(link));
     }
 
+    /// Counts the first `n` cells of `run`, the first run of `feed`, as dropped by the port. The
+    /// first of them arrives now.
+    pub fn drop_arriving(&mut self, feed: usize, run: &Run, reason: DropReason, n: u32) {
+        self.drop_by_port(run.hop, reason, n, run.time);
+        if n > 1 {
+            let mut rest = run.first(n);
+            rest.skip(1);
+            let (port, horizon) = self.step;
+            let (feeds, extras) = (&mut self.feeds, &mut self.extras);
+            self.ties[port].drop_ahead(feed, &rest, feeds, extras, horizon);
+        }
+    }
+
+    /// Counts `n` cells of a hop as dropped by the port, the first of them at `now`.
+    pub fn drop_by_port(&mut self, hop: u32, reason: DropReason, n: u32, now: Time) {
+        self.drop_cells(hop, reason, n);
+        if self.tied || self.ties[self.step.0].is_dropped_at(now) {
+            self.extras[hop as usize].tied_drops += 1;
+        }
+    }
+
     /// Counts `n` cells of a hop as dropped. All losses of any kind are counted here.
     #[inline]
-    pub fn drop_cells(&mut self, hop: u32, reason: DropReason, n: u32) {
+    fn drop_cells(&mut self, hop: u32, reason: DropReason, n: u32) {
         self.extras[hop as usize].dropped[reason] += u64::from(n);
     }
 

@@ -136,6 +136,15 @@ impl ClassTally {
     }
 }
 
+/// Ties of one input of a port (model section 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputTies {
+    /// Cells of the input that arrived at an instant at which another input brought one.
+    pub arrived: u64,
+    /// Cells of the input that the port dropped at an instant at which several inputs brought one.
+    pub dropped: u64,
+}
+
 /// Counts of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortTally {
@@ -149,6 +158,8 @@ pub struct PortTally {
     pub queue_time: u128,
     /// Counts of each class, by class index.
     pub classes: [ClassTally; CLASSES],
+    /// Ties of each input, in the order of the port's inputs.
+    pub ties: Vec<InputTies>,
     /// Counts of the measuring time alone.
     pub measured: MeasuredPort,
 }

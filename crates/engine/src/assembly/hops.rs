@@ -218,6 +218,7 @@ impl Blueprint<'_> {
             can_leave_together: (lossy || shared || captured) && !by_itself,
             loss: None,
             dropped: DropCounts::default(),
+            tied_drops: 0,
             tagged: 0,
             unsent: 0,
             late: Vec::new(),

@@ -89,6 +89,9 @@ pub fn build(
         logs,
         end,
         drop_until: end,
+        ties: ports.iter().map(|port| port.inputs.no_ties()).collect(),
+        step: (0, Time::ZERO),
+        tied: false,
         measured,
         stopped: None,
     };

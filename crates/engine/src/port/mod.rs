@@ -18,12 +18,13 @@ pub mod police;
 pub mod sched;
 pub mod slotted;
 mod tie;
+mod ties;
 pub mod watch;
 
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Next};
 use crate::format::Format;
 use crate::stop::FailedProgram;
-use crate::tally::PortTally;
+use crate::tally::{InputTies, PortTally};
 use crate::units::{BitRate, Span, Time};
 use arithmetic::Arithmetic;
 pub use measuring::Measuring;
@@ -32,6 +33,7 @@ pub use meter::Meter;
 use order::ArrivalOrder;
 use slotted::{QueuedCells, Slotted};
 pub use tie::{Leads, TieRule};
+pub use ties::Ties;
 use watch::PortProbe;
 
 /// How a port moves cells.
@@ -136,6 +138,11 @@ impl Inputs {
             interleaved: Vec::new(),
             circle: Vec::new(),
         }
+    }
+
+    /// The ties of these inputs, none so far.
+    pub fn no_ties(&self) -> Ties {
+        Ties::new(self.first_feed..self.first_feed + self.tie.inputs())
     }
 
     /// Index of the feed of `input`.
@@ -247,9 +254,9 @@ impl Port {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
         if self.meter.is_some() || self.probe.is_some() || self.measuring.is_some() {
-            self.take_and_measure_before(fabric, horizon);
+            self.take_and_measure_before(fabric, index, horizon);
         } else {
-            self.take_before(fabric, horizon);
+            self.take_before(fabric, index, horizon);
         }
         if let PortKernel::Slotted(k) = &mut self.kernel {
             k.decide_ahead(fabric, horizon + self.steps.longest, known_until);
@@ -263,7 +270,7 @@ impl Port {
     /// Takes all arrivals before `horizon`, like `take_before`. On the way, this ends averaging
     /// intervals, takes regular samples and reads the counters at the bounds of the measuring time.
     #[inline(never)]
-    fn take_and_measure_before(&mut self, fabric: &mut Fabric, horizon: Time) {
+    fn take_and_measure_before(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
         loop {
             let due = self
                 .next_measurement()
@@ -274,7 +281,7 @@ impl Port {
                 break;
             }
             if self.next_cell() < due {
-                self.take_before(fabric, due);
+                self.take_before(fabric, index, due);
             }
             self.settle(fabric);
             self.measure_until(fabric, due);
@@ -285,7 +292,7 @@ impl Port {
                 self.sample_until(fabric, due.max(self.quiet_until(horizon)));
             }
         }
-        self.take_before(fabric, horizon);
+        self.take_before(fabric, index, horizon);
         fabric.drop_until = fabric.end;
     }
 
@@ -348,8 +355,12 @@ impl Port {
 
     /// Takes all arrivals before `horizon` of inputs that are awake.
     #[inline(always)]
-    fn take_before(&mut self, fabric: &mut Fabric, horizon: Time) {
+    fn take_before(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
         if horizon > self.done {
+            fabric.step = (index, horizon);
+            if fabric.ties[index].has_any_ahead() {
+                self.count_ahead(fabric, index, horizon);
+            }
             let inputs = &mut self.inputs;
             match (&mut self.kernel, &mut self.probe) {
                 (PortKernel::Arithmetic(k), Some(p)) if p.sees_each_cell() => {
@@ -363,6 +374,24 @@ impl Port {
             }
             self.done = horizon;
         }
+    }
+
+    /// Counts ties of cells dropped before they arrive, if they arrive before `horizon`.
+    #[cold]
+    fn count_ahead(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
+        let Fabric {
+            ties,
+            feeds,
+            extras,
+            ..
+        } = fabric;
+        let mut active = Vec::new();
+        while let Some((time, input)) = self.inputs.order.get(active.len())
+            && time < horizon
+        {
+            active.push(self.inputs.feed(input));
+        }
+        ties[index].count_ahead(&active, feeds, extras, self.done, horizon);
     }
 
     /// The cells waiting in queues here; none for the arithmetic kernel, which passes cells on when
@@ -406,8 +435,10 @@ impl Port {
 
     /// Brings everything up to date at the end of the run, up to which all arrivals have been
     /// taken.
-    pub fn settle_at_end(&mut self, fabric: &mut Fabric) {
+    pub fn settle_at_end(&mut self, fabric: &mut Fabric, index: usize) {
         self.settle(fabric);
+        let end = fabric.end;
+        self.count_ahead(fabric, index, end);
         self.measure_until(fabric, fabric.end);
     }
 
@@ -437,11 +468,29 @@ impl Port {
     /// Counters at the end of the run.
     pub fn tally(&self, fabric: &Fabric) -> PortTally {
         let mut tally = self.counted(fabric, fabric.end);
+        tally.ties = self.ties(fabric);
         match &self.measuring {
             Some(measuring) => measuring.complete(&mut tally),
             None => tally.measured = measured(None, &tally),
         }
         tally
+    }
+
+    /// Ties of each input.
+    fn ties(&self, fabric: &Fabric) -> Vec<InputTies> {
+        let inputs = 0..self.inputs.tie.inputs() as u32;
+        let of_input = |input| InputTies {
+            arrived: fabric.feeds[self.inputs.feed(input)].tied,
+            dropped: 0,
+        };
+        let mut ties: Vec<InputTies> = inputs.map(of_input).collect();
+        for &index in &self.hops {
+            let Next::Port { input, .. } = fabric.hops[index as usize - 1].next else {
+                unreachable!("it leads to this port");
+            };
+            ties[input as usize].dropped += fabric.extras[index as usize].tied_drops;
+        }
+        ties
     }
 
     /// Counters up to `time`, before which everything has been handled. Largest queues count from

@@ -82,6 +82,11 @@ impl TieRule {
         }
     }
 
+    /// Number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.inputs as usize
+    }
+
     /// The index of the first to handle of `group`: inputs in ascending order, all with a cell at
     /// `time`. The inputs behind it follow, then those before it. For a random order, this shuffles
     /// `group` and returns 0.

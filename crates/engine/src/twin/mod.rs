@@ -169,8 +169,9 @@ impl<'a> Twin<'a> {
                 let mut cells = vec![(input, cell)];
                 cells.extend(self.events.other_arrivals(self.now, port));
                 self.sort_ties(port, &mut cells);
+                let tied = cells.len() > 1;
                 for (_, cell) in cells {
-                    self.cell_reaches_port(port, cell);
+                    self.cell_reaches_port(port, cell, tied);
                 }
             }
             Event::Departure { link } => self.departure(link),
@@ -477,7 +478,7 @@ impl<'a> Twin<'a> {
         });
     }
 
-    fn cell_reaches_port(&mut self, link: usize, cell: Cell) {
+    fn cell_reaches_port(&mut self, link: usize, cell: Cell, tied: bool) {
         // The other arrivals of the instant at which a run stops are not judged.
         if self.stopped.is_some() {
             return;
@@ -485,7 +486,7 @@ impl<'a> Twin<'a> {
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         self.passes(link, cell);
         let port = self.ports[link].as_mut().expect("a port");
-        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class);
+        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class, tied);
         self.note_failure(link);
         self.count(cell.flow).cells_tagged += u64::from(tags);
         let tagged = cell.tagged || tags;

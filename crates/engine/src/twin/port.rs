@@ -12,7 +12,7 @@ use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
-use crate::tally::{CLASSES, DropReason, PortTally};
+use crate::tally::{CLASSES, DropReason, InputTies, PortTally};
 use crate::units::{Span, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -82,6 +82,10 @@ pub(super) struct Port {
     most_waiting: u64,
     /// Flows that cross the port; a flow's index is its local number.
     flows: Vec<FlowId>,
+    /// By local number: the input that brings the cells of the flow.
+    inputs: Vec<usize>,
+    /// Whether several inputs bring a cell at this instant.
+    tied: bool,
     cell_time: Span,
     busy: bool,
     /// End of the last transmission, if the port is idle.
@@ -117,6 +121,13 @@ impl Port {
             }
         });
         let shares: Vec<FlowShare> = shares.collect();
+        let input_of = |&id: &FlowId| {
+            let path = &of(id).path;
+            let place = path.iter().position(|&l| l == link).expect("it crosses");
+            let inputs = &topology.inputs[link];
+            inputs.iter().position(|&input| input == path[place - 1])
+        };
+        let inputs = flows.iter().map(|id| input_of(id).expect("an input"));
         let name = &scenario.links[link].name;
         let cell_time = scenario.cell_time(link);
         let queues = Class::ALL.map(|class| {
@@ -155,8 +166,10 @@ impl Port {
                 let end = Time::ZERO + scenario.duration;
                 cell_time.fit_after(end)
             },
+            inputs: inputs.collect(),
             flows,
             cell_time,
+            tied: false,
             busy: false,
             idle_since: Time::ZERO,
             sent: 0,
@@ -167,18 +180,27 @@ impl Port {
                 (from, window.map_or(Time::NEVER, |window| from + window))
             },
             counted_until: Time::ZERO,
-            tally: PortTally::default(),
+            tally: PortTally {
+                ties: vec![InputTies::default(); topology.inputs[link].len()],
+                ..PortTally::default()
+            },
         }
     }
 
-    /// Handles an arriving cell. Returns its fate, the cells dropped from the queue in its favour,
-    /// and whether it arrived with high priority and continues with low.
+    /// Handles an arriving cell, which is `tied` if other inputs bring one at the same instant.
+    /// Returns its fate, the cells dropped from the queue in its favour, and whether it arrived
+    /// with high priority and continues with low.
     pub(super) fn arrival(
         &mut self,
         now: Time,
         cell: Cell,
         class: usize,
+        tied: bool,
     ) -> (Verdict, Vec<Cell>, bool) {
+        self.tied = tied;
+        if tied {
+            self.ties_of(cell.flow).arrived += 1;
+        }
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
         if self.measures(now) {
@@ -197,7 +219,7 @@ impl Port {
             }
             Err(NotTaken::Failed(failure)) => return (Verdict::Failed(failure), Vec::new(), false),
             Err(NotTaken::Dropped(reason)) => {
-                self.count_drop(now, class, reason);
+                self.count_drop(now, cell.flow, class, reason);
                 Verdict::Dropped(reason)
             }
             Ok(taken) if !self.busy => {
@@ -353,12 +375,20 @@ impl Port {
             {
                 *state = FrameState::Damaged;
             }
-            self.count_drop(now, class, DropReason::Front);
+            self.count_drop(now, cell.flow, class, DropReason::Front);
         }
         dropped
     }
 
-    fn count_drop(&mut self, now: Time, class: usize, reason: DropReason) {
+    fn ties_of(&mut self, flow: FlowId) -> &mut InputTies {
+        let input = self.inputs[self.local(flow)];
+        &mut self.tally.ties[input]
+    }
+
+    fn count_drop(&mut self, now: Time, flow: FlowId, class: usize, reason: DropReason) {
+        if self.tied {
+            self.ties_of(flow).dropped += 1;
+        }
         self.tally.classes[class].dropped[reason] += 1;
         if self.measures(now) {
             self.tally.measured.classes[class].dropped += 1;

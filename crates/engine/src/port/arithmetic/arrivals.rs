@@ -74,10 +74,13 @@ impl Arithmetic {
         for i in 0..inputs.group.len() {
             interleaved::leave(self, fabric, inputs, inputs.group[i]);
         }
+        fabric.tied = true;
         for i in 0..inputs.group.len() {
             let feed = inputs.feed_in_turn(first, i);
+            fabric.feeds[feed].tied += 1;
             self.take_another(fabric, feed, time + Span(1));
         }
+        fabric.tied = false;
         inputs.put_back(fabric);
     }
 
@@ -169,7 +172,7 @@ impl Arithmetic {
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
-                fabric.drop_cells(run.hop, reason, n);
+                fabric.drop_arriving(feed, &run, reason, n);
                 dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
@@ -202,8 +205,10 @@ impl Arithmetic {
             }
             self.record_before(probe, time);
             let first = inputs.coincident(time);
+            fabric.tied = inputs.group.len() > 1;
             for i in 0..inputs.group.len() {
                 let feed = inputs.feed_in_turn(first, i);
+                fabric.feeds[feed].tied += u64::from(fabric.tied);
                 let run = fabric.feeds[feed].head;
                 let hop = &fabric.hops[run.hop as usize];
                 let (cell, local) = (TracedCell::first_of(&run, hop), hop.local);
@@ -218,6 +223,7 @@ impl Arithmetic {
                     probe.arrived(time, |quantity| seen.look(quantity));
                 }
             }
+            fabric.tied = false;
             inputs.put_back(fabric);
         }
     }

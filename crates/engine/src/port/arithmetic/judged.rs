@@ -321,12 +321,15 @@ impl Arithmetic {
     fn judge_group(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, time: Time) {
         inputs.order.group(time, &mut inputs.group);
         let first = inputs.tie.arrange(time, &mut inputs.group);
+        fabric.tied = true;
         for i in 0..inputs.group.len() {
             let feed = inputs.feed_in_turn(first, i);
+            fabric.feeds[feed].tied += 1;
             let interleaved =
                 interleaved::of(&mut inputs.interleaved, (feed - inputs.first_feed) as u32);
             self.judge_next(fabric, interleaved, feed, time);
         }
+        fabric.tied = false;
         // Inputs keep their places until all have been handled.
         for _ in 0..inputs.group.len() {
             let Some((_, input)) = inputs.order.first() else {

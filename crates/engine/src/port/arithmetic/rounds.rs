@@ -186,7 +186,8 @@ fn ask(
     Some(refused)
 }
 
-/// Takes the cells of the next round that the policy accepts, then the one that it refuses.
+/// Takes the cells of the next round that the policy accepts, then the one that it refuses and
+/// those that come at the same instant.
 #[cold]
 fn break_off(
     kernel: &mut Arithmetic,
@@ -198,21 +199,34 @@ fn break_off(
     let Inputs {
         round_inputs, tie, ..
     } = inputs;
-    let feed = |round_input: &RoundInput| inputs.first_feed + round_input.input as usize;
-    let _ = in_round(round_inputs, tie, plan, plan.rounds, |round_input, _| {
-        if round_input.number == refused.round_input {
-            return ControlFlow::Break(());
-        }
-        kernel.accept_first(fabric, feed(round_input), None);
-        ControlFlow::Continue(())
-    });
     let Refused {
-        round_input,
+        round_input: number,
         queue,
         decision,
     } = refused;
-    let feed = feed(&round_inputs[*round_input as usize]);
-    kernel.judge_by_gate(fabric, feed, queue, None, Some(*decision));
+    let mut is_over = false;
+    for group in round_inputs.chunk_by(RoundInput::ties_with) {
+        let time = group[0].time + plan.cell_time * plan.rounds;
+        let (first, _) = tie.leader(time, group, |m| m.input);
+        fabric.tied = group.len() > 1;
+        for round_input in in_turn(group, first) {
+            let feed = inputs.first_feed + round_input.input as usize;
+            fabric.feeds[feed].tied += u64::from(fabric.tied);
+            if is_over {
+                // A cell of the same instant.
+                kernel.judge_one(fabric, feed);
+            } else if round_input.number == *number {
+                kernel.judge_by_gate(fabric, feed, queue, None, Some(*decision));
+                is_over = true;
+            } else {
+                kernel.accept_first(fabric, feed, None);
+            }
+        }
+        fabric.tied = false;
+        if is_over {
+            break;
+        }
+    }
 }
 
 /// Limits on the rounds of the inputs.
@@ -527,6 +541,13 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
             fabric.destinations.deliver(hop.flow, &run, n, ages, last);
         }
         fabric.feeds[inputs.first_feed + round_input.input as usize].skip(n);
+    }
+    for group in inputs.round_inputs.chunk_by(RoundInput::ties_with) {
+        if group.len() > 1 {
+            for round_input in group {
+                fabric.feeds[inputs.first_feed + round_input.input as usize].tied += rounds;
+            }
+        }
     }
 }
 

@@ -187,6 +187,9 @@ impl Arithmetic {
             self.accepted += n;
             self.waited(taken.waits(), n);
             let feed = &mut fabric.feeds[pair.feeds[m]];
+            if pair.times[0] == pair.times[1] {
+                feed.tied += u64::from(pair.rounds);
+            }
             let run = &feed.head;
             let hop = &mut fabric.hops[run.hop as usize];
             hop.count_passed(run.frame, n);

@@ -36,9 +36,13 @@ impl Slotted {
                 self.take_round_arrivals(fabric, inputs, rounds);
             } else if next.time == next.other {
                 let first = inputs.coincident(next.time);
+                fabric.tied = true;
                 for i in 0..inputs.group.len() {
-                    self.handle_arrival(fabric, inputs.feed_in_turn(first, i), false);
+                    let feed = inputs.feed_in_turn(first, i);
+                    fabric.feeds[feed].tied += 1;
+                    self.handle_arrival(fabric, feed, false);
                 }
+                fabric.tied = false;
                 inputs.put_back(fabric);
             } else if let Some(step) =
                 FastPath::LockStep.tried(|| self.can_take_lock_step(fabric, &next))
@@ -74,9 +78,13 @@ impl Slotted {
             self.sample_before(probe, fabric, time);
             self.serve_watched(probe, fabric, self.decided_before(time));
             let first = inputs.coincident(time);
+            fabric.tied = inputs.group.len() > 1;
             for i in 0..inputs.group.len() {
-                self.arrive_watched(probe, fabric, inputs.feed_in_turn(first, i));
+                let feed = inputs.feed_in_turn(first, i);
+                fabric.feeds[feed].tied += u64::from(fabric.tied);
+                self.arrive_watched(probe, fabric, feed);
             }
+            fabric.tied = false;
             inputs.put_back(fabric);
         }
         self.sample_before(probe, fabric, Time(horizon.0 - 1));
@@ -252,7 +260,7 @@ impl Slotted {
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
-                fabric.drop_cells(run.hop, reason, n);
+                fabric.drop_arriving(feed, &run, reason, n);
                 outcome.dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
@@ -334,7 +342,7 @@ impl Slotted {
             self.total -= 1;
             self.pushed_out += 1;
             self.queue_time += Waits::Equal(now - cell.arrived).sum(1);
-            fabric.drop_cells(cell.hop, DropReason::Front, 1);
+            fabric.drop_by_port(cell.hop, DropReason::Front, 1, now);
         }
     }
 

@@ -34,6 +34,7 @@ use super::drop::QueueView;
 use super::fast_paths::FastPath;
 use super::gate::Gate;
 use super::sched::{ClassOrder, FlowShare, Scheduler};
+use super::ties::BulkTies;
 use super::waits_after;
 use super::watch::Quantity;
 use crate::cells::{ENDS_FRAME, Run};
@@ -79,6 +80,8 @@ pub struct Slotted {
     last_pushed_out: Vec<QueuedCells>,
     /// Scratch for `bulk.rs`: number of arrivals in each slot from now on.
     arrivals: Vec<u32>,
+    /// Ties of the cells that `bulk.rs` takes.
+    bulk_ties: BulkTies,
     /// How far beyond the next arrival `bulk.rs` looks.
     bulk_reach: Span,
     /// Whether any queue here can be below all limits.
@@ -148,6 +151,7 @@ impl Slotted {
             by_vc,
             last_pushed_out: Vec::new(),
             arrivals: Vec::new(),
+            bulk_ties: BulkTies::default(),
             bulk_reach: Span::ZERO,
         }
     }

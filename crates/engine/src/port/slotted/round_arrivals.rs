@@ -137,6 +137,13 @@ impl Slotted {
     ) {
         let mut arrivals = std::mem::take(&mut self.round_arrivals);
         let cells = u64::from(rounds);
+        for group in arrivals.chunk_by(|a, b| a.time == b.time) {
+            if group.len() > 1 {
+                for arrival in group {
+                    fabric.feeds[inputs.feed(arrival.input)].tied += cells;
+                }
+            }
+        }
         for arrival in &arrivals {
             let feed = &mut fabric.feeds[inputs.feed(arrival.input)];
             let hop = &mut fabric.hops[feed.head.hop as usize];
