@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 RENAMED = {"from": "source", "to": "destination", "class": "service_class"}
 RENAMED_TYPES = {"Class": "ServiceClass"}
 
-#: Fields that documents of earlier versions lack. They are None there.
-LATER = ("statistic",)
+#: Fields that documents of earlier versions lack. They are None there, or empty.
+LATER = ("statistic", "tied_cells", "tied_dropped_cells", "inputs")
 
 #: Classes whose fields are the parts of a count.
 COUNTS = ("DroppedCells",)
@@ -161,8 +161,10 @@ def class_source(name: str, types: Types) -> str:
         comment = textwrap.fill(words(inner), WIDTH, initial_indent="    #: ", subsequent_indent="    #: ")
         typed = python_type(inner)
         # A result fits on a screen, however many parts it has.
-        shown = " = field(repr=False)" if typed.startswith("tuple[") else ""
-        shown = " = None" if field in LATER else shown
+        is_list = typed.startswith("tuple[")
+        shown = " = field(repr=False)" if is_list else ""
+        if field in LATER and (is_list or typed.endswith("None")):
+            shown = " = field(default=(), repr=False)" if is_list else " = None"
         lines.append(f"\n{comment}\n    {RENAMED.get(field, field)}: {typed}{shown}")
     return "\n".join(lines)
 

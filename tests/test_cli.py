@@ -135,7 +135,7 @@ def test_csv_has_the_values_of_a_grid_as_numbers(cli: Cli, lan: Path, tmp_path: 
     assert tuple(lines[0])[:3] == names
     expected = [("500", "0.5"), ("500", "1"), ("inf", "0.5"), ("inf", "1")]
     assert [tuple(line[name] for name in names) for line in lines] == [(*point, "epd") for point in expected]
-    for file in ("summary", "vcs", "vc_ports", "ports", "port_classes", "classes"):
+    for file in ("summary", "vcs", "vc_ports", "ports", "port_classes", "port_inputs", "classes"):
         assert set(names) <= set(next(csv.DictReader((tmp_path / f"out/{file}.csv").open())))
 
 
@@ -241,7 +241,7 @@ def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> No
     folder = tmp_path / "deep/results"
     assert {p.name for p in folder.iterdir()} == {
         "provenance.json", "scenario.toml", "runs.sqlite", "results.json", "SHA256SUMS",
-        "runs.csv", "summary.csv", "vcs.csv", "vc_ports.csv", "ports.csv", "port_classes.csv", "classes.csv", "series.csv",
+        "runs.csv", "summary.csv", "vcs.csv", "vc_ports.csv", "ports.csv", "port_classes.csv", "port_inputs.csv", "classes.csv", "series.csv",
     }  # fmt: skip
     series = list(csv.DictReader((folder / "series.csv").open()))
     assert {line["what"] for line in series} == {"cwnd"}

@@ -15,6 +15,8 @@ from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
 MOST_POINTS = 50
+#: Fewest drops from which a share of them at ties is a warning.
+LEAST_DROPS = 20
 #: Why a TCP that lost its first segments sends nothing again.
 _NO_TIMEOUT = "the run ends before the first timeout (initial_rto)"
 
@@ -129,6 +131,28 @@ def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
             f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput gives as the maximum"
         )
     return notes
+
+
+def tie_notes(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence on the run in which most drops fell on ties, if ``scenario`` leaves the order at ties to its default."""
+    counts = [_tied_drops(run) for run in runs]
+    tied, dropped = max(((t, d) for t, d in counts if d >= LEAST_DROPS and 2 * t >= d), default=(0, 0))
+    if not dropped or scenario.states("tie_order"):
+        return []
+    return [
+        f"{tied} of {dropped} drops fell on ties; results depend on `tie_order`: "
+        "--grid tie_order=fixed,rotating,random shows how much"
+    ]
+
+
+def _tied_drops(run: Mapping[str, Any]) -> tuple[int, int]:
+    """Cells that ports dropped at ties, and all that they dropped; (0, 0) for a run that did not count ties."""
+    ports = [port for port in run["ports"] if port["can_queue"]]
+    tied = [port.get("tied_dropped_cells") for port in ports]
+    if None in tied:
+        return 0, 0
+    dropped = (count for port in ports for reason, count in port["dropped_cells"].items() if reason != "link")
+    return sum(tied), sum(dropped)
 
 
 def _why_no_efficiency(runs: Sequence[Mapping[str, Any]]) -> str:

@@ -100,7 +100,7 @@ def command(
             results["summary"] = summary(runs) if with_origin or len(runs) > 1 else []
             captured = _captured(spool, planned) if limit and complete else []
             unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(run_store)]
-        _print_notes(grid_notes.notes_after(runs))
+        _print_notes(grid_notes.notes_after(runs) + grid_notes.tie_notes(first, runs))
         if plot and runs:
             names = [_name_of_run(point, job) for point, job in planned]
             unwritten.append(_draw(plot, dict(zip(names, runs, strict=False)), window, style or "paper"))

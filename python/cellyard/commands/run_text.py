@@ -348,13 +348,17 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
     # Shown beside utilisation to reveal wasted transmissions. ACKs and single cells have no
     # efficiency.
     of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
-    head = ["port", "rate_mbps", "sent_cells", *reasons, "max_queue", "mean_queue", "utilisation", *of_frames]
+    of_ties = {"tied_cells": "tied", "tied_dropped_cells": "tied_dropped"}
+    of_ties = of_ties if any(port.get("tied_cells") for port in ports) else {}
+    measures = ["max_queue", "mean_queue", "utilisation"]
+    head = ["port", "rate_mbps", "sent_cells", *reasons, *of_ties.values(), *measures, *of_frames]
     rows = [
         [
             port["name"],
             port["rate_mbps"],
             port["sent_cells"],
             *port["dropped_cells"].values(),
+            *(port.get(name) for name in of_ties),
             port["max_queue_cells"],
             port["mean_queue_cells"],
             port["utilisation"],

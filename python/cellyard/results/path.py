@@ -10,6 +10,7 @@
 ``port.west->east.max_queue_cells``               metric of a port
 ``port.west->east.dropped_cells.full``            cells dropped at the port, by reason or as ``total``
 ``port.west->east.class.vbr.max_queue_cells``     metric of a class at a port
+``port.west->east.input.a->west.tied_cells``      metric of an input of a port, named like its link
 ``max(port.*.class.vbr.max_queue_cells)``         ``max``, ``mean``, ``min`` or ``sum`` over all matching names
 ================================================  ==============================================================
 """
@@ -31,6 +32,7 @@ from cellyard.results.types import (
     DroppedCells,
     EndSystemResult,
     PortClassResult,
+    PortInputResult,
     PortResult,
     ServiceClass,
     Totals,
@@ -80,6 +82,7 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
         "class": Parts(
             PortClassResult, lambda port: {service.service_class: service for service in port.classes}, CLASSES
         ),
+        "input": Parts(PortInputResult, lambda port: {brought.link: brought for brought in port.inputs}),
     },
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 #: Tables of a run: totals; VCs, their ports, transfers, reverse TCPs and ABR end systems; ports and
-#: their classes; classes of the network; and dropped cells.
+#: their classes and inputs; classes of the network; and dropped cells.
 PARTS = (
     "runs",
     "vcs",
@@ -16,6 +16,7 @@ PARTS = (
     "end_systems",
     "ports",
     "port_classes",
+    "port_inputs",
     "classes",
     "trace",
 )
@@ -31,6 +32,7 @@ WITHIN = {
     "back": ("vcs", "back", "vc"),
     "end_systems": ("vcs", "end_systems", "vc"),
     "port_classes": ("ports", "classes", "port"),
+    "port_inputs": ("ports", "inputs", "port"),
 }
 
 
@@ -44,7 +46,8 @@ def _items(run: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
         return [run["totals"]]
     if part in WITHIN:
         parent, field, column = WITHIN[part]
-        return [{column: outer["name"], **inner} for outer in run[parent] for inner in outer[field]]
+        # Results of earlier versions have no inputs.
+        return [{column: outer["name"], **inner} for outer in run[parent] for inner in outer.get(field, ())]
     items: Sequence[Mapping[str, Any]] = run[part]
     return items
 

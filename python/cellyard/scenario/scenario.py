@@ -116,6 +116,14 @@ class Scenario:
         """The text that the scenario was read from, without overrides: TOML, or JSON if it was built in Python."""
         return self._source[1]
 
+    def states(self, field: str) -> bool:
+        """Whether the text or an override states a field of the scenario itself, instead of leaving it to its default."""
+        import tomllib
+
+        _, text, overrides = self._source
+        data = json.loads(text) if text.startswith("{") else tomllib.loads(text)
+        return field in data or any(path == field for path, _ in overrides)
+
     @property
     def name(self) -> str:
         """Name for reports."""

@@ -10,7 +10,7 @@ mod totals;
 mod vc;
 
 pub use class::ClassResult;
-pub use port::{DroppedCells, PortClassResult, PortResult};
+pub use port::{DroppedCells, PortClassResult, PortInputResult, PortResult};
 pub use totals::Totals;
 pub use vc::{BackResult, EndSystemResult, TransferResult, VcPortResult, VcResult};
 

@@ -275,3 +275,68 @@ fn bursts_of_more_cells_than_32_bits_count_are_whole() {
         );
     }
 }
+
+/// Two constant sources reach one port over their own links. The second begins `later` and sends
+/// one cell per `cells_apart` cell times of the first.
+fn two_inputs(later: Span, cells_apart: u64, buffer: Option<u64>) -> Scenario {
+    let mut net = build::network(Span::from_milliseconds(2));
+    net.hosts = ["a", "b", "c"].map(build::host).into();
+    net.switches = vec![build::switch("s", buffer, DropPolicy::TailDrop)];
+    let rate = BitRate(155_520_000);
+    for name in ["a", "b"] {
+        net.links.extend(build::links(name, "s", rate, Span::ZERO));
+    }
+    net.links.extend(build::links("s", "c", rate, Span::ZERO));
+    for (name, start, apart) in [("a", Span::ZERO, 1), ("b", later, cells_apart)] {
+        let traffic = Traffic::Cbr {
+            rate: BitRate(rate.0 / apart),
+        };
+        let mut vc = build::vc(name, name, "c", &["s"], Class::Ubr, traffic);
+        vc.start = start;
+        net.vcs.push(vc);
+    }
+    net
+}
+
+/// The counts of ties at the port of [`two_inputs`], by input, and its cells dropped.
+fn ties_of(net: &Scenario, engine: engines::Engine) -> ([[u64; 2]; 2], u64) {
+    let tally = engine(net, None);
+    let port = tally.ports[build::index_of(net, "s", "c")].as_ref();
+    let port = port.expect("a port that can queue");
+    let ties = [0, 1].map(|i| [port.ties[i].arrived, port.ties[i].dropped]);
+    (ties, port.dropped().total())
+}
+
+/// Cells of one rate tie always or never, as their phases say. At two rates, every second cell of
+/// the faster input ties.
+#[test]
+fn inputs_in_phase_tie_and_others_do_not() {
+    let cell = OC3.cell_time();
+    // Whole cell times before the end of the run, less one for the way to the switch.
+    let cells = Span::from_milliseconds(2).0.div_ceil(cell.0) - 1;
+    for (name, engine) in engines::ALL {
+        for buffer in [None, Some(5)] {
+            let of = |later, apart| ties_of(&two_inputs(later, apart, buffer), engine);
+            let (ties, dropped) = of(Span::ZERO, 1);
+            assert_eq!(ties.map(|[arrived, _]| arrived), [cells; 2], "{name}");
+            assert_eq!(ties[0][1] + ties[1][1], dropped, "{name}");
+            assert_eq!(dropped > 0, buffer.is_some());
+            assert_eq!(of(Span(cell.0 / 2), 1).0, [[0; 2]; 2], "{name}");
+            let (ties, dropped) = of(Span::ZERO, 2);
+            let half = cells.div_ceil(2);
+            assert_eq!(ties.map(|[arrived, _]| arrived), [half; 2], "{name}");
+            assert_eq!(ties[0][1] + ties[1][1], dropped, "{name}");
+        }
+    }
+}
+
+/// Of two greedy TCPs in step, the one that goes last at each tie loses every cell.
+#[test]
+fn a_fixed_order_drops_cells_of_the_last_input_alone() {
+    for (name, engine) in engines::ALL {
+        let mut net = two_inputs(Span::ZERO, 1, Some(5));
+        net.tie_order = TieOrder::Fixed;
+        let (ties, dropped) = ties_of(&net, engine);
+        assert_eq!([ties[0][1], ties[1][1]], [0, dropped], "{name}");
+    }
+}

@@ -131,11 +131,25 @@ pub fn port(port: &PortResult) -> Result<(), String> {
         format!("sent by classes: {port:?}")
     })?;
     measured(port)?;
+    ties(port)?;
     let within = port
         .classes
         .iter()
         .all(|c| c.buffer_cells.is_none_or(|k| c.max_queue_cells <= k));
     must(within, || format!("a queue above its buffer: {port:?}"))
+}
+
+/// Ties are among the cells that arrived and were dropped, and never of one input alone.
+fn ties(port: &PortResult) -> Result<(), String> {
+    let arrived = port.inputs.iter().map(|input| input.tied_cells);
+    let dropped = port.inputs.iter().map(|input| input.tied_dropped_cells);
+    let sums = [arrived.clone().sum(), dropped.sum()].map(|sum| port.can_queue.then_some(sum));
+    let all = arrived.clone().sum::<u64>();
+    let most = arrived.max().unwrap_or(0);
+    let holds = sums == [port.tied_cells, port.tied_dropped_cells]
+        && all <= port.arrived_cells
+        && (most == 0 || all > most);
+    must(holds, || format!("ties: {port:?}"))
 }
 
 /// Counts of a port in the measuring time add up and do not exceed those of the whole run.
