@@ -403,7 +403,7 @@ impl Fabric {
     /// Counts the first `n` cells of `run`, the first run of `feed`, as dropped by the port. The
     /// first of them arrives now.
     pub fn drop_arriving(&mut self, feed: usize, run: &Run, reason: DropReason, n: u32) {
-        self.drop_by_port(run.hop, reason, n, run.time);
+        self.drop_by_port(feed, run.hop, reason, n, run.time);
         if n > 1 {
             let mut rest = run.first(n);
             rest.skip(1);
@@ -413,10 +413,12 @@ impl Fabric {
         }
     }
 
-    /// Counts `n` cells of a hop as dropped by the port, the first of them at `now`.
-    pub fn drop_by_port(&mut self, hop: u32, reason: DropReason, n: u32, now: Time) {
+    /// Counts `n` cells of a hop as dropped by the port, the first of them at `now`, when `feed`
+    /// brings a cell.
+    pub fn drop_by_port(&mut self, feed: usize, hop: u32, reason: DropReason, n: u32, now: Time) {
         self.drop_cells(hop, reason, n);
-        if self.tied || self.ties[self.step.0].is_dropped_at(now) {
+        let (port, horizon) = self.step;
+        if self.tied || self.ties[port].is_dropped_at(now, feed, horizon) {
             self.extras[hop as usize].tied_drops += 1;
         }
     }

@@ -85,20 +85,34 @@ impl Instants {
 
     /// Calls `each` with ranges of places here whose instants are also among `others`.
     fn each_shared(&self, others: &Instants, mut each: impl FnMut(Range<u64>)) {
+        let (begin, end) = (self.first.max(others.first), self.last().min(others.last()));
+        if begin > end {
+            return;
+        }
         if others.n == 1 {
-            self.place(others.first).map(|at| each(at..at + 1));
+            self.place(begin).map(|at| each(at..at + 1));
         } else if self.n == 1 {
-            others.place(self.first).map(|_| each(0..1));
+            others.place(begin).map(|_| each(0..1));
         } else if self.period == others.period {
-            let begin = self.first.max(others.first);
-            let end = self.last().min(others.last());
-            if begin <= end
-                && let (Some(from), Some(_)) = (self.place(begin), others.place(begin))
-            {
-                each(from..from + (end - begin).0 / self.period.0 + 1);
+            let period = self.period.0;
+            let apart = self.first.0.abs_diff(others.first.0);
+            if apart.is_multiple_of(period) {
+                // Divides only where the runs overlap in part.
+                let is_all = begin == self.first && end == self.last();
+                let from = if is_all {
+                    0
+                } else {
+                    (begin - self.first).0 / period
+                };
+                let n = if is_all {
+                    self.n
+                } else {
+                    (end - begin).0 / period + 1
+                };
+                each(from..from + n);
             }
         } else if self.may_share(others)
-            && let Some(near) = others.within(self.first, self.last() + Span(1))
+            && let Some(near) = others.within(begin, end + Span(1))
         {
             let places = (0..near.n).filter_map(|i| self.place(near.at(i)));
             places.for_each(|at| each(at..at + 1));
@@ -133,16 +147,8 @@ enum Other {
     Dropped(usize),
 }
 
-/// Ties of cells that a port has dropped ahead.
-#[derive(Debug, Default)]
-pub struct Ties {
-    feeds: Range<usize>,
-    ahead: Vec<DroppedAhead>,
-    /// Scratch space.
-    shared: Vec<(Range<u64>, Other)>,
-}
-
-/// What comes with each of a range of cells dropped ahead.
+/// What comes with each of some cells dropped ahead.
+#[derive(Clone, Copy, Debug)]
 struct Company {
     cells: u64,
     /// Feeds that bring a cell, and the last of them.
@@ -151,6 +157,173 @@ struct Company {
     /// Smallest index among cells dropped ahead by others.
     least: usize,
 }
+
+impl Company {
+    fn none(cells: u64) -> Company {
+        Company {
+            cells,
+            feeds: 0,
+            feed: 0,
+            least: usize::MAX,
+        }
+    }
+
+    fn add(&mut self, other: Other) {
+        match other {
+            Other::Feed(feed) => {
+                self.feeds += 1;
+                self.feed = feed;
+            }
+            Other::Dropped(index) => self.least = self.least.min(index),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        self.feeds == 0 && self.least == usize::MAX
+    }
+}
+
+/// What comes with cells dropped ahead.
+#[derive(Debug)]
+struct Shared {
+    /// What comes with all of the cells.
+    all: Company,
+    /// What comes with a range of them.
+    part: Vec<(Range<u64>, Other)>,
+}
+
+impl Default for Shared {
+    fn default() -> Shared {
+        Shared {
+            all: Company::none(0),
+            part: Vec::new(),
+        }
+    }
+}
+
+impl Shared {
+    fn clear(&mut self, cells: u64) {
+        self.all = Company::none(cells);
+        self.part.clear();
+    }
+
+    #[inline]
+    fn add(&mut self, range: Range<u64>, other: Other) {
+        if range == (0..self.all.cells) {
+            self.all.add(other);
+        } else {
+            self.part.push((range, other));
+        }
+    }
+
+    /// Calls `each` with what comes together with each cell that does not come alone.
+    #[inline]
+    fn each_company(&mut self, mut each: impl FnMut(Company)) {
+        if self.part.is_empty() {
+            if !self.all.is_none() {
+                each(self.all);
+            }
+            return;
+        }
+        self.part.sort_unstable_by_key(|(range, _)| range.start);
+        let (mut at, mut over) = (0, 0);
+        while at < self.all.cells {
+            while self
+                .part
+                .get(over)
+                .is_some_and(|(range, _)| range.end <= at)
+            {
+                over += 1;
+            }
+            let (mut company, mut to) = (self.all, self.all.cells);
+            for (range, other) in &self.part[over..] {
+                if range.start > at {
+                    to = to.min(range.start);
+                    break;
+                }
+                if range.end > at {
+                    to = to.min(range.end);
+                    company.add(*other);
+                }
+            }
+            company.cells = to - at;
+            if !company.is_none() {
+                each(company);
+            }
+            at = to;
+        }
+    }
+}
+
+/// Feeds by the phase of their cells: the time from a multiple of one distance to the cell. Cells of
+/// different phases never tie. A slot stands for many phases, so cells that share one may.
+#[derive(Debug, Default)]
+struct Phases {
+    period: Span,
+    /// Whether cells have other distances, so that phases tell nothing.
+    is_mixed: bool,
+    /// Feed of each slot, and the use in which it was entered.
+    slots: Vec<(u64, usize)>,
+    uses: u64,
+}
+
+impl Phases {
+    const SLOTS: usize = 1 << 12;
+    /// Stands for several feeds.
+    const SEVERAL: usize = usize::MAX;
+
+    /// Removes all feeds.
+    fn begin(&mut self, period: Span) {
+        self.slots.resize(Phases::SLOTS, (0, 0));
+        self.uses += 1;
+        self.period = period;
+        self.is_mixed = false;
+    }
+
+    #[inline]
+    fn slot(&self, time: Time) -> usize {
+        let phase = time.0 % self.period.0.max(1);
+        // The highest bits of a product with an odd number depend on all bits.
+        (phase.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - Phases::SLOTS.ilog2())) as usize
+    }
+
+    /// Enters cells of `feed`. Returns whether they may tie with cells entered before.
+    #[inline]
+    fn enter(&mut self, cells: &Instants, feed: usize) -> bool {
+        self.is_mixed |= cells.n > 1 && cells.period != self.period;
+        let slot = self.slot(cells.first);
+        let slot = &mut self.slots[slot];
+        if slot.0 != self.uses {
+            *slot = (self.uses, feed);
+            return self.is_mixed;
+        }
+        if slot.1 != feed {
+            slot.1 = Phases::SEVERAL;
+        }
+        self.is_mixed || slot.1 != feed
+    }
+
+    /// Whether the cell of `feed` at `time`, and others of its run, may tie with cells entered.
+    fn may_tie(&self, time: Time, feed: usize) -> bool {
+        let (uses, other) = self.slots[self.slot(time)];
+        self.is_mixed || (uses == self.uses && other != feed)
+    }
+}
+
+/// Ties of cells that a port has dropped ahead.
+#[derive(Debug, Default)]
+pub struct Ties {
+    feeds: Range<usize>,
+    ahead: Vec<DroppedAhead>,
+    /// Scratch space.
+    shared: Shared,
+    /// Phases of the cells before a horizon, where there are many feeds.
+    phases: Phases,
+    entered_until: Time,
+}
+
+/// With fewer feeds, comparing each is faster than entering their phases.
+const MANY_FEEDS: usize = 16;
 
 impl Ties {
     /// The ties of a port with these feeds.
@@ -166,9 +339,33 @@ impl Ties {
         !self.ahead.is_empty()
     }
 
-    /// Whether a cell dropped ahead arrives at `time`.
-    pub fn is_dropped_at(&self, time: Time) -> bool {
-        self.ahead.iter().any(|a| a.cells.place(time).is_some())
+    /// Whether a cell dropped ahead comes with that of `feed` at `time`, which is before `horizon`.
+    pub fn is_dropped_at(&self, time: Time, feed: usize, horizon: Time) -> bool {
+        let is_entered = self.entered_until == horizon;
+        !self.ahead.is_empty()
+            && !(is_entered && !self.phases.may_tie(time, feed))
+            && self.ahead.iter().any(|a| a.cells.place(time).is_some())
+    }
+
+    /// Whether cells of `feed` may tie with others before `horizon`.
+    fn may_tie(&mut self, cells: &Instants, feed: usize, feeds: &[Feed], horizon: Time) -> bool {
+        if self.feeds.len() < MANY_FEEDS {
+            return true;
+        }
+        if self.entered_until != horizon {
+            self.entered_until = horizon;
+            self.phases.begin(cells.period);
+            for other in self.feeds.clone() {
+                let runs = feeds[other].runs().take_while(|run| run.time < horizon);
+                for run in runs {
+                    self.phases.enter(&Instants::of(run), other);
+                }
+            }
+            for dropped in &self.ahead {
+                self.phases.enter(&dropped.cells, dropped.feed);
+            }
+        }
+        self.phases.may_tie(cells.first, feed)
     }
 
     /// Takes note that the cells of `run`, which `feed` brings, are dropped before they arrive. The
@@ -190,9 +387,11 @@ impl Ties {
             hop: run.hop,
             cells: Instants::of(run),
         };
-        if let Some(cells) = dropped.cells.within(Time::ZERO, horizon) {
+        if let Some(cells) = dropped.cells.within(Time::ZERO, horizon)
+            && self.may_tie(&cells, feed, feeds, horizon)
+        {
             self.find_shared(&cells, feed, self.feeds.clone(), feeds);
-            each_company(&mut self.shared, |company| {
+            self.shared.each_company(|company| {
                 let n = company.cells;
                 extras[dropped.hop as usize].tied_drops += n;
                 // The kernel counts other cells only if they still come together.
@@ -224,8 +423,11 @@ impl Ties {
             let Some(cells) = cells.within(from, horizon) else {
                 continue;
             };
+            if !self.may_tie(&cells, feed, feeds, horizon) {
+                continue;
+            }
             self.find_shared(&cells, feed, active.iter().copied(), feeds);
-            each_company(&mut self.shared, |company| {
+            self.shared.each_company(|company| {
                 let n = company.cells;
                 feeds[feed].tied += n;
                 extras[hop as usize].tied_drops += n;
@@ -247,7 +449,7 @@ impl Ties {
         feeds: &[Feed],
     ) {
         let Ties { ahead, shared, .. } = self;
-        shared.clear();
+        shared.clear(cells.n);
         let (first, last) = (cells.first, cells.last());
         for other in active.filter(|&other| other != feed) {
             for run in feeds[other].runs() {
@@ -256,70 +458,29 @@ impl Ties {
                 }
                 let run = Instants::of(run);
                 if run.last() >= first {
-                    cells.each_shared(&run, |range| shared.push((range, Other::Feed(other))));
+                    cells.each_shared(&run, |range| shared.add(range, Other::Feed(other)));
                 }
             }
         }
         for (index, other) in ahead.iter().enumerate() {
             if other.feed != feed {
-                let note = |range| shared.push((range, Other::Dropped(index)));
-                cells.each_shared(&other.cells, note);
+                cells.each_shared(&other.cells, |range| {
+                    shared.add(range, Other::Dropped(index))
+                });
             }
         }
-    }
-}
-
-/// Calls `each` with what comes together with each cell that does not come alone.
-fn each_company(shared: &mut [(Range<u64>, Other)], mut each: impl FnMut(Company)) {
-    shared.sort_unstable_by_key(|(range, _)| range.start);
-    let mut shared: &[(Range<u64>, Other)] = shared;
-    let mut at = 0;
-    loop {
-        while let [(range, _), later @ ..] = shared
-            && range.end <= at
-        {
-            shared = later;
-        }
-        let left = shared.iter().filter(|(range, _)| range.end > at);
-        let Some(from) = left.map(|(range, _)| range.start.max(at)).next() else {
-            break;
-        };
-        let mut company = Company {
-            cells: u64::MAX,
-            feeds: 0,
-            feed: 0,
-            least: usize::MAX,
-        };
-        let mut to = u64::MAX;
-        for (range, other) in shared.iter().filter(|(range, _)| range.end > from) {
-            if range.start > from {
-                to = to.min(range.start);
-                break;
-            }
-            to = to.min(range.end);
-            match *other {
-                Other::Feed(feed) => {
-                    company.feeds += 1;
-                    company.feed = feed;
-                }
-                Other::Dropped(index) => {
-                    company.least = company.least.min(index);
-                }
-            }
-        }
-        company.cells = to - from;
-        each(company);
-        at = to;
     }
 }
 
 /// Cells that a port takes input by input, for their ties.
 #[derive(Debug, Default)]
 pub struct BulkTies {
-    runs: Vec<BulkRun>,
+    runs: Vec<(Instants, usize)>,
     /// Distance of the cells of runs that have several; none before the first.
     period: Option<Span>,
-    is_mixed: bool,
+    phases: Phases,
+    /// Scratch space: runs by phase.
+    in_phase: Vec<BulkRun>,
     /// Scratch space: every cell, where distances differ.
     cells: Vec<(Time, usize)>,
 }
@@ -338,39 +499,47 @@ impl BulkTies {
     /// Adds the first `n` cells of `run`, which `feed` brings.
     #[inline]
     pub fn add(&mut self, run: &Run, n: u32, feed: usize) {
-        if n > 1 {
-            self.is_mixed |= *self.period.get_or_insert(run.period) != run.period;
-        }
-        self.runs.push(BulkRun {
-            phase: run.time.0,
-            first: run.period.0,
+        let cells = Instants {
             n: n.into(),
-            feed,
-        });
+            ..Instants::of(run)
+        };
+        if n > 1 {
+            self.period.get_or_insert(run.period);
+        }
+        self.runs.push((cells, feed));
     }
 
     /// Counts the ties of all cells added, and forgets these.
     pub fn count(&mut self, feeds: &mut [Feed]) {
-        if self.is_mixed {
+        // Without a distance, cells tie only at equal times.
+        self.phases.begin(self.period.unwrap_or(Span::FOREVER));
+        let mut may_tie = false;
+        for (cells, feed) in &self.runs {
+            may_tie |= self.phases.enter(cells, *feed);
+        }
+        if self.phases.is_mixed {
             self.count_cells(feeds);
-        } else {
+        } else if may_tie {
             self.count_runs(feeds);
         }
         self.runs.clear();
         self.period = None;
-        self.is_mixed = false;
     }
 
     #[inline(never)]
     fn count_runs(&mut self, feeds: &mut [Feed]) {
-        for run in &mut self.runs {
-            run.first = 0;
-            if let Some(period) = self.period {
-                (run.first, run.phase) = (run.phase / period.0, run.phase % period.0);
-            }
-        }
-        self.runs.sort_unstable_by_key(|run| (run.phase, run.first));
-        for runs in self.runs.chunk_by(|a, b| a.phase == b.phase) {
+        let period = self.period.unwrap_or(Span::FOREVER).0;
+        let in_phase = |&(cells, feed): &(Instants, usize)| BulkRun {
+            phase: cells.first.0 % period,
+            first: cells.first.0 / period,
+            n: cells.n,
+            feed,
+        };
+        self.in_phase.clear();
+        self.in_phase.extend(self.runs.iter().map(in_phase));
+        self.in_phase
+            .sort_unstable_by_key(|run| (run.phase, run.first));
+        for runs in self.in_phase.chunk_by(|a, b| a.phase == b.phase) {
             if runs.len() > 1 {
                 count_in_phase(runs, feeds);
             }
@@ -380,9 +549,9 @@ impl BulkTies {
     #[inline(never)]
     fn count_cells(&mut self, feeds: &mut [Feed]) {
         self.cells.clear();
-        for run in &self.runs {
-            let times = (0..run.n).map(|i| Time(run.phase + run.first * i));
-            self.cells.extend(times.map(|time| (time, run.feed)));
+        for (cells, feed) in &self.runs {
+            let times = (0..cells.n).map(|i| (cells.at(i), *feed));
+            self.cells.extend(times);
         }
         self.cells.sort_unstable();
         for cells in self.cells.chunk_by(|a, b| a.0 == b.0) {

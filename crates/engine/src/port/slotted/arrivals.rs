@@ -267,7 +267,7 @@ impl Slotted {
             Verdict::Failed => fabric.fails_at(run.hop, gate.failure()),
             Verdict::PushOut | Verdict::PushOutFrame => {
                 let whole = judged.verdict == Verdict::PushOutFrame;
-                self.push_out(fabric, class, whole, run.time);
+                self.push_out(fabric, feed, class, whole, run.time);
                 if fabric.captures_drops(run.hop) {
                     self.capture_pushed_out(fabric, class, local, run.time, &view);
                 }
@@ -314,10 +314,10 @@ impl Slotted {
         raise(&mut self.max_queue, self.total + self.decided.total);
     }
 
-    /// Pushes out the cell at the front of the queue of `class` at `now`, or with `whole` its
+    /// Pushes out the cell at the front of the queue of `class` at `now`, when `feed` brings one, or with `whole` its
     /// waiting frame.
     /// A frame that loses a cell while it is still arriving becomes damaged.
-    fn push_out(&mut self, fabric: &mut Fabric, class: usize, whole: bool, now: Time) {
+    fn push_out(&mut self, fabric: &mut Fabric, feed: usize, class: usize, whole: bool, now: Time) {
         let queue = &mut self.queues[class];
         self.last_pushed_out.clear();
         match self.scheduler.class_order(class) {
@@ -342,7 +342,7 @@ impl Slotted {
             self.total -= 1;
             self.pushed_out += 1;
             self.queue_time += Waits::Equal(now - cell.arrived).sum(1);
-            fabric.drop_by_port(cell.hop, DropReason::Front, 1, now);
+            fabric.drop_by_port(feed, cell.hop, DropReason::Front, 1, now);
         }
     }
 
