@@ -457,6 +457,21 @@ class PortClassResult(ResultPart):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PortInputResult(ResultPart):
+    """Ties of one input of a port: a link over which cells reach it. Values cover the whole run."""
+
+    #: Name of the link.
+    link: str
+
+    #: Cells of the input that arrived at an instant at which another input brought one.
+    tied_cells: int
+
+    #: Cells of the input that the port dropped at an instant at which several inputs brought one. A cell that is
+    #: pushed out is dropped when the cell arrives that pushes it out.
+    tied_dropped_cells: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortResult(ResultPart):
     """One output port of a switch. Values cover the whole run, except ``efficiency`` and those whose names begin with ``measured``.
 
@@ -467,6 +482,7 @@ class PortResult(ResultPart):
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "dropped_cells": DroppedCells.from_document,
         "classes": each(PortClassResult.from_document),
+        "inputs": each(PortInputResult.from_document),
     }
 
     #: Name of the port, which is the name of its link.
@@ -502,6 +518,14 @@ class PortResult(ResultPart):
 
     #: Cells of high priority that a policer or the drop policy tagged; they continue with CLP = 1.
     tagged_cells: int
+
+    #: Cells that arrived at an instant at which another input of the port brought one. None for a port that cannot
+    #: queue, and in results of earlier versions.
+    tied_cells: int | None = None
+
+    #: Cells that the port dropped at an instant at which several inputs brought one. None for a port that cannot
+    #: queue, and in results of earlier versions.
+    tied_dropped_cells: int | None = None
 
     #: Largest number of waiting cells, over all classes.
     max_queue_cells: int
@@ -541,6 +565,10 @@ class PortResult(ResultPart):
 
     #: Results of every service class that crosses the port, most urgent first.
     classes: tuple[PortClassResult, ...] = field(repr=False)
+
+    #: Ties of every input, in scenario order. Empty for a port that cannot queue, and in results of earlier
+    #: versions.
+    inputs: tuple[PortInputResult, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -697,6 +725,7 @@ __all__ = [
     "EndSystemResult",
     "FlowKind",
     "PortClassResult",
+    "PortInputResult",
     "PortResult",
     "Series",
     "ServiceClass",
