@@ -241,7 +241,8 @@ def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> No
     folder = tmp_path / "deep/results"
     assert {p.name for p in folder.iterdir()} == {
         "provenance.json", "scenario.toml", "runs.sqlite", "results.json", "SHA256SUMS",
-        "runs.csv", "summary.csv", "vcs.csv", "vc_ports.csv", "ports.csv", "port_classes.csv", "port_inputs.csv", "classes.csv", "series.csv",
+        "runs.csv", "summary.csv", "vcs.csv", "vc_ports.csv", "ports.csv", "port_classes.csv", "port_inputs.csv",
+        "classes.csv", "series.csv",
     }  # fmt: skip
     series = list(csv.DictReader((folder / "series.csv").open()))
     assert {line["what"] for line in series} == {"cwnd"}

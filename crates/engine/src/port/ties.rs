@@ -382,6 +382,8 @@ impl Ties {
         if self.feeds.len() == 1 {
             return;
         }
+        // All others have arrived, since a port takes cells in the order of time.
+        self.ahead.retain(|dropped| dropped.cells.last() >= run.time);
         let dropped = DroppedAhead {
             feed,
             hop: run.hop,
