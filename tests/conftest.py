@@ -25,6 +25,7 @@ link = [
   { from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },
 ]
 vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vanilla" } }]
+tie_order = "rotating"
 """
 
 # Under nohup, pytest ignores SIGHUP, and so would every command that a test starts.
