@@ -409,7 +409,7 @@ impl Fabric {
             rest.skip(1);
             let (port, horizon) = self.step;
             let (feeds, extras) = (&mut self.feeds, &mut self.extras);
-            self.ties[port].drop_ahead(feed, &rest, feeds, extras, horizon);
+            self.ties[port].drop_ahead(run.time, feed, &rest, feeds, extras, horizon);
         }
     }
 

@@ -90,9 +90,13 @@ impl Instants {
             return;
         }
         if others.n == 1 {
-            self.place(begin).map(|at| each(at..at + 1));
+            if let Some(at) = self.place(begin) {
+                each(at..at + 1);
+            }
         } else if self.n == 1 {
-            others.place(begin).map(|_| each(0..1));
+            if others.place(begin).is_some() {
+                each(0..1);
+            }
         } else if self.period == others.period {
             let period = self.period.0;
             let apart = self.first.0.abs_diff(others.first.0);
@@ -343,7 +347,7 @@ impl Ties {
     pub fn is_dropped_at(&self, time: Time, feed: usize, horizon: Time) -> bool {
         let is_entered = self.entered_until == horizon;
         !self.ahead.is_empty()
-            && !(is_entered && !self.phases.may_tie(time, feed))
+            && (!is_entered || self.phases.may_tie(time, feed))
             && self.ahead.iter().any(|a| a.cells.place(time).is_some())
     }
 
@@ -368,11 +372,13 @@ impl Ties {
         self.phases.may_tie(cells.first, feed)
     }
 
-    /// Takes note that the cells of `run`, which `feed` brings, are dropped before they arrive. The
-    /// port takes all arrivals before `horizon` now; that far, its kernel would have met them.
+    /// Takes note at `now` that the cells of `run`, which `feed` brings later, are dropped before
+    /// they arrive. The port takes all arrivals before `horizon` in this step; that far, its kernel
+    /// would have met them.
     #[cold]
     pub fn drop_ahead(
         &mut self,
+        now: Time,
         feed: usize,
         run: &Run,
         feeds: &mut [Feed],
@@ -382,8 +388,8 @@ impl Ties {
         if self.feeds.len() == 1 {
             return;
         }
-        // All others have arrived, since a port takes cells in the order of time.
-        self.ahead.retain(|dropped| dropped.cells.last() >= run.time);
+        // The others have arrived, since a port takes cells in the order of time.
+        self.ahead.retain(|dropped| dropped.cells.last() >= now);
         let dropped = DroppedAhead {
             feed,
             hop: run.hop,

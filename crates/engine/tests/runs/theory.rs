@@ -311,7 +311,7 @@ fn ties_of(net: &Scenario, engine: engines::Engine) -> ([[u64; 2]; 2], u64) {
 /// the faster input ties.
 #[test]
 fn inputs_in_phase_tie_and_others_do_not() {
-    let cell = OC3.cell_time();
+    let cell = Format::AAL5.cell_time(OC3);
     // Whole cell times before the end of the run, less one for the way to the switch.
     let cells = Span::from_milliseconds(2).0.div_ceil(cell.0) - 1;
     for (name, engine) in engines::ALL {

@@ -100,7 +100,7 @@ proptest! {
                         continue;
                     };
                     let run = Run { hop: feed as u32, ..run };
-                    ties.drop_ahead(feed, &run, &mut feeds, &mut extras, Time(to));
+                    ties.drop_ahead(Time::ZERO, feed, &run, &mut feeds, &mut extras, Time(to));
                     feeds[feed].skip(run.n);
                     rest[feed].remove(0);
                     met[feed] = times(&rest[feed]);
