@@ -104,9 +104,9 @@ def count_instructions(program: str, *arguments: str) -> int:
 def has_note(case: str, count: int, changelog: str) -> bool:
     """Whether the changelog explains this count of a case.
 
-    >>> is_told("lan-5", 123_000_000, "* Instructions: lan-5 123.4 million, because of more checks")
+    >>> has_note("lan-5", 123_000_000, "* Instructions: lan-5 123.4 million, because of more checks")
     True
-    >>> is_told("lan-5", 130_000_000, "* Instructions: lan-5 123.4 million, because of more checks")
+    >>> has_note("lan-5", 130_000_000, "* Instructions: lan-5 123.4 million, because of more checks")
     False
     """
     notes = re.findall(rf"^\* Instructions: {re.escape(case)} ([\d.]+) million, because \S", changelog, re.M)
