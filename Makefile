@@ -12,7 +12,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml $(wildcard scripts/backend/*.py)
 
-.PHONY: help study test test-build fuzz fuzz-reader kills programs fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs site pins build explorer tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills programs formats fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs site pins build explorer tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -53,6 +53,10 @@ kills: build ## kill an experiment 1000 times at random moments, also two on one
 programs: tools ## drop policies stated as programs against the built-in ones, and random programs against the reference engine (an hour)
 	CELLYARD_CASES=20000 cargo test --package cellyard-engine --test runs -- oracle_programs::the_examples
 	CELLYARD_CASES=50000 cargo test --package cellyard-engine --test runs -- oracle_programs::engine_and_twin
+
+# `make test` does some hundred.
+formats: tools ## 20 000 random networks in random formats, engine against twin (an hour)
+	CELLYARD_CASES=20000 cargo test --package cellyard-engine --test runs -- oracle_formats::engine_and_twin
 
 fmt: .venv/installed ## format Rust and Python
 	cargo fmt --all

@@ -128,6 +128,9 @@ def python_type(kind: dict[str, Any]) -> str:
             return f"Literal[{', '.join(json.dumps(c['name']) for c in kind['choices'])}]"
         case "component":
             return camel(kind["family"])
+        case "named":
+            names = ", ".join(json.dumps(c["name"]) for c in kind["choices"])
+            return f"Literal[{names}] | {camel(kind['family'])}"
         case "list":
             return f"Sequence[{python_type(kind['items'])}]"
     return TYPES[kind["type"]]
@@ -153,9 +156,9 @@ def meaning(parameter: dict[str, Any]) -> str:
     """Describe a field: its meaning, allowed values and default."""
     kind, default = parameter["kind"], parameter["default"]
     notes = [stop(parameter["help"])]
-    if kind["type"] not in ("component", "choice", "bool", "text"):
+    if kind["type"] not in ("component", "choice", "named", "bool", "text"):
         notes.append(f"Allowed: {parameter['allowed']}.")
-    if kind["type"] == "choice":
+    if kind["type"] in ("choice", "named"):
         notes += [f"``{c['name']}``: {stop(c['help'])}" for c in kind["choices"]]
     if parameter["required"]:
         notes.append("Required.")
@@ -411,6 +414,8 @@ def values(kind: dict[str, Any], allowed: str) -> str:
     match kind["type"]:
         case "component":
             return f"[{kind['family']}](#{kind['family']})"
+        case "named":
+            return f"{', '.join(c['name'] for c in kind['choices'])}, or [{kind['family']}](#{kind['family']})"
         case "list":
             return f"list of {values(kind['items'], kind['items_allowed'])}"
     return allowed

@@ -119,6 +119,23 @@ def it_is_a_row_of_the_first_study_where_epd_refuses_whole_frames() -> None:
     assert port.utilisation == pytest.approx(result.totals.efficiency, rel=0.02) and port.utilisation < 0.5
 
 
+@shows("cells-256")
+def goodput_is_the_line_less_headers_and_padding() -> None:
+    result = run("cells-256")
+    # A segment has 1460 bytes of data, 40 of headers and 4 of the frame, in 7 cells that carry 240
+    # bytes each.
+    cells = math.ceil((1460 + 40 + 4) / 240)
+    assert cells == 7
+    assert result.totals.goodput_mbps == pytest.approx(10_000 * 1460 / (cells * 256), rel=1e-4)
+    assert sum(vc.throughput_mbps for vc in result.vcs.values()) == pytest.approx(10_000, rel=1e-4)
+    assert result.totals.efficiency == pytest.approx(1, abs=1e-4)
+    assert result.totals.fairness == pytest.approx(1, abs=1e-3)
+    assert result.totals.cell_loss_ratio == result.totals.retransmitted_segments == 0
+    # Larger `carries` saves the seventh cell.
+    fuller = run("cells-256", format__carries="256 bytes", measure__max_goodput="fair shares")
+    assert fuller.totals.goodput_mbps == pytest.approx(10_000 * 1460 / (6 * 256), rel=1e-4)
+
+
 @shows("wan-15")
 def selective_drop_keeps_them_fair() -> None:
     result = run("wan-15")

@@ -17,7 +17,9 @@ from conftest import LAN
 #: make one of the column.
 FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
     "s": ("link.0.delay", lambda data: data["links"][0]["delay"] / aal5().ticks_per_second),
+    "ticks": ("link.0.delay", lambda data: data["links"][0]["delay"]),
     "mbps": ("link.0.rate", lambda data: data["links"][0]["rate"] / 1e6),
+    "cells_per_s": ("link.0.rate", lambda data: data["links"][0]["rate"] / aal5().cell_bits),
     "cells": ("switch.west.ubr.buffer", lambda data: data["switches"][0]["queues"][0]["buffer"]),
     "bytes": ("vc.traffic.rwnd", lambda data: data["vcs"][0]["traffic"]["rwnd"]),
 }

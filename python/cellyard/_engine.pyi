@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Batch",
-    "aal5",
     "build",
     "describe",
+    "format_constants",
     "heading",
     "json_schema",
     "near",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 def version() -> str: ...
-def aal5() -> dict[str, int]: ...
+def format_constants(format_json: str | None = None) -> dict[str, int]: ...
 def build() -> str: ...
 def prepare_arrays() -> None: ...
 def read_toml(text: str, file: str, overrides: Sequence[tuple[str, str]]) -> str: ...

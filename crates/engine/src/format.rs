@@ -5,14 +5,24 @@
 //! [`Format::AAL5`].
 
 use crate::units::{BitRate, Span, Time};
+use serde::{Deserialize, Serialize};
 
 /// Bytes of the headers of a TCP segment without options: IP 20, TCP 20.
 const SEGMENT_HEADER_BYTES: u64 = 40;
 /// Bytes of the headers of a UDP datagram: IP 20, UDP 8.
 const DATAGRAM_HEADER_BYTES: u64 = 28;
 
+/// Fewest bytes of a frame that a cell carries. A frame then has at most 2 080 cells, so that the
+/// numbers of its cells fit the 12 bits that random draws leave for them (model section 8).
+pub(crate) const LEAST_CARRIED: u64 = 32;
+/// Most bytes of a cell: a jumbo frame, the longest unit that switches forward as a whole.
+pub(crate) const LONGEST_CELL: u64 = 9_216;
+/// Most bytes that a frame may have besides its IP packet.
+pub(crate) const MOST_OVERHEAD: u64 = 1_024;
+
 /// What the cells and frames of a scenario look like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
 pub struct Format {
     /// Bits of a cell on the line.
     pub cell_bits: u64,
@@ -22,6 +32,62 @@ pub struct Format {
     pub frame_overhead_bytes: u64,
     /// Clock that counts the time of runs.
     pub clock: Clock,
+}
+
+/// Name of [`Format::AAL5`] in scenarios.
+const AAL5: &str = "aal5";
+
+/// Serialised form of [`Format`]: a name, or cells of one size in bytes.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Name(String),
+    Cells(Cells),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cells {
+    cell: u64,
+    carries: u64,
+    frame_overhead: u64,
+}
+
+impl From<Format> for Written {
+    fn from(format: Format) -> Written {
+        if format.is_aal5() {
+            return Written::Name(AAL5.into());
+        }
+        Written::Cells(Cells {
+            cell: format.cell_bits / 8,
+            carries: format.cell_payload_bytes,
+            frame_overhead: format.frame_overhead_bytes,
+        })
+    }
+}
+
+impl TryFrom<Written> for Format {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Format, String> {
+        match written {
+            Written::Name(name) if name == AAL5 => Ok(Format::AAL5),
+            Written::Name(name) => Err(format!("`{name}` is not a format")),
+            Written::Cells(Cells {
+                cell,
+                carries,
+                frame_overhead,
+            }) => {
+                let possible = (LEAST_CARRIED..=cell).contains(&carries)
+                    && cell <= LONGEST_CELL
+                    && frame_overhead <= MOST_OVERHEAD;
+                let format = Format::cells(cell, carries, frame_overhead);
+                possible
+                    .then_some(format)
+                    .ok_or_else(|| "impossible cells".into())
+            }
+        }
+    }
 }
 
 impl Default for Format {
@@ -40,6 +106,29 @@ impl Format {
         clock: Clock::AAL5,
     };
 
+    /// Cells of `cell` bytes that carry `carries` bytes of frames. A frame has `frame_overhead`
+    /// bytes besides its IP packet.
+    pub const fn cells(cell: u64, carries: u64, frame_overhead: u64) -> Format {
+        Format {
+            cell_bits: 8 * cell,
+            cell_payload_bytes: carries,
+            frame_overhead_bytes: frame_overhead,
+            clock: Clock::FINE,
+        }
+    }
+
+    /// Whether this is [`Format::AAL5`], for which mechanisms such as ABR are defined.
+    pub fn is_aal5(&self) -> bool {
+        *self == Format::AAL5
+    }
+
+    /// Lowest rate of a link or source. A cell then takes no more ticks than an ATM cell at 1
+    /// bit/s, for which products of times fit their integers.
+    pub const fn least_rate(self) -> BitRate {
+        let longest = Format::AAL5.cell_ticks_at_one_bps();
+        BitRate(self.cell_ticks_at_one_bps().div_ceil(longest) as u64)
+    }
+
     /// Time of one cell at `rate`, rounded up to whole ticks so that no link exceeds its rate.
     pub const fn cell_time(self, rate: BitRate) -> Span {
         Span(self.cell_ticks_at_one_bps().div_ceil(rate.0 as u128) as u64)
@@ -48,6 +137,14 @@ impl Format {
     /// Time of one cell at 1 bit/s, ticks.
     pub const fn cell_ticks_at_one_bps(self) -> u128 {
         self.cell_bits as u128 * self.clock.ticks_per_second as u128
+    }
+
+    /// Relative error of the cell time at `rate`: how much too long it is, since it is a whole
+    /// number of ticks.
+    pub fn rounding(self, rate: BitRate) -> f64 {
+        let exact = self.cell_ticks_at_one_bps();
+        let ticks = u128::from(self.cell_time(rate).0) * u128::from(rate.0);
+        (ticks - exact) as f64 / exact as f64
     }
 
     /// Number of cells that `bits` bits are, or cells per second that `bits` bits per second are.
@@ -75,10 +172,16 @@ impl Format {
         self.frame_cells(data_bytes + DATAGRAM_HEADER_BYTES)
     }
 
-    /// Cells of an ACK. In AAL5, an ACK with up to four SACK blocks (36 bytes of options) takes no
-    /// more cells than one without.
+    /// Cells of an ACK. Options add no cells, since the reader refuses those that would
+    /// ([`Format::takes_options`]).
     pub fn ack_cells(self) -> u32 {
         self.segment_cells(0)
+    }
+
+    /// Whether an ACK with options of `bytes` takes no more cells than one without. In AAL5, up to
+    /// four SACK blocks (36 bytes) do not.
+    pub fn takes_options(self, bytes: u64) -> bool {
+        self.segment_cells(bytes) == self.ack_cells()
     }
 }
 
@@ -95,6 +198,12 @@ impl Clock {
     /// rates. Every whole nanosecond is an integer too.
     pub const AAL5: Clock = Clock {
         ticks_per_second: 25_272_000_000_000,
+    };
+
+    /// 2^12 3^5 5^11 13 ticks per second, for all other formats. Times of cells of whole bytes are
+    /// integers at 1, 10, 25, 40, 50, 100, 200, 400 and 800 Gb/s.
+    pub const FINE: Clock = Clock {
+        ticks_per_second: 25 * Clock::AAL5.ticks_per_second,
     };
 
     /// Ticks in one nanosecond.
@@ -128,6 +237,11 @@ impl Clock {
         Time::LATEST.0 / self.ticks_per_second
     }
 
+    /// [`Span::LONGEST`] in nanoseconds.
+    pub const fn longest_nanoseconds(self) -> u64 {
+        Span::LONGEST.0 / self.ticks_per_nanosecond()
+    }
+
     /// Seconds in a number of ticks.
     pub fn seconds(self, ticks: f64) -> f64 {
         ticks / self.ticks_per_second as f64
@@ -136,7 +250,8 @@ impl Clock {
 
 impl Time {
     /// Latest time at which waiting cells must have gone. It is the same tick of every clock,
-    /// 350 000 s in AAL5, since signed 64-bit ticks reach 364 900 s there.
+    /// 350 000 s in AAL5 and 14 000 s in other formats, since signed 64-bit ticks reach 364 900 s
+    /// and 14 598 s.
     pub const LATEST: Time = Time(350_000 * Clock::AAL5.ticks_per_second);
 
     /// Seconds since the start of the run, as `clock` counts them.
@@ -146,8 +261,8 @@ impl Time {
 }
 
 impl Span {
-    /// Longest length that a scenario can state. It has the same ticks in every clock, 100 000 s in
-    /// AAL5.
+    /// Longest length that a scenario can state. It has the same ticks in every clock: 100 000 s in
+    /// AAL5 and 4 000 s in other formats.
     pub const LONGEST: Span = Span(100_000 * Clock::AAL5.ticks_per_second);
 
     /// Length in seconds, as `clock` counts them.
@@ -231,5 +346,51 @@ mod tests {
         for ns in [limit, limit + 1, u64::MAX] {
             assert_eq!(clock.nanoseconds_or_longest(ns), Span::LONGEST);
         }
+    }
+
+    #[test]
+    fn times_of_whole_bytes_are_exact_at_the_rates_of_ethernet() {
+        for gigabits in [1, 10, 25, 40, 50, 100, 200, 400, 800] {
+            let rate = BitRate(gigabits * 1_000_000_000);
+            for bytes in [1, 53, 64, 84, 256, 1_538, LONGEST_CELL] {
+                let format = Format::cells(bytes, bytes, 0);
+                assert_eq!(
+                    format.rounding(rate),
+                    0.0,
+                    "{bytes} bytes at {gigabits} Gb/s"
+                );
+            }
+        }
+        let third = Format::cells(256, 240, 4).rounding(BitRate(7_000_000_001));
+        assert!(0.0 < third && third < 1e-8, "{third}");
+    }
+
+    #[test]
+    fn the_fine_clock_ends_earlier() {
+        assert_eq!(Clock::FINE.latest_seconds(), 14_000);
+        assert_eq!(Clock::FINE.longest_nanoseconds(), 4_000_000_000_000);
+        assert_eq!(Clock::AAL5.longest_nanoseconds(), 100_000_000_000_000);
+    }
+
+    #[test]
+    fn the_lowest_rate_gives_the_longest_cell_time() {
+        assert_eq!(Format::AAL5.least_rate(), BitRate(1));
+        let longest = Format::AAL5.cell_time(BitRate(1));
+        for bytes in [53, 256, LONGEST_CELL] {
+            let format = Format::cells(bytes, bytes, 0);
+            assert!(format.cell_time(format.least_rate()) <= longest);
+        }
+    }
+
+    #[test]
+    fn frames_of_cells_of_any_size() {
+        let format = Format::cells(256, 240, 4);
+        assert_eq!(
+            [196, 197, 1_460].map(|mss| format.segment_cells(mss)),
+            [1, 2, 7]
+        );
+        assert!(format.takes_options(36) && !Format::cells(64, 64, 0).takes_options(36));
+        let fewest = Format::cells(LEAST_CARRIED, LEAST_CARRIED, MOST_OVERHEAD);
+        assert!(fewest.frame_cells(65_535) < 1 << 12);
     }
 }

@@ -370,7 +370,7 @@ pub struct AbrTally {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VcTally {
     /// New bytes delivered in order to the application within the measuring time. Sources of single
-    /// cells: 48 per cell.
+    /// cells: what each of them carries.
     pub measured_bytes: u64,
     /// New bytes delivered in order to the application, from start to end of the run.
     pub delivered_bytes: u64,

@@ -248,16 +248,24 @@ fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>>
     })
 }
 
-/// Returns the constants of AAL5's cells and frames, by the names of the Python class `Format`.
+/// Returns the constants of a format's cells and frames, by the names of the Python class `Format`.
+///
+/// `format_json` is the field `format` of a canonical scenario, or `None` where that leaves it out.
 #[pyfunction]
-fn aal5() -> BTreeMap<&'static str, u64> {
-    let format = Format::AAL5;
-    BTreeMap::from([
+#[pyo3(signature = (format_json=None))]
+fn format_constants(format_json: Option<&str>) -> PyResult<BTreeMap<&'static str, u64>> {
+    let format: Format = match format_json {
+        Some(json) => {
+            serde_json::from_str(json).map_err(|e| PyValueError::new_err(e.to_string()))?
+        }
+        None => Format::AAL5,
+    };
+    Ok(BTreeMap::from([
         ("cell_bits", format.cell_bits),
         ("cell_payload_bytes", format.cell_payload_bytes),
         ("segment_overhead_bytes", format.segment_overhead_bytes()),
         ("ticks_per_second", format.clock.ticks_per_second),
-    ])
+    ]))
 }
 
 /// Returns all components with their parameters, as JSON.
@@ -290,7 +298,7 @@ fn near(word: &str, known: Vec<String>) -> Vec<String> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
-    module.add_function(wrap_pyfunction!(aal5, module)?)?;
+    module.add_function(wrap_pyfunction!(format_constants, module)?)?;
     module.add_function(wrap_pyfunction!(prepare_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(read_json, module)?)?;

@@ -21,6 +21,26 @@ from cellyard.components.traffic import Traffic
 
 
 @dataclass(frozen=True, kw_only=True)
+class Format(Component):
+    """Cells of one size. The last cell of a frame is padded.
+
+    Formula: a frame with an IP packet of p bytes has ceil((p + frame_overhead) / carries) cells
+
+    Fields:
+        cell: Bytes of a cell on the line. Allowed: "32 bytes" to "9216 bytes"; units: bytes, byte, kB, MB, GB, KiB,
+            MiB, GiB. Required.
+        carries: Bytes of a frame that a cell carries, at most `cell`. Allowed: "32 bytes" to "9216 bytes"; units:
+            bytes, byte, kB, MB, GB, KiB, MiB, GiB. Required.
+        frame_overhead: Bytes that a frame has besides its IP packet. Allowed: "0 bytes" to "1024 bytes"; units:
+            bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``0 bytes``.
+    """
+
+    cell: str
+    carries: str
+    frame_overhead: str = "0 bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measure(Component):
     """The measured period, and the goodput that efficiency is relative to.
 
@@ -111,8 +131,8 @@ class Switch(Component):
 class Link(Component):
     """A link, by default duplex. Losses, scheduler and class queues apply only from `from` to `to`.
 
-    Formula: the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = 424 bits / rate rounded up to
-    0.04 ps, and arrives `delay` later
+    Formula: the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = bits of a cell / rate rounded
+    up to whole ticks (0.04 ps in aal5), and arrives `delay` later
 
     Fields:
         name: Unique among links; links between groups are numbered. The link back adds `-back`, or is to->from.
@@ -120,7 +140,7 @@ class Link(Component):
         from_: Node that the link leaves. A group makes one link per member, pairwise if both ends are groups.
             Allowed: the name of a host or switch. Required.
         to: Node that the link reaches. Allowed: the name of a host or switch. Required.
-        rate: Rate of the line, counting all 53 bytes of each cell. A line of 155.52 Mbps with SDH framing carries
+        rate: Rate of the line, counting all bytes of each cell. A line of 155.52 Mbps with SDH framing carries
             149.76 Mbps of cells. Allowed: "1 kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
             Required.
         delay: Propagation delay. Allowed: "0 s" to "1000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
@@ -211,6 +231,8 @@ class Contract(Component):
 
     Source: ATM Forum, Traffic Management 4.0 and 4.1, section 4.4; ITU-T I.371.
 
+    Limits: Only in the format aal5.
+
     Fields:
         pcr: PCR, peak cell rate. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
             Default: none: any rate conforms.
@@ -243,6 +265,8 @@ class Abr(Component):
     to ER and to [MCR, PCR]; first ACR = min(ICR, TBE / FRTT), at least MCR
 
     Source: ATM Forum, Traffic Management 4.0, section 5.10.
+
+    Limits: Only in the format aal5.
 
     Fields:
         pcr: PCR, peak cell rate; at most the rate of the link of the end system. Allowed: "1 bps" to "1 Tbps";
@@ -326,8 +350,10 @@ class ScenarioFields(TypedDict, total=False):
 
     #: Name shown in reports. Default: scenario.
     name: str
-    #: Simulated time; events at its end or later do not count.
+    #: Simulated time; events at its end or later do not count. At most 4000 s in formats other than aal5.
     duration: Required[str]
+    #: What cells and frames look like. Default: aal5.
+    format: Literal["aal5"] | Format
     #: Seed of every random stream. Default: 1.
     seed: int
     #: Order of cells that reach a port at the same instant from several inputs. Default: rotating.
@@ -361,6 +387,7 @@ class ScenarioFields(TypedDict, total=False):
 SCENARIO_KEYS: Mapping[str, str] = {
     "name": "name",
     "duration": "duration",
+    "format": "format",
     "seed": "seed",
     "tie_order": "tie_order",
     "tie_offset": "tie_offset",

@@ -29,8 +29,8 @@ class Tcp(Component):
             reno``: Reno whose recovery lasts until all data sent before it are acknowledged: one hole per round
             trip. ``sack``: Selective acknowledgements: holes are retransmitted while the pipe has room. Default:
             ``reno``.
-        mss: Maximum segment size, in bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: "1
-            byte" to "65487 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``512 bytes``.
+        mss: Maximum segment size, in bytes of data. Allowed: "1 byte" to "65487 bytes"; units: bytes, byte, kB, MB,
+            GB, KiB, MiB, GiB. Default: ``512 bytes``.
         rwnd: Receiver window; at least one segment. More than 65535 bytes implies window scaling (RFC 1323).
             Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``65535
             bytes``.
@@ -122,7 +122,7 @@ class Tcp(Component):
 class Cbr(Component):
     """Single cells at equal intervals.
 
-    Formula: cell k is handed to the NIC at start + k c, c = 424 bits / rate
+    Formula: cell k is handed to the NIC at start + k c, c = bits of a cell / rate
 
     Source: ATM Forum, Traffic Management 4.0, section 2 (CBR).
 
@@ -140,7 +140,7 @@ class Cbr(Component):
 class Poisson(Component):
     """Single cells that arrive as a Poisson process.
 
-    Formula: the gaps are exponential with mean 424 bits / rate
+    Formula: the gaps are exponential with mean bits of a cell / rate
 
     Source: M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6.
 
@@ -158,7 +158,8 @@ class Poisson(Component):
 class Vbr(Component):
     """Alternates bursts of single cells at equal intervals (on) with pauses (off).
 
-    Formula: burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, while k c < on
+    Formula: burst b begins at start + b (on + off); its cell k comes k c later, c = bits of a cell / rate, while k
+    c < on
 
     Source: `guaranteed-rate`, section 3 and figure 2.
 
@@ -184,8 +185,8 @@ class Vbr(Component):
 class Udp(Component):
     """UDP datagrams of equal size at equal intervals, whether or not any are lost: greedy by default, at a set rate, or in bursts.
 
-    Formula: frames of n cells; frame k of a burst is handed to the NIC k n c after the burst begins, c = 424 bits /
-    rate, while k n c < on
+    Formula: frames of n cells; frame k of a burst is handed to the NIC k n c after the burst begins, c = bits of a
+    cell / rate, while k n c < on
 
     Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
 

@@ -28,10 +28,16 @@ export function vcsAt(scenario, port) {
   return scenario.vcs.filter((vc) => link && crosses(vc, link));
 }
 
-/** Cells at stations beyond which not every change is recorded, how often it is looked at then, and ticks in a second. */
+/** Cells at stations beyond which not every change is recorded, and how often it is looked at then. */
 const MOST_CELLS = 1_500_000;
 const SAMPLES = 4000;
-const TICKS = 25_272_000_000_000;
+
+const AAL5 = { ticks: 25_272_000_000_000, cellBits: 424 };
+
+/** Ticks in a second of a scenario, and bits of a cell. A scenario without `format` has AAL5. */
+export function formatOf({ format }) {
+  return format ? { ticks: 25 * AAL5.ticks, cellBits: 8 * format.cell } : AAL5;
+}
 
 /** Seconds of an interval, of a run that is too long for every change to be recorded; else null. */
 export function coarseness({ expected, duration_s }) {
@@ -45,7 +51,7 @@ export function coarseness({ expected, duration_s }) {
  */
 export function probesOf(scenario, port, chosen, every, how = 'interval') {
   const here = vcsAt(scenario, port);
-  const interval = every === null ? null : Math.ceil(every * TICKS);
+  const interval = every === null ? null : Math.ceil(every * formatOf(scenario).ticks);
   const recorded = interval === null ? {} : { [how]: interval };
   const probes = [{ what: 'queue', of: port, ...recorded }];
   for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, ...recorded });
@@ -62,9 +68,10 @@ export function probesOf(scenario, port, chosen, every, how = 'interval') {
   return probes;
 }
 
-/** The capture of the cells that a port sends and drops in [from, to), in seconds. */
+/** The capture of the cells that a port sends and drops in [from, to), in seconds, in a scenario with AAL5. */
 export function captureOf(port, from, to) {
-  return { what: 'capture', of: port, layer: 'cells', from: Math.floor(from * TICKS), to: Math.ceil(to * TICKS) };
+  const { ticks } = AAL5;
+  return { what: 'capture', of: port, layer: 'cells', from: Math.floor(from * ticks), to: Math.ceil(to * ticks) };
 }
 
 /** Buffer and thresholds of the queues at a port: names and cells. */

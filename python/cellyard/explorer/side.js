@@ -4,11 +4,10 @@ import { element, fill, save } from './dom.js';
 import { numberAt, position, quantity, written } from './knobs.js';
 import { byDrop, byVc } from './numbers.js';
 import { CanvasPainter, SvgPainter } from './painter.js';
-import { levelsOf, vcsAt } from './scenario.js';
+import { formatOf, levelsOf, vcsAt } from './scenario.js';
 import { overrides } from './state.js';
 
 const INK = '#1d232b';
-const CELL_BITS = 424;
 /** In a view of at most so many cell times, cells are drawn one by one. */
 const FEW_CELLS = 300;
 /** A request that takes longer than this many milliseconds is given up for a newer one. */
@@ -249,7 +248,8 @@ export class Side {
   get isClose() {
     const { from, to } = this.picture.view;
     const link = this.read.scenario.links.find((one) => one.name === this.read.port);
-    return !this.read.every && to - from < (FEW_CELLS * CELL_BITS) / link.rate;
+    const { cellBits } = formatOf(this.read.scenario);
+    return !this.read.every && to - from < (FEW_CELLS * cellBits) / link.rate;
   }
 
   draw() {
@@ -505,6 +505,10 @@ export class Side {
   /** Saves the cells of the watched port in the window shown, which a worker of its own runs again. */
   saveCapture() {
     if (!this.read) return;
+    if (this.read.scenario.format) {
+      this.problem.textContent = 'Captures are defined for the format aal5 only.';
+      return;
+    }
     const { base, set } = this.variant;
     const { from, to } = this.picture.view;
     const request = { toml: this.app.text(base), overrides: overrides(set) };

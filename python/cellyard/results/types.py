@@ -265,11 +265,12 @@ class VcResult(ResultPart):
     carries: Carries
 
     #: Goodput: new bytes delivered in order, divided by the whole measuring time, however long the source sends. If
-    #: the VC carries cells, each counts 48 bytes.
+    #: the VC carries cells, each counts the bytes that it carries: 48 in AAL5.
     goodput_mbps: float
 
-    #: Throughput on the line: 53 bytes for each cell of the complete data frames that brought new data, in order or
-    #: not, divided by the measuring time. If the VC carries cells, every cell that arrived counts.
+    #: Throughput on the line: all bytes (53 in AAL5) of each cell of the complete data frames that brought new
+    #: data, in order or not, divided by the measuring time. If the VC carries cells, every cell that arrived
+    #: counts.
     throughput_mbps: float
 
     #: New bytes delivered in order, counted as for ``goodput_mbps`` but over the whole run.

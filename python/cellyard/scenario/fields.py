@@ -5,8 +5,10 @@ from __future__ import annotations
 #: A line or more for each, as ``help(cellyard.Scenario)`` shows them.
 TEXT = """\
         name: Name shown in reports. Default: ``scenario``.
-        duration: Simulated time; events at its end or later do not count. Allowed: "1 ns" to "100000 s"; units: s,
-            ms, us, ns, ticks. Required.
+        duration: Simulated time; events at its end or later do not count. At most 4000 s in formats other than
+            aal5. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        format: What cells and frames look like. ``aal5``: ATM cells of 53 bytes, 48 of them payload, and AAL5
+            frames. Default: ``aal5``.
         seed: Seed of every random stream. Allowed: an integer from 0 to 9223372036854775807. Default: ``1``.
         tie_order: Order of cells that reach a port at the same instant from several inputs. ``fixed``: Inputs go in
             scenario order. ``rotating``: The first place rotates among the n inputs, one step per cell time.

@@ -18,7 +18,13 @@ def size(facts: Mapping[str, Any]) -> str:
         f"{facts['duration_s']:g} s simulated, at most {cell_count(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
         f"about {rough_time(seconds(facts))} per run, at most about {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
-    return "\n".join([summary, *_attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
+    attainable = _attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])
+    return "\n".join([summary, *attainable, *map(_rounded, facts.get("rounded_rates", ()))])
+
+
+def _rounded(rate: Mapping[str, Any]) -> str:
+    """How much longer a cell takes at a rate, since its time is a whole number of ticks."""
+    return f"at {mbps(rate['rate_bps'])}, a cell takes {rate['error']:.1e} of its time too long: times are whole ticks"
 
 
 def _attainable(fair: int | None, max_goodput: int | None) -> list[str]:

@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from cellyard.system.format import aal5
+from cellyard.system.format import Format
 
-#: Units of a scenario file with their column unit and factor.
+#: Units of a scenario file with their column unit and factor. Ticks and cells per second have columns of their own,
+#: because only the format of the scenario says how long or large they are.
 _UNITS: Mapping[str, tuple[str, Decimal]] = {
     "s": ("s", Decimal(1)),
     "ms": ("s", Decimal("1e-3")),
     "us": ("s", Decimal("1e-6")),
     "ns": ("s", Decimal("1e-9")),
-    "ticks": ("s", 1 / Decimal(aal5().ticks_per_second)),
+    "ticks": ("ticks", Decimal(1)),
     "bps": ("mbps", Decimal("1e-6")),
     "kbps": ("mbps", Decimal("1e-3")),
     "Mbps": ("mbps", Decimal(1)),
     "Gbps": ("mbps", Decimal(1000)),
     "Tbps": ("mbps", Decimal(1_000_000)),
-    "cells/s": ("mbps", aal5().cell_bits * Decimal("1e-6")),
+    "cells/s": ("cells_per_s", Decimal(1)),
     "cells": ("cells", Decimal(1)),
     "cell": ("cells", Decimal(1)),
     "bytes": ("bytes", Decimal(1)),
@@ -73,8 +74,15 @@ def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
     return name, {text: quantity[1] if quantity else float("inf") for text, quantity in found.items()}
 
 
-def quantity(text: str) -> tuple[str | None, float | int] | None:
-    """Unit of the column and number in it; ``None`` unless the text is a quantity."""
+def quantity(text: str, format_: Format | None = None) -> tuple[str | None, float | int] | None:
+    """Unit of the column and number in it; ``None`` unless the text is a quantity.
+
+    With the format of its scenario, ticks are seconds, and cells per second are Mb/s.
+
+    >>> from cellyard.system.format import aal5
+    >>> quantity("1000 cells/s"), quantity("1000 cells/s", aal5())
+    (('cells_per_s', 1000), ('mbps', 0.424))
+    """
     match = _QUANTITY.match(text)
     if not match:
         return None
@@ -82,5 +90,9 @@ def quantity(text: str) -> tuple[str | None, float | int] | None:
     if name and name not in _UNITS:
         return None
     unit, scale = _UNITS[name] if name else (None, Decimal(1))
+    if format_ and unit == "ticks":
+        unit, scale = "s", 1 / Decimal(format_.ticks_per_second)
+    if format_ and unit == "cells_per_s":
+        unit, scale = "mbps", format_.cell_bits * Decimal("1e-6")
     value = Decimal(match[2]) * scale
     return unit, int(value) if value == value.to_integral_value() else float(value)

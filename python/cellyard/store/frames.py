@@ -26,6 +26,7 @@ from cellyard.store.contents import (
 )
 from cellyard.store.reader import Reader
 from cellyard.system.errors import UsageError, unknown
+from cellyard.system.format import of_scenario
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,9 +130,10 @@ def _parameters(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, 
     for run in texts.values():
         check_run(store, run)
     scenarios = Scenarios({key: scenario_toml(store, key) for key in texts})
+    formats = {key: of_scenario(json.loads(canonical_scenario(store, key))) for key in texts}
     for path in scenarios.varying():
         for key, value in scenarios.values(path, "path").items():
-            found = quantity(value) if value is not None else None
+            found = quantity(value, formats[key]) if value is not None else None
             unit, number = found or (None, None)
             yield {
                 "scenario": key.hex(),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,4 +45,12 @@ def aal5() -> Format:
     """ATM cells of 53 bytes with AAL5 frames."""
     from cellyard import _engine
 
-    return Format(**_engine.aal5())
+    return Format(**_engine.format_constants())
+
+
+def of_scenario(canonical: Mapping[str, Any]) -> Format:
+    """The format of a scenario as ``Scenario.to_dict`` returns it, which leaves out ``aal5``."""
+    from cellyard import _engine
+
+    written = canonical.get("format")
+    return aal5() if written is None else Format(**_engine.format_constants(json.dumps(written)))

@@ -10,9 +10,10 @@ use crate::options::RunError;
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
-use crate::units::Ratio;
+use crate::units::{BitRate, Ratio};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::mem::{Discriminant, discriminant};
 
 /// Limit on the intentionally lost frames that are listed.
@@ -41,6 +42,9 @@ pub struct Outline<'s> {
     pub fair_goodput_bps: Option<u64>,
     /// The largest possible goodput of [`fair_goodput::max_goodput`], bits per second.
     pub max_goodput_bps: Option<u64>,
+    /// Rates at which the time of a cell is rounded, the lowest first. Left out in AAL5.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rounded_rates: Vec<RoundedRate>,
     /// Paths of VCs, in the order of the first VC of each.
     pub ways: Vec<PathGroup<'s>>,
     /// Programs of queues where cells can wait.
@@ -49,6 +53,15 @@ pub struct Outline<'s> {
     pub schedulers: Vec<SchedulerFacts<'s>>,
     /// Warnings, as in [`super::Description`].
     pub notes: Vec<String>,
+}
+
+/// A rate at which the time of a cell is not a whole number of ticks.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RoundedRate {
+    /// The rate.
+    pub rate_bps: u64,
+    /// How much too long the time of a cell is, relative to the exact time.
+    pub error: f64,
 }
 
 /// VCs of one class and kind of traffic through the same switches, over links with equal settings.
@@ -129,11 +142,28 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         memory_bytes: described.memory_bytes,
         fair_goodput_bps: described.fair_goodput_bps,
         max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
+        rounded_rates: rounded_rates(scenario),
         ways: path_groups(scenario, topology, &queueing),
         programs: programs(&described.ports, scenario.format.clock),
         schedulers: schedulers(&described.ports, scenario.format.clock),
         notes: described.notes,
     })
+}
+
+/// The rounded rates of links and sources.
+fn rounded_rates(scenario: &Scenario) -> Vec<RoundedRate> {
+    let format = scenario.format;
+    if format.is_aal5() {
+        return Vec::new();
+    }
+    let links = scenario.links.iter().map(|link| link.rate);
+    let sources = scenario.vcs.iter().filter_map(|vc| vc.traffic.peak_rate());
+    let rates: BTreeSet<BitRate> = links.chain(sources).collect();
+    let rounded = rates.into_iter().map(|rate| RoundedRate {
+        rate_bps: rate.0,
+        error: format.rounding(rate),
+    });
+    rounded.filter(|rounded| rounded.error > 0.0).collect()
 }
 
 /// What the VCs of one path share: switches, class and kind of traffic; and for each link, rate,

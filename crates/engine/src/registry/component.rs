@@ -24,6 +24,8 @@ pub struct Component {
     pub parameters: &'static [Parameter],
     /// Parameters that a scenario names itself, if it may: their kind, and one line on them.
     pub own: Option<Own>,
+    /// Whether it is defined only for the format `aal5`.
+    pub aal5_only: bool,
     /// Parameters of what it stands in, and their defaults there: see [`Default::Implied`].
     pub implies: &'static [(&'static str, &'static str)],
 }
@@ -70,6 +72,7 @@ pub(super) const PLAIN: Component = Component {
     limits: "",
     parameters: &[],
     own: None,
+    aal5_only: false,
     implies: &[],
 };
 

@@ -5,6 +5,8 @@
 pub enum Family {
     /// The whole scenario.
     Scenario,
+    /// Cells and frames.
+    Format,
     /// What is measured.
     Measure,
     /// What a replication draws.
@@ -41,8 +43,9 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of the reference pages.
-    pub const ALL: [Family; 17] = [
+    pub const ALL: [Family; 18] = [
         Family::Scenario,
+        Family::Format,
         Family::Measure,
         Family::Ensemble,
         Family::Host,
@@ -65,6 +68,7 @@ impl Family {
     pub fn name(self) -> &'static str {
         match self {
             Family::Scenario => "scenario",
+            Family::Format => "format",
             Family::Measure => "measure",
             Family::Ensemble => "ensemble",
             Family::Host => "host",
@@ -88,6 +92,7 @@ impl Family {
     pub fn help(self) -> &'static str {
         match self {
             Family::Scenario => "Scenarios; the top level of a file.",
+            Family::Format => "Cells and frames; `format` of the scenario.",
             Family::Measure => "Measurement; `[measure]`.",
             Family::Ensemble => "Ensembles; `[ensemble]`.",
             Family::Host => "End systems; `[[host]]`.",

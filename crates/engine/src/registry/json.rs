@@ -3,6 +3,7 @@
 use super::component::{Component, Default, Parameter};
 use super::family::Family;
 use super::kind::{Choice, Kind};
+use crate::format::Format;
 use crate::notation::units::QUANTITIES;
 use crate::program::names::{DROP, Dialect, Entry, SCHEDULER};
 use serde_json::{Value, json};
@@ -58,11 +59,24 @@ fn component(c: &Component) -> Value {
         "formula": c.formula,
         "diagram": c.diagram,
         "source": c.source,
-        "limits": c.limits,
+        "limits": limits(c),
         "shorthand": c.has_shorthand(),
-        "own": c.own.map(|own| json!({ "kind": kind(&own.kind), "allowed": own.kind.allowed(), "help": own.help })),
+        "own": c.own.map(|own| json!({ "kind": kind(&own.kind), "allowed": own.kind.allowed(Format::AAL5), "help": own.help })),
         "parameters": c.parameters.iter().map(|p| parameter(c, p)).collect::<Vec<_>>(),
     })
+}
+
+/// What the component cannot do, in sentences.
+fn limits(c: &Component) -> String {
+    let format = if c.aal5_only {
+        "Only in the format aal5."
+    } else {
+        ""
+    };
+    let sentences = [c.limits, format]
+        .into_iter()
+        .filter(|text| !text.is_empty());
+    sentences.collect::<Vec<_>>().join(" ")
 }
 
 fn parameter(of: &Component, p: &Parameter) -> Value {
@@ -71,7 +85,7 @@ fn parameter(of: &Component, p: &Parameter) -> Value {
         "name": p.name,
         "help": p.help,
         "kind": kind(&p.kind),
-        "allowed": p.kind.allowed(),
+        "allowed": p.kind.allowed(Format::AAL5),
         "required": p.is_required(),
         "default": default(&p.default),
         "default_text": p.default_text(),
@@ -96,7 +110,7 @@ pub(super) fn default(default: &Default) -> Value {
 
 fn kind(kind: &Kind) -> Value {
     let quantity = |name: &str| {
-        let [minimum, maximum] = kind.range().unwrap_or_default();
+        let [minimum, maximum] = kind.range(Format::AAL5).unwrap_or_default();
         json!({ "type": name, "minimum": minimum, "maximum": maximum, "units": kind.units() })
     };
     match kind {
@@ -137,8 +151,11 @@ fn kind(kind: &Kind) -> Value {
             "type": "reference", "families": families.iter().map(|f| f.name()).collect::<Vec<_>>(),
         }),
         Kind::One(family) => json!({ "type": "component", "family": family.name() }),
+        Kind::Named(choices, family) => json!({
+            "type": "named", "choices": choices.iter().map(choice).collect::<Vec<_>>(), "family": family.name(),
+        }),
         Kind::List(item) => {
-            json!({ "type": "list", "items": self::kind(item), "items_allowed": item.allowed() })
+            json!({ "type": "list", "items": self::kind(item), "items_allowed": item.allowed(Format::AAL5) })
         }
     }
 }

@@ -80,6 +80,8 @@ pub enum Kind {
     Reference(&'static [Family]),
     /// A component of this family.
     One(Family),
+    /// One of a few names, or a component of this family.
+    Named(&'static [Choice], Family),
     /// Any number of these.
     List(&'static Kind),
 }

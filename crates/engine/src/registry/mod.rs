@@ -33,6 +33,7 @@ impl Family {
     pub fn components(self) -> &'static [Component] {
         match self {
             Family::Scenario => scenario::SCENARIO,
+            Family::Format => scenario::FORMAT,
             Family::Measure => scenario::MEASURE,
             Family::Ensemble => scenario::ENSEMBLE,
             Family::Host => nodes::HOST,

@@ -92,7 +92,7 @@ const OF_LINK: &[Parameter] = &[
             fair_shares: false,
         },
         Required,
-        "Rate of the line, counting all 53 bytes of each cell. A line of 155.52 Mbps with SDH framing carries 149.76 Mbps of cells.",
+        "Rate of the line, counting all bytes of each cell. A line of 155.52 Mbps with SDH framing carries 149.76 Mbps of cells.",
     ),
     parameter(
         "delay",
@@ -139,7 +139,7 @@ pub(super) static LINK: &[Component] = &[Component {
     family: Family::Link,
     name: "link",
     help: "A link, by default duplex. Losses, scheduler and class queues apply only from `from` to `to`.",
-    formula: "the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = 424 bits / rate rounded up to 0.04 ps, and arrives `delay` later",
+    formula: "the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = bits of a cell / rate rounded up to whole ticks (0.04 ps in aal5), and arrives `delay` later",
     parameters: &LINK_AND_QUEUES,
     ..PLAIN
 }];

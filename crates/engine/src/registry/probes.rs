@@ -188,9 +188,12 @@ pub(super) static PROBE: &[Component] = &[
         "Average queue that RED uses at a port, in cells; the sum if there are several classes.",
         &[PORT, CLASS, SAMPLING, EVERY, ENVELOPE],
     ),
-    probe(
-        "capture",
-        "A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.",
-        &[CAPTURED, LAYER, OF_VC, FROM, TO],
-    ),
+    Component {
+        aal5_only: true,
+        ..probe(
+            "capture",
+            "A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.",
+            &[CAPTURED, LAYER, OF_VC, FROM, TO],
+        )
+    },
 ];

@@ -6,6 +6,7 @@ use super::family::Family;
 use super::kind::{
     ANY_DURATION, Choice, Kind, MAX_INTEGER, MAX_RATE, POSITIVE_DURATION, choice, integer,
 };
+use crate::format::{LEAST_CARRIED, LONGEST_CELL, MOST_OVERHEAD};
 
 pub(super) static SCENARIO: &[Component] = &[Component {
     family: Family::Scenario,
@@ -22,7 +23,19 @@ pub(super) static SCENARIO: &[Component] = &[Component {
             "duration",
             POSITIVE_DURATION,
             Required,
-            "Simulated time; events at its end or later do not count.",
+            "Simulated time; events at its end or later do not count. At most 4000 s in formats other than aal5.",
+        ),
+        parameter(
+            "format",
+            Kind::Named(
+                &[choice(
+                    "aal5",
+                    "ATM cells of 53 bytes, 48 of them payload, and AAL5 frames.",
+                )],
+                Family::Format,
+            ),
+            Text("aal5"),
+            "What cells and frames look like.",
         ),
         parameter(
             "seed",
@@ -37,7 +50,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
                 Choice {
                     name: "rotating",
                     help: "The first place rotates among the n inputs, one step per cell time.",
-                    formula: "at time t, input (floor(t rate / 424 bits) + tie_offset + j) mod n is the j-th of n",
+                    formula: "at time t, input (floor(t rate / bits of a cell) + tie_offset + j) mod n is the j-th of n",
                     source: "",
                     limits: "",
                     options: &[],
@@ -124,6 +137,43 @@ pub(super) static SCENARIO: &[Component] = &[Component {
             Kind::List(&Kind::One(Family::Probe)),
             EmptyList,
             "Time series to record.",
+        ),
+    ],
+    ..PLAIN
+}];
+
+pub(super) static FORMAT: &[Component] = &[Component {
+    family: Family::Format,
+    name: "format",
+    help: "Cells of one size. The last cell of a frame is padded.",
+    formula: "a frame with an IP packet of p bytes has ceil((p + frame_overhead) / carries) cells",
+    parameters: &[
+        parameter(
+            "cell",
+            Kind::Bytes {
+                min: LEAST_CARRIED,
+                max: LONGEST_CELL,
+            },
+            Required,
+            "Bytes of a cell on the line.",
+        ),
+        parameter(
+            "carries",
+            Kind::Bytes {
+                min: LEAST_CARRIED,
+                max: LONGEST_CELL,
+            },
+            Required,
+            "Bytes of a frame that a cell carries, at most `cell`.",
+        ),
+        parameter(
+            "frame_overhead",
+            Kind::Bytes {
+                min: 0,
+                max: MOST_OVERHEAD,
+            },
+            Text("0 bytes"),
+            "Bytes that a frame has besides its IP packet.",
         ),
     ],
     ..PLAIN

@@ -173,6 +173,10 @@ fn kind_schema(kind: &Kind) -> Value {
             json!({ "enum": choices.iter().map(|c| c.name).collect::<Vec<_>>() })
         }
         Kind::One(family) => json!({ "$ref": format!("#/$defs/{}", family.name()) }),
+        Kind::Named(choices, family) => json!({ "anyOf": [
+            { "enum": choices.iter().map(|c| c.name).collect::<Vec<_>>() },
+            { "$ref": format!("#/$defs/{}", family.name()) },
+        ] }),
         Kind::List(item) => json!({ "type": "array", "items": kind_schema(item) }),
     }
 }

@@ -73,7 +73,7 @@ pub(super) const TCP: &[Parameter] = &[
         "mss",
         bytes(1, 65_487),
         Text("512 bytes"),
-        "Maximum segment size, in bytes of data; with 48 bytes of headers it fits an AAL5 frame.",
+        "Maximum segment size, in bytes of data.",
     ),
     parameter(
         "rwnd",

@@ -43,7 +43,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         name: "cbr",
         implies: &[("class", "cbr")],
         help: "Single cells at equal intervals.",
-        formula: "cell k is handed to the NIC at start + k c, c = 424 bits / rate",
+        formula: "cell k is handed to the NIC at start + k c, c = bits of a cell / rate",
         source: "ATM Forum, Traffic Management 4.0, section 2 (CBR)",
         parameters: &[parameter(
             "rate",
@@ -57,7 +57,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         family: Family::Traffic,
         name: "poisson",
         help: "Single cells that arrive as a Poisson process.",
-        formula: "the gaps are exponential with mean 424 bits / rate",
+        formula: "the gaps are exponential with mean bits of a cell / rate",
         source: "M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6",
         parameters: &[parameter(
             "rate",
@@ -72,7 +72,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         name: "vbr",
         implies: &[("class", "vbr")],
         help: "Alternates bursts of single cells at equal intervals (on) with pauses (off).",
-        formula: "burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, while k c < on",
+        formula: "burst b begins at start + b (on + off); its cell k comes k c later, c = bits of a cell / rate, while k c < on",
         source: "`guaranteed-rate`, section 3 and figure 2",
         parameters: &[
             RATE_WHILE_ON,
@@ -91,7 +91,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         family: Family::Traffic,
         name: "udp",
         help: "UDP datagrams of equal size at equal intervals, whether or not any are lost: greedy by default, at a set rate, or in bursts.",
-        formula: "frames of n cells; frame k of a burst is handed to the NIC k n c after the burst begins, c = 424 bits / rate, while k n c < on",
+        formula: "frames of n cells; frame k of a burst is handed to the NIC k n c after the burst begins, c = bits of a cell / rate, while k n c < on",
         source: "`gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3",
         parameters: &[
             parameter(

@@ -3,6 +3,7 @@
 use super::component::{Default, Parameter};
 use super::family::Family;
 use super::kind::{FAIR_SHARES, Kind};
+use crate::format::Format;
 use crate::notation::show::{show_bytes, show_cells, show_nanoseconds, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::list;
@@ -31,29 +32,37 @@ impl Kind {
         units.flat_map(Unit::spellings).collect()
     }
 
-    /// The least and the most of a quantity, as written in a scenario; `None` of anything else.
-    pub(crate) fn range(&self) -> Option<[String; 2]> {
+    /// The least and the most of a quantity in scenarios of `format`, as written there; `None` of
+    /// anything else.
+    pub(crate) fn range(&self, format: Format) -> Option<[String; 2]> {
         Some(match *self {
-            Kind::Rate { min, max, .. } => [min, max].map(|rate| show_rate(BitRate(rate))),
-            Kind::Duration { min_ns, max_ns } => [min_ns, max_ns].map(show_nanoseconds),
+            Kind::Rate { min, max, .. } => {
+                [min.max(format.least_rate().0), max].map(|rate| show_rate(BitRate(rate)))
+            }
+            Kind::Duration { min_ns, max_ns } => {
+                let longest = format.clock.longest_nanoseconds();
+                [min_ns, max_ns.min(longest)].map(show_nanoseconds)
+            }
             Kind::Cells { min, max, .. } => [min, max].map(show_cells),
             Kind::Bytes { min, max } => [min, max].map(show_bytes),
             _ => return None,
         })
     }
 
-    /// What it may be.
-    pub(crate) fn allowed(&self) -> String {
+    /// What it may be in scenarios of `format`.
+    pub(crate) fn allowed(&self, format: Format) -> String {
         match self {
             Kind::Text => "at most 200 characters".into(),
             Kind::Name => "at most 64 letters, digits and _ - / > : +, not digits only".into(),
             Kind::Bool => "true or false".into(),
             Kind::Rate {
                 fair_shares: true, ..
-            } => self.quantity(&format!(", or \"{FAIR_SHARES}\"")),
-            Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => self.quantity(""),
+            } => self.quantity(&format!(", or \"{FAIR_SHARES}\""), format),
+            Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => {
+                self.quantity("", format)
+            }
             Kind::Cells { unlimited, .. } => {
-                self.quantity(if *unlimited { ", or \"unlimited\"" } else { "" })
+                self.quantity(if *unlimited { ", or \"unlimited\"" } else { "" }, format)
             }
             Kind::Integer { min, max } => format!("an integer from {min} to {max}"),
             Kind::Number { min, max } => {
@@ -79,13 +88,17 @@ impl Kind {
                 format!("the name of a {}", families.join(" or "))
             }
             Kind::One(family) => of_family(*family),
-            Kind::List(item) => format!("a list, each {}", item.allowed()),
+            Kind::Named(choices, family) => {
+                let names = list(choices.iter().map(|c| c.name));
+                format!("{names}, or {}", of_family(*family))
+            }
+            Kind::List(item) => format!("a list, each {}", item.allowed(format)),
         }
     }
 
     /// A quantity within its range, and what it may be instead.
-    fn quantity(&self, also: &str) -> String {
-        let [min, max] = self.range().unwrap_or_default();
+    fn quantity(&self, also: &str, format: Format) -> String {
+        let [min, max] = self.range(format).unwrap_or_default();
         let units = self.units().join(", ");
         format!("\"{min}\" to \"{max}\"{also}; units: {units}")
     }

@@ -31,10 +31,11 @@ pub struct VcResult {
     /// Whether the source hands frames or single cells to the host.
     pub carries: Carries,
     /// Goodput: new bytes delivered in order, divided by the whole measuring time, however long the
-    /// source sends. If the VC carries cells, each counts 48 bytes.
+    /// source sends. If the VC carries cells, each counts the bytes that it
+    /// carries: 48 in AAL5.
     pub goodput_mbps: f64,
-    /// Throughput on the line: 53 bytes for each cell of the complete data frames that brought new
-    /// data, in order or not, divided by the measuring time. If the VC carries cells, every cell
+    /// Throughput on the line: all bytes (53 in AAL5) of each cell of the complete data frames that
+    /// brought new data, in order or not, divided by the measuring time. If the VC carries cells, every cell
     /// that arrived counts.
     pub throughput_mbps: f64,
     /// New bytes delivered in order, counted as for `goodput_mbps` but over the whole run.

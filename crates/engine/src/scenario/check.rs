@@ -3,7 +3,7 @@
 
 use super::expand::size::MOST_COMPONENTS;
 use super::problem::Place;
-use super::record::{Record, is_left_out, join, number, object, text};
+use super::record::{Record, complete, is_left_out, join, number, object, text};
 use super::report::Report;
 use super::tree::{Field, Node, Value};
 use super::validate;
@@ -22,6 +22,10 @@ pub(crate) fn component(
     report: &mut Report,
 ) -> Option<Record> {
     let (component, fields) = identify(family, node, path, report)?;
+    if component.aal5_only && !report.format.is_aal5() {
+        other_format(component, node, path, report);
+        return None;
+    }
     let before = report.count();
     let mut record = Record::new();
     if let Some(tag) = family.tag() {
@@ -48,7 +52,7 @@ pub(crate) fn component(
                 value(&parameter.kind, &field.node, &path, report)
             }
             None if parameter.is_required() => {
-                let allowed = parameter.kind.allowed();
+                let allowed = parameter.kind.allowed(report.format);
                 report.add(&join(path, parameter.name), "is missing", allowed, None);
                 None
             }
@@ -67,6 +71,20 @@ pub(crate) fn component(
     Some(record)
 }
 
+/// The format of the scenario with this root, by which everything else in it is read. It is AAL5
+/// where the field has a fault, which [`component`] reports.
+pub(crate) fn format(root: &Node) -> Format {
+    const FIELD: &str = "format";
+    let mut report = Report::new("", root, Vec::new());
+    let parameter = Family::Scenario.components()[0].parameter(FIELD);
+    parameter
+        .zip(root.get(FIELD))
+        .and_then(|(parameter, node)| value(&parameter.kind, node, FIELD, &mut report))
+        .filter(|_| report.is_empty())
+        .and_then(|format| complete(&format))
+        .unwrap_or_default()
+}
+
 /// A record of `component` with only its name and defaults. Required parameters are null.
 pub(crate) fn with_defaults(component: &Component) -> Record {
     let nothing = Node {
@@ -82,6 +100,22 @@ pub(crate) fn with_defaults(component: &Component) -> Record {
     record
 }
 
+/// Reports a component that only the format `aal5` has.
+fn other_format(component: &Component, node: &Node, path: &str, report: &mut Report) {
+    let family = component.family;
+    let name = match family.tag() {
+        Some(_) => format!("{} `{}`", noun(family), component.name),
+        None => format!("`{}`", component.name),
+    };
+    let shown = match node.value {
+        Value::Table(_) => String::new(),
+        _ => node.show(),
+    };
+    let message = format!("the {name} is defined for the format aal5 only");
+    let allowed = "format = \"aal5\", or a scenario without it";
+    report.add_at(node.place, path, shown, message, allowed, None);
+}
+
 /// Identifies the component of `family` that the node describes, and returns its fields.
 fn identify<'n>(
     family: Family,
@@ -89,7 +123,8 @@ fn identify<'n>(
     path: &str,
     report: &mut Report,
 ) -> Option<(&'static Component, &'n [Field])> {
-    let allowed = || Kind::One(family).allowed();
+    let format = report.format;
+    let allowed = || Kind::One(family).allowed(format);
     match (&node.value, family.tag()) {
         (Value::Table(fields), None) => Some((&family.components()[0], fields)),
         (Value::Table(fields), Some(tag)) => {
@@ -154,16 +189,20 @@ fn find(
     let found = family.find(text);
     if found.is_none() {
         let suggestion = meant(text, family.components().iter().map(|c| c.name));
-        let what = match family {
-            Family::Drop => "drop policy",
-            Family::Police => "policer",
-            Family::Traffic => "kind of traffic",
-            _ => family.name(),
-        };
-        let message = format!("unknown {what}");
+        let message = format!("unknown {}", noun(family));
         report.add_at(name.place, path, name.show(), message, allowed, suggestion);
     }
     found
+}
+
+/// What messages call a component of `family`.
+fn noun(family: Family) -> &'static str {
+    match family {
+        Family::Drop => "drop policy",
+        Family::Police => "policer",
+        Family::Traffic => "kind of traffic",
+        _ => family.name(),
+    }
 }
 
 /// Path to a field `name` inside a table of `component`, such as `ubr.drop` of a switch. The last
@@ -277,6 +316,9 @@ fn value(kind: &Kind, node: &Node, path: &str, report: &mut Report) -> Option<Js
         (Kind::One(family), _) => {
             return component(*family, node, path, report).map(Json::Object);
         }
+        (Kind::Named(_, family), Value::Table(_)) => {
+            return component(*family, node, path, report).map(Json::Object);
+        }
         (Kind::List(Kind::One(_)), Value::List(items)) if items.len() as u64 > MOST_COMPONENTS => {
             let message = format!("has {} elements", items.len());
             let allowed = format!("at most {MOST_COMPONENTS}");
@@ -295,7 +337,7 @@ fn value(kind: &Kind, node: &Node, path: &str, report: &mut Report) -> Option<Js
         Ok(json) => return Some(json),
         Err(fault) => fault,
     };
-    let (allowed, shown) = (kind.allowed(), node.show());
+    let (allowed, shown) = (kind.allowed(report.format), node.show());
     let suggestion = fault
         .suggestion
         .filter(|s| is_allowed(kind, s, node, report.format));

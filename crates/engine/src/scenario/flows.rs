@@ -33,7 +33,7 @@ pub(crate) struct Flows<'a> {
 }
 
 impl<'a> Flows<'a> {
-    pub(crate) fn new(scenario: &'a Record, things: &'a Things) -> Flows<'a> {
+    pub(crate) fn new(scenario: &'a Record, things: &'a Things, format: Format) -> Flows<'a> {
         let (links, switches) = (entries(scenario, "link"), entries(scenario, "switch"));
         let scheduler = |entry: &Option<&Record>| -> Given {
             let given = entry.as_ref()?.get("scheduler")?;
@@ -50,19 +50,20 @@ impl<'a> Flows<'a> {
             traffic: Vec::new(),
             of_vc: Vec::new(),
         };
-        flows.read_traffic();
+        flows.read_traffic(format);
         flows
     }
 
     /// Builds one traffic for all VCs of an entry whose host links have the same rate.
-    fn read_traffic(&mut self) {
+    fn read_traffic(&mut self, format: Format) {
         let mut known: FxHashMap<(usize, Option<u64>), usize> = FxHashMap::default();
         let things = self.things;
         for vc in &things.vcs {
             let line = self.first_link(vc).and_then(|link| self.link_rate(link));
             let at = *known.entry((vc.entry, line)).or_insert_with(|| {
                 let record = self.vcs[vc.entry].and_then(|entry| entry.get("traffic"));
-                self.traffic.push(record.and_then(|r| traffic(r, line)));
+                self.traffic
+                    .push(record.and_then(|r| traffic(r, line, format)));
                 self.traffic.len() - 1
             });
             self.of_vc.push(at);
@@ -213,15 +214,17 @@ impl<'a> Flows<'a> {
     }
 }
 
-/// Stand-in for a link rate that is unknown: so fast, an ATM cell per tick, that no pause is too
+/// Stand-in for a link rate that is unknown: so fast, about a cell per tick, that no pause is too
 /// short.
-const UNKNOWN_RATE: u64 = Format::AAL5.cell_ticks_at_one_bps() as u64;
+fn unknown_rate(format: Format) -> u64 {
+    u64::try_from(format.cell_ticks_at_one_bps()).unwrap_or(u64::MAX)
+}
 
 /// Converts traffic to the type of the model, for a host link of rate `line`.
 ///
 /// Where a kind has `amplitude` and no `rate` is given, the rate is that fraction of `line`, by
 /// default all of it.
-fn traffic(record: &Json, line: Option<u64>) -> Option<Traffic> {
+fn traffic(record: &Json, line: Option<u64>, format: Format) -> Option<Traffic> {
     let Some(amplitude) = record.get("amplitude") else {
         return complete(record);
     };
@@ -229,9 +232,9 @@ fn traffic(record: &Json, line: Option<u64>) -> Option<Traffic> {
     if record.get("rate")?.is_null() {
         let rate = match (fraction(amplitude), line) {
             (Some(share), _) if share.num == 0 => return None,
-            (_, None) => UNKNOWN_RATE,
+            (_, None) => unknown_rate(format),
             (None, Some(line)) => line,
-            (Some(share), Some(line)) => share.floor_of(line).max(1),
+            (Some(share), Some(line)) => share.floor_of(line).max(format.least_rate().0),
         };
         record.insert("rate".into(), json!(rate));
     }

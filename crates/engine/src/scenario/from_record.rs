@@ -8,7 +8,6 @@ use super::flows::Flows;
 use super::model::*;
 use super::record::{Record, complete, entries, field, object};
 use crate::class::Class;
-use crate::format::Format;
 use crate::registry::Family;
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::Value as Json;
@@ -24,7 +23,7 @@ pub(crate) fn scenario(
     Scenario {
         name: field(record, "name"),
         seed: field(record, "seed"),
-        format: Format::AAL5,
+        format: field(record, "format"),
         duration: field(record, "duration"),
         tie_order: field(record, "tie_order"),
         tie_offset: field(record, "tie_offset"),

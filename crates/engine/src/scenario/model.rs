@@ -35,7 +35,7 @@ pub struct Scenario {
     /// Seed of every random stream.
     pub seed: u64,
     /// What its cells and frames look like.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Format::is_aal5")]
     pub format: Format,
     /// Simulated time. Events at or after its end do not happen.
     pub duration: Span,
@@ -79,7 +79,8 @@ impl Scenario {
 pub enum TieOrder {
     /// Inputs in scenario order.
     Fixed,
-    /// Rotating order: with n inputs, input (floor(t rate / 424) + offset + j) mod n is j-th.
+    /// Rotating order: with n inputs, input (floor(t / c) + offset + j) mod n is j-th.
+    /// Here c is the cell time of the port.
     Rotating,
     /// Random order, drawn from the seed anew for each instant and port.
     Random,
@@ -230,7 +231,7 @@ pub struct Link {
     pub from: String,
     /// Host or switch that the link enters.
     pub to: String,
-    /// Rate of the line, counting all 53 bytes of each cell.
+    /// Rate of the line, counting all bytes of each cell.
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Span,

@@ -65,10 +65,11 @@ fn resolve(
     problems: Vec<Problem>,
 ) -> Result<Scenario, Vec<Problem>> {
     let mut report = Report::new(file, root, problems);
+    report.format = check::format(root);
     if let Some(record) = check::component(Family::Scenario, root, "", &mut report)
         && let Some(things) = expand(&record, placed, &mut report)
     {
-        let flows = Flows::new(&record, &things);
+        let flows = Flows::new(&record, &things, report.format);
         flows.check_sources(&mut report);
         flows.check_bursts(&mut report);
         flows.check_guarantees(&mut report);

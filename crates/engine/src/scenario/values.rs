@@ -34,6 +34,7 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, F
                 false => FractionRule::Round,
             };
             let rate = quantity(units::RATE, part)?;
+            let min = min.max(format.least_rate().0);
             in_range(rate, min, max, |r| show_rate(BitRate(r)))
         }
         (&Kind::Duration { min_ns, max_ns }, _) => {
@@ -72,7 +73,9 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, F
         (Kind::Threshold, _) => threshold(node, format),
         (Kind::Program, Value::Text(text)) => program_text(text),
         (Kind::Own, _) => own(node, format),
-        (Kind::Choice(choices), Value::Text(text)) => choice(choices, text),
+        (Kind::Choice(choices) | Kind::Named(choices, _), Value::Text(text)) => {
+            choice(choices, text)
+        }
         _ => Err(wrong_kind(node)),
     }
 }

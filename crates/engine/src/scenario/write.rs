@@ -326,7 +326,8 @@ fn toml(kind: &Kind, value: &Json, clock: Clock) -> Option<String> {
             format!("[{}]", items.collect::<Vec<_>>().join(", "))
         }
         Kind::One(Family::Ensemble | Family::Measure) => return None,
-        Kind::One(family) => {
+        Kind::Named(..) if value.is_string() => value.to_string(),
+        Kind::Named(_, family) | Kind::One(family) => {
             let record = value.as_object()?;
             let component = component(*family, record);
             let fields = written(component, record, None, clock);

@@ -33,6 +33,7 @@ fn every_example_reads_and_says_what_it_shows() {
             "abr-shares",
             "access-red",
             "cbr",
+            "cells-256",
             "come-and-go",
             "file-transfers",
             "gfr-beside-udp",

@@ -5,6 +5,7 @@ mod available;
 mod red;
 
 mod components;
+mod constants;
 mod errors;
 mod examples;
 mod groups;

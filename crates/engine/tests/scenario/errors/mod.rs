@@ -6,6 +6,7 @@ mod any_value;
 mod contracts;
 mod fields;
 mod files;
+mod format;
 mod network;
 mod overrides;
 mod programs;

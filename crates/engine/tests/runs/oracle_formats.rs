@@ -1,0 +1,182 @@
+//! Compares engine and twin in other formats than AAL5, and whole runs there with theory.
+
+use crate::common;
+use crate::common::build;
+use crate::common::engines::{self, agrees};
+use crate::common::random::{self, Case};
+use cellyard_engine::format::Format;
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::{BitRate, Ratio, Span};
+use proptest::prelude::*;
+
+/// Random formats. Cells of half of them are a multiple of 53 bytes, so that [`in_format`] finds
+/// rates whose cell times are exactly those of the case.
+fn formats() -> impl Strategy<Value = Format> {
+    let cell = prop_oneof![
+        (1u64..20).prop_map(|n| 53 * n),
+        32u64..1_600,
+        Just(64),
+        Just(256),
+    ];
+    // What a cell does not carry, in bytes: nothing, a small header, or any part.
+    let header = prop_oneof![Just(0u64), 1u64..32, 0u64..1_600];
+    let overhead = prop_oneof![Just(0u64), 0u64..64];
+    (cell, header, overhead).prop_map(|(cell, header, overhead)| {
+        Format::cells(cell, cell.saturating_sub(header).max(32), overhead)
+    })
+}
+
+/// The case in another format, without what that format lacks. Rates are higher, so that a cell
+/// takes as many ticks as before.
+fn in_format(mut case: Case, format: Format) -> Case {
+    let net = &mut case.scenario;
+    net.format = format;
+    let cell_bytes = format.cell_bits / 8;
+    let faster = |rate: BitRate| {
+        let rate = u128::from(rate.0) * 25 * u128::from(cell_bytes) / 53;
+        BitRate((rate as u64).max(format.least_rate().0))
+    };
+    for link in &mut net.links {
+        link.rate = faster(link.rate);
+    }
+    for vc in &mut net.vcs {
+        (vc.contract, vc.abr) = (None, None);
+        vc.guarantee = vc.guarantee.map(faster);
+        match &mut vc.traffic {
+            Traffic::Cbr { rate } | Traffic::Poisson { rate } => *rate = faster(*rate),
+            Traffic::Vbr { rate, off, .. } => {
+                *rate = faster(*rate);
+                *off = (*off).max(format.cell_time(*rate));
+            }
+            Traffic::Udp(udp) => {
+                udp.rate = faster(udp.rate);
+                if udp.on.is_some() {
+                    let frame = format.cell_time(udp.rate) * u64::from(udp.frame_cells(format));
+                    udp.off = udp.off.max(frame);
+                }
+            }
+            Traffic::Tcp(tcp) => {
+                tcp.handshake &= format.takes_options(4);
+                let fits = |&blocks: &u32| format.takes_options(4 + 8 * u64::from(blocks));
+                match (1..=tcp.sack_blocks).rev().find(fits) {
+                    Some(blocks) => tcp.sack_blocks = blocks,
+                    None if tcp.recovery == Recovery::Sack => tcp.recovery = Recovery::NewReno,
+                    None => {}
+                }
+            }
+        }
+    }
+    let of_switches = net.switches.iter_mut().flat_map(|s| &mut s.queues);
+    for queue in of_switches.chain(net.links.iter_mut().flat_map(|l| &mut l.queues)) {
+        (queue.police, queue.feedback) = (None, None);
+        if lacks(&queue.drop) {
+            queue.drop = DropPolicy::Ppd;
+        }
+    }
+    net.probes.retain(|probe| probe.what != Observable::Capture);
+    case
+}
+
+/// Whether only AAL5 has the policy.
+fn lacks(policy: &DropPolicy) -> bool {
+    matches!(
+        policy,
+        DropPolicy::Dfba { .. }
+            | DropPolicy::GcraEpd { .. }
+            | DropPolicy::GcraRoundRobin { .. }
+            | DropPolicy::GcraTwoThresholds { .. }
+    )
+}
+
+proptest! {
+    #![proptest_config(common::config(800))]
+
+    #[test]
+    fn engine_and_twin_agree_in_any_format(case in random::cases(2_000), format in formats()) {
+        agrees(&in_format(case, format))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(100))]
+
+    /// Equal senders at rates of Ethernet, where all cell times are exact.
+    #[test]
+    fn engine_and_twin_agree_on_senders_in_step_in_any_format(
+        sources in 2usize..8,
+        gigabits in prop::sample::select(vec![1u64, 10, 25, 40, 50, 100, 200, 400, 800]),
+        format in formats(),
+        mss in prop_oneof![Just(1_460), 100..9_000u64],
+        buffer in 2u64..600,
+        counts in any::<bool>(),
+        tie_order in prop_oneof![2 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)],
+        arrival_first in any::<bool>(),
+    ) {
+        let drop = if counts {
+            DropPolicy::SelectiveDrop { r: Threshold::Cells(buffer / 2), z: Ratio::new(6, 5) }
+        } else {
+            DropPolicy::Epd { threshold: None, reserve: Some(buffer / 3) }
+        };
+        let rate = BitRate(gigabits * 1_000_000_000);
+        prop_assert_eq!(format.rounding(rate), 0.0);
+        let duration = format.cell_time(rate) * 20_000;
+        let mut net = dumbbell(format, rate, sources, mss, duration);
+        net.switches[0] = build::switch("s", Some(buffer), drop);
+        (net.tie_order, net.arrival_first) = (tie_order, arrival_first);
+        agrees(&Case { scenario: net, replication: None })?;
+    }
+}
+
+/// TCPs over one bottleneck, all links of which have this rate.
+fn dumbbell(format: Format, rate: BitRate, sources: usize, mss: u64, duration: Span) -> Scenario {
+    let cell = format.cell_time(rate);
+    let tcp = TcpParams {
+        mss,
+        rwnd: 40 * mss,
+        initial_window: 4,
+        granularity: cell * 500,
+        min_rto: cell * 2_000,
+        initial_rto: cell * 2_000,
+        max_rto: cell * 20_000,
+        ..build::tcp()
+    };
+    let delay = cell * 3;
+    let mut net = build::dumbbell(sources, delay, duration, None, DropPolicy::TailDrop, |_| {
+        Traffic::Tcp(Box::new(tcp.clone()))
+    });
+    net.format = format;
+    for link in &mut net.links {
+        link.rate = rate;
+    }
+    net
+}
+
+/// A segment without loss takes its cells on the line, so goodput is mss / (cells x cell bytes) of
+/// the rate.
+#[test]
+fn goodput_without_loss_is_the_line_less_headers_and_padding() {
+    for (format, mss, cells) in [
+        (Format::cells(256, 240, 4), 1_460, 7),
+        (Format::cells(256, 256, 0), 1_460, 6),
+        (Format::cells(64, 56, 0), 9_000, 162),
+        (Format::cells(1_538, 1_500, 0), 1_460, 1),
+    ] {
+        assert_eq!(format.segment_cells(mss), cells);
+        let rate = BitRate(10_000_000_000);
+        let mut net = dumbbell(format, rate, 2, mss, format.cell_time(rate) * 200_000);
+        let warm_up = format.cell_time(rate) * 20_000;
+        net.measure.warm_up = warm_up;
+        let most = mss as f64 / (f64::from(cells) * format.cell_bits as f64 / 8.0);
+        for (name, run) in engines::ALL {
+            let tally = run(&net, None);
+            let delivered: u64 = (0..2).map(|vc| tally.vcs[vc].measured_bytes).sum();
+            let measured = Span(net.duration.0 - warm_up.0).as_seconds(format.clock);
+            let part = 8.0 * delivered as f64 / measured / rate.0 as f64;
+            // Some frames are on their way at either end of the measuring time.
+            assert!(
+                (part / most - 1.0).abs() < 2e-3,
+                "{name}: {part} is not {most}"
+            );
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Errors of the format, and of what a format lacks.
+
+use super::spoil::{GOOD, only, says};
+use cellyard_engine::format::{Clock, Format};
+use cellyard_engine::scenario::{read_toml, write_toml};
+
+/// Cells of 256 bytes.
+const CELLS: &str = r#"{ cell = "256 bytes", carries = "240 bytes", frame_overhead = "4 bytes" }"#;
+
+/// `GOOD` in a format.
+fn in_format(format: &str) -> String {
+    format!("format = {format}\n{GOOD}")
+}
+
+/// The only problem of `GOOD` in cells of 256 bytes, with `from` replaced by `to`.
+fn lacking(from: &str, to: &str) -> String {
+    assert_eq!(GOOD.matches(from).count(), 1, "{from} is unique");
+    only(&in_format(CELLS).replace(from, to))
+}
+
+#[test]
+fn formats_are_read_and_written() {
+    for (format, expected) in [
+        ("\"aal5\"", Format::AAL5),
+        (CELLS, Format::cells(256, 240, 4)),
+        (
+            r#"{ cell = "64 B", carries = "64 B" }"#,
+            Format::cells(64, 64, 0),
+        ),
+    ] {
+        let scenario = read_toml(&in_format(format), "test.toml", &[]).expect("it is right");
+        assert_eq!(scenario.format, expected);
+        let written = write_toml(&scenario);
+        let read = read_toml(&written, "written.toml", &[]);
+        assert_eq!(read.as_ref(), Ok(&scenario), "{written}");
+        let json = serde_json::to_string(&scenario).expect("plain data");
+        assert_eq!(json.contains("format"), !expected.is_aal5(), "{json}");
+        assert_eq!(serde_json::from_str(&json).ok(), Some(scenario));
+    }
+}
+
+#[test]
+fn quantities_are_those_of_the_format() {
+    let text = in_format(CELLS).replace("rate = \"10 Mbps\"", "rate = \"1000 cells/s\"");
+    let scenario = read_toml(&text, "test.toml", &[]).expect("it is right");
+    assert_eq!(scenario.duration.0, Clock::FINE.ticks_per_second);
+    let slow = scenario.links.iter().find(|link| link.to == "sink1");
+    assert_eq!(slow.map(|link| link.rate.0), Some(2_048_000));
+    let overridden = [("format".into(), "aal5".into())];
+    let scenario = read_toml(&text, "test.toml", &overridden).expect("it is right");
+    assert!(scenario.format.is_aal5());
+}
+
+#[test]
+fn cells_must_be_possible() {
+    let cells = |cell: &str, carries: &str| {
+        only(&in_format(&format!(
+            "{{ cell = \"{cell} bytes\", carries = \"{carries} bytes\" }}"
+        )))
+    };
+    says(
+        &cells("256", "257"),
+        &[
+            "format.carries = \"257 bytes\": is 257 bytes, above the cell",
+            "at most 256 bytes",
+        ],
+    );
+    says(
+        &cells("0", "240"),
+        &["test.toml:1:19: format.cell = \"0 bytes\": must be at least 32 bytes"],
+    );
+    says(
+        &cells("256", "0"),
+        &["format.carries = \"0 bytes\": must be at least 32 bytes"],
+    );
+    says(
+        &cells("9217", "240"),
+        &["format.cell = \"9217 bytes\": must be at most 9216 bytes"],
+    );
+    says(
+        &only(&in_format(r#"{ cell = "256 bytes" }"#)),
+        &["format.carries: is missing"],
+    );
+    says(
+        &only(&in_format(
+            r#"{ cell = "256 bytes", carried = "240 bytes", carries = "240 bytes" }"#,
+        )),
+        &[
+            "format.carried",
+            "is an unknown field",
+            "did you mean `carries`?",
+        ],
+    );
+    says(
+        &only(&in_format("\"aal\"")),
+        &[
+            "format = \"aal\": is not one of the choices",
+            "did you mean `aal5`?",
+        ],
+    );
+    says(
+        &only(&in_format("53")),
+        &[
+            "format = 53: must not be a",
+            "aal5, or a table: cell, carries, frame_overhead",
+        ],
+    );
+}
+
+#[test]
+fn a_unit_that_the_format_lacks() {
+    says(
+        &only(&in_format(
+            r#"{ cell = "256 cells", carries = "240 bytes" }"#,
+        )),
+        &["format.cell = \"256 cells\": has the unknown unit `cells`"],
+    );
+}
+
+#[test]
+fn mechanisms_of_aal5_are_refused() {
+    let only_aal5 = "is defined for the format aal5 only";
+    let tcp = "traffic = { kind = \"tcp\", recovery = \"reno\" }";
+    let vc = |field: &str| lacking(tcp, &format!("{tcp}\n{field}"));
+    says(
+        &vc("contract = { mcr = \"1 Mbps\" }"),
+        &[
+            "vc[0].contract: the `contract`",
+            only_aal5,
+            "format = \"aal5\"",
+        ],
+    );
+    says(
+        &vc("class = \"abr\"\nabr = {}"),
+        &["vc[0].abr: the `abr`", only_aal5],
+    );
+    let drop = "drop = { policy = \"epd\", threshold = \"800 cells\" }";
+    says(
+        &lacking(drop, "drop = \"gcra-epd\""),
+        &[
+            "switch[0].ubr.drop = \"gcra-epd\": the drop policy `gcra-epd`",
+            only_aal5,
+        ],
+    );
+    says(
+        &lacking(drop, "police = \"gcra\""),
+        &[
+            "switch[0].ubr.police = \"gcra\": the policer `gcra`",
+            only_aal5,
+        ],
+    );
+    says(
+        &lacking(
+            tcp,
+            &format!("{tcp}\n[[probe]]\nwhat = \"capture\"\nof = \"west->east\""),
+        ),
+        &["probe[0]: the probe `capture`", only_aal5],
+    );
+}
+
+#[test]
+fn times_end_earlier_with_the_finer_tick() {
+    says(
+        &lacking("duration = \"1 s\"", "duration = \"5000 s\""),
+        &[
+            "duration = \"5000 s\": must be at most 4000 s",
+            "\"1 ns\" to \"4000 s\"",
+        ],
+    );
+}
+
+#[test]
+fn a_cell_must_not_take_too_long() {
+    let jumbo = in_format(r#"{ cell = "9216 bytes", carries = "9216 bytes" }"#);
+    says(
+        &only(&jumbo.replace("rate = \"10 Mbps\"", "rate = \"4 kbps\"")),
+        &[
+            "link[2].rate = \"4 kbps\": must be at least 4.348 kbps",
+            "\"4.348 kbps\" to \"1 Tbps\"",
+        ],
+    );
+}
+
+#[test]
+fn options_of_tcp_must_not_add_cells() {
+    let tcp = |format: &str, more: &str| {
+        let text = in_format(format).replace("recovery = \"reno\"", more);
+        read_toml(&text, "test.toml", &[]).map_err(|_| only(&text))
+    };
+    let small = r#"{ cell = "64 bytes", carries = "64 bytes" }"#;
+    let sack = |blocks: u32| format!("recovery = \"sack\", sack_blocks = {blocks}");
+    assert!(tcp(small, &sack(2)).is_ok());
+    assert!(tcp(CELLS, &sack(4)).is_ok());
+    says(
+        &tcp(small, &sack(3)).unwrap_err(),
+        &[
+            "vc[0].traffic.sack_blocks = 3: is 3, so an ACK with them would take more cells",
+            "at most 2",
+        ],
+    );
+    let full = r#"{ cell = "64 bytes", carries = "40 bytes" }"#;
+    says(
+        &tcp(full, "recovery = \"sack\"").unwrap_err(),
+        &[
+            "vc[0].traffic.sack_blocks: is 3, so an ACK",
+            "another recovery",
+        ],
+    );
+    says(
+        &tcp(full, "handshake = true").unwrap_err(),
+        &["vc[0].traffic.handshake = true: needs frames that take more cells than an ACK"],
+    );
+}
