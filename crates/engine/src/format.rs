@@ -172,16 +172,20 @@ impl Format {
         self.frame_cells(data_bytes + DATAGRAM_HEADER_BYTES)
     }
 
-    /// Cells of an ACK. Options add no cells, since the reader refuses those that would
-    /// ([`Format::takes_options`]).
-    pub fn ack_cells(self) -> u32 {
-        self.segment_cells(0)
+    /// Cells of an ACK with `blocks` SACK blocks. Their option takes 4 + 8 n bytes for n blocks (RFC
+    /// 2018, with two NOPs). In AAL5, an ACK with up to four blocks has 2 cells, as one without.
+    pub fn ack_cells(self, blocks: u8) -> u32 {
+        let option = match blocks {
+            0 => 0,
+            n => 4 + 8 * u64::from(n),
+        };
+        self.segment_cells(option)
     }
 
-    /// Whether an ACK with options of `bytes` takes no more cells than one without. In AAL5, up to
-    /// four SACK blocks (36 bytes) do not.
-    pub fn takes_options(self, bytes: u64) -> bool {
-        self.segment_cells(bytes) == self.ack_cells()
+    /// Whether a SYN, with the option that states the MSS (4 bytes), takes no more cells than an
+    /// ACK. The engine assumes so, and the reader refuses handshakes otherwise.
+    pub fn syn_is_like_ack(self) -> bool {
+        self.segment_cells(4) == self.ack_cells(0)
     }
 }
 
@@ -330,8 +334,8 @@ mod tests {
         for (mss, cells) in [(512, 12), (1460, 32), (9140, 192), (9180, 193)] {
             assert_eq!(aal5.segment_cells(mss), cells);
         }
-        assert_eq!(aal5.ack_cells(), 2);
-        assert_eq!(aal5.segment_cells(36), aal5.ack_cells());
+        assert_eq!([0, 1, 2, 3, 4].map(|blocks| aal5.ack_cells(blocks)), [2; 5]);
+        assert!(aal5.syn_is_like_ack());
         assert_eq!(
             [0, 4, 5, 1024, 65_499].map(|bytes| aal5.datagram_cells(bytes)),
             [1, 1, 2, 23, 1366]
@@ -389,7 +393,10 @@ mod tests {
             [196, 197, 1_460].map(|mss| format.segment_cells(mss)),
             [1, 2, 7]
         );
-        assert!(format.takes_options(36) && !Format::cells(64, 64, 0).takes_options(36));
+        let small = Format::cells(64, 64, 0);
+        let cells = [0, 1, 2, 3, 4].map(|blocks| small.ack_cells(blocks));
+        assert_eq!(cells, [1, 1, 1, 2, 2]);
+        assert!(format.syn_is_like_ack() && !Format::cells(64, 40, 0).syn_is_like_ack());
         let fewest = Format::cells(LEAST_CARRIED, LEAST_CARRIED, MOST_OVERHEAD);
         assert!(fewest.frame_cells(65_535) < 1 << 12);
     }

@@ -191,8 +191,8 @@ class Udp(Component):
     Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
 
     Fields:
-        datagram_size: Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44 bytes. Allowed: "1 byte" to
-            "65499 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1024 bytes``.
+        datagram_size: Bytes of data in a datagram; UDP and IP add 28 bytes, and the frame adds its own. Allowed: "1
+            byte" to "65499 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1024 bytes``.
         rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,
             kbps, Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
         amplitude: Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.

@@ -148,7 +148,7 @@ impl Blueprint<'_> {
                 let frame = scenario.vcs[flow.vc].traffic.frame(scenario.format);
                 frame.map_or(1, |frame| frame.cells)
             }
-            FlowKind::Ack => scenario.format.ack_cells(),
+            FlowKind::Ack => scenario.format.ack_cells(0),
             FlowKind::Rm | FlowKind::RmBack => 1,
         };
         let flows = self.net.topology.flows.iter();

@@ -47,12 +47,12 @@ impl CapturedPayload {
     /// Cells of the frame.
     pub fn cells(&self, format: Format) -> u32 {
         match *self {
+            CapturedPayload::Ack { ref blocks, .. } => format.ack_cells(blocks.len() as u8),
             CapturedPayload::Data { len, .. } => format.segment_cells(u64::from(len)),
             CapturedPayload::Datagram { len, .. } => format.datagram_cells(u64::from(len)),
-            CapturedPayload::Syn(_)
-            | CapturedPayload::SynAck(_)
-            | CapturedPayload::Opened(_)
-            | CapturedPayload::Ack { .. } => format.ack_cells(),
+            CapturedPayload::Syn(_) | CapturedPayload::SynAck(_) | CapturedPayload::Opened(_) => {
+                format.ack_cells(0)
+            }
         }
     }
 

@@ -142,7 +142,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         found.cpu_s += frames * each_frame(&vc.traffic);
         hops += there.path.len() + back.path.len();
         let of_data = demand.frames * share * demand.cells;
-        let of_acks = acks * f64::from(format.ack_cells());
+        let of_acks = acks * f64::from(format.ack_cells(0));
         let mut rm_cells = 0.0;
         if let Some(abr) = &vc.abr {
             rm_cells = rm_cells_each_way(scenario, topology, index, abr, of_data + of_acks);
@@ -416,7 +416,7 @@ pub(super) fn round_trip(
         let cells = if kind.is_data() {
             frame_cells
         } else {
-            f64::from(format.ack_cells())
+            f64::from(format.ack_cells(0))
         };
         let mut slowest = f64::INFINITY;
         for &link in &flow.path {

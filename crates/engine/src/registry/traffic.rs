@@ -101,7 +101,7 @@ pub(super) static TRAFFIC: &[Component] = &[
                     max: MAX_DATAGRAM_BYTES,
                 },
                 Text("1024 bytes"),
-                "Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44 bytes.",
+                "Bytes of data in a datagram; UDP and IP add 28 bytes, and the frame adds its own.",
             ),
             RATE_WHILE_ON,
             AMPLITUDE,

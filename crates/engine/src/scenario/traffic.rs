@@ -194,12 +194,18 @@ impl Traffic {
         match self {
             Traffic::Tcp(tcp) => {
                 let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
-                let cells = frames * f64::from(format.segment_cells(tcp.mss));
+                let blocks = match tcp.recovery.reads_blocks() {
+                    true => tcp.sack_blocks as u8,
+                    false => 0,
+                };
+                let ack = format.ack_cells(blocks);
+                // The flow of ACKs has the same bound. An ACK with blocks may be the longer frame.
+                let longest = format.segment_cells(tcp.mss).max(ack);
                 // ACKs of the other end share the flow, one for each segment of its window.
                 let acks = if tcp.both_ways { frames } else { 0.0 };
                 Load {
                     frames: frames + acks,
-                    cells: cells + acks * f64::from(format.ack_cells()),
+                    cells: frames * f64::from(longest) + acks * f64::from(ack),
                 }
             }
             Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {

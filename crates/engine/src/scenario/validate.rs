@@ -46,7 +46,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             files(record, path, report);
             amplitude(record, path, report);
             pause(record, path, report);
-            options(record, path, report);
+            handshake(record, path, report);
         }
         Family::Vc => stop(record, path, report),
         Family::Contract => contract(record, path, report),
@@ -105,29 +105,10 @@ fn carried(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Options of TCP must not add a cell to an ACK or to the frames of a handshake. SACK blocks take
-/// 4 + 8 n bytes for n of them (RFC 2018, with two NOPs), and the option with the MSS takes 4.
-fn options(record: &Record, path: &str, report: &mut Report) {
-    let format = report.format;
-    let sack_bytes = |blocks: u64| 4 + 8 * blocks;
-    let most = (1..=4).rev().find(|&n| format.takes_options(sack_bytes(n)));
-    if text(record, "recovery") == Some("sack")
-        && let Some(blocks) = number(record, "sack_blocks")
-        && most.is_none_or(|most| blocks > most)
-    {
-        let allowed = match most {
-            Some(most) => format!("at most {most}, or larger `carries`"),
-            None => "another recovery, or larger `carries`".into(),
-        };
-        report.add(
-            &join(path, "sack_blocks"),
-            format!("is {blocks}, so an ACK with them would take more cells than one without"),
-            allowed,
-            None,
-        );
-    }
-    let handshake = record.get("handshake").and_then(Value::as_bool);
-    if handshake == Some(true) && !format.takes_options(4) {
+/// The option of a SYN must not add a cell to it.
+fn handshake(record: &Record, path: &str, report: &mut Report) {
+    let given = record.get("handshake").and_then(Value::as_bool);
+    if given == Some(true) && !report.format.syn_is_like_ack() {
         report.add(
             &join(path, "handshake"),
             "needs frames that take more cells than an ACK, for the option with the MSS",

@@ -29,7 +29,7 @@ impl Payload {
     pub(super) fn cells(&self, format: Format) -> u32 {
         match self {
             Payload::Segment(segment) => format.segment_cells(u64::from(segment.len)),
-            Payload::Ack(_) => format.ack_cells(),
+            Payload::Ack(ack) => format.ack_cells(ack.n_blocks),
             Payload::Datagram(bytes) => format.datagram_cells(*bytes),
             Payload::Cell | Payload::Rm(_) => 1,
         }

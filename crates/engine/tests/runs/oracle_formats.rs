@@ -55,15 +55,7 @@ fn in_format(mut case: Case, format: Format) -> Case {
                     udp.off = udp.off.max(frame);
                 }
             }
-            Traffic::Tcp(tcp) => {
-                tcp.handshake &= format.takes_options(4);
-                let fits = |&blocks: &u32| format.takes_options(4 + 8 * u64::from(blocks));
-                match (1..=tcp.sack_blocks).rev().find(fits) {
-                    Some(blocks) => tcp.sack_blocks = blocks,
-                    None if tcp.recovery == Recovery::Sack => tcp.recovery = Recovery::NewReno,
-                    None => {}
-                }
-            }
+            Traffic::Tcp(tcp) => tcp.handshake &= format.syn_is_like_ack(),
         }
     }
     let of_switches = net.switches.iter_mut().flat_map(|s| &mut s.queues);

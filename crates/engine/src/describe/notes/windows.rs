@@ -55,7 +55,7 @@ pub(super) fn slow_ways_back(
     topology: &Topology,
     fair: &[(usize, f64)],
 ) -> Option<String> {
-    let bits_of_ack = u64::from(scenario.format.ack_cells()) * scenario.format.cell_bits;
+    let bits_of_ack = u64::from(scenario.format.ack_cells(0)) * scenario.format.cell_bits;
     let mut needs: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
     for &(index, share) in fair {
         let vc = &scenario.vcs[index];

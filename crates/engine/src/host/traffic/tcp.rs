@@ -31,9 +31,9 @@ pub struct Tcp {
     next_ack: u32,
     /// What the frames look like.
     format: Format,
-    /// Bytes and cells of a full segment, and cells of an ACK.
+    /// Bytes and cells of a full segment, and cells of an ACK with each number of blocks.
     full: (u64, u32),
-    ack_cells: u32,
+    ack_cells: [u32; MAX_SACK_BLOCKS + 1],
     /// The ACK that is being sent or has just arrived. Reused, because making one for each frame
     /// costs time.
     ack: Ack,
@@ -59,7 +59,7 @@ impl Tcp {
             next_ack: 0,
             format,
             full: (params.mss, format.segment_cells(params.mss)),
-            ack_cells: format.ack_cells(),
+            ack_cells: std::array::from_fn(|blocks| format.ack_cells(blocks as u8)),
             ack: Ack::default(),
         }
     }
@@ -98,7 +98,7 @@ impl Tcp {
         }
         out.frames.push(Offered {
             kind: FlowKind::Ack,
-            cells: self.ack_cells,
+            cells: self.ack_cells[usize::from(ack.n_blocks)],
             first_byte: ack.ack,
         });
     }
@@ -331,7 +331,7 @@ impl FrameSource for Tcp {
     }
 
     fn answers(&self) -> Option<u32> {
-        Some(self.ack_cells)
+        Some(self.ack_cells[0])
     }
 }
 

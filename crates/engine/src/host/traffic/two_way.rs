@@ -115,7 +115,8 @@ impl TwoWay {
     fn offer_ack(&mut self, end: End, out: &mut Outbox) {
         let mut ack = Ack::default();
         self.of(end).1.receiver.acknowledge(&mut ack);
-        self.offer(end, Carried::Ack(ack), self.format.ack_cells(), None, out);
+        let cells = self.format.ack_cells(ack.n_blocks);
+        self.offer(end, Carried::Ack(ack), cells, None, out);
     }
 
     fn offer(

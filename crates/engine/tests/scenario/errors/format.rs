@@ -182,32 +182,10 @@ fn a_cell_must_not_take_too_long() {
 }
 
 #[test]
-fn options_of_tcp_must_not_add_cells() {
-    let tcp = |format: &str, more: &str| {
-        let text = in_format(format).replace("recovery = \"reno\"", more);
-        read_toml(&text, "test.toml", &[]).map_err(|_| only(&text))
-    };
-    let small = r#"{ cell = "64 bytes", carries = "64 bytes" }"#;
-    let sack = |blocks: u32| format!("recovery = \"sack\", sack_blocks = {blocks}");
-    assert!(tcp(small, &sack(2)).is_ok());
-    assert!(tcp(CELLS, &sack(4)).is_ok());
+fn the_option_of_a_syn_must_not_add_a_cell() {
+    let text = in_format(r#"{ cell = "64 bytes", carries = "40 bytes" }"#);
     says(
-        &tcp(small, &sack(3)).unwrap_err(),
-        &[
-            "vc[0].traffic.sack_blocks = 3: is 3, so an ACK with them would take more cells",
-            "at most 2",
-        ],
-    );
-    let full = r#"{ cell = "64 bytes", carries = "40 bytes" }"#;
-    says(
-        &tcp(full, "recovery = \"sack\"").unwrap_err(),
-        &[
-            "vc[0].traffic.sack_blocks: is 3, so an ACK",
-            "another recovery",
-        ],
-    );
-    says(
-        &tcp(full, "handshake = true").unwrap_err(),
+        &only(&text.replace("recovery = \"reno\"", "handshake = true")),
         &["vc[0].traffic.handshake = true: needs frames that take more cells than an ACK"],
     );
 }
