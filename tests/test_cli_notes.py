@@ -46,7 +46,8 @@ def test_notes_on_seeds_without_effect(cli: Cli, lan: Path) -> None:
 def test_note_on_simultaneous_tcps_that_deliver_nothing(cli: Cli, tmp_path: Path) -> None:
     """Ten simultaneous frames of 193 cells do not fit a buffer of 1000 cells, nor do their retransmissions."""
     (tmp_path / "step.toml").write_text(
-        'duration = "5 s"\ntie_order = "rotating"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 10 }, { name = "b" }]\n'
+        'duration = "5 s"\ntie_order = "rotating"\nmeasure = { max_goodput = "130 Mbps" }\n'
+        'host = [{ name = "a", count = 10 }, { name = "b" }]\n'
         'switch = [{ name = "s", ubr = { buffer = "1000 cells" } }]\n'
         'link = [{ from = "a", to = "s", rate = "144 Mbps" }, { from = "s", to = "b", rate = "144 Mbps" }]\n'
         'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes" } }]\n'
@@ -66,7 +67,8 @@ def test_note_on_simultaneous_tcps_that_deliver_nothing(cli: Cli, tmp_path: Path
 def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Path) -> None:
     """Three TCPs meet in a buffer for one of their frames; all durations belong to a fourth, which starts later."""
     (tmp_path / "incast.toml").write_text(
-        'duration = "2 s"\ntie_order = "rotating"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 4 }, { name = "b" }]\n'
+        'duration = "2 s"\ntie_order = "rotating"\nmeasure = { max_goodput = "130 Mbps" }\n'
+        'host = [{ name = "a", count = 4 }, { name = "b" }]\n'
         'switch = [{ name = "s", ubr = { buffer = "200 cells" } }]\n'
         'link = [{ from = "a", to = "s", rate = "144 Mbps" }, { from = "s", to = "b", rate = "144 Mbps" }]\n'
         'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes", file_size = "20 kB", files = "unlimited" } }]\n'

@@ -266,7 +266,7 @@ def limited(lan: Path, size: int, *options: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize(("size", "file"), [(80_000, "runs.sqlite"), (180_000, "results.json")])
+@pytest.mark.parametrize(("size", "file"), [(80_000, "runs.sqlite"), (220_000, "results.json")])
 def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, size: int, file: str) -> None:
     out = lan.parent / "out"
     assert cli("run", lan, "--replications", 1, "--out", "out").returncode == 0

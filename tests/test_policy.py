@@ -432,6 +432,16 @@ def test_engine_and_python_decide_alike(steps: Any, condition: str, a: str, b: f
         assert port is None or verdicts.count("refuse_cell") == port.dropped_cells.total
 
 
+@pytest.mark.parametrize(
+    "whole",
+    ["math.floor((X + 7) ** 81)", "X + 10_000_000_000_000_000 * 10_000_000_000_000_000 * 10_000_000_000_000_000"],
+)
+def test_an_integer_beyond_128_bits_fails_as_in_the_engine(whole: str) -> None:
+    made = function(f"@cy.policy\ndef made(X):\n    if {whole} < 0: return cy.refuse\n")
+    with pytest.raises(OverflowError, match="does not fit into 128 bits"):
+        made.decide(X=0)
+
+
 def in_bounds(number: float) -> bool:
     return math.isfinite(number) and abs(number) < 2**127
 

@@ -32,6 +32,7 @@ PROBES = """probe = [
 #: Scenario of two sources with a point for each cell, and with two of five cells traced as drops.
 CELLS = """
 duration = "DURATION"
+tie_order = "rotating"
 host = [{ name = "a", count = 2 }, { name = "b" }]
 switch = [{ name = "w", ubr = { buffer = "10 cells" } }]
 link = [{ from = "a", to = "w", rate = "155.52 Mbps" }, { from = "w", to = "b", rate = "155.52 Mbps" }]

@@ -1,7 +1,7 @@
 """Evaluates a policy in Python, with the numbers of the language.
 
-An integer is an `int`, a decimal a `Fraction`, and a float a `float`. Numbers have no bounds here,
-but 128 bits in the engine.
+An integer is an `int`, a decimal a `Fraction`, and a float a `float`. Integers have the range of the
+engine. A `Fraction` is reduced and has no bounds; the parts of a decimal have 128 bits there.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, cast
 
 from cellyard.components.drop import Program
 from cellyard.programs.source import Source
-from cellyard.programs.translate import COMPARISONS, States
+from cellyard.programs.translate import ARITHMETIC, COMPARISONS, States
 from cellyard.programs.words import DRAW, KNOWN, OWNERS, RATES, Verdict, accept
 from cellyard.system.errors import ScenarioError, UsageError
 from cellyard.system.values import as_python, plain, shown
@@ -80,6 +80,23 @@ def widened(a: Number, b: Number) -> tuple[Number, Number]:
     return a, b
 
 
+def fitting(number: Any) -> Any:
+    """A number, if it is not an integer beyond the range of the language. Raises `OverflowError`."""
+    if isinstance(number, int) and not -(2**127) <= number <= 2**127 - 2:
+        raise OverflowError("the number does not fit into 128 bits")
+    return number
+
+
+def arithmetic(result: Callable[[Any, Any], Any]) -> Callable[[Number, Number], Number]:
+    """An operation whose integers stay in the range of the language."""
+    return lambda a, b: cast(Number, fitting(result(a, b)))
+
+
+def floor(a: Number) -> int:
+    """The largest integer that is at most the number."""
+    return cast(int, fitting(math.floor(a)))
+
+
 def divide(a: Number, b: Number) -> Number:
     """The quotient; that of integers is a decimal."""
     a, b = widened(a, b)
@@ -124,6 +141,9 @@ def comparison(holds: Callable[[Any, Any], Any]) -> Callable[[Number, Number], b
 
 #: What operators and functions are compiled to. No name in a Python text has a blank.
 COMPILED: Mapping[str, Any] = {
+    " +": arithmetic(operator.add),
+    " -": arithmetic(operator.sub),
+    " *": arithmetic(operator.mul),
     " /": divide,
     " **": power,
     **{f" {sign}": comparison(holds) for sign, holds in zip(COMPARISONS.values(), ORDERS, strict=True)},
@@ -131,7 +151,7 @@ COMPILED: Mapping[str, Any] = {
     " max": larger,
     " abs": abs,
     " float": float,
-    " floor": math.floor,
+    " floor": floor,
     " sum": total,
 }
 
@@ -172,6 +192,9 @@ def is_float(node: ast.expr, floats: set[str], states: States) -> bool:
     return False
 
 
+SIGNS = {**{of: sign for of, (sign, _) in ARITHMETIC.items()}, ast.Pow: "**"}
+
+
 def called_word(node: ast.Call) -> str:
     """The function that is called, without its module."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else cast(ast.Name, node.func).id
@@ -195,10 +218,9 @@ class Transformer(ast.NodeTransformer):
         return ast.copy_location(ast.Name(f" {written}", ast.Load()), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Replace divisions and powers."""
+        """Replace arithmetic."""
         self.generic_visit(node)
-        sign = {ast.Div: " /", ast.Pow: " **"}.get(type(node.op))
-        return called(sign, [node.left, node.right], node) if sign else node
+        return called(f" {SIGNS[type(node.op)]}", [node.left, node.right], node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         """Write the assignment out."""

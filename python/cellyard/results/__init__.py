@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         EndSystemResult as EndSystemResult,
         FlowKind as FlowKind,
         PortClassResult as PortClassResult,
+        PortInputResult as PortInputResult,
         PortResult as PortResult,
         Series as Series,
         ServiceClass as ServiceClass,
@@ -34,6 +35,6 @@ __getattr__, __dir__ = lazily(
         "ensemble": "Results",
         "run": "Named RunResult Trace",
         "types": "BackResult Carries ClassResult DropReason DroppedCell DroppedCells EndSystemResult FlowKind "
-        " PortClassResult PortResult Series ServiceClass Totals TransferResult VcPortResult VcResult",
+        " PortClassResult PortInputResult PortResult Series ServiceClass Totals TransferResult VcPortResult VcResult",
     },
 )

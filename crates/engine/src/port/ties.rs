@@ -534,7 +534,6 @@ impl BulkTies {
         self.period = None;
     }
 
-    #[inline(never)]
     fn count_runs(&mut self, feeds: &mut [Feed]) {
         let period = self.period.unwrap_or(Span::FOREVER).0;
         let in_phase = |&(cells, feed): &(Instants, usize)| BulkRun {
@@ -554,7 +553,6 @@ impl BulkTies {
         }
     }
 
-    #[inline(never)]
     fn count_cells(&mut self, feeds: &mut [Feed]) {
         self.cells.clear();
         for (cells, feed) in &self.runs {
