@@ -100,7 +100,7 @@ class Program(Component):
     class, then the first VC
 
     Source: Sivaraman and others, Programmable packet scheduling at line rate, ACM SIGCOMM 2016: a scheduler is a
-    rank, and the smallest goes first..
+    rank, and the smallest goes first.
 
     Limits: Each choice computes the rank of every VC that waits, and a program has no loops. Guaranteed rates of
     VCs have no effect.
