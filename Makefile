@@ -50,9 +50,9 @@ kills: build ## kill an experiment 1000 times at random moments, also two on one
 	CELLYARD_KILLS=$(or $(CELLYARD_KILLS),1000) $(BIN)/python -m pytest -s tests/test_kill_experiment.py
 
 # `make test` does some hundred of each. At least 2000 networks for each policy that an example restates, and 50 000 random programs.
-programs: tools ## drop policies stated as programs against the built-in ones, and random programs against the reference engine (an hour)
-	CELLYARD_CASES=20000 cargo test --package cellyard-engine --test runs -- oracle_programs::the_examples
-	CELLYARD_CASES=50000 cargo test --package cellyard-engine --test runs -- oracle_programs::engine_and_twin
+programs: tools ## policies and schedulers stated as programs against the built-in ones, and random programs against the reference engine (an hour)
+	CELLYARD_CASES=20000 cargo test --package cellyard-engine --test runs -- oracle_programs::the_examples oracle_schedulers::the_examples
+	CELLYARD_CASES=50000 cargo test --package cellyard-engine --test runs -- oracle_programs::engine_and_twin oracle_schedulers::engine_and_twin
 
 # `make test` does some hundred.
 formats: tools ## 20 000 random networks in random formats, engine against twin (an hour)
