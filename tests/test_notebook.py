@@ -143,7 +143,7 @@ def test_everything_of_the_package_is_there_and_imported_when_used() -> None:
 def test_help_explains_every_field() -> None:
     text = " ".join((cy.Tcp.__doc__ or "").split())
     for part in (
-        "mss: Maximum segment size, in bytes of data;",
+        "mss: Maximum segment size, in bytes of data.",
         'Allowed: "1 byte" to "65487 bytes"; units: bytes, byte, kB',
         "Default: ``512 bytes``.",
         "file_size: Size of each file; if omitted, the data never end.",
