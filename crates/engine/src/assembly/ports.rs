@@ -16,7 +16,7 @@ use crate::port::slotted::Slotted;
 use crate::port::slotted::ahead::{Foresight, gains};
 use crate::port::{Inputs, Lookahead, Measuring, Meter, Port, PortKernel, StepBounds, TieRule};
 use crate::resolved::ResolvedPort;
-use crate::scenario::Class;
+use crate::scenario::{Class, Scheduler as Spec};
 use crate::tally::CLASSES;
 use crate::units::Time;
 use std::collections::{HashMap, HashSet};
@@ -185,12 +185,12 @@ impl Blueprint<'_> {
         let cell_time = self.cell_ticks(link);
         let first = self.net.scenario.arrival_first;
         let flows = self.flow_shares(link);
-        let scheduler = Scheduler::new(
-            port.scheduler,
-            spec.rate,
-            self.net.scenario.cell_time(link),
-            &flows,
-        );
+        // Where no cell ever waits, at most for no time, no text of a program runs.
+        let scheduler = match port.scheduler {
+            Spec::Program(_) if !port.can_queue => &Spec::StrictPriority,
+            other => other,
+        };
+        let scheduler = Scheduler::new(scheduler, spec.rate, cell_time, &flows);
         match port.arithmetic {
             Ok(class) if options.kernel != Wanted::Slotted => {
                 let (gate, vcs) = (self.gate(link, port, class), flows.len());

@@ -260,7 +260,7 @@ impl Port {
         }
         if let PortKernel::Slotted(k) = &mut self.kernel {
             k.decide_ahead(fabric, horizon + self.steps.longest, known_until);
-            if let Some((text, failure)) = k.failure() {
+            if let Some((text, failure)) = k.failure(fabric.end) {
                 fabric.fails(self.link, FailedProgram::Scheduler(text), failure);
             }
         }

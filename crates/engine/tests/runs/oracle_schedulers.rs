@@ -274,3 +274,21 @@ fn a_scheduler_is_written_as_it_was_read() {
         assert_eq!(again, scenario, "{text}");
     }
 }
+
+/// Cells of one input that arrive as the cell before them leaves do not wait.
+#[test]
+fn no_text_runs_at_a_port_that_cannot_queue() {
+    let source = include_str!("../../../../python/cellyard/examples/program-scheduler-per-vc.toml");
+    let fails = r#"{ kind = "program", state = "vc state a = 0.0", served = "a = 1.0 / waiting", rank = "0" }"#;
+    let changes = [
+        ("link.east->sink1.scheduler", fails),
+        ("link.east->sink1.lose_frames", "[0]"),
+        ("duration", "\"100 ms\""),
+    ];
+    let changes = changes.map(|(path, text)| (path.to_string(), text.to_string()));
+    let scenario = read_toml(source, "it", &changes).expect("it is right");
+    for kernel in [Kernel::Auto, Kernel::Twin] {
+        let ran = run_tally(&scenario, Some(0), kernel, true);
+        assert!(ran.is_ok(), "{kernel:?}: {:?}", ran.err());
+    }
+}

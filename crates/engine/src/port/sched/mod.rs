@@ -112,11 +112,11 @@ impl Scheduler {
         }
     }
 
-    /// The text of a program that failed first, and what failed.
+    /// The text of a program that failed first, and what failed, if that was before `end`.
     #[inline]
-    pub fn failure(&self) -> Option<(SchedulerText, Failure)> {
+    pub fn failure(&self, end: Time) -> Option<(SchedulerText, Failure)> {
         match self {
-            Scheduler::Program(s) => s.failure(),
+            Scheduler::Program(s) => s.failure(end),
             Scheduler::Fifo
             | Scheduler::StrictPriority
             | Scheduler::GuaranteedRate(_)

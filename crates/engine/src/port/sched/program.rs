@@ -32,8 +32,8 @@ pub struct Programmed {
     chosen: Option<usize>,
     /// A stream for the machine; schedulers have no draws.
     no_draws: Stream,
-    /// What failed first.
-    failure: Option<(SchedulerText, Failure)>,
+    /// What failed first, and when.
+    failure: Option<(Time, SchedulerText, Failure)>,
 }
 
 #[derive(Clone, Debug)]
@@ -101,9 +101,11 @@ impl Programmed {
         self.class == CLASSES
     }
 
-    /// The text that failed first, and what failed.
-    pub fn failure(&self) -> Option<(SchedulerText, Failure)> {
-        self.failure
+    /// The text that failed first, and what failed, if that was before `end`. Decisions may be taken
+    /// ahead of time.
+    pub fn failure(&self, end: Time) -> Option<(SchedulerText, Failure)> {
+        let (time, text, failure) = self.failure?;
+        (time < end).then_some((text, failure))
     }
 
     /// Accounts for a cell of `vc` that joined its queue at `now`, as the cell with the number
@@ -157,7 +159,8 @@ impl Programmed {
                 Err(why) => {
                     let at = self.rank.2;
                     let failure = Failure { why, at };
-                    self.failure.get_or_insert((SchedulerText::Rank, failure));
+                    self.failure
+                        .get_or_insert((now, SchedulerText::Rank, failure));
                     break;
                 }
             }
@@ -202,7 +205,8 @@ impl Programmed {
         let (at, answer) = run(&code.ops, start, &mut code.registers, &mut outside);
         if let Err(why) = answer {
             let at = code.places[at];
-            self.failure.get_or_insert((which, Failure { why, at }));
+            self.failure
+                .get_or_insert((now, which, Failure { why, at }));
         }
         answer.is_ok()
     }

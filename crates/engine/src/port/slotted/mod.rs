@@ -158,8 +158,8 @@ impl Slotted {
 
     /// What failed first in the program that schedules.
     #[inline]
-    pub fn failure(&self) -> Option<(SchedulerText, Failure)> {
-        self.scheduler.failure()
+    pub fn failure(&self, end: Time) -> Option<(SchedulerText, Failure)> {
+        self.scheduler.failure(end)
     }
 
     /// When the scheduler must decide next.
