@@ -185,7 +185,7 @@ impl Blueprint<'_> {
         let cell_time = self.cell_ticks(link);
         let first = self.net.scenario.arrival_first;
         let flows = self.flow_shares(link);
-        // Where no cell ever waits, at most for no time, no text of a program runs.
+        // No text of a program runs at a port that cannot queue.
         let scheduler = match port.scheduler {
             Spec::Program(_) if !port.can_queue => &Spec::StrictPriority,
             other => other,

@@ -120,6 +120,22 @@ pub struct NameRange<'s> {
     pub ends: [&'s str; 2],
 }
 
+impl<'s> NameRange<'s> {
+    /// One name.
+    pub(super) fn of(name: &'s str) -> NameRange<'s> {
+        NameRange {
+            count: 1,
+            ends: [name; 2],
+        }
+    }
+
+    /// Adds a later name.
+    pub(super) fn add(&mut self, name: &'s str) {
+        self.count += 1;
+        self.ends[1] = name;
+    }
+}
+
 /// Summarises `scenario`.
 ///
 /// # Errors

@@ -85,15 +85,9 @@ pub(super) fn programs<'s>(ports: &[PortDescription<'s>], clock: Clock) -> Vec<P
                 facts.class == queue.class && *of == policy && *buffer == queue.buffer
             });
             match known {
-                Some((facts, ..)) => {
-                    facts.ports.count += 1;
-                    facts.ports.ends[1] = port.name;
-                }
+                Some((facts, ..)) => facts.ports.add(port.name),
                 None => {
-                    let ports = NameRange {
-                        count: 1,
-                        ends: [port.name; 2],
-                    };
+                    let ports = NameRange::of(port.name);
                     let compiled = Policy::of_queue(queue);
                     let facts = facts(policy, queue.class, ports, &compiled, clock);
                     found.push((facts, policy, queue.buffer));
@@ -115,15 +109,9 @@ pub(super) fn schedulers<'s>(
             continue;
         };
         match found.iter_mut().find(|(_, of)| *of == scheduler) {
-            Some((facts, _)) => {
-                facts.ports.count += 1;
-                facts.ports.ends[1] = port.name;
-            }
+            Some((facts, _)) => facts.ports.add(port.name),
             None => {
-                let ports = NameRange {
-                    count: 1,
-                    ends: [port.name; 2],
-                };
+                let ports = NameRange::of(port.name);
                 found.push((scheduler_facts(scheduler, ports, clock), scheduler));
             }
         }

@@ -150,7 +150,7 @@ impl Port {
         });
         let (ranker, spec) = match spec {
             Spec::Program(program) => {
-                // Where no cell ever waits, at most for no time, no text runs.
+                // No text runs at a port that cannot queue.
                 let runs = can_queue(scenario, topology, link);
                 let ranker = runs.then(|| Ranker::new(program, cell_time, &shares));
                 (ranker, &Spec::StrictPriority)

@@ -215,10 +215,31 @@ proptest! {
     }
 }
 
+/// Numbers that all random programs use, and names of numbers.
+const NUMBERS: [&str; 17] = [
+    "now",
+    "cell_time",
+    "R",
+    "Z",
+    "T",
+    "0",
+    "1",
+    "2",
+    "3",
+    "0.5",
+    "1.25",
+    "100",
+    "123456789012345678",
+    "a",
+    "b",
+    "seen",
+    "avg",
+];
+
 /// Words of random programs.
 pub struct Words {
-    /// Numbers, and names of numbers.
-    pub numbers: &'static [&'static str],
+    /// Names that are numbers, besides [`NUMBERS`].
+    pub names: &'static [&'static str],
     /// Other expressions that are numbers.
     pub calls: &'static [&'static str],
     /// Truth values.
@@ -231,34 +252,8 @@ pub struct Words {
 
 /// Words of drop policies that are asked about frames.
 const OF_FRAMES: Words = Words {
-    numbers: &[
-        "X",
-        "Y",
-        "N",
-        "K",
-        "MCR",
-        "PCR",
-        "SCR",
-        "CDVT",
-        "MBS",
-        "CLP",
-        "now",
-        "cell_time",
-        "R",
-        "Z",
-        "T",
-        "0",
-        "1",
-        "2",
-        "3",
-        "0.5",
-        "1.25",
-        "100",
-        "123456789012345678",
-        "a",
-        "b",
-        "seen",
-        "avg",
+    names: &[
+        "X", "Y", "N", "K", "MCR", "PCR", "SCR", "CDVT", "MBS", "CLP",
     ],
     calls: &["draw()", "sum(MCR)", "-X"],
     truths: &["begins", "ends", "lost", "has_contract", "true", "false"],
@@ -315,7 +310,7 @@ impl Writer {
         self.depth += 1;
         let leaf = self.depth > 4 || self.draws.below(3) == 0;
         let text = if leaf {
-            let chosen = self.pick(self.words.numbers);
+            let chosen = self.pick(&[self.words.names, &NUMBERS].concat());
             match chosen {
                 "a" | "b" if !self.locals.contains(&chosen) => "4".into(),
                 _ => chosen.to_string(),
