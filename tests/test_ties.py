@@ -83,6 +83,15 @@ def test_half_of_twenty_drops_is_enough(tied: int, dropped: int, warns: bool) ->
     assert [note.partition(";")[0] for note in notes] == [f"{tied} of {dropped} drops fell on ties"] * warns
 
 
+def test_a_note_on_several_runs_counts_them() -> None:
+    runs = [
+        {"ports": [{"can_queue": True, "tied_dropped_cells": tied, "dropped_cells": {"full": 40}}]}
+        for tied in (40, 3, 20)
+    ]
+    (note,) = grid_notes.tie_notes(cy.Scenario.from_toml(IN_PHASE), runs)
+    assert note.startswith("in 2 of 3 runs, at least half of the drops fell on ties; results depend on `tie_order`: ")
+
+
 def test_a_scenario_says_what_it_states() -> None:
     scenario = cy.Scenario.from_toml(IN_PHASE)
     assert scenario.states("name") and not scenario.states("tie_order")

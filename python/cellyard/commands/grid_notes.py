@@ -134,14 +134,19 @@ def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def tie_notes(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on the run in which most drops fell on ties, if ``scenario`` leaves the order at ties to its default."""
+    """A sentence on runs with many drops at ties, if ``scenario`` leaves the order at ties to its default."""
     counts = [_tied_drops(run) for run in runs]
-    tied, dropped = max(((t, d) for t, d in counts if d >= LEAST_DROPS and 2 * t >= d), default=(0, 0))
-    if not dropped or scenario.states("tie_order"):
+    many = [(tied, dropped) for tied, dropped in counts if dropped >= LEAST_DROPS and 2 * tied >= dropped]
+    if not many or scenario.states("tie_order"):
         return []
+    (tied, dropped), *_ = many
+    drops = (
+        f"{tied} of {dropped} drops"
+        if len(runs) == 1
+        else f"in {len(many)} of {len(runs)} runs, at least half of the drops"
+    )
     return [
-        f"{tied} of {dropped} drops fell on ties; results depend on `tie_order`: "
-        "--grid tie_order=fixed,rotating,random shows how much"
+        f"{drops} fell on ties; results depend on `tie_order`: --grid tie_order=fixed,rotating,random shows how much"
     ]
 
 
