@@ -208,15 +208,15 @@ test('what is recorded follows the port and the VC', () => {
   const whats = (port, chosen) => probesOf(scenario, port, chosen, null).map(({ what }) => what);
   assert.deepEqual(whats('b->c', 'v'), ['queue', 'queue', 'cwnd', 'ssthresh', 'sequence', 'acknowledged', 'trace']);
   assert.deepEqual(whats('b->x', null), ['queue', 'trace']);
-  const sampled = probesOf(scenario, 'b->x', null, 0.005);
+  const sampled = probesOf(scenario, 'b->x', null, 1000);
   assert.deepEqual(
     sampled.map(({ what, interval }) => [what, interval]),
     [
-      ['queue', 126_360_000_000],
-      ['drops', 126_360_000_000],
+      ['queue', 1000],
+      ['drops', 1000],
     ],
   );
-  const envelopes = probesOf(scenario, 'b->c', null, 0.005, 'envelope');
+  const envelopes = probesOf(scenario, 'b->c', null, 1000, 'envelope');
   assert.ok(envelopes.every(({ what, envelope, interval }) => (what === 'drops' ? interval : envelope && !interval)));
 });
 

@@ -6,6 +6,7 @@
 
 use crate::units::{BitRate, Span, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Bytes of the headers of a TCP segment without options: IP 20, TCP 20.
 const SEGMENT_HEADER_BYTES: u64 = 40;
@@ -127,6 +128,16 @@ impl Format {
     pub const fn least_rate(self) -> BitRate {
         let longest = Format::AAL5.cell_ticks_at_one_bps();
         BitRate(self.cell_ticks_at_one_bps().div_ceil(longest) as u64)
+    }
+
+    /// The constants by name, for callers that are not written in Rust.
+    pub fn constants(self) -> BTreeMap<&'static str, u64> {
+        BTreeMap::from([
+            ("cell_bits", self.cell_bits),
+            ("cell_payload_bytes", self.cell_payload_bytes),
+            ("segment_overhead_bytes", self.segment_overhead_bytes()),
+            ("ticks_per_second", self.clock.ticks_per_second),
+        ])
     }
 
     /// Time of one cell at `rate`, rounded up to whole ticks so that no link exceeds its rate.

@@ -260,12 +260,7 @@ fn format_constants(format_json: Option<&str>) -> PyResult<BTreeMap<&'static str
         }
         None => Format::AAL5,
     };
-    Ok(BTreeMap::from([
-        ("cell_bits", format.cell_bits),
-        ("cell_payload_bytes", format.cell_payload_bytes),
-        ("segment_overhead_bytes", format.segment_overhead_bytes()),
-        ("ticks_per_second", format.clock.ticks_per_second),
-    ]))
+    Ok(format.constants())
 }
 
 /// Returns all components with their parameters, as JSON.

@@ -66,7 +66,8 @@ pub fn scenario(text: &str) -> Result<Scenario, Vec<String>> {
 }
 
 /// Returns the file as data (`tree`), the canonical scenario with every default (`scenario`), its
-/// ports and cost (`description`), and the file with every default (`toml`).
+/// ports and cost (`description`), the constants of its format (`format`), and the file with every
+/// default (`toml`).
 pub fn read(text: &str) -> Answer {
     let tree = scenario::from_toml(&request(text)?.toml, "scenario")
         .map_err(|problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
@@ -75,6 +76,7 @@ pub fn read(text: &str) -> Answer {
         "tree": data(&tree),
         "scenario": scenario,
         "description": describe(&scenario).map_err(problem)?,
+        "format": scenario.format.constants(),
         "toml": scenario::write_toml(&scenario),
     }))
 }
@@ -286,6 +288,7 @@ mod tests {
         assert_eq!(found["tree"]["switch"][0]["ubr"]["buffer"], "1000 cells");
         assert_eq!(found["scenario"]["duration"], 12_636_000_000_000_u64);
         assert_eq!(found["description"]["vcs"], 5);
+        assert_eq!(found["format"]["ticks_per_second"], 25_272_000_000_000_u64);
         assert!(found["toml"].as_str().unwrap().contains("tie_order"));
     }
 

@@ -32,26 +32,18 @@ export function vcsAt(scenario, port) {
 const MOST_CELLS = 1_500_000;
 const SAMPLES = 4000;
 
-const AAL5 = { ticks: 25_272_000_000_000, cellBits: 424 };
-
-/** Ticks in a second of a scenario, and bits of a cell. A scenario without `format` has AAL5. */
-export function formatOf({ format }) {
-  return format ? { ticks: 25 * AAL5.ticks, cellBits: 8 * format.cell } : AAL5;
-}
-
 /** Seconds of an interval, of a run that is too long for every change to be recorded; else null. */
 export function coarseness({ expected, duration_s }) {
   return expected.station_cells > MOST_CELLS ? duration_s / SAMPLES : null;
 }
 
 /**
- * What is recorded for the page: queues at a port, windows and rates, every drop, and the segments of one VC. With `every`
- * it is samples of queues, windows and rates after so many seconds, or, as `how` says, their envelopes over so many, and
- * drops are counted in between; else each change and each drop is recorded.
+ * What is recorded for the page: queues at a port, windows and rates, every drop, and the segments of one VC. With
+ * `interval` it is samples of queues, windows and rates after so many ticks, or, as `how` says, their envelopes over so
+ * many, and drops are counted in between; else each change and each drop is recorded.
  */
-export function probesOf(scenario, port, chosen, every, how = 'interval') {
+export function probesOf(scenario, port, chosen, interval, how = 'interval') {
   const here = vcsAt(scenario, port);
-  const interval = every === null ? null : Math.ceil(every * formatOf(scenario).ticks);
   const recorded = interval === null ? {} : { [how]: interval };
   const probes = [{ what: 'queue', of: port, ...recorded }];
   for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, ...recorded });
@@ -68,9 +60,8 @@ export function probesOf(scenario, port, chosen, every, how = 'interval') {
   return probes;
 }
 
-/** The capture of the cells that a port sends and drops in [from, to), in seconds, in a scenario with AAL5. */
-export function captureOf(port, from, to) {
-  const { ticks } = AAL5;
+/** The capture of the cells that a port sends and drops in [from, to), in seconds of so many ticks. */
+export function captureOf(port, from, to, ticks) {
   return { what: 'capture', of: port, layer: 'cells', from: Math.floor(from * ticks), to: Math.ceil(to * ticks) };
 }
 

@@ -4,7 +4,7 @@ import { element, fill, save } from './dom.js';
 import { numberAt, position, quantity, written } from './knobs.js';
 import { byDrop, byVc } from './numbers.js';
 import { CanvasPainter, SvgPainter } from './painter.js';
-import { formatOf, levelsOf, vcsAt } from './scenario.js';
+import { levelsOf, vcsAt } from './scenario.js';
 import { overrides } from './state.js';
 
 const INK = '#1d232b';
@@ -248,8 +248,7 @@ export class Side {
   get isClose() {
     const { from, to } = this.picture.view;
     const link = this.read.scenario.links.find((one) => one.name === this.read.port);
-    const { cellBits } = formatOf(this.read.scenario);
-    return !this.read.every && to - from < (FEW_CELLS * cellBits) / link.rate;
+    return !this.read.every && to - from < (FEW_CELLS * this.read.format.cell_bits) / link.rate;
   }
 
   draw() {

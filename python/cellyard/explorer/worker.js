@@ -48,7 +48,8 @@ async function run({ seq, request, watch }) {
   const port = portOf(read.description, watch.port);
   const every = coarseness(read.description);
   for (const how of every === null ? ['change'] : ['interval', 'envelope']) {
-    const probes = probesOf(read.scenario, port, watch.vc, every, how);
+    const interval = every === null ? null : Math.ceil(every * read.format.ticks_per_second);
+    const probes = probesOf(read.scenario, port, watch.vc, interval, how);
     engine.ask('open', { ...request, probes });
     const found = await recorded(seq);
     if (!found) return;
@@ -68,7 +69,8 @@ async function run({ seq, request, watch }) {
 /** A pcapng file of the cells that a port sends and drops in [from, to), in parts. */
 function captured({ request, port, from, to }) {
   request.overrides.push(['probe', '[]']);
-  engine.ask('open', { ...request, probes: [captureOf(port, from, to)] });
+  const { format } = engine.ask('read_scenario', request);
+  engine.ask('open', { ...request, probes: [captureOf(port, from, to, format.ticks_per_second)] });
   const parts = [];
   for (let until = Math.min(STEP, to), ended = false; !ended; until = Math.min(until + STEP, to)) {
     ended = engine.advance(until).ended || until >= to;
