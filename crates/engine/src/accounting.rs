@@ -71,6 +71,7 @@ impl Simulation {
             link_data_cells: vec![0; self.links],
             link_lost: vec![0; self.links],
             link_held: vec![0; self.links],
+            link_line_time: vec![None; self.links],
             ports: vec![None; self.links],
             nics: self.hosts.nic_tallies(),
             flows: self.flow_tallies(),
@@ -79,6 +80,7 @@ impl Simulation {
         };
         for port in &self.ports {
             let counts = port.tally(fabric);
+            tally.link_line_time[port.link] = counts.line_time;
             if port.can_queue {
                 tally.ports[port.link] = Some(counts);
             } else {
@@ -198,6 +200,7 @@ impl Simulation {
                     measured_bytes: vc.measured_bytes,
                     delivered_bytes: vc.delivered_bytes,
                     measured_cells: vc.measured_cells,
+                    measured_line_bytes: vc.measured_line_bytes,
                     delay,
                     bins,
                     abr: abr(vc),
@@ -206,6 +209,7 @@ impl Simulation {
                     measured_bytes: sink.measured_cells() * source.payload_bytes,
                     delivered_bytes: sink.cells * source.payload_bytes,
                     measured_cells: sink.measured_cells(),
+                    measured_line_bytes: sink.measured_cells() * u64::from(source.cell_bytes),
                     sender: SenderCounters::default(),
                     transfers: Vec::new(),
                     back: None,

@@ -43,6 +43,8 @@ pub struct Run {
     pub cell: u32,
     /// Index of the hop (station and flow) that the run passes.
     pub hop: u32,
+    /// Bytes of each cell on the line.
+    pub bytes: u16,
     /// Any of `ENDS_FRAME`, `SINGLE_CELLS`, `RM`, `TAGGED`.
     pub flags: u8,
 }
@@ -329,6 +331,7 @@ mod tests {
             frame: 7,
             cell: 4,
             hop: 1,
+            bytes: 53,
             flags: 0,
         };
         let next = Run {

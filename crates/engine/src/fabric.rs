@@ -257,6 +257,7 @@ impl Fabric {
             class: hop.class as usize,
             frame: cell.frame,
             cell: cell.cell,
+            bytes: cell.bytes,
         };
         self.observers.record_departure(&departed);
         let captured = extra.captured;

@@ -98,7 +98,7 @@ pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(us
         let frame = vc.traffic.frame(format)?;
         Some((
             index,
-            rate / f64::from(frame.cells) * (8 * frame.bytes) as f64,
+            rate / format.length_in_cells(frame.size) * (8 * frame.bytes) as f64,
         ))
     });
     goodputs.collect()

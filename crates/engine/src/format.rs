@@ -21,11 +21,18 @@ pub(crate) const LONGEST_CELL: u64 = 9_216;
 /// Most bytes that a frame may have besides its IP packet.
 pub(crate) const MOST_OVERHEAD: u64 = 1_024;
 
+/// Fewest and most bytes that an Ethernet frame carries (IEEE 802.3 clause 3.2.7). A shorter packet
+/// is padded.
+const ETHERNET_CARRIES: [u64; 2] = [46, 1_500];
+/// Bytes of an Ethernet frame on the line besides what it carries: preamble and start delimiter 8,
+/// addresses and type 14, frame check sequence 4, gap between frames 12.
+const ETHERNET_OVERHEAD: u64 = 38;
+
 /// What the cells and frames of a scenario look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
 pub struct Format {
-    /// Bits of a cell on the line.
+    /// Bits of a cell on the line; of the longest cell where they differ.
     pub cell_bits: u64,
     /// Bytes of a frame that a cell carries.
     pub cell_payload_bytes: u64,
@@ -33,10 +40,82 @@ pub struct Format {
     pub frame_overhead_bytes: u64,
     /// Clock that counts the time of runs.
     pub clock: Clock,
+    /// Whether a frame is one cell, as long as its packet makes it.
+    pub is_ethernet: bool,
+}
+
+/// The cells of a frame: their number, and the bytes of each on the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameSize {
+    cells: u16,
+    /// Bytes of each cell on the line.
+    pub cell_bytes: u16,
+}
+
+impl FrameSize {
+    /// Number of cells.
+    pub fn cells(self) -> u32 {
+        u32::from(self.cells)
+    }
+
+    /// Bytes of all cells on the line.
+    pub fn line_bytes(self) -> u64 {
+        u64::from(self.cells) * u64::from(self.cell_bytes)
+    }
+
+    /// Bits of a cell on the line.
+    pub fn cell_bits(self) -> f64 {
+        f64::from(self.cell_bytes) * 8.0
+    }
+
+    /// Bits of all cells on the line.
+    pub fn line_bits(self) -> f64 {
+        (8 * self.line_bytes()) as f64
+    }
+
+    /// The longer of two frames.
+    pub fn longer(self, other: FrameSize) -> FrameSize {
+        std::cmp::max_by_key(self, other, |size| size.line_bytes())
+    }
+}
+
+/// Bytes on the line of the shortest and of the longest cell of some flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellLengths {
+    /// Of the shortest cell.
+    pub shortest: u16,
+    /// Of the longest cell.
+    pub longest: u16,
+}
+
+impl CellLengths {
+    /// Lengths of the cells of `frames`.
+    pub fn of(frames: impl IntoIterator<Item = FrameSize>) -> Option<CellLengths> {
+        let all = frames.into_iter().map(|size| CellLengths {
+            shortest: size.cell_bytes,
+            longest: size.cell_bytes,
+        });
+        all.reduce(CellLengths::and)
+    }
+
+    /// Lengths of these cells and `other`.
+    pub fn and(self, other: CellLengths) -> CellLengths {
+        CellLengths {
+            shortest: self.shortest.min(other.shortest),
+            longest: self.longest.max(other.longest),
+        }
+    }
+
+    /// Whether all cells have one length.
+    pub fn are_equal(self) -> bool {
+        self.shortest == self.longest
+    }
 }
 
 /// Name of [`Format::AAL5`] in scenarios.
 const AAL5: &str = "aal5";
+/// Name of [`Format::ETHERNET`] in scenarios.
+const ETHERNET: &str = "ethernet";
 
 /// Serialised form of [`Format`]: a name, or cells of one size in bytes.
 #[derive(Serialize, Deserialize)]
@@ -59,6 +138,9 @@ impl From<Format> for Written {
         if format.is_aal5() {
             return Written::Name(AAL5.into());
         }
+        if format.is_ethernet {
+            return Written::Name(ETHERNET.into());
+        }
         Written::Cells(Cells {
             cell: format.cell_bits / 8,
             carries: format.cell_payload_bytes,
@@ -73,6 +155,7 @@ impl TryFrom<Written> for Format {
     fn try_from(written: Written) -> Result<Format, String> {
         match written {
             Written::Name(name) if name == AAL5 => Ok(Format::AAL5),
+            Written::Name(name) if name == ETHERNET => Ok(Format::ETHERNET),
             Written::Name(name) => Err(format!("`{name}` is not a format")),
             Written::Cells(Cells {
                 cell,
@@ -105,6 +188,17 @@ impl Format {
         cell_payload_bytes: 48,
         frame_overhead_bytes: 16,
         clock: Clock::AAL5,
+        is_ethernet: false,
+    };
+
+    /// Ethernet frames (IEEE 802.3), which switches forward whole. A packet of p bytes is one cell
+    /// of 38 + max(46, p) bytes on the line: preamble, header, check sequence and gap included.
+    pub const ETHERNET: Format = Format {
+        cell_bits: 8 * (ETHERNET_OVERHEAD + ETHERNET_CARRIES[1]),
+        cell_payload_bytes: ETHERNET_CARRIES[1],
+        frame_overhead_bytes: 0,
+        clock: Clock::FINE,
+        is_ethernet: true,
     };
 
     /// Cells of `cell` bytes that carry `carries` bytes of frames. A frame has `frame_overhead`
@@ -115,6 +209,7 @@ impl Format {
             cell_payload_bytes: carries,
             frame_overhead_bytes: frame_overhead,
             clock: Clock::FINE,
+            is_ethernet: false,
         }
     }
 
@@ -140,9 +235,31 @@ impl Format {
         ])
     }
 
-    /// Time of one cell at `rate`, rounded up to whole ticks so that no link exceeds its rate.
+    /// Time of one cell at `rate`, the longest where they differ. It is rounded up to whole ticks so
+    /// that no link exceeds its rate.
     pub const fn cell_time(self, rate: BitRate) -> Span {
         Span(self.cell_ticks_at_one_bps().div_ceil(rate.0 as u128) as u64)
+    }
+
+    /// Time of a cell of `bytes` at `rate`, rounded up to whole ticks.
+    pub const fn time_of(self, bytes: u16, rate: BitRate) -> Span {
+        let ticks = bytes as u128 * self.byte_ticks_at_one_bps();
+        Span(ticks.div_ceil(rate.0 as u128) as u64)
+    }
+
+    /// Times of cells of any length at `rate`.
+    pub fn cell_times(self, rate: BitRate) -> CellTimes {
+        let byte = self.byte_ticks_at_one_bps() as u64;
+        CellTimes {
+            byte,
+            rate: rate.0,
+            whole: byte.is_multiple_of(rate.0).then(|| byte / rate.0),
+        }
+    }
+
+    /// Time of a byte at 1 bit/s, ticks.
+    const fn byte_ticks_at_one_bps(self) -> u128 {
+        8 * self.clock.ticks_per_second as u128
     }
 
     /// Time of one cell at 1 bit/s, ticks.
@@ -150,22 +267,63 @@ impl Format {
         self.cell_bits as u128 * self.clock.ticks_per_second as u128
     }
 
-    /// Relative error of the cell time at `rate`: how much too long it is, since it is a whole
-    /// number of ticks.
+    /// Relative error of cell times at `rate`: how much too long they are, since they are whole
+    /// numbers of ticks. It is the largest one where cells differ.
     pub fn rounding(self, rate: BitRate) -> f64 {
-        let exact = self.cell_ticks_at_one_bps();
-        let ticks = u128::from(self.cell_time(rate).0) * u128::from(rate.0);
-        (ticks - exact) as f64 / exact as f64
+        let of = |bytes: u16| {
+            let exact = u128::from(bytes) * self.byte_ticks_at_one_bps();
+            let ticks = u128::from(self.time_of(bytes, rate).0) * u128::from(rate.0);
+            (ticks - exact) as f64 / exact as f64
+        };
+        let lengths = self.shortest_cell_bytes()..=self.one_cell().cell_bytes;
+        lengths.map(of).fold(0.0, f64::max)
     }
 
-    /// Number of cells that `bits` bits are, or cells per second that `bits` bits per second are.
+    /// Number of cells that `bits` bits are, or cells per second that `bits` bits per second are;
+    /// of the longest cells where they differ.
     pub fn cells_in(self, bits: f64) -> f64 {
         bits / self.cell_bits as f64
     }
 
-    /// Cells of a frame with an IP packet of `packet_bytes`.
-    fn frame_cells(self, packet_bytes: u64) -> u32 {
-        (packet_bytes + self.frame_overhead_bytes).div_ceil(self.cell_payload_bytes) as u32
+    /// Most cells that `bits` bits can be.
+    pub fn most_cells_in(self, bits: f64) -> f64 {
+        bits / f64::from(8 * self.shortest_cell_bytes())
+    }
+
+    /// Length of a frame on the line, in cells; in the longest cells where they differ.
+    pub fn length_in_cells(self, size: FrameSize) -> f64 {
+        self.cells_in(size.line_bits())
+    }
+
+    /// Bytes of the shortest cell on the line.
+    fn shortest_cell_bytes(self) -> u16 {
+        self.frame(0).cell_bytes
+    }
+
+    /// The frame of an IP packet of `packet_bytes`. The reader refuses packets that are longer than
+    /// an Ethernet frame carries; they count as the longest.
+    fn frame(self, packet_bytes: u64) -> FrameSize {
+        if self.is_ethernet {
+            let [fewest, most] = ETHERNET_CARRIES;
+            let carried = packet_bytes.clamp(fewest, most);
+            return FrameSize {
+                cells: 1,
+                cell_bytes: (ETHERNET_OVERHEAD + carried) as u16,
+            };
+        }
+        let cells = (packet_bytes + self.frame_overhead_bytes).div_ceil(self.cell_payload_bytes);
+        FrameSize {
+            cells: cells as u16,
+            ..self.one_cell()
+        }
+    }
+
+    /// A frame of one cell; of the longest where they differ.
+    pub fn one_cell(self) -> FrameSize {
+        FrameSize {
+            cells: 1,
+            cell_bytes: (self.cell_bits / 8) as u16,
+        }
     }
 
     /// Bytes of a frame with TCP data besides these data, without padding.
@@ -173,30 +331,61 @@ impl Format {
         SEGMENT_HEADER_BYTES + self.frame_overhead_bytes
     }
 
-    /// Cells of a frame with `data_bytes` of TCP data.
-    pub fn segment_cells(self, data_bytes: u64) -> u32 {
-        self.frame_cells(data_bytes + SEGMENT_HEADER_BYTES)
+    /// The frame of `data_bytes` of TCP data.
+    pub fn segment(self, data_bytes: u64) -> FrameSize {
+        self.frame(data_bytes + SEGMENT_HEADER_BYTES)
     }
 
-    /// Cells of a frame with a UDP datagram of `data_bytes`.
-    pub fn datagram_cells(self, data_bytes: u64) -> u32 {
-        self.frame_cells(data_bytes + DATAGRAM_HEADER_BYTES)
+    /// The frame of a UDP datagram of `data_bytes`.
+    pub fn datagram(self, data_bytes: u64) -> FrameSize {
+        self.frame(data_bytes + DATAGRAM_HEADER_BYTES)
     }
 
-    /// Cells of an ACK with `blocks` SACK blocks. Their option takes 4 + 8 n bytes for n blocks (RFC
-    /// 2018, with two NOPs). In AAL5, an ACK with up to four blocks has 2 cells, as one without.
-    pub fn ack_cells(self, blocks: u8) -> u32 {
+    /// The frame of an ACK with `blocks` SACK blocks. Their option takes 4 + 8 n bytes for n blocks
+    /// (RFC 2018, with two NOPs). In AAL5, an ACK with up to four blocks has 2 cells, as one
+    /// without.
+    pub fn ack(self, blocks: u8) -> FrameSize {
         let option = match blocks {
             0 => 0,
             n => 4 + 8 * u64::from(n),
         };
-        self.segment_cells(option)
+        self.segment(option)
+    }
+
+    /// Most bytes of TCP data, and of a UDP datagram, that a frame may carry. `None` where any IP
+    /// packet fits.
+    pub(crate) fn most_data(self) -> Option<[u64; 2]> {
+        let headers = [SEGMENT_HEADER_BYTES, DATAGRAM_HEADER_BYTES];
+        self.is_ethernet
+            .then(|| headers.map(|header| self.cell_payload_bytes - header))
     }
 
     /// Whether a SYN, with the option that states the MSS (4 bytes), takes no more cells than an
-    /// ACK. The engine assumes so, and the reader refuses handshakes otherwise.
+    /// ACK, and no longer ones. The engine assumes so, and the reader refuses handshakes otherwise.
     pub fn syn_is_like_ack(self) -> bool {
-        self.segment_cells(4) == self.ack_cells(0)
+        self.segment(4) == self.ack(0)
+    }
+}
+
+/// Times of cells of any length at one rate, as [`Format::time_of`].
+#[derive(Clone, Copy, Debug)]
+pub struct CellTimes {
+    /// Ticks of a byte at 1 bit/s.
+    byte: u64,
+    rate: u64,
+    /// Ticks of a byte, if their number is whole: it is at all rates of Ethernet.
+    whole: Option<u64>,
+}
+
+impl CellTimes {
+    /// Time of a cell of `bytes`. In Ethernet the product fits for every length.
+    #[inline]
+    pub fn of(&self, bytes: u16) -> Span {
+        let bytes = u64::from(bytes);
+        Span(match self.whole {
+            Some(byte) => bytes * byte,
+            None => (bytes * self.byte).div_ceil(self.rate),
+        })
     }
 }
 
@@ -343,12 +532,15 @@ mod tests {
     fn frame_sizes_of_the_studies() {
         let aal5 = Format::AAL5;
         for (mss, cells) in [(512, 12), (1460, 32), (9140, 192), (9180, 193)] {
-            assert_eq!(aal5.segment_cells(mss), cells);
+            assert_eq!(aal5.segment(mss).cells(), cells);
         }
-        assert_eq!([0, 1, 2, 3, 4].map(|blocks| aal5.ack_cells(blocks)), [2; 5]);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|blocks| aal5.ack(blocks).cells()),
+            [2; 5]
+        );
         assert!(aal5.syn_is_like_ack());
         assert_eq!(
-            [0, 4, 5, 1024, 65_499].map(|bytes| aal5.datagram_cells(bytes)),
+            [0, 4, 5, 1024, 65_499].map(|bytes| aal5.datagram(bytes).cells()),
             [1, 1, 2, 23, 1366]
         );
     }
@@ -401,14 +593,56 @@ mod tests {
     fn frames_of_cells_of_any_size() {
         let format = Format::cells(256, 240, 4);
         assert_eq!(
-            [196, 197, 1_460].map(|mss| format.segment_cells(mss)),
+            [196, 197, 1_460].map(|mss| format.segment(mss).cells()),
             [1, 2, 7]
         );
         let small = Format::cells(64, 64, 0);
-        let cells = [0, 1, 2, 3, 4].map(|blocks| small.ack_cells(blocks));
+        let cells = [0, 1, 2, 3, 4].map(|blocks| small.ack(blocks).cells());
         assert_eq!(cells, [1, 1, 1, 2, 2]);
         assert!(format.syn_is_like_ack() && !Format::cells(64, 40, 0).syn_is_like_ack());
         let fewest = Format::cells(LEAST_CARRIED, LEAST_CARRIED, MOST_OVERHEAD);
-        assert!(fewest.frame_cells(65_535) < 1 << 12);
+        assert!(fewest.frame(65_535).cells() < 1 << 12);
+    }
+
+    /// Sizes by hand from IEEE 802.3: a frame of 64 to 1 518 bytes from its destination address to
+    /// its check sequence, 8 bytes before it, 12 bytes of silence behind it.
+    #[test]
+    fn an_ethernet_frame_is_one_cell_as_long_as_its_packet_makes_it() {
+        let format = Format::ETHERNET;
+        let bytes = |size: FrameSize| (size.cells(), size.cell_bytes);
+        assert_eq!(bytes(format.segment(1_460)), (1, 8 + 1_518 + 12));
+        assert_eq!(bytes(format.datagram(1_472)), (1, 1_538));
+        assert_eq!(format.most_data(), Some([1_460, 1_472]));
+        // An ACK of 40 bytes is padded. With 1, 2, 3 and 4 blocks it has 52, 60, 68 and 76 bytes.
+        let acks = [0, 1, 2, 3, 4].map(|blocks| bytes(format.ack(blocks)));
+        assert_eq!(acks, [84, 90, 98, 106, 114].map(|bytes| (1, bytes)));
+        // A packet of 46 bytes is not padded, and one of 47 is longer.
+        let short = [1, 6, 7].map(|data| format.segment(data).cell_bytes);
+        assert_eq!(short, [84, 84, 85]);
+        assert!(format.syn_is_like_ack());
+    }
+
+    #[test]
+    fn times_of_cells_of_any_length_are_rounded_up() {
+        let format = Format::ETHERNET;
+        for rate in [
+            format.least_rate().0,
+            7_000_000_001,
+            100_000_000_000,
+            999_999_999_989,
+        ] {
+            let times = format.cell_times(BitRate(rate));
+            for bytes in [84, 85, 1_000, 1_538] {
+                let exact = 8 * u128::from(bytes) * u128::from(format.clock.ticks_per_second);
+                let ticks = u128::from(times.of(bytes).0);
+                assert!(
+                    ticks * u128::from(rate) >= exact && (ticks - 1) * u128::from(rate) < exact
+                );
+                assert_eq!(times.of(bytes), format.time_of(bytes, BitRate(rate)));
+            }
+        }
+        let full = format.time_of(1_538, BitRate(100_000_000_000));
+        assert_eq!(full, format.cell_time(BitRate(100_000_000_000)));
+        assert_eq!(full * 100, format.clock.nanoseconds(12_304));
     }
 }

@@ -161,12 +161,11 @@ fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
         .map(|&link| scenario.links[link].delay);
     let slowest = path.iter().map(|&link| scenario.links[link].rate.0).min();
     let last = match size % tcp.mss {
-        0 => 0,
-        rest => format.segment_cells(rest),
+        0 => 0.0,
+        rest => format.segment(rest).line_bits(),
     };
-    let cells =
-        (size / tcp.mss) as f64 * f64::from(format.segment_cells(tcp.mss)) + f64::from(last);
-    let takes = cells * format.cell_bits as f64 / slowest.unwrap_or(1) as f64
+    let bits = (size / tcp.mss) as f64 * format.segment(tcp.mss).line_bits() + last;
+    let takes = bits / slowest.unwrap_or(1) as f64
         + delays.map(|delay| delay.as_seconds(clock)).sum::<f64>()
         + tcp.file_gap.as_seconds(clock);
     let most = scenario.duration.as_seconds(clock) / takes + 1.0;
@@ -212,7 +211,7 @@ impl VcPeak {
         };
         // Each segment that leaves the NIC can, once acknowledged, release two new ones.
         let first = topology.data_path(vc)[0];
-        let of_frame = f64::from(format.segment_cells(tcp.mss)) * format.cell_bits as f64;
+        let of_frame = format.segment(tcp.mss).line_bits();
         let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
         let sent = if tcp.both_ways { 2.0 * sent } else { sent };
@@ -257,7 +256,7 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
     };
     let offered = |vc: usize| scenario.vcs[vc].traffic.offered_rate().unwrap_or(0.0);
     let above = data().map(offered).sum::<f64>() - scenario.links[link].rate.0 as f64;
-    let above = format.cells_in(above.max(0.0) * seconds);
+    let above = format.most_cells_in(above.max(0.0) * seconds);
     let of_class = |&class: &Class| {
         let of_class = data().filter(|&vc| scenario.vcs[vc].class == class);
         let cells = of_class.map(|vc| match &scenario.vcs[vc].traffic {
@@ -266,7 +265,9 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
             Traffic::Cbr { .. } | Traffic::Poisson { .. } => 1.0,
             Traffic::Udp(udp) => {
                 let burst = udp.on.map_or(0.0, lasts);
-                f64::from(udp.frame_cells(format)) + format.cells_in(udp.rate.0 as f64 * burst)
+                let size = udp.frame(format);
+                let frames = 1.0 + udp.rate.0 as f64 * burst / size.line_bits();
+                frames * f64::from(size.cells())
             }
         });
         (cells.sum::<f64>() + above).min(most_let_in(net, link, port.queue(class)))
@@ -274,7 +275,7 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
     let inputs = topology.inputs[link].iter();
     let rate: f64 = inputs.map(|&i| scenario.links[i].rate.0 as f64).sum();
     let waits: f64 = topology.classes[link].iter().map(of_class).sum();
-    waits.min(format.cells_in(rate * seconds))
+    waits.min(format.most_cells_in(rate * seconds))
 }
 
 /// Cells that `queue`, at the port of `link`, can hold at once: its buffer, or less under a policy

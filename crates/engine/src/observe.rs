@@ -24,6 +24,8 @@ pub struct DepartedCell {
     pub frame: u32,
     /// Cell number.
     pub cell: u32,
+    /// Bytes on the line.
+    pub bytes: u16,
 }
 
 /// Cells of one class on a link, counted per interval by a probe.
@@ -33,8 +35,18 @@ pub struct LinkShareSum {
     pub probe: usize,
     /// Class index.
     pub class: usize,
-    /// Sums per interval.
+    /// Bytes of the longest cells of the link.
+    pub longest: u16,
+    /// Sums per interval, in the longest cells.
     pub sum: IntervalSum,
+}
+
+impl LinkShareSum {
+    /// Adds a cell of `bytes` that leaves at `time`.
+    fn add(&mut self, time: Time, bytes: u16) {
+        let length = f64::from(bytes) / f64::from(self.longest);
+        self.sum.add(time, length);
+    }
 }
 
 /// All observations on links.
@@ -53,8 +65,8 @@ pub struct Observers {
 impl Observers {
     /// Records that a cell leaves a station.
     pub fn record_departure(&mut self, cell: &DepartedCell) {
-        for sum in self.shares_of(cell.link, cell.class) {
-            sum.add(cell.time, 1.0);
+        for share in self.shares_of(cell.link, cell.class) {
+            share.add(cell.time, cell.bytes);
         }
         self.add_to_digest(cell);
     }
@@ -62,16 +74,20 @@ impl Observers {
     /// Counts the cells of `run` as they leave a station. Times of the run are ends of
     /// transmission.
     pub fn record_departures(&mut self, link: u32, class: usize, run: Run) {
-        for sum in self.shares_of(link, class) {
-            sum.add_cells(run);
+        for share in self.shares_of(link, class) {
+            if run.bytes == share.longest {
+                share.sum.add_cells(run);
+            } else {
+                debug_assert_eq!(run.n, 1, "a frame of one cell");
+                share.add(run.time, run.bytes);
+            }
         }
     }
 
-    /// Sums that count cells of `class` on `link`.
-    fn shares_of(&mut self, link: u32, class: usize) -> impl Iterator<Item = &mut IntervalSum> {
+    /// Shares of `class` on `link`.
+    fn shares_of(&mut self, link: u32, class: usize) -> impl Iterator<Item = &mut LinkShareSum> {
         let shares = self.link_shares.get_mut(&link).into_iter().flatten();
-        let of_class = shares.filter(move |share| share.class == class);
-        of_class.map(|share| &mut share.sum)
+        shares.filter(move |share| share.class == class)
     }
 
     /// Adds a cell to the digest as it leaves a station or a port that cannot queue.

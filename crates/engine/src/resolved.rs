@@ -53,6 +53,8 @@ pub enum WhySlotted {
     PushesOut,
     /// The drop policy may refuse a frame at an empty queue.
     RefusesAny,
+    /// Cells of the port differ in length.
+    Lengths,
 }
 
 impl fmt::Display for WhySlotted {
@@ -63,6 +65,7 @@ impl fmt::Display for WhySlotted {
             WhySlotted::QueuePerVc => "its scheduler keeps a queue for each VC",
             WhySlotted::Credit => "a probe records its credit",
             WhySlotted::PushesOut => "its drop policy drops waiting cells",
+            WhySlotted::Lengths => "its packets differ in length",
             WhySlotted::RefusesAny => "its drop policy may refuse a frame when nothing waits",
         })
     }
@@ -87,6 +90,9 @@ impl<'s> Resolved<'s> {
                 scheduler,
                 can_queue: can_queue(scenario, &topology, link, &queues),
                 arithmetic: used_class(scenario, &topology, link).and_then(|class| {
+                    if !topology.lengths[link].are_equal() {
+                        return Err(WhySlotted::Lengths);
+                    }
                     let queue = &queues[class as usize];
                     why_slotted(scheduler, class, queue, is_watched).map_or(Ok(class), Err)
                 }),
@@ -134,15 +140,13 @@ fn can_queue(
     link: usize,
     queues: &[ClassQueue; Class::ALL.len()],
 ) -> bool {
-    let cell_time = scenario.cell_time(link);
-    let keeps_distance = |input: usize| scenario.cell_time(input) >= cell_time;
     let switch = topology.switch_of[link].map(|switch| &scenario.switches[switch]);
     let processing = switch.and_then(|switch| switch.processing.as_ref());
     let classes = &topology.classes[link];
     match topology.inputs[link].as_slice() {
         [] => false,
         &[input] => {
-            !keeps_distance(input)
+            !topology.keeps_distance(scenario, input, link)
                 || processing.is_some_and(|p| !is_constant(p))
                 || classes.len() > 1
                 || classes

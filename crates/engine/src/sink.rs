@@ -3,6 +3,7 @@
 use crate::cells::{Arrival, ENDS_FRAME, Run, precedes};
 use crate::delays::{DelayBins, DelaySums, Waits};
 use crate::flow::FlowId;
+use crate::format::FrameSize;
 use crate::reassembly::Reassembly;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
@@ -70,10 +71,10 @@ pub struct Sink {
 /// Frames of a flow, sent and received.
 #[derive(Clone, Debug, Default)]
 struct Frames {
-    /// Cells of a full frame.
-    cells: u32,
-    /// Frames with another number of cells: (frame, cells), ascending.
-    odd: VecDeque<(u32, u32)>,
+    /// A full frame.
+    full: FrameSize,
+    /// Frames of another size, with their numbers, which ascend.
+    odd: VecDeque<(u32, FrameSize)>,
     /// Complete frames that arrived before the end.
     complete: u64,
     /// Incomplete frames.
@@ -83,10 +84,10 @@ struct Frames {
 }
 
 impl Sink {
-    /// The receiving end of a flow whose full frames have `frame_cells` cells.
-    pub fn new(frame_cells: u32) -> Sink {
+    /// The receiving end of a flow with these full frames.
+    pub fn new(full: FrameSize) -> Sink {
         let frames = Frames {
-            cells: frame_cells,
+            full,
             ..Frames::default()
         };
         Sink {
@@ -95,11 +96,11 @@ impl Sink {
         }
     }
 
-    /// Announces that frame `frame` will be sent with `cells` cells.
+    /// Announces that frame `frame` will be sent with this size.
     #[inline]
-    pub fn expect(&mut self, frame: u32, cells: u32) {
-        if cells != self.frames.cells {
-            self.frames.odd.push_back((frame, cells));
+    pub fn expect(&mut self, frame: u32, size: FrameSize) {
+        if size != self.frames.full {
+            self.frames.odd.push_back((frame, size));
         }
     }
 
@@ -112,7 +113,7 @@ impl Sink {
             return false;
         }
         let frames = &mut self.frames;
-        let passed = |odd: &(u32, u32)| precedes(odd.0, frame);
+        let passed = |odd: &(u32, FrameSize)| precedes(odd.0, frame);
         while frames.odd.front().is_some_and(passed) {
             frames.odd.pop_front();
         }
@@ -120,7 +121,7 @@ impl Sink {
         let found = frames.odd.front().filter(|&&(odd, _)| odd == frame);
         let good = self
             .reassembly
-            .end(found.map_or(frames.cells, |&(_, cells)| cells));
+            .end(found.map_or(frames.full, |&(_, size)| size).cells());
         if good {
             frames.complete += 1
         } else {
@@ -139,9 +140,9 @@ impl Sink {
         self.frames.not_measured += others;
     }
 
-    /// Cells of `frame`, which must have been sent and not yet followed by a later frame.
-    pub fn cells_of(&self, frame: u32) -> u32 {
-        self.frames.cells_of(frame)
+    /// Size of `frame`, which must have been sent and not yet followed by a later frame.
+    pub fn size_of(&self, frame: u32) -> FrameSize {
+        self.frames.size_of(frame)
     }
 
     /// Complete frames that arrived before the end.
@@ -161,19 +162,20 @@ impl Sink {
 }
 
 impl Frames {
-    fn cells_of(&self, frame: u32) -> u32 {
+    fn size_of(&self, frame: u32) -> FrameSize {
         if self.odd.is_empty() {
-            return self.cells;
+            return self.full;
         }
         let before = self.odd.partition_point(|&(odd, _)| precedes(odd, frame));
         let found = self.odd.get(before).filter(|&&(odd, _)| odd == frame);
-        found.map_or(self.cells, |&(_, cells)| cells)
+        found.map_or(self.full, |&(_, size)| size)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Format;
 
     // The number of frames is that of data and ACKs of one flow on a long path. A linear search per
     // frame would take minutes.
@@ -182,13 +184,14 @@ mod tests {
         let n = 400_000u32;
         let first = u32::MAX - n / 2;
         let cells = |i: u32| if i.is_multiple_of(3) { 12 } else { 2 + i % 2 };
-        let mut sink = Sink::new(12);
+        let size = |cells: u32| Format::AAL5.segment(u64::from(48 * cells) - 56);
+        let mut sink = Sink::new(size(12));
         for i in 0..n {
-            sink.expect(first.wrapping_add(i), cells(i));
+            sink.expect(first.wrapping_add(i), size(cells(i)));
         }
         for i in 0..n {
             let frame = first.wrapping_add(i);
-            assert_eq!(sink.cells_of(frame), cells(i));
+            assert_eq!(sink.size_of(frame), size(cells(i)));
             // Every fifth frame loses its EOM, and the next frame is merged with it.
             let lost = i % 5 == 0;
             let after_lost = i % 5 == 1;

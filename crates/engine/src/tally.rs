@@ -156,6 +156,8 @@ pub struct PortTally {
     pub max_queue: u64,
     /// Time integral of the number of waiting cells until the end, in cells times ticks.
     pub queue_time: u128,
+    /// Transmission time of the cells sent; none where all cells have one length.
+    pub line_time: Option<Span>,
     /// Counts of each class, by class index.
     pub classes: [ClassTally; CLASSES],
     /// Ties of each input, in the order of the port's inputs.
@@ -185,6 +187,8 @@ pub struct MeasuredPort {
     pub max_queue: u64,
     /// Time integral of the number of waiting cells over the measuring time, in cells times ticks.
     pub queue_time: u128,
+    /// Transmission time of the cells sent; none where all cells have one length.
+    pub line_time: Option<Span>,
     /// Counts of each class, by class index.
     pub classes: [MeasuredClass; CLASSES],
 }
@@ -377,6 +381,8 @@ pub struct VcTally {
     /// Cells of the data frames that arrived complete within the measuring time and contained new
     /// data. For a source of single cells: the cells that arrived.
     pub measured_cells: u64,
+    /// Bytes of these cells on the line.
+    pub measured_line_bytes: u64,
     /// Counters of the source of frames.
     pub sender: SenderCounters,
     /// Files that the source has sent, in order.
@@ -403,6 +409,9 @@ pub struct Tally {
     /// Per link: cells in service at the end, for links that leave a switch and whose port cannot
     /// queue.
     pub link_held: Vec<u64>,
+    /// Per link: transmission time of the cells sent, for links that leave a switch and whose cells
+    /// differ in length.
+    pub link_line_time: Vec<Option<Span>>,
     /// Per link: counts of the port, for links that leave a switch and whose port can queue.
     pub ports: Vec<Option<PortTally>>,
     /// Per link: counts of the NIC's queue, for links that leave a host.

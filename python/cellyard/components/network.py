@@ -353,7 +353,7 @@ class ScenarioFields(TypedDict, total=False):
     #: Simulated time; events at its end or later do not count. At most 4000 s in formats other than aal5.
     duration: Required[str]
     #: What cells and frames look like. Default: aal5.
-    format: Literal["aal5"] | Format
+    format: Literal["aal5", "ethernet"] | Format
     #: Seed of every random stream. Default: 1.
     seed: int
     #: Order of cells that reach a port at the same instant from several inputs. Default: rotating.

@@ -126,6 +126,8 @@ class Cbr(Component):
 
     Source: ATM Forum, Traffic Management 4.0, section 2 (CBR).
 
+    Limits: Not in the format ethernet.
+
     Fields:
         rate: Cell rate; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
             Gbps, Tbps, cells/s. Required.
@@ -143,6 +145,8 @@ class Poisson(Component):
     Formula: the gaps are exponential with mean bits of a cell / rate
 
     Source: M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6.
+
+    Limits: Not in the format ethernet.
 
     Fields:
         rate: Mean cell rate; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
@@ -162,6 +166,8 @@ class Vbr(Component):
     c < on
 
     Source: `guaranteed-rate`, section 3 and figure 2.
+
+    Limits: Not in the format ethernet.
 
     Fields:
         rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,

@@ -319,7 +319,7 @@ fn round_trip(scenario: &Scenario, topology: &Topology, vc: usize) -> Span {
     for kind in FlowKind::FRAMES {
         for &link in &topology.flows[topology.flow(vc, kind).index()].path {
             let spec = &scenario.links[link];
-            takes += scenario.cell_time(link) + spec.delay;
+            takes += scenario.format.cell_time(spec.rate) + spec.delay;
             let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
             takes += switch.map_or(Span::ZERO, |p| p.mean);
         }

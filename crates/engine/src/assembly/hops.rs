@@ -6,6 +6,7 @@ use crate::capture::Captures;
 use crate::cells::{FrameState, FramesAt};
 use crate::fabric::{FlowStage, FoldedPort, Hop, HopExtra, Next};
 use crate::flow::{Flow, FlowId};
+use crate::format::CellTimes;
 use crate::loss::is_lossy;
 use crate::observe::Observers;
 use crate::processing::{SwitchStage, is_constant};
@@ -72,9 +73,23 @@ impl Blueprint<'_> {
             .map_or(Span::ZERO, |delay| delay.mean)
     }
 
-    /// Cell time of `link`.
+    /// Cell time of `link`; of its longest cells where they differ.
     pub fn cell_ticks(&self, link: usize) -> Span {
-        self.net.scenario.cell_time(link)
+        self.net.topology.cell_time(self.net.scenario, link)
+    }
+
+    /// Time of the shortest cell of `link`.
+    pub fn shortest_ticks(&self, link: usize) -> Span {
+        let shortest = self.net.topology.lengths[link].shortest;
+        let scenario = self.net.scenario;
+        scenario.format.time_of(shortest, scenario.links[link].rate)
+    }
+
+    /// Times of the cells of `link`, if they differ.
+    pub fn cell_times(&self, link: usize) -> Option<CellTimes> {
+        let scenario = self.net.scenario;
+        let are_equal = self.net.topology.lengths[link].are_equal();
+        (!are_equal).then(|| scenario.format.cell_times(scenario.links[link].rate))
     }
 
     /// Builds the hops of all flows.

@@ -47,7 +47,8 @@ impl Blueprint<'_> {
         let at_hosts = self.flows_at_hosts();
         let flows =
             flows.map(|((flow, &first), paced)| self.flow_ends(flow, first, paced, &at_hosts));
-        let nics = (0..scenario.links.len()).map(|link| Nic::new(scenario.cell_time(link)));
+        let nics = (0..scenario.links.len())
+            .map(|link| Nic::new(self.cell_ticks(link), self.cell_times(link)));
         let stages = scenario.hosts.iter();
         let stages =
             stages.map(|h| [(); 2].map(|()| h.processing.map(|p| Box::new(FrameStage::new(p)))));

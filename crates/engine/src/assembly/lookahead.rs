@@ -55,16 +55,16 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
             let hop = &hops.hops[i];
             let link = hops.extras[i].link as usize;
             let from = plan.roles.port_of[link];
-            let takes = plan.cell_ticks(link) + hop.latency;
+            let takes = plan.shortest_ticks(link) + hop.latency;
             ahead += takes;
             // A backward RM cell may receive feedback here, between stations. The feedback must be
             // known when the cell is delivered.
             for point in &hops.extras[i].feedback_points {
                 if let (Some(after), Some(_)) = (point.after, point.feedback_from) {
-                    to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
+                    to_host = to_host.min(ahead - plan.shortest_ticks(link) - after);
                 }
                 if let (Some(after), None) = (point.after, from) {
-                    host_to_feedback = host_to_feedback.min(plan.cell_ticks(link) + after);
+                    host_to_feedback = host_to_feedback.min(plan.shortest_ticks(link) + after);
                 }
             }
             if from.is_some() {

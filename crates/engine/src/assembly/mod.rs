@@ -143,15 +143,15 @@ impl Blueprint<'_> {
     /// Builds the receiving ends of all flows.
     fn sinks(&self) -> Vec<Sink> {
         let scenario = self.net.scenario;
-        let frame_cells = |flow: &crate::flow::Flow| match flow.kind {
+        let full_frame = |flow: &crate::flow::Flow| match flow.kind {
             FlowKind::Data => {
                 let frame = scenario.vcs[flow.vc].traffic.frame(scenario.format);
-                frame.map_or(1, |frame| frame.cells)
+                frame.map_or(scenario.format.one_cell(), |frame| frame.size)
             }
-            FlowKind::Ack => scenario.format.ack_cells(0),
-            FlowKind::Rm | FlowKind::RmBack => 1,
+            FlowKind::Ack => scenario.format.ack(0),
+            FlowKind::Rm | FlowKind::RmBack => scenario.format.one_cell(),
         };
         let flows = self.net.topology.flows.iter();
-        flows.map(|flow| Sink::new(frame_cells(flow))).collect()
+        flows.map(|flow| Sink::new(full_frame(flow))).collect()
     }
 }

@@ -207,7 +207,13 @@ impl Blueprint<'_> {
         }
         let gates = Class::ALL.map(|class| self.gate(link, port, class));
         let kernel = Slotted::new(
-            gates, scheduler, cell_time, first, &flows, counts, foresight,
+            gates,
+            scheduler,
+            (cell_time, self.cell_times(link)),
+            first,
+            &flows,
+            counts,
+            foresight,
         );
         Ok(PortKernel::Slotted(Box::new(kernel)))
     }

@@ -233,6 +233,7 @@ impl Blueprint<'_> {
             link_shares.extend(classes.into_iter().map(|class| LinkShareSum {
                 probe,
                 class: class as usize,
+                longest: self.net.topology.lengths[link].longest,
                 sum: IntervalSum::new(interval, 1.0 / cells),
             }));
         }

@@ -40,6 +40,7 @@ impl LinkRoles {
             let is_station = net.can_queue(link)
                 || watched[link]
                 || is_lossy(spec)
+                || !topology.lengths[link].are_equal()
                 || sites.of_link(link).is_some();
             if topology.switch_of[link].is_some() && !inputs.is_empty() && is_station {
                 roles.port_of[link] = Some(roles.links_of_ports.len());

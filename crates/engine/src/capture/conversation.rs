@@ -6,7 +6,7 @@
 
 use super::framing::{Ip, Options, Tcp};
 use crate::flow::FlowKind;
-use crate::format::Format;
+use crate::format::{Format, FrameSize};
 use crate::scenario::model::NextFile;
 use crate::scenario::{Scenario, TcpParams, Traffic};
 
@@ -44,14 +44,14 @@ pub enum CapturedPayload {
 }
 
 impl CapturedPayload {
-    /// Cells of the frame.
-    pub fn cells(&self, format: Format) -> u32 {
+    /// The frame.
+    pub fn size(&self, format: Format) -> FrameSize {
         match *self {
-            CapturedPayload::Ack { ref blocks, .. } => format.ack_cells(blocks.len() as u8),
-            CapturedPayload::Data { len, .. } => format.segment_cells(u64::from(len)),
-            CapturedPayload::Datagram { len, .. } => format.datagram_cells(u64::from(len)),
+            CapturedPayload::Ack { ref blocks, .. } => format.ack(blocks.len() as u8),
+            CapturedPayload::Data { len, .. } => format.segment(u64::from(len)),
+            CapturedPayload::Datagram { len, .. } => format.datagram(u64::from(len)),
             CapturedPayload::Syn(_) | CapturedPayload::SynAck(_) | CapturedPayload::Opened(_) => {
-                format.ack_cells(0)
+                format.ack(0)
             }
         }
     }

@@ -242,7 +242,7 @@ impl Capture {
             }
             EventKind::Frame { cells, flags } => {
                 let whole = known.flow_frames(event.flow).get(event.frame);
-                let whole = whole.cells(scenario.format);
+                let whole = whole.size(scenario.format).cells();
                 if cells == whole {
                     self.write_frame(known, event, flags, CARRIED);
                 } else if !self.dropped.contains(&place) {
@@ -291,7 +291,7 @@ impl Capture {
 
     fn write_frame(&mut self, known: &WriteContext<'_>, event: &Event, flags: u8, interface: u32) {
         let frame = known.flow_frames(event.flow).get(event.frame);
-        let cells = frame.cells(known.origin.scenario.format);
+        let cells = frame.size(known.origin.scenario.format).cells();
         let segment = known.segment(event);
         let packet = Packet::Frame(known.header(event.flow, flags), cells, &segment.ip);
         self.file.packet(interface, event.time, None, &packet);

@@ -19,6 +19,7 @@
 
 use crate::class::Class;
 use crate::flow::FlowKind;
+use crate::format::FrameSize;
 use crate::memory;
 use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
@@ -93,8 +94,8 @@ struct Demand {
     /// Frames that the source would send, and those that it hands to its NIC in any case.
     frames: f64,
     at_once: f64,
-    /// Cells per frame.
-    cells: f64,
+    /// A frame.
+    size: FrameSize,
     /// ACKs per frame; 0 without answers.
     acks: f64,
     /// Whether the source takes only what others leave.
@@ -141,8 +142,10 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         found.frames += frames;
         found.cpu_s += frames * each_frame(&vc.traffic);
         hops += there.path.len() + back.path.len();
-        let of_data = demand.frames * share * demand.cells;
-        let of_acks = acks * f64::from(format.ack_cells(0));
+        let cells = f64::from(demand.size.cells());
+        let of_data = demand.frames * share * cells;
+        let ack = format.ack(0);
+        let of_acks = acks * f64::from(ack.cells());
         let mut rm_cells = 0.0;
         if let Some(abr) = &vc.abr {
             rm_cells = rm_cells_each_way(scenario, topology, index, abr, of_data + of_acks);
@@ -158,16 +161,16 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
             let queue = net.queue(link, vc.class);
             queue.map_or(0.0, |queue| at_gate(queue, too_many))
         });
-        found.cpu_s += at_gates.sum::<f64>() * sent * demand.cells;
+        found.cpu_s += at_gates.sum::<f64>() * sent * cells;
         let with = |other: f64| if both { other } else { 0.0 };
-        for (path, cells) in [
-            (&there.path, of_data + with(of_acks) + rm_cells),
-            (&back.path, of_acks + with(of_data) + rm_cells),
+        for (path, size, cells) in [
+            (&there.path, demand.size, of_data + with(of_acks) + rm_cells),
+            (&back.path, ack, of_acks + with(of_data) + rm_cells),
         ] {
             let (mut slowest, mut stations) = (u64::MAX, 0);
             for &link in path {
                 let rate = scenario.links[link].rate.0;
-                let cells = cells.min(format.cells_in(seconds * rate as f64));
+                let cells = cells.min(seconds * rate as f64 / size.cell_bits());
                 found.cells += cells;
                 if is_station(link) {
                     found.station_cells += cells;
@@ -223,7 +226,7 @@ fn rm_cells_each_way(
     let seconds = (scenario.duration.as_seconds(clock) - from).max(0.0);
     let most = rate * seconds;
     if abr.nrm == 2 && data_cells > 0.0 {
-        let round = round_trip(scenario, topology, index, 1.0);
+        let round = round_trip(scenario, topology, index, format.one_cell());
         let going_round = data_cells.ceil();
         return most.min(2.0 * going_round * seconds / round);
     }
@@ -320,7 +323,8 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[
         let (from, to) = active(scenario, &scenario.vcs[index]);
         for &link in topology.data_path(index) {
             let asked = &mut asked[link];
-            asked.cells[usize::from(demand.yields)] += demand.frames * demand.cells;
+            asked.cells[usize::from(demand.yields)] +=
+                demand.frames * scenario.format.length_in_cells(demand.size);
             asked.from = asked.from.min(from);
             asked.to = asked.to.max(to);
         }
@@ -356,31 +360,31 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     }
     let format = scenario.format;
     if let Some(rate) = vc.traffic.offered_rate() {
-        let cells = vc.frame_cells(format) as f64;
+        let frame = vc.traffic.frame(format);
+        let size = frame.map_or(format.one_cell(), |frame| frame.size);
         return Demand {
-            frames: format.cells_in(rate * active) / cells,
-            cells,
+            frames: format.cells_in(rate * active) / format.length_in_cells(size),
+            size,
             ..Demand::default()
         };
     }
     let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame(format)) else {
         return Demand::default();
     };
-    let cells = f64::from(frame.cells);
     let path = topology.data_path(index).iter();
     let slowest = path.map(|&l| scenario.links[l].rate.0).min().unwrap_or(1) as f64;
-    let round = round_trip(scenario, topology, index, cells);
+    let round = round_trip(scenario, topology, index, frame.size);
     let file = tcp
         .file_size
         .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
     let files = tcp.files.map_or(f64::INFINITY, |files| files as f64);
     // The slowest link bounds the number of frames.
-    let most = (file * files).min(active * slowest / (format.cell_bits as f64 * cells) + 1.0);
+    let most = (file * files).min(active * slowest / frame.size.line_bits() + 1.0);
     let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
     Demand {
         frames: in_rounds(tcp, window, active / round).min(most),
         at_once: (tcp.initial_window as f64).min(window).min(file),
-        cells,
+        size: frame.size,
         acks: acks_per_segment(tcp),
         yields: true,
     }
@@ -404,20 +408,16 @@ pub(super) fn round_trip(
     scenario: &Scenario,
     topology: &Topology,
     index: usize,
-    frame_cells: f64,
+    frame: FrameSize,
 ) -> f64 {
     let vc: &Vc = &scenario.vcs[index];
     let format = scenario.format;
-    let cell_bits = format.cell_bits as f64;
     let mean_s = |p: Processing| p.mean.as_seconds(format.clock);
     let mut time = 4.0 * vc.traffic.processing().map_or(0.0, mean_s);
     for kind in FlowKind::FRAMES {
         let flow = &topology.flows[topology.flow(index, kind).index()];
-        let cells = if kind.is_data() {
-            frame_cells
-        } else {
-            f64::from(format.ack_cells(0))
-        };
+        let size = if kind.is_data() { frame } else { format.ack(0) };
+        let cell_bits = size.cell_bits();
         let mut slowest = f64::INFINITY;
         for &link in &flow.path {
             let spec = &scenario.links[link];
@@ -426,7 +426,7 @@ pub(super) fn round_trip(
             let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
             time += switch.map_or(0.0, mean_s);
         }
-        time += (cells - 1.0) * cell_bits / slowest;
+        time += (f64::from(size.cells()) - 1.0) * cell_bits / slowest;
         let hosts = flow.hosts.map(|host| scenario.hosts[host].processing);
         time += hosts.into_iter().flatten().map(mean_s).sum::<f64>();
     }

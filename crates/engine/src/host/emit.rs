@@ -28,6 +28,7 @@ impl Hosts {
             period: Span(1),
             n: 1,
             hop: ends.first_hop,
+            bytes: source.cell_bytes,
             flags: SINGLE_CELLS | ENDS_FRAME,
             ..Run::default()
         };

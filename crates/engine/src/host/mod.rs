@@ -166,6 +166,8 @@ pub struct Vc {
     pub delivered_bytes: u64,
     /// Cells of frames with new data that arrived within the measuring time.
     pub measured_cells: u64,
+    /// Bytes of these cells on the line.
+    pub measured_line_bytes: u64,
     /// Probes of this VC.
     pub probe: Option<Box<VcProbe>>,
     /// Index of the event queue, if events of this VC are there instead of in the event list.
@@ -184,6 +186,7 @@ impl Vc {
             measured_bytes: 0,
             delivered_bytes: 0,
             measured_cells: 0,
+            measured_line_bytes: 0,
             probe,
             event_queue: None,
         }
@@ -427,13 +430,13 @@ impl Hosts {
             );
         }
         let mut i = 0;
-        while let Some(&Offered { kind, cells, .. }) = self.offered.frames.get(i) {
+        while let Some(&Offered { kind, size, .. }) = self.offered.frames.get(i) {
             let flow = match kind {
                 FlowKind::Data => data,
                 FlowKind::Ack => ack,
                 FlowKind::Rm | FlowKind::RmBack => unreachable!("no source offers RM cells"),
             };
-            self.send(flow, cells, now, fabric);
+            self.send(flow, size, now, fabric);
             i += 1;
         }
         self.offered.frames.clear();

@@ -1,12 +1,18 @@
 //! A NIC: the output side of a host for one link. Frames leave in order, cells back to back, and
 //! the queue is unlimited.
+//!
+//! Where all cells have one length, what waits follows from times alone. Elsewhere each frame is one
+//! cell, and the NIC keeps the ends of their transmissions.
 
+use crate::format::{CellTimes, FrameSize};
 use crate::tally::{NicTally, raise};
 use crate::units::{Span, Time};
+use std::collections::VecDeque;
 
 /// One NIC.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Nic {
+    /// Time of a cell; of the longest where they differ.
     cell_time: Span,
     /// When all queued cells will have left; zero before the first cell.
     free_at: Time,
@@ -17,12 +23,32 @@ pub struct Nic {
     alone: Span,
     /// Longest time from a later instant of a busy period until all cells queued by then were sent.
     behind: Span,
+    /// The queued cells, where they differ in length.
+    cells: Option<Box<Cells>>,
+}
+
+/// Cells of different lengths at a NIC.
+#[derive(Clone, Debug)]
+struct Cells {
+    times: CellTimes,
+    /// Ends of the transmissions of cells that had not left when the last one was queued.
+    ends: VecDeque<Time>,
+    /// Largest number of waiting cells.
+    max_queue: u64,
 }
 
 impl Nic {
-    /// An idle NIC.
-    pub fn new(cell_time: Span) -> Nic {
+    /// An idle NIC with this cell time. `times` are those of cells that differ in length.
+    pub fn new(cell_time: Span, times: Option<CellTimes>) -> Nic {
+        let cells = times.map(|times| {
+            Box::new(Cells {
+                times,
+                ends: VecDeque::new(),
+                max_queue: 0,
+            })
+        });
         Nic {
+            cells,
             cell_time,
             free_at: Time::ZERO,
             woken: Time::ZERO,
@@ -33,7 +59,7 @@ impl Nic {
 
     /// Queues one cell at `time`, which must not decrease. Returns the end of its transmission.
     pub fn send_cell(&mut self, time: Time) -> Time {
-        self.send_frame(time, 1)
+        self.send_cells(time, 1)
     }
 
     /// Queues `n` cells, the first at `time` and the others at distances of `period`. Returns the
@@ -59,9 +85,36 @@ impl Nic {
         time + c
     }
 
-    /// Queues a frame of `n` cells at `time`. Returns the end of the first cell's transmission.
+    /// Queues a frame at `time`. Returns the end of the first cell's transmission.
     #[inline]
-    pub fn send_frame(&mut self, time: Time, n: u32) -> Time {
+    pub fn send_frame(&mut self, time: Time, size: FrameSize) -> Time {
+        if self.cells.is_some() {
+            return self.send_by_length(time, size.cell_bytes);
+        }
+        self.send_cells(time, size.cells())
+    }
+
+    /// Queues a cell of `bytes` at `time`. Returns the end of its transmission.
+    #[inline(never)]
+    fn send_by_length(&mut self, time: Time, bytes: u16) -> Time {
+        let goes_on = self.goes_on_at(time);
+        let Some(cells) = &mut self.cells else {
+            unreachable!("cells differ in length");
+        };
+        // A cell whose transmission ends now has not left.
+        while cells.ends.front().is_some_and(|&end| end < time) {
+            cells.ends.pop_front();
+        }
+        self.free_at = time.max(self.free_at) + cells.times.of(bytes);
+        cells.ends.push_back(self.free_at);
+        raise(&mut cells.max_queue, cells.ends.len() as u64 - 1);
+        self.watch(time, goes_on);
+        self.free_at
+    }
+
+    /// Queues `n` cells of one length at `time`. Returns the end of the first one's transmission.
+    #[inline]
+    fn send_cells(&mut self, time: Time, n: u32) -> Time {
         let goes_on = self.goes_on_at(time);
         let start = time.max(self.free_at);
         self.free_at = start + self.cell_time * u64::from(n);
@@ -96,9 +149,10 @@ impl Nic {
         // The first cell queued at an idle instant starts at once and does not wait. At a later
         // instant one cell is in service for part of its time.
         let alone = (self.alone.0 / self.cell_time.0).saturating_sub(1);
-        let max_queue = alone.max(self.behind.0 / self.cell_time.0);
+        let by_time = alone.max(self.behind.0 / self.cell_time.0);
+        let counted = self.cells.as_ref().map(|cells| cells.max_queue);
         NicTally {
-            max_queue,
+            max_queue: counted.unwrap_or(by_time),
             max_delay: self.alone.max(self.behind),
         }
     }
@@ -113,7 +167,7 @@ impl Nic {
         self.free_at > Time::LATEST
     }
 
-    /// Cell time of the link.
+    /// Cell time of the link; of the longest cells where they differ.
     pub fn cell_time(&self) -> Span {
         self.cell_time
     }
@@ -129,10 +183,10 @@ mod tests {
     fn frames_are_sent_back_to_back() {
         let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |ticks: u64, cells: u64| Time(ticks) + c * cells;
-        let mut nic = Nic::new(c);
-        assert_eq!(nic.send_frame(at(100, 0), 12), at(100, 1));
-        assert_eq!(nic.send_frame(at(101, 0), 2), at(100, 13));
-        assert_eq!(nic.send_frame(at(100, 20), 1), at(100, 21));
+        let mut nic = Nic::new(c, None);
+        assert_eq!(nic.send_cells(at(100, 0), 12), at(100, 1));
+        assert_eq!(nic.send_cells(at(101, 0), 2), at(100, 13));
+        assert_eq!(nic.send_cells(at(100, 20), 1), at(100, 21));
     }
 
     #[test]
@@ -140,24 +194,24 @@ mod tests {
         let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |cells: u64| Time(100) + c * cells;
         let found = |nic: &Nic| (nic.tally().max_queue, nic.tally().max_delay);
-        let mut nic = Nic::new(Format::AAL5.cell_time(BitRate(155_520_000)));
+        let mut nic = Nic::new(c, None);
         assert_eq!(found(&nic), (0, Span::ZERO));
         // Idle NIC: the first of twelve cells starts at once, and two more at the same instant wait
         // too.
-        nic.send_frame(at(0), 12);
+        nic.send_cells(at(0), 12);
         assert_eq!(found(&nic), (11, c * 12));
-        nic.send_frame(at(0), 2);
+        nic.send_cells(at(0), 2);
         assert_eq!(found(&nic), (13, c * 14));
         // Just before and at the end of the fourth cell, ten cells wait, because it has not left
         // yet. Just after, nine wait.
         let end = at(4);
         for (time, waiting) in [(Time(end.0 - 1), 10), (end, 10), (Time(end.0 + 1), 9)] {
-            let mut later = nic;
-            later.send_frame(time, 9);
+            let mut later = nic.clone();
+            later.send_cells(time, 9);
             assert_eq!(found(&later), (waiting + 9, at(23) - time));
         }
         // The NIC is idle again.
-        nic.send_frame(at(15), 3);
+        nic.send_cells(at(15), 3);
         assert_eq!(found(&nic), (13, c * 14));
     }
 
@@ -170,9 +224,9 @@ mod tests {
                 // before.
                 for before in [None, Some(c), Some(c + Span(1))] {
                     let start = Time(5) + c + c;
-                    let mut single = Nic::new(c);
+                    let mut single = Nic::new(c, None);
                     before.map(|before| single.send_cell(Time(start.0 - before.0)));
-                    let mut together = single;
+                    let mut together = single.clone();
                     assert_eq!(together.send_regular(start, n, period), start + c);
                     for k in 0..n {
                         single.send_cell(start + period * k);
@@ -185,6 +239,33 @@ mod tests {
                     assert_eq!(together.tally(), single.tally());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn cells_that_differ_in_length_wait_one_by_one() {
+        let (format, rate) = (Format::ETHERNET, BitRate(1_000_000_000));
+        let long = format.segment(1_460);
+        let (full, short) = (format.time_of(1_538, rate), format.time_of(84, rate));
+        let mut nic = Nic::new(full, Some(format.cell_times(rate)));
+        let start = Time(100);
+        // A full frame and two short ones at once: the first is sent, and the others wait.
+        assert_eq!(nic.send_frame(start, long), start + full);
+        assert_eq!(nic.send_frame(start, format.ack(0)), start + full + short);
+        assert_eq!(
+            nic.send_frame(start, format.ack(0)),
+            start + full + short * 2
+        );
+        assert_eq!(nic.tally().max_queue, 2);
+        assert_eq!(nic.tally().max_delay, full + short * 2);
+        // When the second ends, the last one has not begun. Two more wait behind it.
+        let end = start + full + short;
+        for (time, waiting) in [(Time(end.0 - 1), 3), (end, 3), (Time(end.0 + 1), 2)] {
+            let mut later = nic.clone();
+            later.send_frame(time, long);
+            later.send_frame(time, long);
+            assert_eq!(later.tally().max_queue, waiting);
+            assert_eq!(later.tally().max_delay, (end + short + full * 2) - time);
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
 use crate::event::Kind;
 use crate::fabric::Fabric;
 use crate::flow::FlowId;
+use crate::format::Format;
 use crate::stop::Overdue;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
@@ -473,6 +474,7 @@ impl Hosts {
                         n: 1,
                         frame,
                         hop: ends.first_hop,
+                        bytes: Format::AAL5.one_cell().cell_bytes,
                         flags: RM | ENDS_FRAME | tagged,
                         ..Run::default()
                     });
@@ -507,6 +509,7 @@ impl Hosts {
             frame: number,
             cell,
             hop: ends.first_hop,
+            bytes: Format::AAL5.one_cell().cell_bytes,
             flags: if ends_frame { ENDS_FRAME } else { 0 },
             ..Run::default()
         });

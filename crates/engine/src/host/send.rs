@@ -5,21 +5,22 @@ use crate::cells::{ENDS_FRAME, Run};
 use crate::event::Kind;
 use crate::fabric::Fabric;
 use crate::flow::FlowId;
+use crate::format::FrameSize;
 use crate::stop::Overdue;
 use crate::units::{Span, Time};
 
 impl Hosts {
-    /// Sends the next frame of a source, of `cells` cells.
+    /// Sends the next frame of a source.
     #[inline(always)]
-    pub(super) fn send(&mut self, flow: FlowId, cells: u32, now: Time, fabric: &mut Fabric) {
+    pub(super) fn send(&mut self, flow: FlowId, size: FrameSize, now: Time, fabric: &mut Fabric) {
         let ends = &mut self.flows[flow.index()];
         let frame = ends.next_frame;
         ends.next_frame = frame.wrapping_add(1);
-        fabric.destinations.sinks[flow.index()].expect(frame, cells);
+        fabric.destinations.sinks[flow.index()].expect(frame, size);
         if ends.sends_directly {
-            return self.queue_frame(flow, frame, cells, now, fabric);
+            return self.queue_frame(flow, frame, size, now, fabric);
         }
-        self.send_through_stages(flow, frame, cells, now, fabric)
+        self.send_through_stages(flow, frame, size, now, fabric)
     }
 
     /// [`Hosts::send`] with processing stages on the way.
@@ -28,16 +29,14 @@ impl Hosts {
         &mut self,
         flow: FlowId,
         frame: u32,
-        cells: u32,
+        size: FrameSize,
         now: Time,
         fabric: &mut Fabric,
     ) {
         let ends = &mut self.flows[flow.index()];
         if ends.sends_alone {
             let time = self.reaches_nic(flow, frame, now, fabric);
-            return time.map_or((), |time| {
-                self.queue_frame(flow, frame, cells, time, fabric)
-            });
+            return time.map_or((), |time| self.queue_frame(flow, frame, size, time, fabric));
         }
         if let Some(stage) = &mut ends.sending.stage {
             let Some(time) = stage.leaves(now, ends.sending.draws, frame) else {
@@ -97,21 +96,22 @@ impl Hosts {
 
     /// Takes a frame to its NIC.
     pub(super) fn nic_send(&mut self, flow: FlowId, frame: u32, time: Time, fabric: &mut Fabric) {
-        let cells = fabric.destinations.sinks[flow.index()].cells_of(frame);
-        self.queue_frame(flow, frame, cells, time, fabric);
+        let size = fabric.destinations.sinks[flow.index()].size_of(frame);
+        self.queue_frame(flow, frame, size, time, fabric);
     }
 
-    /// Queues a frame of `cells` cells at its NIC, or at the end system before it.
+    /// Queues a frame at its NIC, or at the end system before it.
     #[inline(always)]
     fn queue_frame(
         &mut self,
         flow: FlowId,
         frame: u32,
-        cells: u32,
+        size: FrameSize,
         time: Time,
         fabric: &mut Fabric,
     ) {
         let ends = &mut self.flows[flow.index()];
+        let cells = size.cells();
         if time >= self.end {
             return;
         }
@@ -130,10 +130,11 @@ impl Hosts {
             frame,
             cell: 0,
             hop: ends.first_hop,
+            bytes: size.cell_bytes,
             flags: ENDS_FRAME,
             ..Run::default()
         };
-        let first = nic.send_frame(time, cells);
+        let first = nic.send_frame(time, size);
         fabric.depart(Run {
             time: first,
             period: nic.cell_time(),

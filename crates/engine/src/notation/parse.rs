@@ -140,8 +140,13 @@ pub(crate) fn quantity(
     if value.negative && value.digits > 0 {
         return Err(Fault::new("must not be negative"));
     }
+    let Some(size) = found.size(format) else {
+        return Err(Fault::new(format!(
+            "has the unit `{unit}`, which the format ethernet lacks: its cells differ in length"
+        )));
+    };
     let scale = 10u128.pow(value.decimals);
-    let product = value.digits * u128::from(found.size(format));
+    let product = value.digits * u128::from(size);
     if product % scale != 0 && part == FractionRule::Refuse {
         return Err(Fault::new(format!(
             "is not a whole number of {}",

@@ -32,12 +32,12 @@ impl Unit {
         std::iter::once(self.name).chain(self.also.iter().copied())
     }
 
-    /// Size in the base unit, in scenarios of `format`.
-    pub(crate) fn size(&self, format: Format) -> u64 {
+    /// Size in the base unit, in scenarios of `format`; `None` if that lacks the unit.
+    pub(crate) fn size(&self, format: Format) -> Option<u64> {
         match self.size {
-            Size::Whole(size) => size,
-            Size::Nanoseconds(ns) => format.clock.nanoseconds(ns).0,
-            Size::CellRate => format.cell_bits,
+            Size::Whole(size) => Some(size),
+            Size::Nanoseconds(ns) => Some(format.clock.nanoseconds(ns).0),
+            Size::CellRate => Some(format.cell_bits).filter(|_| !format.is_ethernet),
         }
     }
 }

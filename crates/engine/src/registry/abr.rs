@@ -1,7 +1,7 @@
 //! Entries of ABR end systems and of the feedback of class queues.
 
 use super::component::Default::{Bool, Decimal, Derived, Integer, Required, Text};
-use super::component::{Component, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{
     ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, MAX_DURATION_NS, MICROSECOND_NS,
@@ -26,7 +26,7 @@ const MAX_TBE_CELLS: u64 = 16_777_215;
 
 pub(super) static ABR: &[Component] = &[Component {
     family: Family::Abr,
-    aal5_only: true,
+    formats: Formats::Aal5,
     name: "abr",
     help: "The end systems of a VC of class abr: frames wait at the host and leave at ACR, the allowed cell rate, interleaved with RM cells.",
     formula: "backward RM cell: ACR falls by RDF ACR if CI = 1, else rises by RIF PCR if NI = 0; then it is limited to ER and to [MCR, PCR]; \
@@ -193,7 +193,7 @@ const ERICA: &[Parameter] = &[
 pub(super) static FEEDBACK: &[Component] = &[
     Component {
         family: Family::Feedback,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "erica",
         help: "Explicit rates by ERICA: an equal share of the target capacity, or the rate that keeps the load at the target.",
         formula: "E = U rate - rate of higher classes; z = input / E; ER = max(E / N, CCR / z) <= E for N active VCs; \
@@ -205,7 +205,7 @@ pub(super) static FEEDBACK: &[Component] = &[
     },
     Component {
         family: Family::Feedback,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "erica-plus",
         help: "Explicit rates by ERICA+: like ERICA, but with a target that keeps a small queue.",
         formula: "as erica, with E = f(q) (rate - rate of higher classes); f falls with the queueing delay q: f(0) = b, f(T0) = 1, and never below QDLF",
@@ -256,7 +256,7 @@ pub(super) static FEEDBACK: &[Component] = &[
     },
     Component {
         family: Family::Feedback,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "erica-mcr",
         help: "Explicit rates by ERICA with minimum rates: MCR plus a weighted share of what the target leaves above all MCRs.",
         formula: "as erica, but only rates above the minimum rates count in E, input and CCR; ER = MCR + weight max(E / sum of weights of the active VCs, \
@@ -268,7 +268,7 @@ pub(super) static FEEDBACK: &[Component] = &[
     },
     Component {
         family: Family::Feedback,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "relative-rate",
         help: "Relative-rate marking: by queue length, backward RM cells say that rates must fall (CI) or must not rise (NI).",
         formula: "at the end of the last interval: CI = 1 <=> X > high; NI = 1 <=> X > low",
@@ -293,7 +293,7 @@ pub(super) static FEEDBACK: &[Component] = &[
     },
     Component {
         family: Family::Feedback,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "efci",
         help: "EFCI marking: a long queue marks the data cells that pass it, and the destination informs the source (CI).",
         formula: "EFCI = 1 <=> X > threshold at the end of the last interval",
@@ -312,7 +312,7 @@ pub(super) static FEEDBACK: &[Component] = &[
     },
     Component {
         family: Family::Feedback,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "oracle-rate",
         help: "Explicit rates computed beforehand: max-min fair rates of greedy sources above their MCRs; a reference for other rules.",
         formula: "max-min fair rates over all links with feedback, each with the capacity U rate - mean rate of higher classes",

@@ -2,6 +2,7 @@
 
 use super::family::Family;
 use super::kind::Kind;
+use crate::format::Format;
 
 /// One component.
 #[derive(Debug)]
@@ -24,8 +25,8 @@ pub struct Component {
     pub parameters: &'static [Parameter],
     /// Parameters that a scenario names itself, if it may: their kind, and one line on them.
     pub own: Option<Own>,
-    /// Whether it is defined only for the format `aal5`.
-    pub aal5_only: bool,
+    /// Formats for which it is defined.
+    pub formats: Formats,
     /// Parameters of what it stands in, and their defaults there: see [`Default::Implied`].
     pub implies: &'static [(&'static str, &'static str)],
 }
@@ -72,9 +73,40 @@ pub(super) const PLAIN: Component = Component {
     limits: "",
     parameters: &[],
     own: None,
-    aal5_only: false,
+    formats: Formats::Any,
     implies: &[],
 };
+
+/// Formats for which a component is defined (model section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formats {
+    /// All formats.
+    Any,
+    /// Those in which all cells have one length: all but `ethernet`.
+    EqualCells,
+    /// The format `aal5`.
+    Aal5,
+}
+
+impl Formats {
+    /// Whether `format` is one of them.
+    pub(crate) fn have(self, format: Format) -> bool {
+        match self {
+            Formats::Any => true,
+            Formats::EqualCells => !format.is_ethernet,
+            Formats::Aal5 => format.is_aal5(),
+        }
+    }
+
+    /// Which they are, behind "defined"; empty if all are.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Formats::Any => "",
+            Formats::EqualCells => "for formats other than ethernet",
+            Formats::Aal5 => "for the format aal5 only",
+        }
+    }
+}
 
 /// Parameters that a scenario names itself.
 #[derive(Clone, Copy, Debug)]

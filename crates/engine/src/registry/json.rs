@@ -1,6 +1,6 @@
 //! The registry as JSON: what classes, stubs and pages outside the engine are made from.
 
-use super::component::{Component, Default, Parameter};
+use super::component::{Component, Default, Formats, Parameter};
 use super::family::Family;
 use super::kind::{Choice, Kind};
 use crate::format::Format;
@@ -68,10 +68,10 @@ fn component(c: &Component) -> Value {
 
 /// What the component cannot do, in sentences.
 fn limits(c: &Component) -> String {
-    let format = if c.aal5_only {
-        "Only in the format aal5."
-    } else {
-        ""
+    let format = match c.formats {
+        Formats::Any => "",
+        Formats::EqualCells => "Not in the format ethernet.",
+        Formats::Aal5 => "Only in the format aal5.",
     };
     let sentences = [c.limits, format]
         .into_iter()

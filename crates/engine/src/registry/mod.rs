@@ -21,7 +21,7 @@ mod traffic;
 mod vc;
 mod words;
 
-pub use component::{Component, Default, Own, Parameter};
+pub use component::{Component, Default, Formats, Own, Parameter};
 pub use family::Family;
 pub use json::as_json;
 pub use kind::{Choice, Kind};

@@ -1,7 +1,7 @@
 //! Entries of traffic contracts and policers.
 
 use super::component::Default::{Derived, Text};
-use super::component::{Component, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{ANY_DURATION, ANY_RATE, Kind, MAX_CELLS, choice};
 
@@ -13,7 +13,7 @@ const CELLS: Kind = Kind::Cells {
 
 pub(super) static CONTRACT: &[Component] = &[Component {
     family: Family::Contract,
-    aal5_only: true,
+    formats: Formats::Aal5,
     name: "contract",
     help: "Traffic contract for the data of a VC. Rates count whole cells. Only policers and drop policies use it.",
     formula: "PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with the burst tolerance BT = (MBS - 1)(1/SCR - 1/PCR)",
@@ -71,7 +71,7 @@ const fn action(help: &'static str) -> Parameter {
 pub(super) static POLICE: &[Component] = &[
     Component {
         family: Family::Police,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "gcra",
         help: "Usage parameter control, cell by cell: drops cells above the PCR; tags or drops cells above the SCR.",
         formula: "a cell of CLP = 0 conforms <=> it passes GCRA(1/PCR, CDVT) and GCRA(1/SCR, BT + CDVT)",
@@ -93,7 +93,7 @@ pub(super) static POLICE: &[Component] = &[
     },
     Component {
         family: Family::Police,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "f-gcra",
         help: "Frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops non-conforming cells.",
         formula: "a frame of CLP = 0 is eligible <=> the bucket level is at most BT + CDVT at its first cell; each cell of an eligible frame adds 1/MCR",

@@ -2,7 +2,7 @@
 
 use super::classes::CLASSES;
 use super::component::Default::{Derived, Required};
-use super::component::{Component, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{ANY_DURATION, Kind, POSITIVE_DURATION, choice, integer};
 
@@ -189,7 +189,7 @@ pub(super) static PROBE: &[Component] = &[
         &[PORT, CLASS, SAMPLING, EVERY, ENVELOPE],
     ),
     Component {
-        aal5_only: true,
+        formats: Formats::Aal5,
         ..probe(
             "capture",
             "A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.",

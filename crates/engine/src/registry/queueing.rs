@@ -2,7 +2,7 @@
 
 use super::classes::CLASSES;
 use super::component::Default::{Bool, Decimal, Derived, Implied, Required, Text};
-use super::component::{Component, Own, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, Own, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{DECIMALS, Kind, MAX_CELLS, choice};
 
@@ -164,7 +164,7 @@ pub(super) static DROP: &[Component] = &[
     },
     Component {
         family: Family::Drop,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "gcra-epd",
         help: "Scheme one: early packet discard that, above the threshold, accepts frames within the minimum rate of their VC.",
         formula: "accept a cell of VC i <=> X < Th, or the bucket level B_i <= BT + CDVT, or it continues a frame; with X >= Th each accepted cell \
@@ -177,7 +177,7 @@ pub(super) static DROP: &[Component] = &[
     },
     Component {
         family: Family::Drop,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "gcra-round-robin",
         help: "Scheme two: a leaky bucket per VC tests every cell. Below the threshold, VCs get credit of one cell in turn.",
         formula: "at each cell with X < Th: B_j := B_j - 1/MCR_j for the next VC j; accept <=> the bucket level B_i <= BT + CDVT, or it continues a frame; \
@@ -199,7 +199,7 @@ pub(super) static DROP: &[Component] = &[
     },
     Component {
         family: Family::Drop,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "gcra-two-thresholds",
         help: "The scheme of chapter 8: scheme two, but below a lower threshold every cell is accepted on credit.",
         formula: "X < L: accept, and add 1/MCR_i to the bucket level B_i or, if B_i >= BT + CDVT, 1 to the debt D_i; credit reduces D_j before B_j; \
@@ -221,7 +221,7 @@ pub(super) static DROP: &[Component] = &[
     },
     Component {
         family: Family::Drop,
-        aal5_only: true,
+        formats: Formats::Aal5,
         name: "dfba",
         help: "Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum rates.",
         formula: "L < X < H: refuse a frame of CLP = 1, and a frame of VC i with Y_i > X W_i, W_i = MCR_i / sum of MCRs, with probability \
@@ -513,6 +513,7 @@ pub(super) static SCHEDULER: &[Component] = &[
     Component {
         family: Family::Scheduler,
         name: "guaranteed-rate",
+        formats: Formats::EqualCells,
         help: "Strict priority, but one class gets at least a fraction of the cell slots.",
         formula: "per slot, credit := 0 if X = 0 for the class, else credit + GR; if credit >= 1, the class goes and credit := credit - 1",
         source: "`guaranteed-rate`, section 3",

@@ -28,10 +28,16 @@ pub(super) static SCENARIO: &[Component] = &[Component {
         parameter(
             "format",
             Kind::Named(
-                &[choice(
-                    "aal5",
-                    "ATM cells of 53 bytes, 48 of them payload, and AAL5 frames.",
-                )],
+                &[
+                    choice(
+                        "aal5",
+                        "ATM cells of 53 bytes, 48 of them payload, and AAL5 frames.",
+                    ),
+                    choice(
+                        "ethernet",
+                        "Each packet is one cell. A packet of p bytes, at most 1500, takes 38 + max(46, p) bytes on the line.",
+                    ),
+                ],
                 Family::Format,
             ),
             Text("aal5"),

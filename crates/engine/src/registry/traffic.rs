@@ -1,7 +1,7 @@
 //! Entries of traffic sources.
 
 use super::component::Default::{Derived, Required, Text};
-use super::component::{Component, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{ANY_DURATION, ANY_RATE, DECIMALS, Kind, POSITIVE_DURATION};
 use super::tcp::TCP;
@@ -41,6 +41,7 @@ pub(super) static TRAFFIC: &[Component] = &[
     Component {
         family: Family::Traffic,
         name: "cbr",
+        formats: Formats::EqualCells,
         implies: &[("class", "cbr")],
         help: "Single cells at equal intervals.",
         formula: "cell k is handed to the NIC at start + k c, c = bits of a cell / rate",
@@ -56,6 +57,7 @@ pub(super) static TRAFFIC: &[Component] = &[
     Component {
         family: Family::Traffic,
         name: "poisson",
+        formats: Formats::EqualCells,
         help: "Single cells that arrive as a Poisson process.",
         formula: "the gaps are exponential with mean bits of a cell / rate",
         source: "M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6",
@@ -70,6 +72,7 @@ pub(super) static TRAFFIC: &[Component] = &[
     Component {
         family: Family::Traffic,
         name: "vbr",
+        formats: Formats::EqualCells,
         implies: &[("class", "vbr")],
         help: "Alternates bursts of single cells at equal intervals (on) with pauses (off).",
         formula: "burst b begins at start + b (on + off); its cell k comes k c later, c = bits of a cell / rate, while k c < on",

@@ -99,7 +99,9 @@ impl Kind {
     /// A quantity within its range, and what it may be instead.
     fn quantity(&self, also: &str, format: Format) -> String {
         let [min, max] = self.range(format).unwrap_or_default();
-        let units = self.units().join(", ");
+        let units = self.quantity_units().iter();
+        let units = units.filter(|unit| unit.size(format).is_some());
+        let units = units.map(|unit| unit.name).collect::<Vec<_>>().join(", ");
         format!("\"{min}\" to \"{max}\"{also}; units: {units}")
     }
 }

@@ -321,7 +321,10 @@ fn of(
         traffic: vc.traffic.name(),
         carries: vc.traffic.carries(),
         goodput_mbps: rate(tally.measured_bytes, 8e-6),
-        throughput_mbps: rate(tally.measured_cells, format.cell_bits as f64 * 1e-6),
+        throughput_mbps: match format.is_ethernet {
+            false => rate(tally.measured_cells, format.cell_bits as f64 * 1e-6),
+            true => rate(tally.measured_line_bytes, 8e-6),
+        },
         delivered_bytes: tally.delivered_bytes,
         frames_sent: data.frames_sent,
         frames_delivered: data.frames_delivered,

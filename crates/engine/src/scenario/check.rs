@@ -10,7 +10,7 @@ use super::validate;
 use super::values::scalar;
 use crate::format::Format;
 use crate::notation::words::{list, meant, shorten};
-use crate::registry::{Component, Default, Family, Kind, Parameter};
+use crate::registry::{Component, Default, Family, Formats, Kind, Parameter};
 use serde_json::{Value as Json, json};
 
 /// Checks `node` as a component of `family`. Returns `None` when the component cannot be
@@ -22,7 +22,7 @@ pub(crate) fn component(
     report: &mut Report,
 ) -> Option<Record> {
     let (component, fields) = identify(family, node, path, report)?;
-    if component.aal5_only && !report.format.is_aal5() {
+    if !component.formats.have(report.format) {
         other_format(component, node, path, report);
         return None;
     }
@@ -100,7 +100,7 @@ pub(crate) fn with_defaults(component: &Component) -> Record {
     record
 }
 
-/// Reports a component that only the format `aal5` has.
+/// Reports a component that the format lacks.
 fn other_format(component: &Component, node: &Node, path: &str, report: &mut Report) {
     let family = component.family;
     let name = match family.tag() {
@@ -111,8 +111,11 @@ fn other_format(component: &Component, node: &Node, path: &str, report: &mut Rep
         Value::Table(_) => String::new(),
         _ => node.show(),
     };
-    let message = format!("the {name} is defined for the format aal5 only");
-    let allowed = "format = \"aal5\", or a scenario without it";
+    let message = format!("the {name} is defined {}", component.formats.words());
+    let allowed = match component.formats {
+        Formats::EqualCells => "another format, or a scenario without it",
+        Formats::Any | Formats::Aal5 => "format = \"aal5\", or a scenario without it",
+    };
     report.add_at(node.place, path, shown, message, allowed, None);
 }
 

@@ -59,6 +59,6 @@ impl Vc {
     pub(crate) fn frame_cells(&self, format: Format) -> u64 {
         self.traffic
             .frame(format)
-            .map_or(1, |frame| u64::from(frame.cells))
+            .map_or(1, |frame| u64::from(frame.size.cells()))
     }
 }

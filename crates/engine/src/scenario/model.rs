@@ -66,13 +66,6 @@ pub struct Scenario {
     pub probes: Vec<Probe>,
 }
 
-impl Scenario {
-    /// Time of a cell on the link with index `link`.
-    pub fn cell_time(&self, link: usize) -> Span {
-        self.format.cell_time(self.links[link].rate)
-    }
-}
-
 /// Order among cells that reach a port at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,8 +1,10 @@
 //! Resolves names to indices: which links a flow takes, and which links feed a port.
 
 use crate::flow::{Flow, FlowId, FlowKind};
+use crate::format::CellLengths;
 use crate::scenario::model::{Class, ClassQueue, ContractTerms, Link, Scenario, Scheduler};
 use crate::scenario::port;
+use crate::units::Span;
 use rustc_hash::FxHashMap;
 
 /// The network of a checked scenario, by index. Links, VCs and hosts are numbered as in the
@@ -20,6 +22,8 @@ pub struct Topology {
     pub inputs: Vec<Vec<usize>>,
     /// Per link, the classes of the VCs that cross it in either direction, most urgent first.
     pub classes: Vec<Vec<Class>>,
+    /// Per link, the lengths of the cells that its flows send. Those of the format where none does.
+    pub lengths: Vec<CellLengths>,
     /// Per link, the index of the switch it leaves, or `None` when it leaves a host.
     pub switch_of: Vec<Option<usize>>,
     /// Per link, the index of the host it leaves, or `None` when it leaves a switch.
@@ -61,16 +65,23 @@ impl Topology {
         let mut crossing = vec![Vec::new(); links];
         let mut inputs = vec![Vec::new(); links];
         let mut classes = vec![Vec::new(); links];
+        let mut lengths: Vec<Option<CellLengths>> = vec![None; links];
         for (flow, id) in flows.iter().zip(0..) {
             for hop in flow.path.windows(2) {
                 inputs[hop[1]].push(hop[0]);
             }
-            let class = scenario.vcs[flow.vc].class;
+            let vc = &scenario.vcs[flow.vc];
+            let class = vc.class;
+            let of_flow = vc.traffic.cell_lengths(flow.kind, scenario.format);
             for &link in &flow.path {
                 crossing[link].push(FlowId(id));
                 if classes[link].last() != Some(&class) {
                     classes[link].push(class);
                 }
+                lengths[link] = match (lengths[link], of_flow) {
+                    (Some(known), Some(more)) => Some(known.and(more)),
+                    (known, more) => known.or(more),
+                };
             }
         }
         for feeding in &mut inputs {
@@ -81,7 +92,9 @@ impl Topology {
             crossing.sort_unstable();
             crossing.dedup();
         }
+        let any = CellLengths::of([scenario.format.one_cell()]).expect("one cell");
         Ok(Topology {
+            lengths: lengths.into_iter().map(|of| of.unwrap_or(any)).collect(),
             flows,
             flows_of,
             crossing,
@@ -108,6 +121,20 @@ impl Topology {
     /// The links of a VC's data, from host to host.
     pub fn data_path(&self, vc: usize) -> &[usize] {
         &self.flows[self.flow(vc, FlowKind::Data).index()].path
+    }
+
+    /// Time of a cell on `link`; of the longest that its flows send where they differ.
+    pub fn cell_time(&self, scenario: &Scenario, link: usize) -> Span {
+        let rate = scenario.links[link].rate;
+        scenario.format.time_of(self.lengths[link].longest, rate)
+    }
+
+    /// Whether the cells of `port` that come over `input` are as far apart as they take on the
+    /// port. The shortest cell may follow the longest one.
+    pub fn keeps_distance(&self, scenario: &Scenario, input: usize, port: usize) -> bool {
+        let rate = scenario.links[input].rate;
+        let shortest = self.lengths[port].shortest;
+        scenario.format.time_of(shortest, rate) >= self.cell_time(scenario, port)
     }
 
     /// Per link, the load that cell sources offer to its NIC. Links that leave a switch have none,

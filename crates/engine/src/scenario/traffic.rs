@@ -1,7 +1,8 @@
 //! Abilities of the kinds of traffic. Callers ask for an ability, not for a kind.
 
 use super::model::{Observable, Processing, TcpParams, Traffic, UdpParams};
-use crate::format::{Clock, Format};
+use crate::flow::FlowKind;
+use crate::format::{CellLengths, Clock, Format, FrameSize};
 use crate::units::{BitRate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,8 @@ pub enum Carries {
 pub struct FullFrame {
     /// Bytes of application data.
     pub bytes: u64,
-    /// Cells.
-    pub cells: u32,
+    /// Size of the frame.
+    pub size: FrameSize,
 }
 
 /// How a source of single cells spaces them.
@@ -73,13 +74,39 @@ impl Traffic {
         match self {
             Traffic::Tcp(tcp) => Some(FullFrame {
                 bytes: tcp.mss,
-                cells: format.segment_cells(tcp.mss),
+                size: format.segment(tcp.mss),
             }),
             Traffic::Udp(udp) => Some(FullFrame {
                 bytes: udp.datagram_size,
-                cells: udp.frame_cells(format),
+                size: udp.frame(format),
             }),
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => None,
+        }
+    }
+
+    /// Lengths of the cells that the source sends in a flow of this kind. `None` if it sends nothing
+    /// there.
+    pub(crate) fn cell_lengths(&self, kind: FlowKind, format: Format) -> Option<CellLengths> {
+        if !kind.is_data() && !self.answers() {
+            return None;
+        }
+        let Traffic::Tcp(tcp) = self else {
+            let frame = self.frame(format).map(|frame| frame.size);
+            return CellLengths::of(frame.or(Some(format.one_cell())));
+        };
+        let full = tcp.file_size.map_or(tcp.mss, |size| size.min(tcp.mss));
+        // The rest of a file that is no multiple of the MSS.
+        let last = tcp.file_size.map_or(0, |size| size % tcp.mss);
+        let opens = tcp.handshake.then_some(0);
+        let data = [full]
+            .into_iter()
+            .chain(Some(last).filter(|&rest| rest > 0));
+        let data = data.chain(opens).map(|bytes| format.segment(bytes));
+        let acks = (0..=tcp.most_blocks()).map(|blocks| format.ack(blocks));
+        match (tcp.both_ways, kind.is_data()) {
+            (true, _) => CellLengths::of(data.chain(acks)),
+            (false, true) => CellLengths::of(data),
+            (false, false) => CellLengths::of(acks),
         }
     }
 
@@ -169,15 +196,16 @@ impl Traffic {
     /// Returns the shortest pause, in whole nanoseconds, with which bursts keep to the peak rate,
     /// if the given pause is too short. The last cell of a burst still takes its time.
     pub(crate) fn pause_needed(&self, format: Format) -> Option<Span> {
-        let (rate, cells, on, off) = match *self {
+        let (rate, size, on, off) = match *self {
             Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => return None,
-            Traffic::Vbr { rate, on, off } => (rate.0, 1, on, off),
-            Traffic::Udp(udp) => (udp.rate.0, udp.frame_cells(format), udp.on?, udp.off),
+            Traffic::Vbr { rate, on, off } => (rate.0, format.one_cell(), on, off),
+            Traffic::Udp(udp) => (udp.rate.0, udp.frame(format), udp.on?, udp.off),
         };
         let (on, off) = (u128::from(on.0), u128::from(off.0));
         // A burst sends its first cell or frame at once. Another follows for each full cell or
         // frame time that ends before the burst does.
-        let frame_ticks_by_rate = u128::from(cells) * format.cell_ticks_at_one_bps();
+        let frame_ticks_by_rate =
+            u128::from(8 * size.line_bytes()) * u128::from(format.clock.ticks_per_second);
         let of_burst = (on * u128::from(rate)).div_ceil(frame_ticks_by_rate);
         let needed = (of_burst * frame_ticks_by_rate).div_ceil(u128::from(rate));
         (needed > on + off).then(|| {
@@ -194,13 +222,9 @@ impl Traffic {
         match self {
             Traffic::Tcp(tcp) => {
                 let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
-                let blocks = match tcp.recovery.reads_blocks() {
-                    true => tcp.sack_blocks as u8,
-                    false => 0,
-                };
-                let ack = format.ack_cells(blocks);
+                let ack = format.ack(tcp.most_blocks()).cells();
                 // The flow of ACKs has the same bound. An ACK with blocks may be the longer frame.
-                let longest = format.segment_cells(tcp.mss).max(ack);
+                let longest = format.segment(tcp.mss).cells().max(ack);
                 // ACKs of the other end share the flow, one for each segment of its window.
                 let acks = if tcp.both_ways { frames } else { 0.0 };
                 Load {
@@ -216,11 +240,12 @@ impl Traffic {
                 }
             }
             Traffic::Udp(udp) => {
-                let of_frame = f64::from(udp.frame_cells(format));
-                let frames = 1.0 + format.cells_in(udp.rate.0 as f64 * seconds) / of_frame;
+                let size = udp.frame(format);
+                let frames = 1.0
+                    + format.cells_in(udp.rate.0 as f64 * seconds) / format.length_in_cells(size);
                 Load {
                     frames,
-                    cells: frames * of_frame,
+                    cells: frames * f64::from(size.cells()),
                 }
             }
         }
@@ -279,8 +304,18 @@ impl Traffic {
 }
 
 impl UdpParams {
-    /// Cells of a frame that carries one datagram.
-    pub fn frame_cells(&self, format: Format) -> u32 {
-        format.datagram_cells(self.datagram_size)
+    /// The frame that carries one datagram.
+    pub fn frame(&self, format: Format) -> FrameSize {
+        format.datagram(self.datagram_size)
+    }
+}
+
+impl TcpParams {
+    /// Most SACK blocks of an ACK.
+    fn most_blocks(&self) -> u8 {
+        match self.recovery.reads_blocks() {
+            true => self.sack_blocks as u8,
+            false => 0,
+        }
     }
 }

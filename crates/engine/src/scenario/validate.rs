@@ -47,6 +47,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             amplitude(record, path, report);
             pause(record, path, report);
             handshake(record, path, report);
+            packet(record, path, report);
         }
         Family::Vc => stop(record, path, report),
         Family::Contract => contract(record, path, report),
@@ -115,6 +116,27 @@ fn handshake(record: &Record, path: &str, report: &mut Report) {
             "false, or larger `carries`",
             None,
         );
+    }
+}
+
+/// An Ethernet frame carries a packet as a whole.
+fn packet(record: &Record, path: &str, report: &mut Report) {
+    let Some([segment, datagram]) = report.format.most_data() else {
+        return;
+    };
+    for (field, most) in [("mss", segment), ("datagram_size", datagram)] {
+        if let Some(bytes) = number(record, field).filter(|&bytes| bytes > most) {
+            report.add(
+                &join(path, field),
+                format!(
+                    "is {}, which a packet of {} does not hold, the longest in the format ethernet",
+                    show_bytes(bytes),
+                    show_bytes(report.format.cell_payload_bytes)
+                ),
+                format!("at most {}", show_bytes(most)),
+                None,
+            );
+        }
     }
 }
 

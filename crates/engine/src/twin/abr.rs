@@ -8,6 +8,7 @@ use crate::abr::feedback::{FeedbackRule, Marks, Measured, Rule};
 use crate::abr::{EndSystem, EndSystemTerms, NextCell, Site, SubscriberIndex};
 use crate::flow::FlowId;
 use crate::format::Clock;
+use crate::format::FrameSize;
 use crate::units::Time;
 use std::collections::VecDeque;
 
@@ -94,9 +95,10 @@ impl Meter {
 
 impl Twin<'_> {
     /// Queues a frame before the end system of its flow.
-    pub(super) fn queue_at_end_system(&mut self, flow: FlowId, frame: u32, cells: u32) {
+    pub(super) fn queue_at_end_system(&mut self, flow: FlowId, frame: u32, size: FrameSize) {
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
         let waiting = paced.cells();
+        let cells = size.cells();
         if paced.end.queues(waiting, u64::from(cells)) {
             paced.frames.push_back((frame, cells, 0));
             self.count(flow).frames_sent += 1;
@@ -135,6 +137,7 @@ impl Twin<'_> {
             eom: true,
             is_rm: false,
             tagged: false,
+            bytes: self.scenario.format.one_cell().cell_bytes,
             left_source: Time::NEVER,
         };
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
@@ -250,7 +253,7 @@ impl Twin<'_> {
     /// Queues a single cell at its NIC.
     fn queue_cell_at_nic(&mut self, cell: Cell) {
         let link = self.path(cell.flow)[0];
-        if self.lines[link].is_free_after(self.nics[link].cells()) > Time::LATEST {
+        if self.lines[link].is_free_after(self.nics[link].waiting()) > Time::LATEST {
             return self.is_overdue(crate::stop::Overdue::Nic(link));
         }
         self.nics[link].push_cell(cell);

@@ -3,7 +3,7 @@
 use super::source::Emissions;
 use crate::abr::Rm;
 use crate::flow::FlowKind;
-use crate::format::Format;
+use crate::format::{Format, FrameSize};
 use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::host::traffic::End;
 use crate::rng::Stream;
@@ -25,13 +25,13 @@ pub(super) enum Payload {
 }
 
 impl Payload {
-    /// Cells of a frame with these contents.
-    pub(super) fn cells(&self, format: Format) -> u32 {
+    /// The frame with these contents.
+    pub(super) fn size(&self, format: Format) -> FrameSize {
         match self {
-            Payload::Segment(segment) => format.segment_cells(u64::from(segment.len)),
-            Payload::Ack(ack) => format.ack_cells(ack.n_blocks),
-            Payload::Datagram(bytes) => format.datagram_cells(*bytes),
-            Payload::Cell | Payload::Rm(_) => 1,
+            Payload::Segment(segment) => format.segment(u64::from(segment.len)),
+            Payload::Ack(ack) => format.ack(ack.n_blocks),
+            Payload::Datagram(bytes) => format.datagram(*bytes),
+            Payload::Cell | Payload::Rm(_) => format.one_cell(),
         }
     }
 }

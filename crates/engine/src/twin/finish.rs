@@ -57,7 +57,8 @@ impl Twin<'_> {
         }
         self.tally.ports = (0..self.ports.len())
             .map(|link| {
-                let tally = self.ports[link].take()?.tally;
+                let mut tally = self.ports[link].take()?.tally;
+                tally.line_time = self.tally.link_line_time[link];
                 if can_queue(self.scenario, &self.topology, link) {
                     return Some(tally);
                 }
@@ -73,6 +74,11 @@ fn is_same_cell(a: Cell, b: Cell) -> bool {
     (a.flow, a.frame, a.index) == (b.flow, b.frame, b.index)
 }
 
+/// Whether `link` leaves a switch and carries cells that differ in length.
+pub(super) fn has_many_lengths(topology: &Topology, link: usize) -> bool {
+    topology.switch_of[link].is_some() && !topology.lengths[link].are_equal()
+}
+
 /// Whether cells can wait at the port of `link` (model section 6).
 pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     use crate::scenario::ProcessingKind;
@@ -81,8 +87,11 @@ pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -
         [input] => input,
         _ => return true,
     };
-    let spacing = scenario.cell_time(input);
-    let service = scenario.cell_time(link);
+    // The shortest cell may follow the longest one.
+    let lengths = topology.lengths[link];
+    let time = |bytes, link: usize| scenario.format.time_of(bytes, scenario.links[link].rate);
+    let spacing = time(lengths.shortest, input);
+    let service = time(lengths.longest, link);
     let switch = topology.switch_of[link].expect("a port leaves a switch");
     let bunches = scenario.switches[switch]
         .processing

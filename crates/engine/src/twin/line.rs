@@ -6,11 +6,12 @@ use crate::flow::FlowId;
 use crate::format::Format;
 use crate::rng::Stream;
 use crate::scenario::Link;
-use crate::units::{Span, Time};
+use crate::units::{BitRate, Span, Time};
 use std::collections::HashMap;
 
 pub(super) struct Line {
-    cell_time: Span,
+    format: Format,
+    rate: BitRate,
     /// End of the latest transmission, and whether others may follow without a pause.
     busy_until: Time,
     is_busy: bool,
@@ -27,7 +28,8 @@ pub(super) struct Line {
 impl Line {
     pub(super) fn new(link: &Link, format: Format, draws: Stream) -> Line {
         Line {
-            cell_time: format.cell_time(link.rate),
+            format,
+            rate: link.rate,
             busy_until: Time::ZERO,
             is_busy: false,
             in_service: None,
@@ -42,15 +44,23 @@ impl Line {
     /// Starts to send `cell`. Returns when its last bit leaves, and whether it is lost.
     pub(super) fn start(&mut self, now: Time, cell: &Cell) -> (Time, bool) {
         assert!(now >= self.busy_until, "one cell at a time");
-        self.busy_until = now + self.cell_time;
+        self.busy_until = now + self.time_of(cell);
         self.is_busy = true;
         (self.busy_until, cell.is_data && self.loses(cell))
     }
 
-    /// When the line would be free if `cells` more cells followed without a pause.
-    pub(super) fn is_free_after(&self, cells: u64) -> Time {
-        let more = if self.is_busy { cells } else { 0 };
-        self.busy_until + self.cell_time * more
+    /// Time that `cell` takes.
+    pub(super) fn time_of(&self, cell: &Cell) -> Span {
+        self.format.time_of(cell.bytes, self.rate)
+    }
+
+    /// When the line would be free if `cells` followed without a pause.
+    pub(super) fn is_free_after<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> Time {
+        let mut free = self.busy_until;
+        if self.is_busy {
+            cells.for_each(|cell| free += self.time_of(cell));
+        }
+        free
     }
 
     /// Ends the busy period with the latest cell.

@@ -26,6 +26,7 @@ mod watch;
 
 use crate::abr::Sites;
 use crate::flow::{FlowId, FlowKind};
+use crate::format::FrameSize;
 use crate::gathered::Gathered;
 use crate::host::traffic::End;
 use crate::port::drop::{DropRule, Policy};
@@ -62,6 +63,8 @@ struct Cell {
     is_rm: bool,
     /// Whether the cell has low priority (CLP = 1).
     tagged: bool,
+    /// Bytes on the line.
+    bytes: u16,
     /// End of transmission by the source host.
     left_source: Time,
 }
@@ -76,7 +79,7 @@ struct Vc {
 /// A frame of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    cells: u32,
+    size: FrameSize,
     payload: Payload,
 }
 
@@ -234,9 +237,9 @@ impl<'a> Twin<'a> {
 
     /// Stores a frame, which gets the next number of its flow.
     fn keep(&mut self, flow: FlowId, payload: Payload) {
-        let cells = payload.cells(self.scenario.format);
-        self.frames[flow.index()].push(Frame { cells, payload });
-        self.outstanding[flow.index()].push(cells);
+        let size = payload.size(self.scenario.format);
+        self.frames[flow.index()].push(Frame { size, payload });
+        self.outstanding[flow.index()].push(size.cells());
         self.gathered.kept_frames += 1;
     }
 
@@ -248,16 +251,16 @@ impl<'a> Twin<'a> {
 
     fn queue_at_nic(&mut self, flow: FlowId, frame: u32) {
         let link = self.path(flow)[0];
-        let cells = self.frames[flow.index()][frame as usize].cells;
+        let size = self.frames[flow.index()][frame as usize].size;
         let is_data = self.kind(flow).is_data();
         if self.paced[flow.index()].is_some() {
-            return self.queue_at_end_system(flow, frame, cells);
+            return self.queue_at_end_system(flow, frame, size);
         }
         self.count(flow).frames_sent += 1;
-        if self.lines[link].is_free_after(self.nics[link].cells()) > Time::LATEST {
+        if self.lines[link].is_free_after(self.nics[link].waiting()) > Time::LATEST {
             return self.is_overdue(Overdue::Nic(link));
         }
-        self.nics[link].push(flow, is_data, frame, cells);
+        self.nics[link].push(flow, is_data, frame, size);
         if self.lines[link].in_service.is_none() {
             self.send_next_of_nic(link);
         }
@@ -267,7 +270,8 @@ impl<'a> Twin<'a> {
     /// Updates the largest queue and delay of a NIC after an arrival.
     fn watch_nic(&mut self, link: usize) {
         let waiting = self.nics[link].cells();
-        let takes = self.lines[link].is_free_after(waiting).since(self.now);
+        let free = self.lines[link].is_free_after(self.nics[link].waiting());
+        let takes = free.since(self.now);
         let tally = &mut self.tally.nics[link];
         tally.max_queue = tally.max_queue.max(waiting);
         tally.max_delay = tally.max_delay.max(takes);
@@ -295,7 +299,7 @@ impl<'a> Twin<'a> {
             tally.delay.add(delay);
             tally.bins.add(delay, 1);
         }
-        let cells_of_frame = self.frames[flow.index()][cell.frame as usize].cells;
+        let cells_of_frame = self.frames[flow.index()][cell.frame as usize].size.cells();
         let is_last = self.is_last_of_frame(&cell);
         match self.reassembly[flow.index()].take(cell, cells_of_frame) {
             None => self.count(flow).frames_lost += u64::from(is_last),
@@ -325,7 +329,7 @@ impl<'a> Twin<'a> {
     /// Gives a complete frame to the source at the end of the flow.
     fn take(&mut self, flow: FlowId, frame: u32) {
         let vc = self.vc(flow);
-        let Frame { payload, cells } = self.frames[flow.index()][frame as usize];
+        let Frame { payload, size } = self.frames[flow.index()][frame as usize];
         let kind = self.kind(flow);
         let (sent, outcome) = self.vcs[vc].ends.take(kind, payload, self.now);
         let measuring = self.measuring();
@@ -336,7 +340,10 @@ impl<'a> Twin<'a> {
         }
         if measuring && kind.is_data() {
             tally.measured_bytes += outcome.delivered;
-            tally.measured_cells += u64::from(if outcome.is_new { cells } else { 0 });
+            if outcome.is_new {
+                tally.measured_cells += u64::from(size.cells());
+                tally.measured_line_bytes += size.line_bytes();
+            }
         }
         self.hand_over(vc, sent);
     }
@@ -440,7 +447,11 @@ impl<'a> Twin<'a> {
                 self.send_next_of_nic(link);
             }
             Some(port) => {
-                let next = port.departure(self.now, class);
+                let takes = self.lines[link].time_of(&cell);
+                if let Some(all) = &mut self.tally.link_line_time[link] {
+                    *all += takes;
+                }
+                let next = port.departure(self.now, class, takes);
                 self.note_failure(link);
                 match next {
                     Some(next) => self.transmit(link, next),
@@ -463,7 +474,7 @@ impl<'a> Twin<'a> {
     fn sort_ties(&self, port: usize, cells: &mut [(usize, Cell)]) {
         let inputs = &self.topology.inputs[port];
         let n = inputs.len() as u64;
-        let slots = self.now.0 / self.scenario.cell_time(port).0;
+        let slots = self.now.0 / self.topology.cell_time(self.scenario, port).0;
         let first = (slots + self.tie_offset) % n;
         cells.sort_by_key(|(link, _)| {
             let input = inputs.iter().position(|i| i == link).expect("an input") as u64;

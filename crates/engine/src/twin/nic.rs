@@ -2,6 +2,7 @@
 
 use super::Cell;
 use crate::flow::FlowId;
+use crate::format::FrameSize;
 use crate::units::Time;
 use std::collections::VecDeque;
 
@@ -17,16 +18,17 @@ impl Nic {
         self.cells.len() as u64
     }
 
-    /// Queues a frame of `cells` cells.
-    pub(super) fn push(&mut self, flow: FlowId, is_data: bool, frame: u32, cells: u32) {
-        self.cells.extend((0..cells).map(|index| Cell {
+    /// Queues a frame.
+    pub(super) fn push(&mut self, flow: FlowId, is_data: bool, frame: u32, size: FrameSize) {
+        self.cells.extend((0..size.cells()).map(|index| Cell {
             flow,
             is_data,
             frame,
             index,
-            eom: index + 1 == cells,
+            eom: index + 1 == size.cells(),
             is_rm: false,
             tagged: false,
+            bytes: size.cell_bytes,
             left_source: Time::NEVER,
         }));
     }

@@ -1,7 +1,7 @@
 //! The output port of a switch: acceptance, class queues, service (model section 6).
 
 use super::Cell;
-use super::finish::can_queue;
+use super::finish::{can_queue, has_many_lengths};
 use super::program::policy_of;
 use super::ranking::{Failed, Ranker, Waiting};
 use crate::flow::FlowId;
@@ -12,7 +12,7 @@ use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
-use crate::tally::{CLASSES, DropReason, InputTies, PortTally};
+use crate::tally::{CLASSES, DropReason, InputTies, MeasuredPort, PortTally};
 use crate::units::{Span, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -129,7 +129,7 @@ impl Port {
         };
         let inputs = flows.iter().map(|id| input_of(id).expect("an input"));
         let name = &scenario.links[link].name;
-        let cell_time = scenario.cell_time(link);
+        let cell_time = topology.cell_time(scenario, link);
         let queues = Class::ALL.map(|class| {
             let queue = topology.queue(scenario, link, class);
             let contracts = topology.contracts(scenario, link, class);
@@ -182,6 +182,10 @@ impl Port {
             counted_until: Time::ZERO,
             tally: PortTally {
                 ties: vec![InputTies::default(); topology.inputs[link].len()],
+                measured: MeasuredPort {
+                    line_time: has_many_lengths(topology, link).then_some(Span::ZERO),
+                    ..MeasuredPort::default()
+                },
                 ..PortTally::default()
             },
         }
@@ -395,11 +399,17 @@ impl Port {
         }
     }
 
-    /// Handles the departure of a cell of `class`. Returns the next cell to send.
-    pub(super) fn departure(&mut self, now: Time, class: usize) -> Option<Cell> {
+    /// Handles the departure of a cell of `class`, which took this long. Returns the next cell to
+    /// send.
+    pub(super) fn departure(&mut self, now: Time, class: usize, takes: Span) -> Option<Cell> {
         self.count_waiting_until(now);
         self.tally.classes[class].sent += 1;
-        self.tally.measured.sent += u64::from(self.measures(now));
+        if self.measures(now) {
+            self.tally.measured.sent += 1;
+            if let Some(all) = &mut self.tally.measured.line_time {
+                *all += takes;
+            }
+        }
         let next = self.take_next(now);
         self.busy = next.is_some();
         if !self.busy {

@@ -39,6 +39,7 @@ mod tests {
                 eom: index == 2,
                 is_rm: false,
                 tagged: false,
+                bytes: 53,
                 left_source: Time::ZERO,
             };
             reassembly.take(cell, 3)

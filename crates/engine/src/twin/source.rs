@@ -58,7 +58,8 @@ impl Emissions {
 
     /// Emissions of the frames of a UDP source.
     pub(super) fn of_frames(udp: UdpParams, format: Format, start: Time, stop: Time) -> Emissions {
-        let gap = format.cell_time(udp.rate);
+        let frame = udp.frame(format);
+        let gap = format.time_of(frame.cell_bytes, udp.rate);
         let pattern = match udp.on {
             None => Pattern::Cbr(gap),
             Some(on) => Pattern::Vbr {
@@ -71,7 +72,7 @@ impl Emissions {
             pattern,
             from: start,
             emitted: 0,
-            cells: u64::from(udp.frame_cells(format)),
+            cells: u64::from(frame.cells()),
             stop,
         }
     }

@@ -136,6 +136,7 @@ mod tests {
                     eom: index == 1,
                     is_rm: false,
                     tagged: false,
+                    bytes: 53,
                     left_source: Time::ZERO,
                 };
                 stage.leave(Time(at), &cell).0

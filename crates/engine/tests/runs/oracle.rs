@@ -443,7 +443,7 @@ fn timers_of_one_instant_go_retransmission_first() {
     let tally = run_twin(&net, None);
     assert_eq!(tally.vcs[1].sender.timeouts, 1);
     // The ACK of two cells waits for the segment's twelve.
-    net.duration = Span::from_milliseconds(1_000) + net.cell_time(0) * 13;
+    net.duration = Span::from_milliseconds(1_000) + net.format.cell_time(net.links[0].rate) * 13;
     let acks = run_twin(&net, None).flows[1].clone();
     assert_eq!((acks.frames_sent, acks.cells_sent), (1, 0));
     both_orders_agree(net);

@@ -51,7 +51,7 @@ fn in_format(mut case: Case, format: Format) -> Case {
             Traffic::Udp(udp) => {
                 udp.rate = faster(udp.rate);
                 if udp.on.is_some() {
-                    let frame = format.cell_time(udp.rate) * u64::from(udp.frame_cells(format));
+                    let frame = format.cell_time(udp.rate) * u64::from(udp.frame(format).cells());
                     udp.off = udp.off.max(frame);
                 }
             }
@@ -66,6 +66,65 @@ fn in_format(mut case: Case, format: Format) -> Case {
         }
     }
     net.probes.retain(|probe| probe.what != Observable::Capture);
+    case
+}
+
+/// The case with Ethernet frames. Sources of cells become sources of datagrams. Where lengths are
+/// to be `equal`, all packets of a flow have one length, and VCs seldom differ.
+fn in_ethernet(mut case: Case, equal: bool) -> Case {
+    let format = Format::ETHERNET;
+    for vc in &mut case.scenario.vcs {
+        match &mut vc.traffic {
+            Traffic::Udp(udp) => udp.datagram_size = udp.datagram_size.min(1_472),
+            Traffic::Tcp(tcp) => tcp.mss = tcp.mss.min(1_460),
+            _ => {}
+        }
+    }
+    let mut case = in_format(case, format);
+    let net = &mut case.scenario;
+    let datagrams = |rate, on: Option<Span>, off: Span| {
+        let datagram_size = 1_472;
+        let udp = UdpParams {
+            datagram_size,
+            rate,
+            on,
+            off,
+        };
+        let off = off.max(format.cell_time(rate));
+        Traffic::Udp(UdpParams {
+            off: if on.is_some() { off } else { Span::ZERO },
+            ..udp
+        })
+    };
+    for vc in &mut net.vcs {
+        vc.guarantee = None;
+        match &mut vc.traffic {
+            Traffic::Cbr { rate } | Traffic::Poisson { rate } => {
+                vc.traffic = datagrams(*rate, None, Span::ZERO);
+            }
+            Traffic::Vbr { rate, on, off } => {
+                vc.traffic = datagrams(*rate, Some((*on).max(Span(1))), *off);
+            }
+            Traffic::Udp(_) => {}
+            Traffic::Tcp(tcp) => {
+                if equal {
+                    (tcp.file_size, tcp.files, tcp.both_ways) = (None, None, false);
+                    (tcp.handshake, tcp.sack_blocks) = (false, 1);
+                    if tcp.recovery == Recovery::Sack {
+                        tcp.recovery = Recovery::NewReno;
+                    }
+                }
+            }
+        }
+    }
+    let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
+    let of_links = net.links.iter_mut().filter_map(|l| l.scheduler.as_mut());
+    for scheduler in of_switches.chain(of_links) {
+        if matches!(scheduler, Scheduler::GuaranteedRate { .. }) {
+            *scheduler = Scheduler::StrictPriority;
+        }
+    }
+    net.probes.retain(|probe| probe.what != Observable::Credit);
     case
 }
 
@@ -86,6 +145,16 @@ proptest! {
     #[test]
     fn engine_and_twin_agree_in_any_format(case in random::cases(2_000), format in formats()) {
         agrees(&in_format(case, format))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(800))]
+
+    /// With packets of one length and of many.
+    #[test]
+    fn engine_and_twin_agree_in_ethernet(case in random::cases(2_000), equal in any::<bool>()) {
+        agrees(&in_ethernet(case, equal))?;
     }
 }
 
@@ -153,7 +222,7 @@ fn goodput_without_loss_is_the_line_less_headers_and_padding() {
         (Format::cells(64, 56, 0), 9_000, 162),
         (Format::cells(1_538, 1_500, 0), 1_460, 1),
     ] {
-        assert_eq!(format.segment_cells(mss), cells);
+        assert_eq!(format.segment(mss).cells(), cells);
         let rate = BitRate(10_000_000_000);
         let mut net = dumbbell(format, rate, 2, mss, format.cell_time(rate) * 200_000);
         let warm_up = format.cell_time(rate) * 20_000;

@@ -51,6 +51,7 @@ fn front(mut tally: Tally, links: usize, vcs: &[Vc]) -> Tally {
     tally.link_data_cells.truncate(links);
     tally.link_lost.truncate(links);
     tally.link_held.truncate(links);
+    tally.link_line_time.truncate(links);
     tally.ports.truncate(links);
     tally.nics.truncate(links);
     tally.vcs.truncate(vcs.len());
@@ -188,7 +189,7 @@ proptest! {
     #[test]
     fn what_ports_measure_adds_up(case in random::cases(1_500), cuts in [1u64..100, 1u64..100], cells in any::<bool>()) {
         let net = &case.scenario;
-        let cell_time = net.cell_time(0).0;
+        let cell_time = net.format.cell_time(net.links[0].rate).0;
         // At whole cell times, cells come and go exactly at the bounds.
         let at = |part: u64| {
             let time = net.duration.0 / 100 * part;
@@ -264,7 +265,7 @@ proptest! {
         // With whole cell times, cells come and go exactly at the ends of intervals.
         let interval = match cells {
             0 => Span(net.duration.0 / part + 1),
-            _ => Span(net.cell_time(0).0 * cells),
+            _ => Span(net.format.cell_time(net.links[0].rate).0 * cells),
         };
         let probes = envelopes(net, Some(interval));
         // The arithmetic kernel serves no port whose credit is recorded.

@@ -223,7 +223,13 @@ struct Sender {
 impl Sender {
     fn cells(self) -> u64 {
         let traffic = self.traffic();
-        u64::from(traffic.frame(Format::AAL5).expect("it sends frames").cells)
+        u64::from(
+            traffic
+                .frame(Format::AAL5)
+                .expect("it sends frames")
+                .size
+                .cells(),
+        )
     }
 
     fn rate(self) -> BitRate {

@@ -323,7 +323,7 @@ pub fn udp() -> impl Strategy<Value = Traffic> {
         };
         if let Some((on, pause)) = bursts {
             // Leave room for the last frame of a burst.
-            let frame = u128::from(udp.frame_cells(Format::AAL5) as u64 * Format::AAL5.cell_bits)
+            let frame = u128::from(8 * udp.frame(Format::AAL5).line_bytes())
                 * u128::from(Clock::AAL5.ticks_per_second);
             let frames = (u128::from(on.0) * u128::from(rate)).div_ceil(frame);
             let needed = (frames * frame).div_ceil(u128::from(rate)) as u64;

@@ -26,7 +26,7 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
         let Some(frame) = vc.traffic.frame(scenario.format) else {
             continue;
         };
-        let cells = u64::from(frame.cells);
+        let cells = u64::from(frame.size.cells());
         for &link in topology.data_path(index) {
             let buffer = net.queue(link, vc.class).and_then(|queue| queue.buffer);
             // One more cell fits, since it is in service.

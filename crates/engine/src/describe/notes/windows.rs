@@ -20,7 +20,7 @@ pub(super) fn small_windows(
         let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame(scenario.format)) else {
             continue;
         };
-        let round = round_trip(scenario, topology, index, f64::from(frame.cells));
+        let round = round_trip(scenario, topology, index, frame.size);
         let window = 8.0 * tcp.rwnd as f64;
         if window < ENOUGH * share * round && !fits_window(tcp) {
             names.push(vc.name.as_str());
@@ -55,7 +55,7 @@ pub(super) fn slow_ways_back(
     topology: &Topology,
     fair: &[(usize, f64)],
 ) -> Option<String> {
-    let bits_of_ack = u64::from(scenario.format.ack_cells(0)) * scenario.format.cell_bits;
+    let bits_of_ack = scenario.format.ack(0).line_bits();
     let mut needs: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
     for &(index, share) in fair {
         let vc = &scenario.vcs[index];
@@ -63,7 +63,7 @@ pub(super) fn slow_ways_back(
             continue;
         };
         let acks = acks_per_segment(tcp) * share / (8 * tcp.mss) as f64;
-        let bits = acks * bits_of_ack as f64;
+        let bits = acks * bits_of_ack;
         for &link in &topology.flows[topology.flow(index, FlowKind::Ack).index()].path {
             let (sum, names) = needs.entry(link).or_default();
             *sum += bits;

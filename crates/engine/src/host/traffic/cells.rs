@@ -28,6 +28,8 @@ pub struct CellSource {
     pattern: Pattern,
     /// Bytes that each cell carries.
     pub payload_bytes: u64,
+    /// Bytes of each cell on the line.
+    pub cell_bytes: u16,
     /// Time of the next cell, if before `stop`.
     pub next: Time,
     /// Time from which nothing is emitted.
@@ -65,6 +67,7 @@ impl CellSource {
         CellSource {
             pattern,
             payload_bytes: format.cell_payload_bytes,
+            cell_bytes: format.one_cell().cell_bytes,
             next,
             stop,
         }

@@ -18,7 +18,7 @@ pub use cells::CellSource;
 
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
-use crate::format::Format;
+use crate::format::{Format, FrameSize};
 use crate::host::tcp::Segment;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
@@ -55,8 +55,8 @@ impl End {
 pub struct Offered {
     /// Kind of the flow that carries the frame.
     pub kind: FlowKind,
-    /// Number of cells.
-    pub cells: u32,
+    /// Size of the frame.
+    pub size: FrameSize,
     /// Number of the first byte of data; for an ACK, the byte number that it acknowledges. See
     /// `NO_DATA`.
     pub first_byte: u64,
@@ -82,8 +82,8 @@ pub struct Outbox {
 pub struct Delivery {
     /// Bytes newly delivered, in order.
     pub bytes: u64,
-    /// Cells of the frame, if it has data that had not arrived before.
-    pub cells: u32,
+    /// The frame, if it has data that had not arrived before; else nothing.
+    pub size: FrameSize,
 }
 
 /// A state of a source that a probe can record.

@@ -4,7 +4,7 @@ use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::capture::CapturedPayload;
 use crate::cells::precedes;
 use crate::flow::FlowKind;
-use crate::format::{Clock, Format};
+use crate::format::{Clock, Format, FrameSize};
 use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, OPENED, Receiver, SackBlock, SegmentOutcome, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::{SenderCounters, Transfer};
@@ -32,8 +32,8 @@ pub struct Tcp {
     /// What the frames look like.
     format: Format,
     /// Bytes and cells of a full segment, and cells of an ACK with each number of blocks.
-    full: (u64, u32),
-    ack_cells: [u32; MAX_SACK_BLOCKS + 1],
+    full: (u64, FrameSize),
+    ack_sizes: [FrameSize; MAX_SACK_BLOCKS + 1],
     /// The ACK that is being sent or has just arrived. Reused, because making one for each frame
     /// costs time.
     ack: Ack,
@@ -58,18 +58,18 @@ impl Tcp {
             first_data: 0,
             next_ack: 0,
             format,
-            full: (params.mss, format.segment_cells(params.mss)),
-            ack_cells: std::array::from_fn(|blocks| format.ack_cells(blocks as u8)),
+            full: (params.mss, format.segment(params.mss)),
+            ack_sizes: std::array::from_fn(|blocks| format.ack(blocks as u8)),
             ack: Ack::default(),
         }
     }
 
-    /// Cells of a segment of `len` bytes.
-    fn cells_of(&self, len: u32) -> u32 {
+    /// The frame of a segment of `len` bytes.
+    fn size_of(&self, len: u32) -> FrameSize {
         if u64::from(len) == self.full.0 {
             self.full.1
         } else {
-            self.format.segment_cells(u64::from(len))
+            self.format.segment(u64::from(len))
         }
     }
 
@@ -79,7 +79,7 @@ impl Tcp {
             note(&mut self.data, segment.seq, segment.len);
             out.frames.push(Offered {
                 kind: FlowKind::Data,
-                cells: self.cells_of(segment.len),
+                size: self.size_of(segment.len),
                 first_byte: segment.seq,
             });
         }
@@ -98,7 +98,7 @@ impl Tcp {
         }
         out.frames.push(Offered {
             kind: FlowKind::Ack,
-            cells: self.ack_cells[usize::from(ack.n_blocks)],
+            size: self.ack_sizes[usize::from(ack.n_blocks)],
             first_byte: ack.ack,
         });
     }
@@ -252,10 +252,10 @@ impl FrameSource for Tcp {
                 }
                 Delivery {
                     bytes: outcome.delivered,
-                    cells: if outcome.is_new {
-                        self.cells_of(len)
+                    size: if outcome.is_new {
+                        self.size_of(len)
                     } else {
-                        0
+                        FrameSize::default()
                     },
                 }
             }
@@ -331,7 +331,7 @@ impl FrameSource for Tcp {
     }
 
     fn answers(&self) -> Option<u32> {
-        Some(self.ack_cells[0])
+        Some(self.ack_sizes[0].cells())
     }
 }
 

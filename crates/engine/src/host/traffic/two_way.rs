@@ -8,7 +8,7 @@ use super::tcp::{of_ack, of_segment, state};
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
-use crate::format::Format;
+use crate::format::{Format, FrameSize};
 use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::{Back, SenderCounters, Transfer};
@@ -105,8 +105,8 @@ impl TwoWay {
     fn offer_segments(&mut self, end: End, out: &mut Outbox) {
         for i in 0..out.segments.len() {
             let Segment { seq, len, .. } = out.segments[i];
-            let cells = self.format.segment_cells(u64::from(len));
-            self.offer(end, Carried::Segment(seq, len), cells, Some(seq), out);
+            let size = self.format.segment(u64::from(len));
+            self.offer(end, Carried::Segment(seq, len), size, Some(seq), out);
         }
         out.segments.clear();
     }
@@ -115,15 +115,15 @@ impl TwoWay {
     fn offer_ack(&mut self, end: End, out: &mut Outbox) {
         let mut ack = Ack::default();
         self.of(end).1.receiver.acknowledge(&mut ack);
-        let cells = self.format.ack_cells(ack.n_blocks);
-        self.offer(end, Carried::Ack(ack), cells, None, out);
+        let size = self.format.ack(ack.n_blocks);
+        self.offer(end, Carried::Ack(ack), size, None, out);
     }
 
     fn offer(
         &mut self,
         end: End,
         carried: Carried,
-        cells: u32,
+        size: FrameSize,
         first_byte: Option<u64>,
         out: &mut Outbox,
     ) {
@@ -134,7 +134,7 @@ impl TwoWay {
         flow.frames.push_back(carried);
         out.frames.push(Offered {
             kind,
-            cells,
+            size,
             first_byte: first_byte.unwrap_or(Offered::NO_DATA),
         });
     }
@@ -163,10 +163,10 @@ impl FrameSource for TwoWay {
                 }
                 Delivery {
                     bytes: outcome.delivered,
-                    cells: if outcome.is_new {
-                        self.format.segment_cells(u64::from(len))
+                    size: if outcome.is_new {
+                        self.format.segment(u64::from(len))
                     } else {
-                        0
+                        FrameSize::default()
                     },
                 }
             }
@@ -263,7 +263,9 @@ mod tests {
         let mut out = Outbox::default();
         f(&mut out);
         let frames = out.frames.iter();
-        frames.map(|f| (f.kind, f.cells, f.first_byte)).collect()
+        frames
+            .map(|f| (f.kind, f.size.cells(), f.first_byte))
+            .collect()
     }
 
     const NONE: u64 = Offered::NO_DATA;

@@ -4,7 +4,7 @@ use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::capture::CapturedPayload;
 use crate::flow::FlowKind;
-use crate::format::Format;
+use crate::format::{Format, FrameSize};
 use crate::scenario::UdpParams;
 use crate::tally::{SenderCounters, Transfer};
 use crate::units::Time;
@@ -14,9 +14,9 @@ use crate::units::Time;
 pub struct Udp {
     /// Schedule of the frames.
     pace: Pace,
-    /// Bytes of data and number of cells per frame.
+    /// Bytes of data of a frame, and its cells.
     bytes: u64,
-    cells: u32,
+    size: FrameSize,
     /// Bytes offered so far.
     offered: u64,
     /// Time from which nothing is offered.
@@ -27,10 +27,12 @@ impl Udp {
     /// The source of `params` from `start` until before `stop`.
     pub fn new(params: UdpParams, format: Format, start: Time, stop: Time) -> Udp {
         let bursts = params.on.map(|on| [on, params.off]);
+        let size = params.frame(format);
+        let cell_time = format.time_of(size.cell_bytes, params.rate);
         Udp {
-            pace: Pace::new(format.cell_time(params.rate), bursts, start),
+            pace: Pace::new(cell_time, bursts, start),
             bytes: params.datagram_size,
-            cells: params.frame_cells(format),
+            size,
             offered: 0,
             stop,
         }
@@ -41,18 +43,18 @@ impl FrameSource for Udp {
     fn start(&mut self, _now: Time, out: &mut Outbox) -> Time {
         out.frames.push(Offered {
             kind: FlowKind::Data,
-            cells: self.cells,
+            size: self.size,
             first_byte: self.offered,
         });
         self.offered += self.bytes;
-        let next = self.pace.emitted(u64::from(self.cells));
+        let next = self.pace.emitted(u64::from(self.size.cells()));
         if next < self.stop { next } else { Time::NEVER }
     }
 
     fn take(&mut self, _: FlowKind, _: u32, _: Time, _: &mut Outbox) -> Delivery {
         Delivery {
             bytes: self.bytes,
-            cells: self.cells,
+            size: self.size,
         }
     }
 

@@ -40,7 +40,7 @@ impl Slotted {
         inputs: &mut Inputs,
         next: &NextInput,
     ) -> Option<Bulk> {
-        if self.busy && self.scheduler.per_vc().is_some() {
+        if self.busy && self.takes_bulk {
             self.bulk(fabric, inputs, next)
         } else {
             None

@@ -19,6 +19,9 @@
 //!   above it;
 //! * *bulk* (`bulk.rs`): per-VC queues, and arrivals of VCs that are waiting in any case.
 //!
+//! Cells that differ in length are taken one by one: a decision takes the time of the cell that it
+//! begins.
+//!
 //! Where ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
 
 pub mod ahead;
@@ -41,6 +44,7 @@ use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
 use crate::delays::Waits;
 use crate::fabric::Fabric;
+use crate::format::CellTimes;
 use crate::program::{Failure, SchedulerText};
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{Span, Time};
@@ -50,10 +54,23 @@ pub use queued_cells::QueuedCells;
 use round_arrivals::RoundArrival;
 use vc_queue::VcQueue;
 
+impl Lengths {
+    /// Time of this cell, whose transmission begins.
+    fn begin(&mut self, cell: &QueuedCells) -> Span {
+        debug_assert_eq!(cell.n(), 1, "a frame of one cell");
+        self.last = self.times.of(cell.bytes);
+        self.begun += self.last;
+        self.last
+    }
+}
+
 /// State of the slotted kernel at one port.
 #[derive(Debug)]
 pub struct Slotted {
+    /// Time of a cell; of the longest where they differ.
     cell_time: Span,
+    /// Cells that differ in length, each a frame of its own.
+    lengths: Option<Box<Lengths>>,
     arrival_first: bool,
     scheduler: Scheduler,
     gates: [Gate; CLASSES],
@@ -86,19 +103,31 @@ pub struct Slotted {
     bulk_reach: Span,
     /// Whether any queue here can be below all limits.
     has_room_below_limits: bool,
+    /// Whether cells may be taken in bulk at all.
+    takes_bulk: bool,
     /// Whether cells may be taken in rounds at all; `round_arrivals` lists the inputs that take part.
     takes_rounds: bool,
     round_arrivals: Vec<RoundArrival>,
 }
 
+/// Service of cells that differ in length.
+#[derive(Debug)]
+struct Lengths {
+    times: CellTimes,
+    /// Transmission time of all cells that have begun, and of the last of them.
+    begun: Span,
+    last: Span,
+}
+
 impl Slotted {
     /// Creates the kernel of a port that `flows` cross, with one gate per class.
+    /// `times` are those of cells that differ in length, each a frame of its own.
     /// `counts` keeps Y_i and N_a even if no policy needs them. `foresight` permits decisions ahead
     /// of their time.
     pub fn new(
         gates: [Gate; CLASSES],
         mut scheduler: Scheduler,
-        cell_time: Span,
+        (cell_time, times): (Span, Option<CellTimes>),
         arrival_first: bool,
         flows: &[FlowShare],
         counts: bool,
@@ -126,8 +155,17 @@ impl Slotted {
         let can_be_below_limits = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         let has_room_below_limits = flows.iter().any(can_be_below_limits);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
-        let goes_ahead = in_order && stays;
+        let goes_ahead = in_order && stays && times.is_none();
+        let lengths = times.map(|times| {
+            Box::new(Lengths {
+                times,
+                begun: Span::ZERO,
+                last: Span::ZERO,
+            })
+        });
         Slotted {
+            takes_bulk: scheduler.per_vc().is_some() && lengths.is_none(),
+            lengths,
             has_room_below_limits,
             takes_rounds: in_order && has_room_below_limits,
             round_arrivals: Vec::new(),
@@ -188,7 +226,7 @@ impl Slotted {
                 break;
             }
             let ahead = limit - self.free_at;
-            let decisions = if ahead <= self.cell_time {
+            let decisions = if ahead <= self.cell_time || self.lengths.is_some() {
                 1
             } else {
                 ahead.0.div_ceil(self.cell_time.0).min(self.total)
@@ -318,9 +356,13 @@ impl Slotted {
     fn transmit(&mut self, start: Time, cells: &QueuedCells) -> Run {
         let n = u64::from(cells.n());
         self.started += n;
-        self.free_at = start + self.cell_time * n;
+        let cell_time = match &mut self.lengths {
+            None => self.cell_time,
+            Some(lengths) => lengths.begin(cells),
+        };
+        self.free_at = start + cell_time * n;
         self.waited(Waits::Equal(start - cells.arrived), n);
-        cells.leaving(start, self.cell_time)
+        cells.leaving(start, cell_time)
     }
 
     /// Idle time of the port at `now`, in whole cell times; `None` while it is busy.
@@ -393,7 +435,14 @@ impl Slotted {
         };
         let waited = self.queue_time + self.runs().map(waited).sum::<u128>();
         // The cell in service, and those that were decided on ahead of time.
-        let (in_service, ahead) = if self.busy && self.free_at >= time {
+        let sends = self.busy && self.free_at >= time;
+        let line_time = self.lengths.as_ref().map(|lengths| match sends {
+            true => lengths.begun - lengths.last,
+            false => lengths.begun,
+        });
+        let (in_service, ahead) = if sends && self.lengths.is_some() {
+            (1, 0)
+        } else if sends {
             let last_start = self.free_at.since(time + self.cell_time);
             let cells = (self.free_at - time).0 / self.cell_time.0 + 1;
             (cells, waits_after(last_start, self.cell_time))
@@ -405,6 +454,7 @@ impl Slotted {
             held: self.total + in_service,
             max_queue: self.max_queue,
             queue_time: waited - ahead,
+            line_time,
             ..PortTally::default()
         };
         for (class, queue) in tally.classes.iter_mut().zip(&self.queues) {

@@ -15,7 +15,9 @@ pub struct QueuedCells {
     /// Frame number of the first cell.
     pub frame: u32,
     /// Number of the first cell within its frame.
-    pub cell: u32,
+    pub cell: u16,
+    /// Bytes of each cell on the line.
+    pub bytes: u16,
     /// Number of cells times 2^`FLAG_BITS`, plus the flags.
     n_and_flags: u32,
 }
@@ -33,7 +35,8 @@ impl QueuedCells {
             age: run.age,
             hop: run.hop,
             frame: run.frame,
-            cell: run.cell,
+            cell: run.cell as u16,
+            bytes: run.bytes,
             n_and_flags: n << FLAG_BITS | u32::from(run.flags_of_first(n)),
         }
     }
@@ -46,8 +49,9 @@ impl QueuedCells {
             age: self.age + (start + c - self.arrived),
             n: self.n(),
             frame: self.frame,
-            cell: self.cell,
+            cell: u32::from(self.cell),
             hop: self.hop,
+            bytes: self.bytes,
             flags: self.flags(),
         }
     }
@@ -86,7 +90,7 @@ impl QueuedCells {
         if self.is_single() {
             self.frame = self.frame.wrapping_add(n);
         } else {
-            self.cell += n;
+            self.cell += n as u16;
             first.n_and_flags &= !u32::from(ENDS_FRAME);
         }
         first
@@ -116,7 +120,7 @@ impl QueuedCells {
         let (frame, cell) = if self.is_single() {
             (self.frame.wrapping_add(self.n()), self.cell)
         } else {
-            (self.frame, self.cell + self.n())
+            (self.frame, self.cell + self.n() as u16)
         };
         let goes_on = self.hop == next.hop
             && (frame, cell) == (next.frame, next.cell)

@@ -195,7 +195,8 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
         Traffic::Udp(udp) => {
             part(&mut udp.rate);
             udp.datagram_size = draws.magnitude(1, 65_499);
-            let frame = Format::AAL5.cell_time(udp.rate) * u64::from(udp.frame_cells(Format::AAL5));
+            let frame =
+                Format::AAL5.cell_time(udp.rate) * u64::from(udp.frame(Format::AAL5).cells());
             udp.on = udp
                 .on
                 .map(|_| Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)));
@@ -257,7 +258,7 @@ fn contract(contract: &mut Option<Contract>, share: u64, draws: &mut Draws) {
 /// Cells of a full segment.
 fn cells(tcp: &TcpParams) -> u64 {
     let frame = Traffic::Tcp(Box::new(tcp.clone())).frame(Format::AAL5);
-    frame.map_or(1, |frame| u64::from(frame.cells))
+    frame.map_or(1, |frame| u64::from(frame.size.cells()))
 }
 
 /// Rate of the first link of a VC's data, bits per second.
@@ -294,7 +295,7 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
                 rate.0 as f64 * seconds / Format::AAL5.cell_bits as f64
             }
             Traffic::Udp(udp) => {
-                let frame = f64::from(udp.frame_cells(Format::AAL5));
+                let frame = f64::from(udp.frame(Format::AAL5).cells());
                 at_once += frame;
                 frame + udp.rate.0 as f64 * seconds / Format::AAL5.cell_bits as f64
             }

@@ -16,7 +16,7 @@ fn must(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 
 /// Upper bound on the cells whose last bit can leave by the link before the end.
 fn most_cells(scenario: &Scenario, link: usize) -> u64 {
-    let cell_time = scenario.cell_time(link);
+    let cell_time = scenario.format.cell_time(scenario.links[link].rate);
     scenario.duration.0 / cell_time.0
 }
 
@@ -241,7 +241,9 @@ fn delays(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Result<(),
         let propagation = path
             .iter()
             .fold(Span::ZERO, |sum, &link| sum + scenario.links[link].delay);
-        let behind = path[1..].iter().map(|&link| scenario.cell_time(link));
+        let behind = path[1..]
+            .iter()
+            .map(|&link| topology.cell_time(scenario, link));
         let least = behind.fold(propagation, |sum, cell_time| sum + cell_time);
         let delay = &counts.delay;
         let holds = delay.count == 0 || (delay.min >= least.0 && delay.min <= delay.max);

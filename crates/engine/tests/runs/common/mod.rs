@@ -57,6 +57,11 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
     );
     compare("link_lost".into(), &left.link_lost, &right.link_lost);
     compare("link_held".into(), &left.link_held, &right.link_held);
+    compare(
+        "link_line_time".into(),
+        &left.link_line_time,
+        &right.link_line_time,
+    );
     compare("nics".into(), &left.nics, &right.nics);
     for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {
         compare(format!("port of link {i}"), l, r);

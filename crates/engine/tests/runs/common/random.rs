@@ -52,7 +52,7 @@ impl Case {
             let frame = vc
                 .traffic
                 .frame(Format::AAL5)
-                .map_or(1, |frame| u64::from(frame.cells));
+                .map_or(1, |frame| u64::from(frame.size.cells()));
             contract.mbs = contract.mbs.map(|mbs| mbs.max(frame));
             contract.mfs = contract.mfs.map(|mfs| mfs.max(frame));
             vc.contract = Some(contract);
@@ -475,7 +475,7 @@ fn udp(base: u64) -> impl Strategy<Value = Traffic> {
         if let Some((on, off)) = bursts {
             udp.on = Some(on + Span(1));
             udp.off =
-                off + Format::AAL5.cell_time(udp.rate) * u64::from(udp.frame_cells(Format::AAL5));
+                off + Format::AAL5.cell_time(udp.rate) * u64::from(udp.frame(Format::AAL5).cells());
         }
         Traffic::Udp(udp)
     })

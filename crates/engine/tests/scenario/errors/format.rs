@@ -14,8 +14,13 @@ fn in_format(format: &str) -> String {
 
 /// The only problem of `GOOD` in cells of 256 bytes, with `from` replaced by `to`.
 fn lacking(from: &str, to: &str) -> String {
+    lacking_in(CELLS, from, to)
+}
+
+/// The only problem of `GOOD` in `format`, with `from` replaced by `to`.
+fn lacking_in(format: &str, from: &str, to: &str) -> String {
     assert_eq!(GOOD.matches(from).count(), 1, "{from} is unique");
-    only(&in_format(CELLS).replace(from, to))
+    only(&in_format(format).replace(from, to))
 }
 
 #[test]
@@ -27,6 +32,7 @@ fn formats_are_read_and_written() {
             r#"{ cell = "64 B", carries = "64 B" }"#,
             Format::cells(64, 64, 0),
         ),
+        ("\"ethernet\"", Format::ETHERNET),
     ] {
         let scenario = read_toml(&in_format(format), "test.toml", &[]).expect("it is right");
         assert_eq!(scenario.format, expected);
@@ -102,7 +108,7 @@ fn cells_must_be_possible() {
         &only(&in_format("53")),
         &[
             "format = 53: must not be a",
-            "aal5, or a table: cell, carries, frame_overhead",
+            "aal5, ethernet, or a table: cell, carries, frame_overhead",
         ],
     );
 }
@@ -155,6 +161,50 @@ fn mechanisms_of_aal5_are_refused() {
             &format!("{tcp}\n[[probe]]\nwhat = \"capture\"\nof = \"west->east\""),
         ),
         &["probe[0]: the probe `capture`", only_aal5],
+    );
+}
+
+#[test]
+fn ethernet_lacks_what_needs_cells_of_one_length() {
+    const ETHERNET: &str = "\"ethernet\"";
+    let tcp = "traffic = { kind = \"tcp\", recovery = \"reno\" }";
+    let traffic = |traffic: &str| lacking_in(ETHERNET, tcp, &format!("traffic = {traffic}"));
+    says(
+        &traffic("{ kind = \"tcp\", mss = \"1461 bytes\" }"),
+        &[
+            "vc[0].traffic.mss = \"1461 bytes\": is 1461 bytes, which a packet of 1500 bytes does not hold",
+            "at most 1460 bytes",
+        ],
+    );
+    says(
+        &traffic("{ kind = \"udp\", rate = \"1 Mbps\", datagram_size = \"1473 bytes\" }"),
+        &["vc[0].traffic.datagram_size", "at most 1472 bytes"],
+    );
+    for kind in ["cbr", "poisson"] {
+        says(
+            &traffic(&format!("{{ kind = \"{kind}\", rate = \"1 Mbps\" }}")),
+            &[
+                &format!(
+                    "vc[0].traffic: the kind of traffic `{kind}` is defined for formats other than ethernet"
+                ),
+                "another format",
+            ],
+        );
+    }
+    says(
+        &lacking_in(ETHERNET, "rate = \"10 Mbps\"", "rate = \"1000 cells/s\""),
+        &[
+            "has the unit `cells/s`, which the format ethernet lacks: its cells differ in length",
+            "units: bps, kbps, Mbps, Gbps, Tbps)",
+        ],
+    );
+    let drop = "drop = { policy = \"epd\", threshold = \"800 cells\" }";
+    says(
+        &lacking_in(ETHERNET, drop, "drop = \"dfba\""),
+        &[
+            "the drop policy `dfba`",
+            "is defined for the format aal5 only",
+        ],
     );
 }
 
