@@ -34,7 +34,7 @@ macro_rules! example {
 }
 
 /// Cases that together exercise every fast path of ports.
-const CASES: [Case; 23] = [
+const CASES: [Case; 25] = [
     example!("lan-5", 4_000),
     example!("zero-loss", 1_000),
     example!("two-hops", 1_000),
@@ -73,6 +73,10 @@ const CASES: [Case; 23] = [
     case("tcp-150", 2_000, || {
         lines(150, "{ kind = \"tcp\" }", "fifo", "\"epd\"")
     }),
+    case("ethernet-15", 200, || ethernet("{ kind = \"tcp\"")),
+    case("ethernet-lengths", 200, || {
+        ethernet("{ kind = \"tcp\", handshake = true")
+    }),
     case("per-vc-150", 1_000, || {
         lines(150, "{ kind = \"tcp\" }", "per-vc", "\"epd\"")
     }),
@@ -84,6 +88,32 @@ const fn case(name: &'static str, milliseconds: u64, scenario: fn() -> Scenario)
         milliseconds,
         scenario,
     }
+}
+
+/// TCP connections whose packets share 10 Gb/s. With a handshake they differ in length.
+fn ethernet(tcp: &str) -> Scenario {
+    read(&format!(
+        r#"
+name = "ethernet"
+format = "ethernet"
+duration = "10 s"
+host = [{{ name = "source", count = 15 }}, {{ name = "sink", count = 15 }}]
+switch = [
+    {{ name = "west", ubr = {{ buffer = "1000 cells", drop = {{ policy = "epd", threshold = "800 cells" }} }} }},
+    {{ name = "east" }},
+]
+link = [
+    {{ from = "source", to = "west", rate = "10 Gbps", delay = "10 us" }},
+    {{ from = "west", to = "east", rate = "10 Gbps", delay = "100 us" }},
+    {{ from = "east", to = "sink", rate = "10 Gbps", delay = "10 us" }},
+]
+
+[[vc]]
+from = "source"
+to = "sink"
+traffic = {tcp}, recovery = "new-reno", mss = "1460 bytes", rwnd = "1 MiB", granularity = "1 ms", min_rto = "10 ms", initial_rto = "10 ms" }}
+"#
+    ))
 }
 
 /// TCP connections that share the link with VBR of a higher class. VBR takes the whole link for 30
@@ -141,7 +171,7 @@ fn main() -> ExitCode {
         fast_paths::switch_off(&without);
     }
     let mut scenario = (case.scenario)();
-    scenario.duration = Span::from_milliseconds(case.milliseconds);
+    scenario.duration = scenario.format.clock.milliseconds(case.milliseconds);
     scenario.measure.warm_up = Span::ZERO;
     let never = AtomicBool::new(false);
     let result = run(&scenario, None, &Options::default(), &never).expect("the scenario runs");

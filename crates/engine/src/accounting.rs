@@ -199,7 +199,6 @@ impl Simulation {
                     back: frames.back(),
                     measured_bytes: vc.measured_bytes,
                     delivered_bytes: vc.delivered_bytes,
-                    measured_cells: vc.measured_cells,
                     measured_line_bytes: vc.measured_line_bytes,
                     delay,
                     bins,
@@ -208,8 +207,7 @@ impl Simulation {
                 Source::Cells(source) => VcTally {
                     measured_bytes: sink.measured_cells() * source.payload_bytes,
                     delivered_bytes: sink.cells * source.payload_bytes,
-                    measured_cells: sink.measured_cells(),
-                    measured_line_bytes: sink.measured_cells() * u64::from(source.cell_bytes),
+                    measured_line_bytes: sink.measured_cells() * source.size.line_bytes(),
                     sender: SenderCounters::default(),
                     transfers: Vec::new(),
                     back: None,

@@ -1,6 +1,7 @@
 //! Cells in transit: runs of cells, the queue of runs on a link, and a port's decisions on frames.
 
 use crate::flow::FlowId;
+use crate::format::CellOfFrame;
 use crate::tally::DropReason;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
@@ -39,12 +40,10 @@ pub struct Run {
     pub n: u32,
     /// Frame number within the flow.
     pub frame: u32,
-    /// Number of the first cell within its frame.
-    pub cell: u32,
+    /// First cell within its frame.
+    pub cell: CellOfFrame,
     /// Index of the hop (station and flow) that the run passes.
     pub hop: u32,
-    /// Bytes of each cell on the line.
-    pub bytes: u16,
     /// Any of `ENDS_FRAME`, `SINGLE_CELLS`, `RM`, `TAGGED`.
     pub flags: u8,
 }
@@ -77,7 +76,7 @@ impl Run {
         if self.is_single() {
             self.frame = self.frame.wrapping_add(n);
         } else {
-            self.cell += n;
+            self.cell = self.cell.after(n);
         }
     }
 
@@ -88,7 +87,7 @@ impl Run {
             && self.time + self.period * u64::from(self.n) == next.time
             && (self.hop, self.frame, self.period, self.age)
                 == (next.hop, next.frame, next.period, next.age)
-            && self.cell + self.n == next.cell;
+            && self.cell.after(self.n) == next.cell;
         if goes_on {
             self.n += next.n;
             self.flags = next.flags;
@@ -318,7 +317,7 @@ mod tests {
         assert!(!run.first_ends_frame());
         run.skip(2);
         assert!(run.first_ends_frame());
-        assert_eq!((run.n, run.cell, run.frame), (1, 2, 0));
+        assert_eq!((run.n, run.cell.number(), run.frame), (1, 2, 0));
     }
 
     #[test]
@@ -329,14 +328,13 @@ mod tests {
             age: Span(3),
             n: 2,
             frame: 7,
-            cell: 4,
+            cell: 4.into(),
             hop: 1,
-            bytes: 53,
             flags: 0,
         };
         let next = Run {
             time: Time(120),
-            cell: 6,
+            cell: 6.into(),
             flags: ENDS_FRAME,
             ..run
         };
@@ -367,7 +365,10 @@ mod tests {
                 ..next
             },
             Run { frame: 8, ..next },
-            Run { cell: 7, ..next },
+            Run {
+                cell: 7.into(),
+                ..next
+            },
             Run { hop: 2, ..next },
             Run {
                 flags: TAGGED,
@@ -418,6 +419,6 @@ mod tests {
         };
         assert!(run.first_ends_frame() && run.first(1).first_ends_frame());
         run.skip(2);
-        assert_eq!((run.n, run.cell, run.frame), (1, 0, 2));
+        assert_eq!((run.n, run.cell.number(), run.frame), (1, 0, 2));
     }
 }

@@ -257,7 +257,6 @@ impl Fabric {
             class: hop.class as usize,
             frame: cell.frame,
             cell: cell.cell,
-            bytes: cell.bytes,
         };
         self.observers.record_departure(&departed);
         let captured = extra.captured;
@@ -472,7 +471,8 @@ impl Fabric {
         while rest.n > 0 {
             let cell = rest.first(1);
             let stage = &mut self.stages[at.stage as usize];
-            let Some(time) = stage.leaves(cell.time, at.local as usize, cell.frame, cell.cell)
+            let Some(time) =
+                stage.leaves(cell.time, at.local as usize, cell.frame, cell.cell.number())
             else {
                 let link = stage.link;
                 return self.overdue(Overdue::Switch(link));

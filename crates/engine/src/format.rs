@@ -45,27 +45,38 @@ pub struct Format {
 }
 
 /// The cells of a frame: their number, and the bytes of each on the line.
+/// Both have 16 bits, in one number that is passed on and compared with every frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrameSize {
-    cells: u16,
-    /// Bytes of each cell on the line.
-    pub cell_bytes: u16,
-}
+pub struct FrameSize(u32);
 
 impl FrameSize {
+    const fn new(cells: u64, cell_bytes: u64) -> FrameSize {
+        FrameSize(cell_bytes as u32 * CellOfFrame::BYTE | cells as u32)
+    }
+
     /// Number of cells.
-    pub fn cells(self) -> u32 {
-        u32::from(self.cells)
+    pub const fn cells(self) -> u32 {
+        self.0 % CellOfFrame::BYTE
+    }
+
+    /// Bytes of each cell on the line.
+    pub const fn cell_bytes(self) -> u16 {
+        (self.0 / CellOfFrame::BYTE) as u16
+    }
+
+    /// The first cell.
+    pub const fn first_cell(self) -> CellOfFrame {
+        CellOfFrame(self.0 - self.cells())
     }
 
     /// Bytes of all cells on the line.
     pub fn line_bytes(self) -> u64 {
-        u64::from(self.cells) * u64::from(self.cell_bytes)
+        u64::from(self.cells()) * u64::from(self.cell_bytes())
     }
 
     /// Bits of a cell on the line.
     pub fn cell_bits(self) -> f64 {
-        f64::from(self.cell_bytes) * 8.0
+        f64::from(self.cell_bytes()) * 8.0
     }
 
     /// Bits of all cells on the line.
@@ -76,6 +87,38 @@ impl FrameSize {
     /// The longer of two frames.
     pub fn longer(self, other: FrameSize) -> FrameSize {
         std::cmp::max_by_key(self, other, |size| size.line_bytes())
+    }
+}
+
+/// A cell of a frame: its number there, from 0, and its bytes on the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellOfFrame(u32);
+
+impl CellOfFrame {
+    /// What a byte counts beside the number of the cell. A frame has far fewer cells.
+    const BYTE: u32 = 1 << 16;
+
+    /// Number within the frame.
+    pub fn number(self) -> u32 {
+        self.0 % CellOfFrame::BYTE
+    }
+
+    /// Bytes on the line.
+    pub fn bytes(self) -> u16 {
+        (self.0 / CellOfFrame::BYTE) as u16
+    }
+
+    /// The cell `n` places behind.
+    pub fn after(self, n: u32) -> CellOfFrame {
+        CellOfFrame(self.0 + n)
+    }
+}
+
+/// A cell by its number alone, for tests.
+#[cfg(test)]
+impl From<u32> for CellOfFrame {
+    fn from(number: u32) -> CellOfFrame {
+        CellOfFrame(number)
     }
 }
 
@@ -92,8 +135,8 @@ impl CellLengths {
     /// Lengths of the cells of `frames`.
     pub fn of(frames: impl IntoIterator<Item = FrameSize>) -> Option<CellLengths> {
         let all = frames.into_iter().map(|size| CellLengths {
-            shortest: size.cell_bytes,
-            longest: size.cell_bytes,
+            shortest: size.cell_bytes(),
+            longest: size.cell_bytes(),
         });
         all.reduce(CellLengths::and)
     }
@@ -275,7 +318,7 @@ impl Format {
             let ticks = u128::from(self.time_of(bytes, rate).0) * u128::from(rate.0);
             (ticks - exact) as f64 / exact as f64
         };
-        let lengths = self.shortest_cell_bytes()..=self.one_cell().cell_bytes;
+        let lengths = self.shortest_cell_bytes()..=self.one_cell().cell_bytes();
         lengths.map(of).fold(0.0, f64::max)
     }
 
@@ -297,7 +340,7 @@ impl Format {
 
     /// Bytes of the shortest cell on the line.
     fn shortest_cell_bytes(self) -> u16 {
-        self.frame(0).cell_bytes
+        self.frame(0).cell_bytes()
     }
 
     /// The frame of an IP packet of `packet_bytes`. The reader refuses packets that are longer than
@@ -306,24 +349,15 @@ impl Format {
         if self.is_ethernet {
             let [fewest, most] = ETHERNET_CARRIES;
             let carried = packet_bytes.clamp(fewest, most);
-            return FrameSize {
-                cells: 1,
-                cell_bytes: (ETHERNET_OVERHEAD + carried) as u16,
-            };
+            return FrameSize::new(1, ETHERNET_OVERHEAD + carried);
         }
         let cells = (packet_bytes + self.frame_overhead_bytes).div_ceil(self.cell_payload_bytes);
-        FrameSize {
-            cells: cells as u16,
-            ..self.one_cell()
-        }
+        FrameSize::new(cells, self.cell_bits / 8)
     }
 
     /// A frame of one cell; of the longest where they differ.
-    pub fn one_cell(self) -> FrameSize {
-        FrameSize {
-            cells: 1,
-            cell_bytes: (self.cell_bits / 8) as u16,
-        }
+    pub const fn one_cell(self) -> FrameSize {
+        FrameSize::new(1, self.cell_bits / 8)
     }
 
     /// Bytes of a frame with TCP data besides these data, without padding.
@@ -609,7 +643,7 @@ mod tests {
     #[test]
     fn an_ethernet_frame_is_one_cell_as_long_as_its_packet_makes_it() {
         let format = Format::ETHERNET;
-        let bytes = |size: FrameSize| (size.cells(), size.cell_bytes);
+        let bytes = |size: FrameSize| (size.cells(), size.cell_bytes());
         assert_eq!(bytes(format.segment(1_460)), (1, 8 + 1_518 + 12));
         assert_eq!(bytes(format.datagram(1_472)), (1, 1_538));
         assert_eq!(format.most_data(), Some([1_460, 1_472]));
@@ -617,7 +651,7 @@ mod tests {
         let acks = [0, 1, 2, 3, 4].map(|blocks| bytes(format.ack(blocks)));
         assert_eq!(acks, [84, 90, 98, 106, 114].map(|bytes| (1, bytes)));
         // A packet of 46 bytes is not padded, and one of 47 is longer.
-        let short = [1, 6, 7].map(|data| format.segment(data).cell_bytes);
+        let short = [1, 6, 7].map(|data| format.segment(data).cell_bytes());
         assert_eq!(short, [84, 84, 85]);
         assert!(format.syn_is_like_ack());
     }

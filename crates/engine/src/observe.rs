@@ -3,6 +3,7 @@
 
 use crate::cells::Run;
 use crate::flow::FlowId;
+use crate::format::CellOfFrame;
 use crate::record::{IntervalSum, TraceEntry};
 use crate::tally::{DropReason, digest};
 use crate::units::Time;
@@ -22,10 +23,8 @@ pub struct DepartedCell {
     pub class: usize,
     /// Frame number.
     pub frame: u32,
-    /// Cell number.
-    pub cell: u32,
-    /// Bytes on the line.
-    pub bytes: u16,
+    /// Cell of the frame.
+    pub cell: CellOfFrame,
 }
 
 /// Cells of one class on a link, counted per interval by a probe.
@@ -66,7 +65,7 @@ impl Observers {
     /// Records that a cell leaves a station.
     pub fn record_departure(&mut self, cell: &DepartedCell) {
         for share in self.shares_of(cell.link, cell.class) {
-            share.add(cell.time, cell.bytes);
+            share.add(cell.time, cell.cell.bytes());
         }
         self.add_to_digest(cell);
     }
@@ -75,11 +74,11 @@ impl Observers {
     /// transmission.
     pub fn record_departures(&mut self, link: u32, class: usize, run: Run) {
         for share in self.shares_of(link, class) {
-            if run.bytes == share.longest {
+            if run.cell.bytes() == share.longest {
                 share.sum.add_cells(run);
             } else {
                 debug_assert_eq!(run.n, 1, "a frame of one cell");
-                share.add(run.time, run.bytes);
+                share.add(run.time, run.cell.bytes());
             }
         }
     }
@@ -98,7 +97,7 @@ impl Observers {
                 cell.time,
                 cell.flow,
                 cell.frame,
-                cell.cell,
+                cell.cell.number(),
             );
             *sum = sum.wrapping_add(cell_digest);
         }
@@ -112,7 +111,7 @@ impl Observers {
                 link: cell.link,
                 flow: cell.flow,
                 frame: cell.frame,
-                cell: cell.cell,
+                cell: cell.cell.number(),
                 reason: DropReason::Link,
                 queue: None,
             });

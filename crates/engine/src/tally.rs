@@ -378,10 +378,8 @@ pub struct VcTally {
     pub measured_bytes: u64,
     /// New bytes delivered in order to the application, from start to end of the run.
     pub delivered_bytes: u64,
-    /// Cells of the data frames that arrived complete within the measuring time and contained new
-    /// data. For a source of single cells: the cells that arrived.
-    pub measured_cells: u64,
-    /// Bytes of these cells on the line.
+    /// Bytes on the line of the data frames that arrived complete within the measuring time and
+    /// contained new data. For a source of single cells: of the cells that arrived.
     pub measured_line_bytes: u64,
     /// Counters of the source of frames.
     pub sender: SenderCounters,

@@ -286,7 +286,7 @@ impl Captures {
             }
             self.pending += PACKET_EVENT_BYTES;
             let what = EventKind::Drop {
-                cell: run.cell,
+                cell: run.cell.number(),
                 flags: run.flags_of_first(1),
                 reason,
                 queue: queue.clone(),

@@ -28,7 +28,7 @@ impl Hosts {
             period: Span(1),
             n: 1,
             hop: ends.first_hop,
-            bytes: source.cell_bytes,
+            cell: source.size.first_cell(),
             flags: SINGLE_CELLS | ENDS_FRAME,
             ..Run::default()
         };

@@ -164,9 +164,7 @@ pub struct Vc {
     pub measured_bytes: u64,
     /// Bytes delivered from start to end.
     pub delivered_bytes: u64,
-    /// Cells of frames with new data that arrived within the measuring time.
-    pub measured_cells: u64,
-    /// Bytes of these cells on the line.
+    /// Bytes on the line of frames with new data that arrived within the measuring time.
     pub measured_line_bytes: u64,
     /// Probes of this VC.
     pub probe: Option<Box<VcProbe>>,
@@ -185,7 +183,6 @@ impl Vc {
             source_at: Time::NEVER,
             measured_bytes: 0,
             delivered_bytes: 0,
-            measured_cells: 0,
             measured_line_bytes: 0,
             probe,
             event_queue: None,

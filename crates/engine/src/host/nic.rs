@@ -89,13 +89,13 @@ impl Nic {
     #[inline]
     pub fn send_frame(&mut self, time: Time, size: FrameSize) -> Time {
         if self.cells.is_some() {
-            return self.send_by_length(time, size.cell_bytes);
+            return self.send_by_length(time, size.cell_bytes());
         }
         self.send_cells(time, size.cells())
     }
 
     /// Queues a cell of `bytes` at `time`. Returns the end of its transmission.
-    #[inline(never)]
+    #[cold]
     fn send_by_length(&mut self, time: Time, bytes: u16) -> Time {
         let goes_on = self.goes_on_at(time);
         let Some(cells) = &mut self.cells else {

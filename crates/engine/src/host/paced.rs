@@ -12,10 +12,12 @@ use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
 use crate::event::Kind;
 use crate::fabric::Fabric;
 use crate::flow::FlowId;
-use crate::format::Format;
+use crate::format::{Format, FrameSize};
 use crate::stop::Overdue;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
+
+const CELL: FrameSize = Format::AAL5.one_cell();
 
 /// A waiting frame, possibly without its first cells.
 #[derive(Clone, Copy, Debug)]
@@ -474,7 +476,7 @@ impl Hosts {
                         n: 1,
                         frame,
                         hop: ends.first_hop,
-                        bytes: Format::AAL5.one_cell().cell_bytes,
+                        cell: CELL.first_cell(),
                         flags: RM | ENDS_FRAME | tagged,
                         ..Run::default()
                     });
@@ -507,9 +509,8 @@ impl Hosts {
             period: if n > 1 { period } else { Span(1) },
             n: n as u32,
             frame: number,
-            cell,
+            cell: CELL.first_cell().after(cell),
             hop: ends.first_hop,
-            bytes: Format::AAL5.one_cell().cell_bytes,
             flags: if ends_frame { ENDS_FRAME } else { 0 },
             ..Run::default()
         });

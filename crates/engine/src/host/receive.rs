@@ -169,13 +169,12 @@ impl Hosts {
         if let Some(captures) = &mut fabric.captures {
             captures.received(flow, frame, now);
         }
-        let Delivery { bytes, size } = source.take_here(kind, frame, now, &mut self.offered);
+        let Delivery { bytes, line_bytes } = source.take_here(kind, frame, now, &mut self.offered);
         if kind.is_data() {
             vc.delivered_bytes += bytes;
             if now >= self.measured.0 && now < self.measured.1 {
                 vc.measured_bytes += bytes;
-                vc.measured_cells += u64::from(size.cells());
-                vc.measured_line_bytes += size.line_bytes();
+                vc.measured_line_bytes += line_bytes;
             }
             if let Some(probe) = &mut vc.probe {
                 probe.delivered(now, bytes, vc.delivered_bytes);

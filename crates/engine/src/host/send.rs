@@ -128,9 +128,8 @@ impl Hosts {
             age: Span::ZERO,
             n: cells,
             frame,
-            cell: 0,
+            cell: size.first_cell(),
             hop: ends.first_hop,
-            bytes: size.cell_bytes,
             flags: ENDS_FRAME,
             ..Run::default()
         };

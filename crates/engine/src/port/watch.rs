@@ -100,7 +100,7 @@ pub struct TracedCell {
 impl TracedCell {
     /// The first cell of `run`, at `hop`.
     pub fn first_of(run: &Run, hop: &Hop) -> TracedCell {
-        TracedCell::new(hop, run.frame, run.cell)
+        TracedCell::new(hop, run.frame, run.cell.number())
     }
 
     /// Cell `cell` of frame `frame` of the flow of `hop`.

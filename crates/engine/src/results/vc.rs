@@ -313,6 +313,11 @@ fn of(
         true => count as f64 * megabits / measured_s,
         false => 0.0,
     };
+    // Whole cells where all have one length: a larger unit has other rounding errors.
+    let line_unit = match format.is_ethernet {
+        true => 1,
+        false => format.cell_bits / 8,
+    };
     VcResult {
         name: vc.name.clone(),
         from: vc.from.clone(),
@@ -321,10 +326,10 @@ fn of(
         traffic: vc.traffic.name(),
         carries: vc.traffic.carries(),
         goodput_mbps: rate(tally.measured_bytes, 8e-6),
-        throughput_mbps: match format.is_ethernet {
-            false => rate(tally.measured_cells, format.cell_bits as f64 * 1e-6),
-            true => rate(tally.measured_line_bytes, 8e-6),
-        },
+        throughput_mbps: rate(
+            tally.measured_line_bytes / line_unit,
+            (8 * line_unit) as f64 * 1e-6,
+        ),
         delivered_bytes: tally.delivered_bytes,
         frames_sent: data.frames_sent,
         frames_delivered: data.frames_delivered,

@@ -137,7 +137,7 @@ impl Twin<'_> {
             eom: true,
             is_rm: false,
             tagged: false,
-            bytes: self.scenario.format.one_cell().cell_bytes,
+            bytes: self.scenario.format.one_cell().cell_bytes(),
             left_source: Time::NEVER,
         };
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");

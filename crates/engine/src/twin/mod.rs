@@ -340,10 +340,8 @@ impl<'a> Twin<'a> {
         }
         if measuring && kind.is_data() {
             tally.measured_bytes += outcome.delivered;
-            if outcome.is_new {
-                tally.measured_cells += u64::from(size.cells());
-                tally.measured_line_bytes += size.line_bytes();
-            }
+            let is_new = u64::from(outcome.is_new);
+            tally.measured_line_bytes += is_new * size.line_bytes();
         }
         self.hand_over(vc, sent);
     }

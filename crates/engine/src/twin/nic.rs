@@ -28,7 +28,7 @@ impl Nic {
             eom: index + 1 == size.cells(),
             is_rm: false,
             tagged: false,
-            bytes: size.cell_bytes,
+            bytes: size.cell_bytes(),
             left_source: Time::NEVER,
         }));
     }

@@ -59,7 +59,7 @@ impl Emissions {
     /// Emissions of the frames of a UDP source.
     pub(super) fn of_frames(udp: UdpParams, format: Format, start: Time, stop: Time) -> Emissions {
         let frame = udp.frame(format);
-        let gap = format.time_of(frame.cell_bytes, udp.rate);
+        let gap = format.time_of(frame.cell_bytes(), udp.rate);
         let pattern = match udp.on {
             None => Pattern::Cbr(gap),
             Some(on) => Pattern::Vbr {

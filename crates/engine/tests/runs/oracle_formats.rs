@@ -221,6 +221,7 @@ fn goodput_without_loss_is_the_line_less_headers_and_padding() {
         (Format::cells(256, 256, 0), 1_460, 6),
         (Format::cells(64, 56, 0), 9_000, 162),
         (Format::cells(1_538, 1_500, 0), 1_460, 1),
+        (Format::ETHERNET, 1_460, 1),
     ] {
         assert_eq!(format.segment(mss).cells(), cells);
         let rate = BitRate(10_000_000_000);
@@ -239,5 +240,79 @@ fn goodput_without_loss_is_the_line_less_headers_and_padding() {
                 "{name}: {part} is not {most}"
             );
         }
+    }
+}
+
+/// Long and short packets alternate on a full link of 1.6 Gb/s: 1516 and 84 bytes every 1600 byte
+/// times u. The n-th short packet comes 1516 u before the n-th long one. The long one before it
+/// left 1432 u after the packets of its period set out, so the short one waits 1348 u for it. It
+/// leaves as the long one comes, which does not wait.
+#[test]
+fn a_short_packet_waits_for_the_rest_of_a_long_one() {
+    let format = Format::ETHERNET;
+    let rate = BitRate(1_600_000_000);
+    let byte = format.time_of(1, rate);
+    let delay = byte * 1_000;
+    let periods = 500;
+    let duration = byte * 1_600 * periods + delay * 4;
+    let traffic = |source| {
+        let (datagram_size, megabits) = [(1_450u64, 1_516u64), (6, 84)][source];
+        Traffic::Udp(UdpParams {
+            datagram_size,
+            rate: BitRate(megabits * 1_000_000),
+            on: None,
+            off: Span::ZERO,
+        })
+    };
+    let mut net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, traffic);
+    net.format = format;
+    for link in &mut net.links {
+        link.rate = rate;
+    }
+    let middle = build::index_of(&net, "s", "t");
+    for (name, run) in engines::ALL {
+        let tally = run(&net, None);
+        let [long, short] = [0, 1].map(|vc| &tally.vcs[vc].delay);
+        // Three delays of links, and transmissions at s and t.
+        let empty = |bytes: u64| (delay * 3 + byte * 2 * bytes).0;
+        assert_eq!((long.min, long.max), (empty(1_516), empty(1_516)), "{name}");
+        let waits = empty(84) + (byte * 1_348).0;
+        assert_eq!((short.min, short.max), (empty(84), waits), "{name}");
+        let others = u128::from(short.count - 1) * u128::from(waits);
+        assert_eq!(short.sum, u128::from(short.min) + others, "{name}");
+        let port = tally.ports[middle].as_ref().expect("it can queue");
+        assert_eq!(port.max_queue, 1, "{name}");
+        // From the first arrival, 84 bytes after the start, the link sends all the time but for
+        // what comes between the first short packet and the first long one.
+        let sent = tally.link_line_time[middle].expect("packets differ in length");
+        let idle = byte * (84 + 1_516 - 168) + delay;
+        let rest = Span(duration.0 - idle.0 - sent.0);
+        assert!(rest < byte * 1_516, "{name}: {rest:?} of {duration:?}");
+    }
+}
+
+/// Whether cells can wait at the port to the first sink, which one link of the same rate feeds.
+fn waits_at_sink(tcp: TcpParams) -> bool {
+    let delay = Span::from_microseconds(1);
+    let mut net = build::dumbbell(1, delay, delay * 10, None, DropPolicy::TailDrop, |_| {
+        Traffic::Tcp(Box::new(tcp.clone()))
+    });
+    net.format = Format::ETHERNET;
+    let tally = engines::engine(&net, None);
+    tally.ports[build::index_of(&net, "t", "b0")].is_some()
+}
+
+#[test]
+fn a_port_with_one_input_queues_where_a_short_packet_may_follow_a_long_one() {
+    let tcp = || TcpParams {
+        mss: 1_460,
+        ..build::tcp()
+    };
+    assert!(!waits_at_sink(tcp()));
+    let handshake = true;
+    assert!(waits_at_sink(TcpParams { handshake, ..tcp() }));
+    for (file_size, waits) in [(1_460 * 7, false), (1_460 * 7 + 1, true), (1_459, false)] {
+        let file_size = Some(file_size);
+        assert_eq!(waits_at_sink(TcpParams { file_size, ..tcp() }), waits);
     }
 }

@@ -67,7 +67,7 @@ fn is_the_beginning_of_a_longer_run(mut case: Case) -> Result<(), TestCaseError>
         let (short, long) = (run(&case.scenario), run(&longer));
         for (a, b) in short.vcs.iter().zip(&long.vcs) {
             prop_assert_eq!(a.measured_bytes, b.measured_bytes, "{}", name);
-            prop_assert_eq!(a.measured_cells, b.measured_cells, "{}", name);
+            prop_assert_eq!(a.measured_line_bytes, b.measured_line_bytes, "{}", name);
             prop_assert_eq!(&a.delay, &b.delay, "{}", name);
         }
         let measured = |tally: &Tally| -> Vec<Option<MeasuredPort>> {

@@ -1,7 +1,7 @@
 //! Sources of single cells (model section 9): regular, random, or in bursts.
 
 use super::pace::Pace;
-use crate::format::Format;
+use crate::format::{Format, FrameSize};
 use crate::rng::Stream;
 use crate::scenario::Emission;
 use crate::units::{BitRate, Span, Time};
@@ -28,8 +28,8 @@ pub struct CellSource {
     pattern: Pattern,
     /// Bytes that each cell carries.
     pub payload_bytes: u64,
-    /// Bytes of each cell on the line.
-    pub cell_bytes: u16,
+    /// Frame that each cell is.
+    pub size: FrameSize,
     /// Time of the next cell, if before `stop`.
     pub next: Time,
     /// Time from which nothing is emitted.
@@ -67,7 +67,7 @@ impl CellSource {
         CellSource {
             pattern,
             payload_bytes: format.cell_payload_bytes,
-            cell_bytes: format.one_cell().cell_bytes,
+            size: format.one_cell(),
             next,
             stop,
         }

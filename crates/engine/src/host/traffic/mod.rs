@@ -82,8 +82,8 @@ pub struct Outbox {
 pub struct Delivery {
     /// Bytes newly delivered, in order.
     pub bytes: u64,
-    /// The frame, if it has data that had not arrived before; else nothing.
-    pub size: FrameSize,
+    /// Bytes of the frame on the line, if it has data that had not arrived before.
+    pub line_bytes: u64,
 }
 
 /// A state of a source that a probe can record.

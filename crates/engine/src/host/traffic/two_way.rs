@@ -163,10 +163,10 @@ impl FrameSource for TwoWay {
                 }
                 Delivery {
                     bytes: outcome.delivered,
-                    size: if outcome.is_new {
-                        self.format.segment(u64::from(len))
+                    line_bytes: if outcome.is_new {
+                        self.format.segment(u64::from(len)).line_bytes()
                     } else {
-                        FrameSize::default()
+                        0
                     },
                 }
             }

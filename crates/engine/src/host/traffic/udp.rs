@@ -28,7 +28,7 @@ impl Udp {
     pub fn new(params: UdpParams, format: Format, start: Time, stop: Time) -> Udp {
         let bursts = params.on.map(|on| [on, params.off]);
         let size = params.frame(format);
-        let cell_time = format.time_of(size.cell_bytes, params.rate);
+        let cell_time = format.time_of(size.cell_bytes(), params.rate);
         Udp {
             pace: Pace::new(cell_time, bursts, start),
             bytes: params.datagram_size,
@@ -54,7 +54,7 @@ impl FrameSource for Udp {
     fn take(&mut self, _: FlowKind, _: u32, _: Time, _: &mut Outbox) -> Delivery {
         Delivery {
             bytes: self.bytes,
-            size: self.size,
+            line_bytes: self.size.line_bytes(),
         }
     }
 

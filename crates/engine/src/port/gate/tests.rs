@@ -64,7 +64,7 @@ fn run(frame: u32, cell: u32, n: u32) -> Run {
         period: Span(1),
         n,
         frame,
-        cell,
+        cell: cell.into(),
         flags: if cell + n == 12 { ENDS_FRAME } else { 0 },
         ..Run::default()
     }

@@ -140,7 +140,7 @@ impl Slotted {
         if outcome.pushed_out {
             for cell in &self.last_pushed_out {
                 let hop = &fabric.hops[cell.hop as usize];
-                let cell = TracedCell::new(hop, cell.frame, u32::from(cell.cell));
+                let cell = TracedCell::new(hop, cell.frame, cell.cell.number());
                 probe.lost(run.time, cell, DropReason::Front, snapshot);
             }
         }
@@ -363,7 +363,7 @@ impl Slotted {
                 time: now,
                 n: 1,
                 frame: cell.frame,
-                cell: u32::from(cell.cell),
+                cell: cell.cell,
                 hop: cell.hop,
                 flags: cell.flags(),
                 ..Run::default()

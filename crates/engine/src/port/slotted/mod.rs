@@ -58,7 +58,7 @@ impl Lengths {
     /// Time of this cell, whose transmission begins.
     fn begin(&mut self, cell: &QueuedCells) -> Span {
         debug_assert_eq!(cell.n(), 1, "a frame of one cell");
-        self.last = self.times.of(cell.bytes);
+        self.last = self.times.of(cell.cell.bytes());
         self.begun += self.last;
         self.last
     }

@@ -144,7 +144,7 @@ mod tests {
                 time: Time(100 * number),
                 hop,
                 frame,
-                cell,
+                cell: cell.into(),
                 n: 1,
                 flags,
                 ..Run::default()
@@ -161,7 +161,7 @@ mod tests {
     fn take(mut queue: ClassQueue, spares_eom: bool) -> Found {
         let mut taken = Vec::new();
         queue.take_front_frame(spares_eom, Span(10), &mut taken);
-        let identity = |cell: &QueuedCells| (cell.hop, cell.frame, u32::from(cell.cell));
+        let identity = |cell: &QueuedCells| (cell.hop, cell.frame, cell.cell.number());
         let left = queue.cells.iter().map(identity).collect();
         (
             taken.iter().map(identity).collect(),

@@ -1,6 +1,7 @@
 //! Runs of waiting cells.
 
 use crate::cells::{self, ENDS_FRAME, Run, SINGLE_CELLS};
+use crate::format::CellOfFrame;
 use crate::units::{Span, Time};
 
 /// Cells of one frame, or single cells of one VC, that arrived a cell time apart.
@@ -14,10 +15,8 @@ pub struct QueuedCells {
     pub hop: u32,
     /// Frame number of the first cell.
     pub frame: u32,
-    /// Number of the first cell within its frame.
-    pub cell: u16,
-    /// Bytes of each cell on the line.
-    pub bytes: u16,
+    /// First cell within its frame.
+    pub cell: CellOfFrame,
     /// Number of cells times 2^`FLAG_BITS`, plus the flags.
     n_and_flags: u32,
 }
@@ -35,8 +34,7 @@ impl QueuedCells {
             age: run.age,
             hop: run.hop,
             frame: run.frame,
-            cell: run.cell as u16,
-            bytes: run.bytes,
+            cell: run.cell,
             n_and_flags: n << FLAG_BITS | u32::from(run.flags_of_first(n)),
         }
     }
@@ -49,9 +47,8 @@ impl QueuedCells {
             age: self.age + (start + c - self.arrived),
             n: self.n(),
             frame: self.frame,
-            cell: u32::from(self.cell),
+            cell: self.cell,
             hop: self.hop,
-            bytes: self.bytes,
             flags: self.flags(),
         }
     }
@@ -78,7 +75,7 @@ impl QueuedCells {
 
     /// Whether the first cell begins a frame of several cells; such cells join no earlier run.
     pub fn begins_frame(&self) -> bool {
-        self.cell == 0 && !self.is_single()
+        self.cell.number() == 0 && !self.is_single()
     }
 
     /// Splits off the first `n` cells, which must not be all; cells arrived `c` apart.
@@ -90,7 +87,7 @@ impl QueuedCells {
         if self.is_single() {
             self.frame = self.frame.wrapping_add(n);
         } else {
-            self.cell += n as u16;
+            self.cell = self.cell.after(n);
             first.n_and_flags &= !u32::from(ENDS_FRAME);
         }
         first
@@ -110,7 +107,7 @@ impl QueuedCells {
         if self.is_single() {
             self.frame = self.frame.wrapping_add(1);
         } else {
-            self.cell += 1;
+            self.cell = self.cell.after(1);
         }
     }
 
@@ -120,7 +117,7 @@ impl QueuedCells {
         let (frame, cell) = if self.is_single() {
             (self.frame.wrapping_add(self.n()), self.cell)
         } else {
-            (self.frame, self.cell + self.n() as u16)
+            (self.frame, self.cell.after(self.n()))
         };
         let goes_on = self.hop == next.hop
             && (frame, cell) == (next.frame, next.cell)
@@ -156,7 +153,10 @@ mod tests {
         let mut cells = QueuedCells::first_of(&run, 9);
         let first = cells.split(4, Span(10));
         assert_eq!((first.n(), first.flags()), (4, RM | TAGGED));
-        assert_eq!((cells.n(), cells.flags(), cells.cell), (5, flags, 4));
+        assert_eq!(
+            (cells.n(), cells.flags(), cells.cell.number()),
+            (5, flags, 4)
+        );
         assert_eq!(cells.arrived, Time(40));
     }
 

@@ -82,7 +82,7 @@ mod tests {
                     time: Time(time),
                     n,
                     frame,
-                    cell,
+                    cell: u32::into(cell),
                     flags,
                     ..Run::default()
                 },

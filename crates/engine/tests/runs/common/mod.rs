@@ -71,13 +71,9 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
     }
     for (i, (l, r)) in left.vcs.iter().zip(&right.vcs).enumerate() {
         let bytes = |v: &cellyard_engine::testing::VcTally| {
-            (v.measured_bytes, v.delivered_bytes, v.measured_cells)
+            (v.measured_bytes, v.delivered_bytes, v.measured_line_bytes)
         };
-        compare(
-            format!("vc {i}, bytes and cells delivered"),
-            &bytes(l),
-            &bytes(r),
-        );
+        compare(format!("vc {i}, bytes delivered"), &bytes(l), &bytes(r));
         compare(format!("vc {i}, sender"), &l.sender, &r.sender);
         compare(format!("vc {i}, end systems"), &l.abr, &r.abr);
         compare(format!("vc {i}, delay"), &l.delay, &r.delay);
