@@ -136,6 +136,123 @@ def goodput_is_the_line_less_headers_and_padding() -> None:
     assert fuller.totals.goodput_mbps == pytest.approx(10_000 * 1460 / (6 * 256), rel=1e-4)
 
 
+@shows("incast")
+def bursts_in_step_overflow_the_buffer_by_a_closed_form() -> None:
+    packet, delay = 1538 * 8 / 10e9, 1e-6
+
+    def incast(senders: int, packets: int, buffer: int, **values: str) -> RunResult:
+        """Return the run in which each of `senders` sends `packets` packets back to back."""
+        changed = {
+            "host__sender__count": f"{senders}",
+            "switch__switch__ubr__buffer": f"{buffer} cells",
+            "vc__0__stop": f"{round((packets - 0.5) * packet * 1e9)} ns",
+        }
+        return run("incast", **{**changed, **values})
+
+    # As stated: 20 packets from each of two.
+    assert run("incast").totals == incast(2, 20, 16).totals
+    for senders, packets, buffer in [(2, 20, 16), (2, 20, 20), (2, 200, 1), (3, 2, 1), (8, 20, 16), (32, 50, 1000)]:
+        # N packets arrive at each of n instants, one packet time apart, and the first goes into
+        # service at once. By the last arrivals n packets have begun service. With arrivals first it
+        # is one fewer, because the departure of that instant is still to come. The others wait, or
+        # are lost: the queue grows at each instant, and once full it is full after all arrivals.
+        for first, begun in (("true", packets - 1), ("false", packets)):
+            waiting = senders * packets - begun
+            port = incast(senders, packets, buffer, arrival_first=first).ports["switch->receiver"]
+            assert port.arrived_cells == senders * packets
+            assert port.max_queue_cells == min(buffer, waiting)
+            assert port.dropped_cells.full == port.dropped_cells.total == max(0, waiting - buffer)
+            assert port.tied_cells == senders * packets and port.tied_dropped_cells == port.dropped_cells.total
+    # Without loss, the port sends N n packets back to back, and the last one arrives after all
+    # others have left. A TCP with a window of the whole file sends the same burst. Its file is done
+    # when the ACK of 84 bytes is back.
+    tcp = '{ kind = "tcp", mss = "1460 bytes", file_size = "29200 bytes", initial_window = 20 }'
+    for senders in (2, 8):
+        least = senders * 20 - 19
+        last = (senders * 20 + 1) * packet + 2 * delay
+        lossless = incast(senders, 20, least)
+        assert lossless.totals.max_queue_cells == least and lossless.totals.cell_loss_ratio == 0
+        waits = max(vc.max_cell_transfer_delay_s or 0 for vc in lossless.vcs.values())
+        assert waits == pytest.approx(last - 20 * packet, rel=1e-9)
+        files = incast(senders, 20, least, vc__0__traffic=tcp, vc__0__stop="default").vcs.values()
+        done = max(vc.completed_s or math.inf for vc in files)
+        assert done == pytest.approx(last + 2 * (84 * 8 / 10e9 + delay), rel=1e-9)
+
+
+@shows("ties")
+def the_order_of_ties_decides_who_loses() -> None:
+    found = {order: run("ties", tie_order=order) for order in ("fixed", "rotating", "random")}
+    for result in found.values():
+        port = result.ports["switch->sink"]
+        assert port.tied_dropped_cells == port.dropped_cells.total >= 20
+        assert result.totals.efficiency == pytest.approx(1, abs=1e-3)
+    first, second = found["fixed"].vcs.values()
+    assert first.cells_dropped == 0 < second.cells_dropped
+    assert first.goodput_mbps > 1000 * second.goodput_mbps
+    fairness = [result.totals.fairness or 0 for result in found.values()]
+    assert fairness[0] < 0.51 < 0.7 < fairness[1] < 0.9 < 0.99 < fairness[2]
+
+
+@shows("dumbbell-100g")
+def packets_fill_the_line_and_the_queue_is_what_the_windows_leave() -> None:
+    line, packet, ack = 100_000 * 1460 / 1538, 1538 * 8 / 100e9, 84 * 8 / 100e9
+    result = run("dumbbell-100g")
+    port = result.ports["west->east"]
+    # EPD refuses packets above 2000 - 200, and a packet is a whole frame.
+    assert port.dropped_cells.policy == port.dropped_cells.total > 0 and port.max_queue_cells == 1801
+    # The link never idles after slow start. A gap that is filled late counts for the measuring time.
+    assert port.utilisation > 0.997 and port.measured_utilisation == pytest.approx(1, abs=1e-5)
+    assert result.totals.goodput_mbps == pytest.approx(line, rel=1e-3) and result.totals.timeouts == 0
+    # A window of 48 KiB holds 33 segments. The windows hold more than the path and less than path
+    # and buffer, so nothing is lost and the link is full.
+    windows = run("dumbbell-100g", vc__traffic__rwnd="48 KiB")
+    assert windows.totals.goodput_mbps == pytest.approx(line, rel=1e-4)
+    assert windows.totals.fairness == pytest.approx(1, abs=1e-4)
+    assert windows.totals.cell_loss_ratio == windows.totals.retransmitted_segments == 0
+    # All packets wait but those in service, on the way, or acknowledged by an ACK on its way.
+    trip = 3 * packet + 3 * ack + 2 * 20e-6
+    assert windows.totals.max_queue_cells == 64 * 33 - math.floor(trip / packet) == 1784
+    # One TCP reaches the same goodput with a window of more than the path, and nothing waits in a
+    # switch.
+    alone = run("dumbbell-100g", host__source__count="1", host__sink__count="1", vc__traffic__rwnd="1 MiB")
+    assert alone.totals.goodput_mbps == pytest.approx(line, rel=1e-4) and alone.totals.max_queue_cells == 0
+    # N D/D/1: in every period each UDP sends a packet at the same instant. One is served and 63
+    # wait, one fewer after each packet time.
+    udp = '{ kind = "udp", datagram_size = "1472 bytes", rate = "1.4 Gbps" }'
+    periodic = run("dumbbell-100g", vc__traffic=udp).ports["west->east"]
+    period = 1538 * 8 / 1.4e9
+    assert periodic.max_queue_cells == 63 and periodic.dropped_cells.total == 0
+    assert periodic.utilisation == pytest.approx(64 * packet / period, rel=1e-3)
+    assert periodic.mean_queue_cells == pytest.approx(sum(range(64)) * packet / period, rel=1e-3)
+
+
+@shows("leaf-spine")
+def each_spine_carries_the_vcs_of_the_rule_and_each_vc_gets_an_eighth() -> None:
+    result = run("leaf-spine")
+    leaf = {f"{letter}{n}": 1 + "abcd".index(letter) for letter in "abcd" for n in range(1, 9)}
+    loads: dict[str, int] = {}
+    for vc in result.vcs.values():
+        s, d = leaf[vc.source], leaf[vc.destination]
+        spine = f"spine{1 + (s + d) % 2}"
+        up, down = f"leaf{s}->{spine}", f"{spine}->leaf{d}"
+        assert [port.port for port in vc.ports] == [up, down, f"leaf{d}->{vc.destination}"]
+        for link in (up, down):
+            loads[link] = loads.get(link, 0) + 1
+    assert len(result.vcs) == 64 and len(loads) == 16 and set(loads.values()) == {8}
+    # Each link between leaf and spine also carries the ACKs of eight other VCs, one of 84 bytes for
+    # each segment.
+    for vc in result.vcs.values():
+        assert vc.goodput_mbps == pytest.approx(25_000 / 8 * 1460 / (1538 + 84), rel=0.01)
+    assert result.totals.efficiency == pytest.approx(1538 / (1538 + 84), rel=2e-3)
+    assert result.totals.cell_loss_ratio == 0 and (result.totals.fairness or 0) > 0.9999
+    # Eight windows of 44 segments are all that can wait, besides ACKs. Nearly all of them wait at
+    # the uplinks.
+    for link in loads:
+        port = result.ports[link]
+        assert port.measured_utilisation == pytest.approx(1, abs=1e-3)
+        assert (0.9 * 8 * 44 < port.max_queue_cells <= 8 * 44) if link.startswith("leaf") else port.max_queue_cells < 20
+
+
 @shows("wan-15")
 def selective_drop_keeps_them_fair() -> None:
     result = run("wan-15")
