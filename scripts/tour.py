@@ -56,7 +56,7 @@ def prints(shown: str, printed: str) -> bool:
 
 
 def run(program: str, command: str, folder: Path) -> str:
-    """Run a command without a shell, and return its output, or write it to the file behind ``>``."""
+    """Run a command without a shell, write its output to the file behind ``>``, and return it with its notes."""
     words = shlex.split(command)
     file = words[words.index(">") + 1] if ">" in words else None
     words = words[1 : words.index(">")] if file else words[1:]
@@ -69,7 +69,7 @@ def run(program: str, command: str, folder: Path) -> str:
         sys.exit(f"$ {command}\n{done.stdout}{done.stderr}exit status {done.returncode}")
     if file:
         (folder / file).write_text(done.stdout, encoding="utf-8")
-    return done.stdout
+    return done.stdout + done.stderr
 
 
 def follow(program: str, folder: Path) -> None:

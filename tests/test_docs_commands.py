@@ -91,7 +91,7 @@ def test_commands_run_in_order_of_reading(pages: tuple[str, ...], tmp_path: Path
         done = subprocess.run(
             command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
         )
-        printed = done.stdout if done.returncode == 0 else done.stderr
+        printed = done.stdout + done.stderr
         expected = 2 if any(part in command for part in MISTAKES) else 0
         assert done.returncode == expected, f"{command}\n{done.stderr}"
         assert tour.prints(shown, printed), f"{command}\n{printed}"
