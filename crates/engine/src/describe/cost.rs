@@ -26,7 +26,8 @@ use crate::processing::is_constant;
 use crate::resolved::{Resolved, ResolvedPort};
 use crate::scenario::topology::Topology;
 use crate::scenario::{
-    AbrParams, ClassQueue, Observable, Probe, Processing, Scenario, TcpParams, Traffic, Vc,
+    AbrParams, Asked, ClassQueue, DropPolicy, Observable, Probe, Processing, Scenario, Scheduler,
+    TcpParams, Traffic, Vc,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -78,6 +79,10 @@ const EACH_CELL_OF_TOO_MANY: f64 = 50e-9;
 /// CPU seconds per cell, including lost ones, where the policy may refuse frames with the buffer
 /// less than half full. A limit is always near there.
 const EACH_ASKED_CELL: f64 = 10e-9;
+
+/// CPU seconds per step of a program in a scenario, and per VC that a program ranks.
+const EACH_STEP: f64 = 2.5e-9;
+const EACH_RANKED_VC: f64 = 25e-9;
 
 /// CPU seconds per cell that leaves an ABR end system: its handling there and at ports, including
 /// RM cells. The second cost is multiplied by the square root of the number of ABR VCs on the link.
@@ -159,7 +164,9 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         let at_gates = at_gates.map(|&link| {
             let too_many = !demand.yields && shares[link][0] < 1.0;
             let queue = net.queue(link, vc.class);
-            queue.map_or(0.0, |queue| at_gate(queue, too_many))
+            queue.map_or(0.0, |queue| {
+                at_gate(queue, too_many) + in_program(queue, demand.size.cells())
+            })
         });
         found.cpu_s += at_gates.sum::<f64>() * sent * cells;
         let with = |other: f64| if both { other } else { 0.0 };
@@ -180,11 +187,11 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
                     if vc.abr.is_none() && (from_slower || stations > 0) {
                         each += EACH_CELL_IN_TURNS;
                     }
-                    if net
-                        .port(link)
-                        .is_some_and(|port| has_queue_per_vc(port, vc.class))
+                    if let Some(port) = net.port(link)
+                        && has_queue_per_vc(port, vc.class)
                     {
-                        each += EACH_CELL_BY_VC;
+                        let vcs = topology.crossing[link].len();
+                        each += EACH_CELL_BY_VC + in_ranking(port, vcs);
                     }
                     each += at_probes(link).unwrap_or(&0.0);
                     found.cpu_s += cells * each;
@@ -285,6 +292,28 @@ fn at_gate(queue: &ClassQueue, too_many: bool) -> f64 {
     } else {
         0.0
     }
+}
+
+/// CPU seconds of the program of `queue`, if its policy is one, per cell of a frame of `cells` cells.
+fn in_program(queue: &ClassQueue, cells: u32) -> f64 {
+    let DropPolicy::Program(policy) = &queue.drop else {
+        return 0.0;
+    };
+    let asked = match policy.written.asked {
+        Asked::Cells => 1.0,
+        Asked::Frames => 1.0 / f64::from(cells.max(1)),
+    };
+    asked * policy.program.steps as f64 * EACH_STEP
+}
+
+/// CPU seconds per cell that a program schedules at `port`, where `vcs` VCs may wait. It ranks each of
+/// them.
+fn in_ranking(port: &ResolvedPort<'_>, vcs: usize) -> f64 {
+    let Scheduler::Program(program) = port.scheduler else {
+        return 0.0;
+    };
+    let [arrive, served, rank] = program.ranking.texts().map(|text| text.steps);
+    vcs as f64 * EACH_RANKED_VC + (arrive + served + vcs * rank) as f64 * EACH_STEP
 }
 
 /// Whether `port` has a queue for each VC of `class`.

@@ -107,8 +107,9 @@ pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
 
 fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
     let (scenario, topology) = (net.scenario, &net.topology);
-    let offered: Vec<f64> = (0..scenario.vcs.len()).map(|vc| offered(net, vc)).collect();
     let seconds = scenario.duration.as_seconds(scenario.format.clock);
+    let vcs = 0..scenario.vcs.len();
+    let offered: Vec<f64> = vcs.map(|vc| offered_bits(net, vc, seconds)).collect();
     let mut bottleneck = 0.0;
     let mut ports = Vec::new();
     for (link, port) in net.ports() {
@@ -116,8 +117,14 @@ fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
         let flows = crossing.map(|id| &topology.flows[id.index()]);
         let data = flows.clone().filter(|flow| flow.kind.is_data());
         let brought: f64 = data.clone().map(|flow| offered[flow.vc]).sum();
-        let rate = brought.min(scenario.links[link].rate.0 as f64);
-        let most = scenario.format.cells_in(rate * seconds).ceil();
+        let bits = brought.min(scenario.links[link].rate.0 as f64 * seconds);
+        let lengths = data.clone().filter_map(|flow| {
+            let traffic = &scenario.vcs[flow.vc].traffic;
+            traffic.cell_lengths(flow.kind, scenario.format)
+        });
+        let shortest = lengths.map(|of| of.shortest).min();
+        let most = shortest.map_or(0.0, |bytes| bits / f64::from(8 * bytes));
+        let most = most.ceil();
         if port.can_queue {
             bottleneck += most;
         }
@@ -162,13 +169,15 @@ pub fn notes(scenario: &Scenario) -> Result<Vec<String>, RunError> {
     Ok(notes::notes(&net, &fair))
 }
 
-/// The highest long-term rate of a VC's data, in bits per second.
-fn offered(net: &Resolved<'_>, vc: usize) -> f64 {
+/// Most bits of data on the line that a VC sends in `seconds`; of a random source the mean.
+fn offered_bits(net: &Resolved<'_>, vc: usize, seconds: f64) -> f64 {
     let scenario = net.scenario;
-    let source = scenario.vcs[vc].traffic.offered_rate();
+    let source = scenario.vcs[vc]
+        .traffic
+        .offered_bits(scenario.format, seconds);
     let links = net.topology.data_path(vc).iter();
-    let rates = links.map(|&link| scenario.links[link].rate.0 as f64);
-    rates.fold(source.unwrap_or(f64::INFINITY), f64::min)
+    let bits = links.map(|&link| scenario.links[link].rate.0 as f64 * seconds);
+    bits.fold(source.unwrap_or(f64::INFINITY), f64::min)
 }
 
 #[cfg(test)]

@@ -193,6 +193,26 @@ impl Traffic {
         }
     }
 
+    /// Most bits on the line that the source offers in `seconds` regardless of loss; the mean of a
+    /// random one. `None` when the source adapts to the network.
+    pub(crate) fn offered_bits(&self, format: Format, seconds: f64) -> Option<f64> {
+        let (rate, size, on, off) = match *self {
+            Traffic::Vbr { rate, on, off } => (rate, format.one_cell(), on, off),
+            Traffic::Udp(UdpParams {
+                rate,
+                on: Some(on),
+                off,
+                ..
+            }) => (rate, self.frame(format)?.size, on, off),
+            _ => return self.offered_rate().map(|rate| rate * seconds),
+        };
+        let [on, off] = [on, off].map(|span| span.as_seconds(format.clock));
+        let whole = (seconds / (on + off)).floor();
+        let time = whole * on + (seconds - whole * (on + off)).min(on);
+        // The last frame of a burst begins in it.
+        Some(rate.0 as f64 * time + (whole + 1.0) * size.line_bits())
+    }
+
     /// Returns the shortest pause, in whole nanoseconds, with which bursts keep to the peak rate,
     /// if the given pause is too short. The last cell of a burst still takes its time.
     pub(crate) fn pause_needed(&self, format: Format) -> Option<Span> {

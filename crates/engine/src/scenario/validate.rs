@@ -129,7 +129,7 @@ fn packet(record: &Record, path: &str, report: &mut Report) {
             report.add(
                 &join(path, field),
                 format!(
-                    "is {}, which a packet of {} does not hold, the longest in the format ethernet",
+                    "is {}, too much for a packet of {}, the longest in the format ethernet",
                     show_bytes(bytes),
                     show_bytes(report.format.cell_payload_bytes)
                 ),

@@ -83,7 +83,7 @@ link = [{ from = "a", to = "w", rate = "1 Tbps" }, { from = "w", to = "b", rate 
 vc = [{ count = 5, from = "a", to = "b", traffic = { kind = "tcp", mss = "1 byte", rwnd = "1 GiB", initial_window = 100000 } }]
 "#;
     check("burst", &read(text, &[]));
-    check("burst for longer", &read(text, &[("duration", "1 ms")]));
+    check("burst for longer", &read(text, &[("duration", "10 ms")]));
     check(
         "file",
         &read(text, &[("vc.traffic.file_size", "1000 bytes")]),
@@ -158,5 +158,59 @@ fn cells_that_are_looked_at_one_by_one_are_expected_to_take_longer() {
     ] {
         let found = seconds(lan, &[set]) / together;
         assert!((factor..10.0 * factor).contains(&found), "{set:?}: {found}");
+    }
+}
+
+/// CPU time expected of an example with `set` changed.
+fn cpu_s(text: &str, set: &[(&str, &str)]) -> f64 {
+    let expected = describe(&read(text, set))
+        .expect("it can be built")
+        .expected;
+    expected.cpu_s
+}
+
+#[test]
+fn programs_take_time_by_their_steps() {
+    let lan = include_str!("../../../../examples/lan-5.toml");
+    let drop = "switch.west.ubr.drop";
+    let with = |asked: &str, text: &str| {
+        let program = format!(r#"{{ policy = "program", asked = "{asked}", program = "{text}" }}"#);
+        cpu_s(lan, &[(drop, &program)])
+    };
+    let short = "if X > 900 { refuse }";
+    let long = "if X > 900 and X * X * X * X > 0 { refuse }";
+    assert!(with("cells", short) < with("cells", long));
+    // A frame has 12 cells or more, and only the first is asked about.
+    let more = |asked| with(asked, long) - with(asked, short);
+    assert!(more("cells") > 11.0 * more("frames"));
+    let ranked = include_str!("../../../../examples/program-scheduler-per-vc.toml");
+    let by_weight = (
+        "switch.west.scheduler",
+        r#"{ kind = "per-vc", class = "ubr" }"#,
+    );
+    assert!(cpu_s(ranked, &[]) > 1.2 * cpu_s(ranked, &[by_weight]));
+}
+
+#[test]
+fn a_burst_counts_with_its_peak_rate() {
+    let burst = r#"{ kind = "udp", rate = "155.52 Mbps", datagram_size = "1472 bytes", on = "200 us", off = "1 s" }"#;
+    for (format, cells) in [("ethernet", 5 * 3), ("aal5", 5 * 3 * 32)] {
+        let set = [
+            ("vc.traffic", burst),
+            ("format", format),
+            ("duration", "10 ms"),
+        ];
+        let scenario = read(include_str!("../../../../examples/lan-5.toml"), &set);
+        let most = describe(&scenario)
+            .expect("it can be built")
+            .max_bottleneck_cells;
+        let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
+        let middle = scenario
+            .links
+            .iter()
+            .position(|link| link.name == "west->east");
+        let sent = tally.link_cells[middle.expect("a link")];
+        assert_eq!(sent, cells, "{format}");
+        assert!(sent <= most && most <= 2 * sent, "{format}: {most}");
     }
 }

@@ -172,7 +172,7 @@ fn ethernet_lacks_what_needs_cells_of_one_length() {
     says(
         &traffic("{ kind = \"tcp\", mss = \"1461 bytes\" }"),
         &[
-            "vc[0].traffic.mss = \"1461 bytes\": is 1461 bytes, which a packet of 1500 bytes does not hold",
+            "vc[0].traffic.mss = \"1461 bytes\": is 1461 bytes, too much for a packet of 1500 bytes",
             "at most 1460 bytes",
         ],
     );
