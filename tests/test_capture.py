@@ -25,7 +25,7 @@ needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installe
 
 CHECKED = [
     option
-    for protocol in ("ip.check_checksum", "tcp.check_checksum", "udp.check_checksum")
+    for protocol in ("ip.check_checksum", "tcp.check_checksum", "udp.check_checksum", "eth.check_fcs")
     for option in ("-o", f"{protocol}:TRUE")
 ]
 
@@ -136,6 +136,36 @@ def test_udp_and_tcp_of_one_port(cli: Cli) -> None:
         Path("out/west-east-frames.pcapng"), "_ws.col.Protocol", "udp.checksum.status", "tcp.checksum.status"
     )
     assert {tuple(frame) for frame in found} == {("UDP", "1", ""), ("TCP", "", "1")}
+
+
+@needs_tshark
+def test_ethernet_frames_are_right_and_drops_have_their_reason(cli: Cli) -> None:
+    probes = [
+        'of = "west->east", layer = "frames"',
+        'of = "source2->west", layer = "cells"',
+        'of = "source2", layer = "segments"',
+    ]
+    west = 'switch=[{ name = "west", ubr = { buffer = "100 cells" } }, { name = "east" }]'
+    run = captured(cli, "lan-5.toml", *probes, settings=('format="ethernet"', west, "duration=1 s"))
+    port = next(port for port in run["ports"] if port["name"] == "west->east")
+    status = ["eth.fcs.status", "ip.checksum.status", "tcp.checksum.status"]
+    names = ["frame.interface_name", "frame.comment", "eth.src", "eth.dst", "frame.len", *status]
+    frames = fields(Path("out/west-east-frames.pcapng"), *names)
+    sent = [frame for frame in frames if frame[0] == "west->east"]
+    dropped = [frame for frame in frames if frame[0] == "west->east drops"]
+    assert len(sent) == port["sent_cells"] and {tuple(frame[5:]) for frame in frames} == {("1", "1", "1")}
+    assert len(dropped) == sum(port["dropped_cells"].values()) > 10
+    comment = re.compile(r"dropped: \w+; queue X=\d+ Y_i=\d+ N_a=\d+ threshold=\d+; vc\d data frame \d+ cell 0")
+    assert all(comment.fullmatch(frame[1]) for frame in dropped)
+    ends = {(f"02:00:0a:00:00:0{n}", f"02:00:0a:00:00:{n + 5:02x}") for n in range(1, 6)}
+    assert {tuple(frame[2:4]) for frame in frames} == ends
+    # 512 bytes of data; headers of TCP and IP 40, of Ethernet 14; check sequence 4.
+    assert {frame[4] for frame in frames} == {"570"}
+    host = Path("out/source2-segments.pcapng")
+    real = 'ip.src == 10.0.0.2 && not frame.comment contains "not simulated"'
+    segments = fields(host, "tcp.seq_raw", "tcp.len", "tcp.window_size_value", only=real)
+    carried = fields(Path("out/source2-west-cells.pcapng"), "tcp.seq_raw", "tcp.len", "tcp.window_size_value")
+    assert len(carried) > 100 and carried == segments[: len(carried)]
 
 
 def test_a_limit_ends_a_file_and_the_command_says_so(cli: Cli, lan: Path) -> None:

@@ -23,7 +23,7 @@ pub(crate) const MOST_OVERHEAD: u64 = 1_024;
 
 /// Fewest and most bytes that an Ethernet frame carries (IEEE 802.3 clause 3.2.7). A shorter packet
 /// is padded.
-const ETHERNET_CARRIES: [u64; 2] = [46, 1_500];
+pub(crate) const ETHERNET_CARRIES: [u64; 2] = [46, 1_500];
 /// Bytes of an Ethernet frame on the line besides what it carries: preamble and start delimiter 8,
 /// addresses and type 14, frame check sequence 4, gap between frames 12.
 const ETHERNET_OVERHEAD: u64 = 38;

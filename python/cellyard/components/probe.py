@@ -356,14 +356,15 @@ class AverageQueue(Component):
 class Capture(Component):
     """A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.
 
-    Limits: Only in the format aal5.
+    Limits: Only in the formats aal5 and ethernet.
 
     Fields:
         of: A link for cells or frames, a host for segments, or a group of either. Allowed: the name of a link or
             host. Required.
         layer: What the file records. ``cells``: Each cell that a link carries: its header, and the payload of RM
-            cells. ``frames``: Each AAL5 frame of TCP or UDP with its IP packet, when its last cell leaves.
-            ``segments``: Each TCP segment and UDP datagram that a host's transports send and receive. Required.
+            cells. In ethernet the same as `frames`. ``frames``: Each AAL5 or Ethernet frame of TCP or UDP with its
+            IP packet, when its last cell leaves. ``segments``: Each TCP segment and UDP datagram that a host's
+            transports send and receive. Required.
         vc: Only the cells of this single VC, not of a group. Allowed: the name of a vc. Default: all VCs.
         from_: Start of the capture. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: the start
             of the run.

@@ -504,8 +504,8 @@ export class Side {
   /** Saves the cells of the watched port in the window shown, which a worker of its own runs again. */
   saveCapture() {
     if (!this.read) return;
-    if (this.read.scenario.format) {
-      this.problem.textContent = 'Captures are defined for the format aal5 only.';
+    if (typeof this.read.scenario.format === 'object') {
+      this.problem.textContent = 'Captures are defined for the formats aal5 and ethernet only.';
       return;
     }
     const { base, set } = this.variant;

@@ -1,20 +1,34 @@
-//! Bytes of captured packets: link types, headers and checksums of ATM cells and their contents.
+//! Bytes of captured packets: link types, headers and checksums of cells, frames and segments.
 //!
 //! Everything that depends on the cell format is here, behind [`append`]. Cells and AAL5 frames are
 //! ERF records (link type 197): a 16-octet header, the ATM header without HEC, the payload.
-//! Segments are raw IPv4 packets (link type 101).
+//! Ethernet frames have link type 1 and end with their check sequence. Segments are raw IPv4
+//! packets (link type 101).
 //!
 //! Sources: ERF record types 3 and 4 (Endace); ITU-T I.361 (ATM header, UNI); ITU-T I.363.5 (AAL5);
-//! RFC 2684 (LLC/SNAP); RFC 791, 768, 9293, 2018, 7323 (IP, UDP, TCP, SACK, window scale).
+//! RFC 2684 (LLC/SNAP); IEEE 802.3 clause 3 (Ethernet); RFC 791, 768, 9293, 2018, 7323 (IP, UDP,
+//! TCP, SACK, window scale).
 
+use super::pcapng::LinkType;
 use crate::abr::Rm;
-use crate::format::{Clock, Format};
+use crate::format::{Clock, ETHERNET_CARRIES, Format};
 use crate::units::Time;
 
-/// Link type of cells and frames.
-pub const LINK_TYPE_ERF: u16 = 197;
+/// Link type of ATM cells and AAL5 frames.
+pub const ERF: LinkType = LinkType {
+    number: 197,
+    check_bytes: None,
+};
+/// Link type of Ethernet frames.
+pub const ETHERNET: LinkType = LinkType {
+    number: 1,
+    check_bytes: Some(4),
+};
 /// Link type of segments.
-pub const LINK_TYPE_IP: u16 = 101;
+pub const IP: LinkType = LinkType {
+    number: 101,
+    check_bytes: None,
+};
 
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +39,8 @@ pub enum Packet<'a> {
     Rm(CellHeader, &'a Rm),
     /// An AAL5 frame with its number of cells.
     Frame(CellHeader, u32, &'a Ip),
+    /// An Ethernet frame.
+    Ethernet(&'a Ip),
     /// An IP packet.
     Ip(&'a Ip),
 }
@@ -146,11 +162,8 @@ pub fn append(packet: &Packet<'_>, time: (Time, Clock), out: &mut Vec<u8>) -> u3
             out.truncate(begin + kept);
             whole as u32
         }
-        Packet::Ip(ip) => {
-            let begin = out.len();
-            append_ip(ip, out);
-            (out.len() - begin) as u32
-        }
+        Packet::Ethernet(ip) => append_ethernet(ip, out),
+        Packet::Ip(ip) => append_ip(ip, out),
     }
 }
 
@@ -211,11 +224,11 @@ const REMAINDERS: [[u32; 256]; AT_ONCE] = {
     remainders
 };
 
-/// The CRC-32 of AAL5, most significant bit first.
-fn crc32(octets: &[u8]) -> u32 {
+/// The CRC-32 of the octets that `each` makes of these, most significant bit first.
+fn crc32(octets: &[u8], each: impl Fn(u8) -> u8) -> u32 {
     let (chunks, rest) = octets.as_chunks::<AT_ONCE>();
     let register = chunks.iter().fold(!0, |register: u32, chunk| {
-        let mut octets = *chunk;
+        let mut octets = chunk.map(&each);
         for (octet, moved) in octets.iter_mut().zip(register.to_be_bytes()) {
             *octet ^= moved;
         }
@@ -224,8 +237,18 @@ fn crc32(octets: &[u8]) -> u32 {
         (0..AT_ONCE).rev().fold(0, |sum, place| sum ^ of(place))
     });
     !rest.iter().fold(register, |register, &octet| {
-        register << 8 ^ REMAINDERS[0][usize::from((register >> 24) as u8 ^ octet)]
+        register << 8 ^ REMAINDERS[0][usize::from((register >> 24) as u8 ^ each(octet))]
     })
+}
+
+/// The CRC-32 of AAL5.
+fn aal5_crc(octets: &[u8]) -> u32 {
+    crc32(octets, |octet| octet)
+}
+
+/// The CRC-32 of Ethernet: that of AAL5, with the least significant bit of each octet first.
+fn ethernet_crc(octets: &[u8]) -> u32 {
+    crc32(octets, u8::reverse_bits).reverse_bits()
 }
 
 /// Appends an AAL5 CPCS-PDU of `octets`.
@@ -238,8 +261,34 @@ fn append_aal5(ip: &Ip, octets: usize, out: &mut Vec<u8>) {
     out.resize(begin + octets - 8, 0);
     out.extend([0, 0]);
     out.extend(length.to_be_bytes());
-    let crc = crc32(&out[begin..]);
+    let crc = aal5_crc(&out[begin..]);
     out.extend(crc.to_be_bytes());
+}
+
+/// Octets of an Ethernet header.
+const ETHERNET_HEADER: usize = 14;
+const TYPE_IP: [u8; 2] = [0x08, 0x00];
+
+/// MAC address of host number `host`: 02:00, which makes it locally administered, and the IPv4
+/// address.
+fn mac_address(host: usize) -> [u8; 6] {
+    let [a, b, c, d] = address(host);
+    [0x02, 0, a, b, c, d]
+}
+
+/// Appends an Ethernet frame from its destination address to its check sequence. Returns its
+/// octets.
+fn append_ethernet(ip: &Ip, out: &mut Vec<u8>) -> u32 {
+    let begin = out.len();
+    out.extend(mac_address(ip.hosts[1]));
+    out.extend(mac_address(ip.hosts[0]));
+    out.extend(TYPE_IP);
+    append_ip(ip, out);
+    let shortest = begin + ETHERNET_HEADER + ETHERNET_CARRIES[0] as usize;
+    out.resize(out.len().max(shortest), 0);
+    let crc = ethernet_crc(&out[begin..]);
+    out.extend(crc.to_le_bytes());
+    (out.len() - begin) as u32
 }
 
 const IP_HEADER: usize = 20;
@@ -250,7 +299,8 @@ const UDP: u8 = 17;
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 
-fn append_ip(ip: &Ip, out: &mut Vec<u8>) {
+/// Appends an IP packet. Returns its octets.
+fn append_ip(ip: &Ip, out: &mut Vec<u8>) -> u32 {
     let (protocol, header) = match &ip.tcp {
         Some(tcp) => (TCP, TCP_HEADER + tcp.options.as_slice().len()),
         None => (UDP, UDP_HEADER),
@@ -296,6 +346,7 @@ fn append_ip(ip: &Ip, out: &mut Vec<u8>) {
         checksum => checksum,
     };
     out[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+    (IP_HEADER + length) as u32
 }
 
 /// Filler for data, which are not simulated. Byte n of a connection is always the same.
@@ -384,9 +435,10 @@ mod tests {
     }
 
     #[test]
-    fn the_crc_of_the_usual_vector() {
-        assert_eq!(crc32(b"123456789"), 0xFC89_1918);
-        assert_eq!(crc32(b""), 0);
+    fn the_crcs_of_the_usual_vector() {
+        assert_eq!(aal5_crc(b"123456789"), 0xFC89_1918);
+        assert_eq!(ethernet_crc(b"123456789"), 0xCBF4_3926);
+        assert_eq!([aal5_crc(b""), ethernet_crc(b"")], [0, 0]);
         // Compares with a CRC computed bit by bit.
         let octets: Vec<u8> = (0..=255).collect();
         for n in 0..octets.len() {
@@ -396,7 +448,7 @@ mod tests {
                     r << 1 ^ if r >> 31 == 1 { GENERATOR } else { 0 }
                 })
             });
-            assert_eq!(crc32(&octets[..n]), !by_one);
+            assert_eq!(aal5_crc(&octets[..n]), !by_one);
         }
     }
 
@@ -465,7 +517,42 @@ mod tests {
         assert_eq!(pdu[..8], LLC_SNAP);
         assert_eq!(pdu[48..88], [0; 40]);
         assert_eq!(pdu[88..92], [0, 0, 0, 48]);
-        assert_eq!(crc32(&pdu[..92]).to_be_bytes(), pdu[92..]);
+        assert_eq!(aal5_crc(&pdu[..92]).to_be_bytes(), pdu[92..]);
+    }
+
+    /// Worked by hand from IEEE 802.3 clause 3 and the headers of IP and TCP. An ACK of 40 octets is
+    /// padded to 46. The check sequence of the 60 octets before it is 6dd6f094.
+    #[test]
+    fn an_ethernet_frame_octet_by_octet() {
+        let (out, whole) = octets(&Packet::Ethernet(&ip(0, true)), Time::ZERO);
+        let expected: [&[u8]; 7] = [
+            // From host 0 to host 1, with an IP packet.
+            &[0x02, 0, 10, 0, 0, 2, 0x02, 0, 10, 0, 0, 1, 0x08, 0],
+            // IPv4, 40 octets, number 7, not to be fragmented, TTL 64, TCP, checksum.
+            &[0x45, 0, 0, 40, 0, 7, 0x40, 0, 64, 6, 0x26, 0xC7],
+            &[10, 0, 0, 1, 10, 0, 0, 2],
+            // Ports 1024 and 5001; sequence and acknowledgement numbers.
+            &[0x04, 0, 0x13, 0x89, 0, 0, 0x02, 0x02, 0, 0, 0, 0x01],
+            // 5 words, ACK, window, checksum, urgent pointer.
+            &[0x50, 0x10, 0xFF, 0xFF, 0x82, 0x46, 0, 0],
+            &[0; 6],
+            &[0x94, 0xF0, 0xD6, 0x6D],
+        ];
+        assert_eq!((out, whole), (expected.concat(), 64));
+    }
+
+    /// From 46 octets of packet on, nothing is padded.
+    #[test]
+    fn an_ethernet_frame_is_as_long_as_its_packet_makes_it() {
+        for (len, whole) in [(0, 64), (6, 64), (7, 65), (1460, 1518)] {
+            let (out, octets) = octets(&Packet::Ethernet(&ip(len, true)), Time::ZERO);
+            assert_eq!((octets, out.len()), (whole, whole));
+            let size = Format::ETHERNET.segment(u64::from(len));
+            // Preamble and gap are not captured.
+            assert_eq!(size.line_bytes(), whole as u64 + 8 + 12);
+            // With the check sequence, every frame has the same remainder.
+            assert_eq!(ethernet_crc(&out), 0x2144_DF1C);
+        }
     }
 
     #[test]

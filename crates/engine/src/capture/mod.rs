@@ -175,7 +175,11 @@ impl Captures {
         let links = numbers(scenario.links.iter().map(|link| &link.name));
         let hosts = numbers(scenario.hosts.iter().map(|host| &host.name));
         for (index, probe) in probes {
-            let layer = probe.layer.expect("a capture has a layer");
+            // An Ethernet frame is one cell.
+            let layer = match probe.layer.expect("a capture has a layer") {
+                Layer::Cells if scenario.format.is_ethernet => Layer::Frames,
+                layer => layer,
+            };
             let (places, of_place) = match layer {
                 Layer::Segments => (&hosts, &mut captures.of_host),
                 Layer::Cells | Layer::Frames => (&links, &mut captures.of_link),

@@ -15,6 +15,7 @@ const INTERFACE_NAME: u16 = 2;
 const INTERFACE_DESCRIPTION: u16 = 3;
 const SPEED: u16 = 8;
 const RESOLUTION: u16 = 9;
+const CHECK_SEQUENCE_LENGTH: u16 = 13;
 const FLAGS: u16 = 2;
 
 /// Octets of a packet block before the data.
@@ -66,16 +67,25 @@ pub fn section(application: &str, comments: &[String], out: &mut Vec<u8>) {
     });
 }
 
+/// Kind of the packets of an interface.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkType {
+    /// Number in the registry of link types.
+    pub number: u16,
+    /// Octets of the check sequence at the end of each packet, if the number leaves it open.
+    pub check_bytes: Option<u8>,
+}
+
 /// Appends an interface. Interfaces are numbered in the order of writing.
 pub fn interface(
-    link_type: u16,
+    link_type: LinkType,
     name: &str,
     description: &str,
     bits_per_second: Option<u64>,
     out: &mut Vec<u8>,
 ) {
     block(INTERFACE, out, |out| {
-        out.extend(link_type.to_le_bytes());
+        out.extend(link_type.number.to_le_bytes());
         // Packets have no length limit.
         out.extend([0; 6]);
         option(INTERFACE_NAME, name.as_bytes(), out);
@@ -84,6 +94,9 @@ pub fn interface(
         option(RESOLUTION, &[9], out);
         if let Some(speed) = bits_per_second {
             option(SPEED, &speed.to_le_bytes(), out);
+        }
+        if let Some(length) = link_type.check_bytes {
+            option(CHECK_SEQUENCE_LENGTH, &[length], out);
         }
         end_of_options(out);
     });
@@ -182,7 +195,11 @@ mod tests {
         for name in ["", "a", "ab", "abc", "abcd"] {
             let mut out = Vec::new();
             section(name, &[name.to_string(), "x".repeat(100_000)], &mut out);
-            interface(101, name, name, Some(1), &mut out);
+            let link_type = LinkType {
+                number: 1,
+                check_bytes: Some(4),
+            };
+            interface(link_type, name, name, Some(1), &mut out);
             names([([10, 0, 0, 1], name)].into_iter(), &mut out);
             let both = Some(Direction::Inbound);
             packet(0, 0, both, name, &mut out, |_| 0);

@@ -1,7 +1,7 @@
 //! Writes events as packets of a file.
 
 use super::conversation::CapturedSegment;
-use super::framing::{self, CellHeader, LINK_TYPE_ERF, LINK_TYPE_IP, Packet};
+use super::framing::{self, CellHeader, ERF, ETHERNET, IP, Packet};
 use super::pcapng::{self, Direction};
 use super::{Capture, Event, EventKind, FilePart, FlowFrames, Origin};
 use crate::abr::Logs;
@@ -192,19 +192,28 @@ impl Capture {
         let vcs = "VC n of the scenario, counted from 0, has VPI n / 65504 and VCI 32 + n % 65504";
         if self.layer == Layer::Segments {
             let what = "segments and datagrams that the transports of this host send and receive";
-            pcapng::interface(LINK_TYPE_IP, name, what, None, out);
+            pcapng::interface(IP, name, what, None, out);
         } else {
             let speed = Some(scenario.links[self.place].rate.0);
-            let what = match self.layer {
-                Layer::Cells => {
-                    "cells, each at the end of its transmission; payload of RM cells only"
+            let (link_type, what) = match self.layer {
+                _ if scenario.format.is_ethernet => {
+                    let what = "Ethernet frames, each at the end of the gap after it";
+                    (ETHERNET, what.to_string())
                 }
-                _ => "AAL5 frames, each at the end of the transmission of its last cell",
+                Layer::Cells => {
+                    let what =
+                        "cells, each at the end of its transmission; payload of RM cells only";
+                    (ERF, format!("{what}; {vcs}"))
+                }
+                _ => {
+                    let what = "AAL5 frames, each at the end of the transmission of its last cell";
+                    (ERF, format!("{what}; {vcs}"))
+                }
             };
-            pcapng::interface(LINK_TYPE_ERF, name, &format!("{what}; {vcs}"), speed, out);
+            pcapng::interface(link_type, name, &what, speed, out);
             let drops = format!("{name} drops");
             let what = "dropped at this port, lost on its link, or incomplete";
-            pcapng::interface(LINK_TYPE_ERF, &drops, what, None, out);
+            pcapng::interface(link_type, &drops, what, None, out);
         }
         if self.layer != Layer::Cells {
             let flows = topology.flows.iter().filter(|flow| self.reads(flow));
@@ -290,10 +299,15 @@ impl Capture {
     }
 
     fn write_frame(&mut self, known: &WriteContext<'_>, event: &Event, flags: u8, interface: u32) {
+        let format = known.origin.scenario.format;
         let frame = known.flow_frames(event.flow).get(event.frame);
-        let cells = frame.size(known.origin.scenario.format).cells();
         let segment = known.segment(event);
-        let packet = Packet::Frame(known.header(event.flow, flags), cells, &segment.ip);
+        let packet = if format.is_ethernet {
+            Packet::Ethernet(&segment.ip)
+        } else {
+            let header = known.header(event.flow, flags);
+            Packet::Frame(header, frame.size(format).cells(), &segment.ip)
+        };
         self.file.packet(interface, event.time, None, &packet);
     }
 

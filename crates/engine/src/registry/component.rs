@@ -84,6 +84,8 @@ pub enum Formats {
     Any,
     /// Those in which all cells have one length: all but `ethernet`.
     EqualCells,
+    /// The formats with a name: `aal5` and `ethernet`.
+    Named,
     /// The format `aal5`.
     Aal5,
 }
@@ -94,6 +96,7 @@ impl Formats {
         match self {
             Formats::Any => true,
             Formats::EqualCells => !format.is_ethernet,
+            Formats::Named => format.is_aal5() || format.is_ethernet,
             Formats::Aal5 => format.is_aal5(),
         }
     }
@@ -103,6 +106,7 @@ impl Formats {
         match self {
             Formats::Any => "",
             Formats::EqualCells => "for formats other than ethernet",
+            Formats::Named => "for the formats aal5 and ethernet only",
             Formats::Aal5 => "for the format aal5 only",
         }
     }

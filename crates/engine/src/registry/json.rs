@@ -71,6 +71,7 @@ fn limits(c: &Component) -> String {
     let format = match c.formats {
         Formats::Any => "",
         Formats::EqualCells => "Not in the format ethernet.",
+        Formats::Named => "Only in the formats aal5 and ethernet.",
         Formats::Aal5 => "Only in the format aal5.",
     };
     let sentences = [c.limits, format]

@@ -61,11 +61,11 @@ const LAYER: Parameter = parameter(
     Kind::Choice(&[
         choice(
             "cells",
-            "Each cell that a link carries: its header, and the payload of RM cells.",
+            "Each cell that a link carries: its header, and the payload of RM cells. In ethernet the same as `frames`.",
         ),
         choice(
             "frames",
-            "Each AAL5 frame of TCP or UDP with its IP packet, when its last cell leaves.",
+            "Each AAL5 or Ethernet frame of TCP or UDP with its IP packet, when its last cell leaves.",
         ),
         choice(
             "segments",
@@ -189,7 +189,7 @@ pub(super) static PROBE: &[Component] = &[
         &[PORT, CLASS, SAMPLING, EVERY, ENVELOPE],
     ),
     Component {
-        formats: Formats::Aal5,
+        formats: Formats::Named,
         ..probe(
             "capture",
             "A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.",

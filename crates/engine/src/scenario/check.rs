@@ -114,6 +114,7 @@ fn other_format(component: &Component, node: &Node, path: &str, report: &mut Rep
     let message = format!("the {name} is defined {}", component.formats.words());
     let allowed = match component.formats {
         Formats::EqualCells => "another format, or a scenario without it",
+        Formats::Named => "format = \"aal5\" or \"ethernet\", or a scenario without it",
         Formats::Any | Formats::Aal5 => "format = \"aal5\", or a scenario without it",
     };
     report.add_at(node.place, path, shown, message, allowed, None);

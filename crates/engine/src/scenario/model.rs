@@ -508,7 +508,7 @@ impl Probe {
 pub enum Layer {
     /// The cells that a link carries.
     Cells,
-    /// The AAL5 frames whose cells a link carries.
+    /// The AAL5 or Ethernet frames whose cells a link carries.
     Frames,
     /// The IP packets that a host's transports send and receive.
     Segments,

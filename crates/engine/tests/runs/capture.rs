@@ -3,6 +3,7 @@
 use crate::common::draws::Draws;
 use crate::common::hostile::hostile;
 use crate::common::{self, build, probes::captures, random};
+use crate::oracle_formats::in_ethernet;
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::DropReason;
@@ -97,16 +98,36 @@ fn packets(file: &[u8]) -> Vec<Packet> {
     found
 }
 
-fn comment(mut options: &[u8]) -> String {
+fn comment(options: &[u8]) -> String {
+    let value = option(options, 1).unwrap_or_default();
+    String::from_utf8(value.to_vec()).unwrap()
+}
+
+/// The value of the first option of this kind.
+fn option(mut options: &[u8], kind: u16) -> Option<&[u8]> {
     while !options.is_empty() {
         let [code, length] = [0, 2].map(|at| u16::from_le_bytes([options[at], options[at + 1]]));
         let value = &options[4..4 + usize::from(length)];
-        if code == 1 {
-            return String::from_utf8(value.to_vec()).unwrap();
+        if code == kind {
+            return Some(value);
         }
         options = &options[4 + usize::from(length).next_multiple_of(4)..];
     }
-    String::new()
+    None
+}
+
+/// Link type and length of the check sequence of each interface of a file.
+fn interfaces(file: &[u8]) -> Vec<(u16, Option<Vec<u8>>)> {
+    let (mut rest, mut found) = (file, Vec::new());
+    while !rest.is_empty() {
+        let length = word(rest, 4) as usize;
+        if word(rest, 0) == 1 {
+            let check = option(&rest[16..length - 4], 13);
+            found.push((word(rest, 8) as u16, check.map(<[u8]>::to_vec)));
+        }
+        rest = &rest[length..];
+    }
+    found
 }
 
 /// The file of the capture of `layer` at `of`.
@@ -434,35 +455,207 @@ fn cells_of_a_link_that_loses_frames_leave_and_are_lost() {
     }
 }
 
+/// Three TCPs and a UDP share a port of 100 Mb/s that drops Ethernet frames. The third TCP opens
+/// with a handshake.
+const ETHERNET: &str = r#"
+name = "frames"
+format = "ethernet"
+duration = "0.5 s"
+host = [{ name = "source", count = 4 }, { name = "sink", count = 4 }]
+switch = [{ name = "west", ubr = { buffer = "30 cells" } }, { name = "east" }]
+link = [
+    { from = "source", to = "west", rate = "1 Gbps", delay = "50 us" },
+    { from = "west", to = "east", rate = "100 Mbps", delay = "50 us" },
+    { from = "east", to = "sink", rate = "1 Gbps", delay = "50 us" },
+]
+vc = [
+    { from = "source1", to = "sink1", traffic = { kind = "tcp", recovery = "sack", mss = "1460 bytes" } },
+    { from = "source2", to = "sink2", traffic = { kind = "tcp", recovery = "sack", mss = "1000 bytes" } },
+    { from = "source3", to = "sink3", traffic = { kind = "tcp", recovery = "reno", handshake = true } },
+    { from = "source4", to = "sink4", traffic = { kind = "udp", rate = "5 Mbps", datagram_size = "10 bytes" } },
+]
+"#;
+
+/// The check sequence of IEEE 802.3 clause 3.2.9, bit by bit.
+fn check_sequence(octets: &[u8]) -> u32 {
+    !octets.iter().fold(!0, |register: u32, &octet| {
+        (0..8).fold(register ^ u32::from(octet), |r, _| {
+            r >> 1 ^ if r & 1 == 1 { 0xEDB8_8320 } else { 0 }
+        })
+    })
+}
+
+/// The IP packet of an Ethernet frame. Panics unless the frame is right.
+fn packet_of(frame: &Packet) -> &[u8] {
+    let octets = &frame.octets;
+    assert_eq!(frame.whole as usize, octets.len());
+    let packet = &octets[14..14 + usize::from(short(octets, 16))];
+    // Addresses: 02:00 and the IP address.
+    for (mac, ip) in [(0, 16), (6, 12)] {
+        assert_eq!(octets[mac..mac + 2], [2, 0]);
+        assert_eq!(octets[mac + 2..mac + 6], packet[ip..ip + 4]);
+    }
+    assert_eq!(octets[12..14], [8, 0]);
+    let (rest, check) = octets.split_at(octets.len() - 4);
+    assert_eq!(rest.len(), 14 + packet.len().max(46));
+    assert!(rest[14 + packet.len()..].iter().all(|&octet| octet == 0));
+    assert_eq!(check, check_sequence(rest).to_le_bytes());
+    packet
+}
+
+#[test]
+fn a_link_of_ethernet_has_its_frames_and_the_dropped_ones() {
+    assert_eq!(check_sequence(b"123456789"), 0xCBF4_3926);
+    let mut net = read_toml(ETHERNET, "", &[]).expect("it is right");
+    net.probes = captures(&net);
+    let (result, files) = captured(&net, Kernel::Auto, UNLIMITED, 3).expect("it runs");
+    let link = file(&net, &files, Layer::Frames, "west->east");
+    assert_eq!(interfaces(link), [(1, Some(vec![4])), (1, Some(vec![4]))]);
+    assert!(link == file(&net, &files, Layer::Cells, "west->east"));
+    let hosts = interfaces(file(&net, &files, Layer::Segments, "source1"));
+    assert_eq!(hosts, [(101, None)]);
+
+    let frames = packets(link);
+    let (sent, dropped): (Vec<&Packet>, Vec<_>) = frames.iter().partition(|f| f.interface == 0);
+    let port = result.ports.iter().find(|p| p.name == "west->east");
+    assert_eq!(sent.len() as u64, port.expect("a port").sent_cells);
+    let mut told: Vec<String> = with_trace(&net)
+        .trace
+        .iter()
+        .map(|drop| {
+            format!(
+                "dropped: {}; queue X={} Y_i={} N_a={} threshold=30; {} data frame {} cell 0",
+                drop.reason.name(),
+                drop.waiting_cells.unwrap(),
+                drop.waiting_of_vc_cells.unwrap(),
+                drop.active_vcs.unwrap(),
+                drop.vc,
+                drop.frame,
+            )
+        })
+        .collect();
+    let mut found: Vec<&str> = dropped.iter().map(|f| f.comment.as_str()).collect();
+    told.sort();
+    found.sort();
+    assert!(found.len() > 20 && told == found);
+
+    // At 100 Mb/s a byte takes 80 ns. A frame takes 8 bytes more before it and 12 behind it. A SYN
+    // has options that the model does not count.
+    let is_syn = |f: &&Packet| packet_of(f)[9] == 6 && packet_of(f)[33] & 2 > 0;
+    let (syns, others): (Vec<&Packet>, Vec<_>) = frames.iter().partition(is_syn);
+    assert!(!syns.is_empty() && syns.iter().all(|syn| syn.octets.len() == 66));
+    assert_eq!(others.iter().map(|f| f.octets.len()).min(), Some(64));
+    assert_eq!(others.iter().map(|f| f.octets.len()).max(), Some(1_518));
+    let mut in_step = 0;
+    for pair in sent.windows(2).filter(|pair| !is_syn(&pair[1])) {
+        let apart = pair[1].nanoseconds - pair[0].nanoseconds;
+        let takes = 80 * (pair[1].octets.len() as u64 + 20);
+        assert!(apart >= takes);
+        in_step += usize::from(apart == takes);
+    }
+    assert!(in_step > sent.len() / 2);
+}
+
+/// The segments of a host, without the headers of Ethernet, are those that its link carries.
+#[test]
+fn frames_of_ethernet_carry_the_segments_of_their_host() {
+    let mut net = read_toml(ETHERNET, "", &[]).expect("it is right");
+    net.probes = captures(&net);
+    for vc in &net.vcs {
+        if matches!(vc.traffic, Traffic::Tcp(_)) {
+            let sequence = Probe::new(Observable::Sequence, vc.name.as_str());
+            net.probes.push(sequence);
+        }
+    }
+    let (result, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    for (number, vc) in net.vcs.iter().enumerate() {
+        let host = packets(file(&net, &files, Layer::Segments, &vc.from));
+        let ours = |packet: &&Packet| {
+            !packet.comment.starts_with("not simulated")
+                && packet.octets[12..16] == [10, 0, 0, 1 + number as u8]
+        };
+        let segments: Vec<&[u8]> = host.iter().filter(ours).map(|p| &p.octets[..]).collect();
+        let link = packets(file(
+            &net,
+            &files,
+            Layer::Frames,
+            &format!("{}->west", vc.from),
+        ));
+        assert!(link.len() > 20, "{}", link.len());
+        assert!(
+            link.iter()
+                .map(packet_of)
+                .eq(segments[..link.len()].iter().copied())
+        );
+        let numbers = result.series.iter().find(|series| series.of == vc.name);
+        if let Some(numbers) = numbers {
+            // The model counts from 0, a capture from the SYN.
+            let first = match &vc.traffic {
+                Traffic::Tcp(tcp) => u32::from(!tcp.handshake),
+                _ => 0,
+            };
+            let found: Vec<f64> = segments
+                .iter()
+                .map(|octets| tcp(octets))
+                .filter(|&(_, _, bytes, flags)| bytes > 0 || flags & 2 > 0)
+                .map(|(_, sequence, ..)| f64::from(sequence - first))
+                .collect();
+            assert_eq!(numbers.value, found, "{}", vc.name);
+        }
+    }
+}
+
+/// Checks that files and results do not depend on the kernel, nor on the number of parts in which
+/// files are written.
+fn depends_on_the_scenario_alone(mut net: Scenario, parts: u64) -> Result<(), TestCaseError> {
+    let bare = run(&net, None, &Options::default(), &NEVER).expect("it runs");
+    net.probes = captures(&net);
+    let (result, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    prop_assert_eq!(json(&result), json(&bare));
+    files.iter().for_each(|file| drop(packets(file)));
+    for (kernel, parts) in [
+        (Kernel::Auto, parts),
+        (Kernel::Slotted, 1),
+        (Kernel::Arithmetic, 1),
+    ] {
+        let Ok((result, others)) = captured(&net, kernel, UNLIMITED, parts) else {
+            prop_assert_eq!(kernel, Kernel::Arithmetic);
+            continue;
+        };
+        prop_assert_eq!(json(&result), json(&bare));
+        for ((file, other), probe) in files.iter().zip(&others).zip(&net.probes) {
+            let (layer, of) = (probe.layer, &probe.of);
+            prop_assert!(file == other, "{layer:?} of {of} by {kernel:?} in {parts}");
+        }
+    }
+    for (index, link) in net.links.iter().enumerate() {
+        let cells = packets(&files[2 * index]);
+        let sent = cells.iter().filter(|cell| cell.interface == 0).count() as u64;
+        let port = bare.ports.iter().find(|port| port.name == link.name);
+        prop_assert!(
+            port.is_none_or(|port| port.sent_cells == sent),
+            "{}",
+            link.name
+        );
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(common::config(40))]
 
-    /// Files and results must not depend on the kernel, nor on the number of parts in which files
-    /// are written.
     #[test]
     fn captures_depend_on_the_scenario_alone(case in random::networks(1_000, 4, 4), parts in 2u64..40) {
-        let mut net = case.scenario;
-        let bare = run(&net, None, &Options::default(), &NEVER).expect("it runs");
-        net.probes = captures(&net);
-        let (result, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
-        prop_assert_eq!(json(&result), json(&bare));
-        files.iter().for_each(|file| drop(packets(file)));
-        for (kernel, parts) in [(Kernel::Auto, parts), (Kernel::Slotted, 1), (Kernel::Arithmetic, 1)] {
-            let Ok((result, others)) = captured(&net, kernel, UNLIMITED, parts) else {
-                prop_assert_eq!(kernel, Kernel::Arithmetic);
-                continue;
-            };
-            prop_assert_eq!(json(&result), json(&bare));
-            for ((file, other), probe) in files.iter().zip(&others).zip(&net.probes) {
-                prop_assert!(file == other, "{:?} of {} by {kernel:?} in {parts}", probe.layer, probe.of);
-            }
-        }
-        for (index, link) in net.links.iter().enumerate() {
-            let cells = packets(&files[2 * index]);
-            let sent = cells.iter().filter(|cell| cell.interface == 0).count() as u64;
-            let port = bare.ports.iter().find(|port| port.name == link.name);
-            prop_assert!(port.is_none_or(|port| port.sent_cells == sent), "{}", link.name);
-        }
+        depends_on_the_scenario_alone(case.scenario, parts)?;
+    }
+
+    #[test]
+    fn captures_of_ethernet_depend_on_the_scenario_alone(
+        case in random::networks(1_000, 4, 4),
+        equal in any::<bool>(),
+        parts in 2u64..40,
+    ) {
+        depends_on_the_scenario_alone(in_ethernet(case, equal).scenario, parts)?;
     }
 
     /// With extreme settings every file is complete and the result equals that of a run without

@@ -71,7 +71,7 @@ fn in_format(mut case: Case, format: Format) -> Case {
 
 /// The case with Ethernet frames. Sources of cells become sources of datagrams. Where lengths are
 /// to be `equal`, all packets of a flow have one length, and VCs seldom differ.
-fn in_ethernet(mut case: Case, equal: bool) -> Case {
+pub fn in_ethernet(mut case: Case, equal: bool) -> Case {
     let format = Format::ETHERNET;
     for vc in &mut case.scenario.vcs {
         match &mut vc.traffic {

@@ -160,7 +160,10 @@ fn mechanisms_of_aal5_are_refused() {
             tcp,
             &format!("{tcp}\n[[probe]]\nwhat = \"capture\"\nof = \"west->east\""),
         ),
-        &["probe[0]: the probe `capture`", only_aal5],
+        &[
+            "probe[0]: the probe `capture` is defined for the formats aal5 and ethernet only",
+            "format = \"aal5\" or \"ethernet\"",
+        ],
     );
 }
 
