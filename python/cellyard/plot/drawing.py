@@ -332,7 +332,7 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
     figure = empty(*_sizes(7.2, 0.6 + 2.0 * len(kinds)))
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
-        chosen = [one for one in series if panel_of.get(one.what, one.what) == what]
+        chosen = [one for one in series if (panel_of.get(one.what, one.what), one.unit) == (what, unit)]
         looks = set[tuple[str, str]]()
         for one, ends in _with_bands(chosen):
             number = numbers[_of_vc(one), _whose(one)]
