@@ -94,7 +94,7 @@ def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
     refused(
         cli("run", lan, "--kernel", "arithmetic", "--set", "switch.west.ubr.drop=drop-from-front"),
         "two TCPs: the arithmetic kernel cannot serve the port west->",
-        "its drop policy drops waiting cells; leave out --kernel",
+        "its drop policy drops from the queue; leave out --kernel",
     )
 
 

@@ -6,7 +6,6 @@
 
 use crate::units::{BitRate, Span, Time};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Bytes of the headers of a TCP segment without options: IP 20, TCP 20.
 const SEGMENT_HEADER_BYTES: u64 = 40;
@@ -42,6 +41,16 @@ pub struct Format {
     pub clock: Clock,
     /// Whether a frame is one cell, as long as its packet makes it.
     pub is_ethernet: bool,
+}
+
+/// What Python and the explorer know of a format, by the names of the Python class `Format`.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Constants {
+    cell_bits: u64,
+    cell_payload_bytes: u64,
+    segment_overhead_bytes: u64,
+    ticks_per_second: u64,
+    noun: &'static str,
 }
 
 /// The cells of a frame: their number, and the bytes of each on the line.
@@ -269,13 +278,20 @@ impl Format {
     }
 
     /// The constants by name, for callers that are not written in Rust.
-    pub fn constants(self) -> BTreeMap<&'static str, u64> {
-        BTreeMap::from([
-            ("cell_bits", self.cell_bits),
-            ("cell_payload_bytes", self.cell_payload_bytes),
-            ("segment_overhead_bytes", self.segment_overhead_bytes()),
-            ("ticks_per_second", self.clock.ticks_per_second),
-        ])
+    pub fn constants(self) -> Constants {
+        Constants {
+            cell_bits: self.cell_bits,
+            cell_payload_bytes: self.cell_payload_bytes,
+            segment_overhead_bytes: self.segment_overhead_bytes(),
+            ticks_per_second: self.clock.ticks_per_second,
+            noun: self.noun(),
+        }
+    }
+
+    /// What a reader calls a cell: "cell" or "packet". Names of fields and units of scenarios say
+    /// "cells" in every format.
+    pub fn noun(self) -> &'static str {
+        if self.is_ethernet { "packet" } else { "cell" }
     }
 
     /// Time of one cell at `rate`, the longest where they differ. It is rounded up to whole ticks so

@@ -75,7 +75,7 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
         ),
         (
             waiting(net, &peaks, options) * QUEUED_CELL_BYTES,
-            "the cells that can wait in queues; use smaller buffers or windows, slower sources, a shorter run",
+            "what can wait in queues; use smaller buffers or windows, slower sources, a shorter run",
         ),
         (
             points * POINT_BYTES,

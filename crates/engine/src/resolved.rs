@@ -64,7 +64,7 @@ impl fmt::Display for WhySlotted {
             WhySlotted::Classes(n) => return write!(f, "{n} classes cross it"),
             WhySlotted::QueuePerVc => "its scheduler keeps a queue for each VC",
             WhySlotted::Credit => "a probe records its credit",
-            WhySlotted::PushesOut => "its drop policy drops waiting cells",
+            WhySlotted::PushesOut => "its drop policy drops from the queue",
             WhySlotted::Lengths => "its packets differ in length",
             WhySlotted::RefusesAny => "its drop policy may refuse a frame when nothing waits",
         })

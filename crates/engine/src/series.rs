@@ -22,7 +22,7 @@ pub struct Series {
     pub class: Option<Class>,
     /// Name of the VC when a queue was recorded for one VC, else none.
     pub vc: Option<String>,
-    /// Unit of the values.
+    /// Unit of the values. In the format `ethernet`, cells are called packets here.
     pub unit: String,
     /// Which of an envelope's three series this is; none for all other series.
     pub statistic: Option<Statistic>,
@@ -220,14 +220,13 @@ impl Simulation {
 /// Returns the series of the points found, with the names of the scenario.
 pub fn name_series(found: RecordedSeries, scenario: &Scenario) -> Series {
     let spec = &scenario.probes[found.probe];
-    let (what, unit) = spec.what.quantity();
     let (time_s, value) = found.points.columns(scenario.format.clock);
     Series {
-        what: what.into(),
+        what: spec.what.name().into(),
         of: spec.of.clone(),
         class: found.class.map(|c| Class::ALL[c]).or(spec.class),
         vc: spec.vc.clone(),
-        unit: unit.into(),
+        unit: spec.what.unit(scenario.format),
         statistic: found.statistic,
         time_s,
         value,

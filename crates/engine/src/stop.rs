@@ -75,7 +75,7 @@ fn probe(gathered: Gathered, scenario: &Scenario) -> String {
         return "none".into();
     };
     let spec = &scenario.probes[index];
-    format!("the probe {} of {}", spec.what.quantity().0, spec.of)
+    format!("the probe {} of {}", spec.what.name(), spec.of)
 }
 
 /// What failed in a program at the port of `link`.

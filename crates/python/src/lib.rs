@@ -16,7 +16,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyAny, PyDict, PyList};
-use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -248,19 +247,19 @@ fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>>
     })
 }
 
-/// Returns the constants of a format's cells and frames, by the names of the Python class `Format`.
+/// Returns what Python knows of a format, as JSON with the names of its class `Format`.
 ///
 /// `format_json` is the field `format` of a canonical scenario, or `None` where that leaves it out.
 #[pyfunction]
 #[pyo3(signature = (format_json=None))]
-fn format_constants(format_json: Option<&str>) -> PyResult<BTreeMap<&'static str, u64>> {
+fn format_constants(format_json: Option<&str>) -> PyResult<String> {
     let format: Format = match format_json {
         Some(json) => {
             serde_json::from_str(json).map_err(|e| PyValueError::new_err(e.to_string()))?
         }
         None => Format::AAL5,
     };
-    Ok(format.constants())
+    serde_json::to_string(&format.constants()).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// Returns all components with their parameters, as JSON.

@@ -12,6 +12,7 @@ from cellyard.experiment.grid import Point, expand
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import overview
 from cellyard.show.text import cell_count, rough_time
+from cellyard.system.format import common_noun
 
 
 def command(
@@ -52,10 +53,11 @@ def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
     from cellyard.runs.batch import core_count
 
     most = replications * sum(point_facts["max_bottleneck_cells"] for point_facts in facts)
+    noun = common_noun(point_facts["noun"] for point_facts in facts)
     cpu_seconds, cores = replications * sum(map(seconds, facts)), core_count()
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
-        f"at most {cell_count(most, 'bottleneck cells')}: about {rough_time(cpu_seconds)} of CPU time, "
+        f"at most {cell_count(most, f'bottleneck {noun}s')}: about {rough_time(cpu_seconds)} of CPU time, "
         f"{rough_time(cpu_seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
     )

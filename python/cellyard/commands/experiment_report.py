@@ -54,7 +54,12 @@ def command(
             experiment_files.add(files, text, outcome, document)
             files.add(
                 "index.html",
-                page(document, draw(document, files), text=text, base=f"Base: {experiment.plan.base_summary}"),
+                page(
+                    document,
+                    draw(document, files, noun=experiment.noun),
+                    text=text,
+                    base=f"Base: {experiment.plan.base_summary}",
+                ),
             )
 
         if unwritten := folder.publish(add):
@@ -76,6 +81,6 @@ def page(document: Mapping[str, Any], pictures: Sequence[Picture], *, text: str,
     )
 
 
-def draw(document: Mapping[str, Any], files: FileSet) -> list[Picture]:
+def draw(document: Mapping[str, Any], files: FileSet, *, noun: str) -> list[Picture]:
     """Draw the figures, and add each to ``files``."""
-    return [add_figure(files, drawn) for drawn in figures(document)]
+    return [add_figure(files, drawn) for drawn in figures(document, noun=noun)]

@@ -37,7 +37,7 @@ def command(
         found = collect(store, PlotRequest(x, y, by, where, scenario, engine))
     document = found.document()
     with plot.style(style):
-        content = plot.saved(one_figure(document, lines=lines), out.suffix.lstrip("."))
+        content = plot.saved(one_figure(document, noun=found.noun, lines=lines), out.suffix.lstrip("."))
     unwritten = ""
     try:
         write_whole(out, content)

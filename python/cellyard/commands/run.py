@@ -22,6 +22,7 @@ from cellyard.show.table import Table
 from cellyard.show.text import dump_pieces
 from cellyard.statistics.ranges import interval, median, whole_count
 from cellyard.system.errors import RunError, UsageError
+from cellyard.system.format import common_noun, of_scenario
 from cellyard.system.progress import Progress
 from cellyard.system.terminal import printable
 
@@ -109,7 +110,7 @@ def command(
             results,
             runs,
             output_format,
-            scenario=first,
+            points=points,
             written=[] if unwritten else [printable(str(target)) for target in (out, plot) if target],
         )
     for told in unwritten:
@@ -127,10 +128,10 @@ def _show(
     runs: Sequence[Mapping[str, Any]],
     output_format: str,
     *,
-    scenario: Scenario,
+    points: Sequence[Point],
     written: Sequence[str],
 ) -> None:
-    """Print the results. A table also lists the ``written`` files, and shows more of VCs if ``scenario`` has contracts."""
+    """Print the results. A table also lists the ``written`` files, and shows more of VCs if the first point has contracts."""
     if output_format == "json":
         for piece in dump_pieces(results):
             sys.stdout.write(piece)
@@ -141,9 +142,11 @@ def _show(
         print(Table.from_records(run_files.records(runs, "runs")).csv(), end="")
     else:
         # Search the text, since parsing is slow. Names cannot contain such quotes.
-        contracts = '"contract":{' in scenario.canonical
-        fair_shares = '"max_goodput":"fair shares"' in scenario.canonical
-        print(run_text.text(results, contracts=contracts, fair_shares=fair_shares))
+        first = points[0].scenario.canonical
+        contracts = '"contract":{' in first
+        fair_shares = '"max_goodput":"fair shares"' in first
+        noun = common_noun(of_scenario(point.scenario.to_dict()).noun for point in points)
+        print(run_text.text(results, contracts=contracts, fair_shares=fair_shares, noun=noun))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:
             print(f"\n{last}")

@@ -66,20 +66,24 @@ MOST_FILES = 20
 MOST_DROPS = 20
 
 
-def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: bool = False) -> str:
+def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: bool = False, noun: str = "cell") -> str:
     """The runs, summarised if there are several.
 
     ``contracts`` tells whether VCs have contracts. With ``fair_shares``, efficiency is relative to
-    fair shares, whose sum is shown.
+    fair shares, whose sum is shown. ``noun`` is what a reader calls a cell.
     """
     runs = document["runs"]
     if not runs:
         return "no run has finished"
-    cost = f"{cell_count(document['cells'])}, {cpu_time(document['timing']['cpu_seconds'], 2)}"
+    cost = f"{cell_count(document['cells'], f'{noun}s')}, {cpu_time(document['timing']['cpu_seconds'], 2)}"
     if len(runs) == 1:
         first = f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}"
         return "\n\n".join(
-            [first, *_measuring_time_note(runs), _single_run(runs[0], contracts=contracts, fair_shares=fair_shares)]
+            [
+                first,
+                *_measuring_time_note(runs),
+                _single_run(runs[0], contracts=contracts, fair_shares=fair_shares, noun=noun),
+            ]
         )
     paths = list(runs[0].get("set", {}))
     document = {**document, **{part: _with_labels(document[part], paths) for part in ("runs", "summary")}}
@@ -110,7 +114,7 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
     if not paths:
         parts += _ensemble_vcs(runs, ranges, contracts=contracts)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
-    return "\n\n".join([*parts, *_drops(runs, paths)])
+    return "\n\n".join([*parts, *_drops(runs, paths, noun)])
 
 
 def _with_labels(things: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> Sequence[Mapping[str, Any]]:
@@ -237,7 +241,7 @@ def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(series)} series with {points} points: --out DIR writes them, --plot FILE draws those of a single run"
 
 
-def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool) -> str:
+def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool, noun: str) -> str:
     totals = run["totals"]
     shown = {
         _column_head(m): _in_unit(m, totals[m])
@@ -255,7 +259,7 @@ def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool) -
         if run["measured_s"] < run["duration_s"]:
             parts.append(_measured_ports(ports))
     parts += _end_systems(run["vcs"])
-    parts += _drops([run], [])
+    parts += _drops([run], [], noun)
     if len(run["classes"]) > 1:
         heads = list(map(_column_head, run["classes"][0]))
         rows = [[_in_unit(name, value) for name, value in of_class.items()] for of_class in run["classes"]]
@@ -285,7 +289,7 @@ def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
     return str(Table.from_rows(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1))
 
 
-def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
+def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str], noun: str) -> list[str]:
     """Losses of VCs by port and reason, averaged over several runs, up to a screenful of lines.
 
     One line for each VC and port, largest losses first. A grid has one for each point and port,
@@ -309,10 +313,10 @@ def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]
         for keys, counts in places[:MOST_DROPS]
     ]
     head = [*names, "cells_dropped", *reasons]
-    means = "data cells dropped, means of the runs:\n" if len(runs) > len(points) else ""
+    means = f"data {noun}s dropped, means of the runs:\n" if len(runs) > len(points) else ""
     left = places[MOST_DROPS:]
     lost = format_value(sum(sum(counts.values()) for _, counts in left), is_count=True)
-    more = f"{len(left)} more lines with {lost} cells: --out DIR writes all of them to vc_ports.csv"
+    more = f"{len(left)} more lines with {lost} {noun}s: --out DIR writes all of them to vc_ports.csv"
     return [f"{means}{Table.from_rows(head, rows, keys=len(names))}", *([more] if left else [])]
 
 

@@ -29,6 +29,7 @@ from cellyard.show.text import format_value
 from cellyard.show.words import counted
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import ScenarioError, UsageError
+from cellyard.system.format import common_noun, of_scenario
 from cellyard.system.progress import NotebookProgress
 from cellyard.system.terminal import printable
 from cellyard.system.values import as_python, plain
@@ -144,10 +145,18 @@ class Experiment:
     def cost(self) -> Cost:
         """Predicted cost."""
         expected = self.expected()
-        points = self.plan.sample_points(MOST_COSTED) or [Point(())]
-        facts = [outline(self.engine().scenario(point).canonical) for point in points]
+        facts = [outline(scenario.canonical) for scenario in self._sampled_scenarios()]
         mean = sum(map(seconds, facts)) / len(facts)
         return Cost(expected, mean * expected.runs, max(int(fact["memory_bytes"]) for fact in facts))
+
+    @cached_property
+    def noun(self) -> str:
+        """What a reader calls a cell of these scenarios: "cell" or "packet"."""
+        return common_noun(of_scenario(scenario.to_dict()).noun for scenario in self._sampled_scenarios())
+
+    def _sampled_scenarios(self) -> Iterator[Scenario]:
+        """The scenarios of a sample of the points."""
+        return map(self.engine().scenario, self.plan.sample_points(MOST_COSTED) or [Point(())])
 
     @cached_property
     def notes(self) -> list[str]:
@@ -239,7 +248,7 @@ class Outcome:
         from cellyard.experiment.figures import figures
 
         with plot.style(style):
-            return figures(self.to_dict())
+            return figures(self.to_dict(), noun=self.experiment.noun)
 
     def _repr_html_(self) -> str:
         """Show the question, the answer, the first figure if matplotlib is installed, and the points."""

@@ -42,8 +42,8 @@ MOST_LEVELS, MOST_ACROSS = 16, 3
 MOST_ON_MAP = 60
 #: Least number of values of a numeric axis for lines instead of a heat map.
 LEAST_ACROSS = 3
-#: Units at the ends of names, and how axes show them.
-UNITS = {"s": "s", "ms": "ms", "mbps": "Mb/s", "cells": "cells", "bytes": "bytes"}
+#: Units at the ends of names, and how axes show them. Cells are shown as the format calls them.
+UNITS = {"s": "s", "ms": "ms", "mbps": "Mb/s", "bytes": "bytes"}
 #: Limit on the rows of a figure of differences.
 MOST_ROWS = 60
 #: Size of a panel in inches, and of a line of its labels.
@@ -52,8 +52,9 @@ WIDTH, HEIGHT, LINE, CHARACTER = 3.4, 2.8, 0.14, 0.062
 LONGEST_LINE = 32
 
 
-def figures(document: Mapping[str, Any]) -> list[Drawn]:
-    """The figures that suit the question, and the metrics over the axes."""
+def figures(document: Mapping[str, Any], *, noun: str = "cell") -> list[Drawn]:
+    """The figures that suit the question, and the metrics over the axes. ``noun`` is what a reader calls a cell."""
+    document = {**document, "noun": noun}
     kind = document["question"]["kind"]
     drawn: list[Drawn] = []
     if kind == "compare" and document.get("comparisons"):
@@ -105,11 +106,12 @@ def _pages(name: str, items: Sequence[Item], most: int = MOST_PANELS) -> Iterato
         yield (f"{name}-{place // most + 1}" if place else name), items[place : place + most]
 
 
-def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
+def one_figure(document: Mapping[str, Any], *, noun: str = "cell", lines: bool = False) -> Drawn:
     """All metrics over the axes in one figure, the first axis across. With ``lines``, one line per value of the second.
 
-    Raises `UsageError` for more values than a figure can show.
+    ``noun`` is what a reader calls a cell. Raises `UsageError` for more values than a figure can show.
     """
+    document = {**document, "noun": noun}
     axes, metrics = columns_of(document), document["metrics"]
     others = _others(document, axes[2]) if len(axes) > 2 else [{}]
     if len(others) * len(metrics) > MOST_PANELS:
@@ -134,27 +136,40 @@ def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
             )
 
 
-def with_unit(name: str, path: str = "") -> str:
+def with_unit(name: str, path: str = "", *, noun: str = "cell") -> str:
     """The name of a column or metric for an axis, with the unit in brackets. It is at the end of the name, or of the metric's path.
 
     >>> [with_unit(name) for name in ("buffer_cells", "mean_cell_transfer_delay_s", "efficiency")]
     ['buffer [cells]', 'mean cell transfer delay [s]', 'efficiency']
     >>> with_unit("near", "vc.near.goodput_mbps"), with_unit("max(port.*.max_queue_cells)")
     ('near [Mb/s]', 'max(port.*.max_queue_cells) [cells]')
+    >>> with_unit("buffer_cells", noun="packet")
+    'buffer [packets]'
     >>> with_unit("ratio", "near_mbps / far_mbps")
     'ratio'
     """
+    units = {**UNITS, "cells": f"{noun}s"}
     stem, _, unit = name.rpartition("_")
-    if stem.isidentifier() and unit in UNITS:
-        return f"{stem.replace('_', ' ')} [{UNITS[unit]}]"
+    if stem.isidentifier() and unit in units:
+        return f"{stem.replace('_', ' ')} [{units[unit]}]"
     end = (path or name).rpartition("_")[2].rstrip(")")
     is_path = " " not in path and "." in (path or name)
-    return f"{name} [{UNITS[end]}]" if is_path and end in UNITS else name
+    return f"{name} [{units[end]}]" if is_path and end in units else name
 
 
 def _label(document: Mapping[str, Any], metric: str) -> str:
     """A metric with its unit, for an axis."""
-    return with_unit(metric, document.get("paths", {}).get(metric, ""))
+    return with_unit(metric, document.get("paths", {}).get(metric, ""), noun=_noun(document))
+
+
+def _axis_label(document: Mapping[str, Any], axis: str) -> str:
+    """An axis of the experiment with its unit."""
+    return with_unit(axis, noun=_noun(document))
+
+
+def _noun(document: Mapping[str, Any]) -> str:
+    """What a reader calls a cell."""
+    return str(document.get("noun", "cell"))
 
 
 def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
@@ -192,9 +207,9 @@ def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str], name:
         if words:
             place.set_xlabel(_label(document, metric))
             place.tick_params(labelleft=at % across == 0)
-            place.set_ylabel(with_unit(axis) if at % across == 0 else "")
+            place.set_ylabel(_axis_label(document, axis) if at % across == 0 else "")
         else:
-            place.set_xlabel(with_unit(axis))
+            place.set_xlabel(_axis_label(document, axis))
             place.set_ylabel(_label(document, metric))
         value_axis([place], down=not words)
     marked = " The dashed line is at the value found." if _found(document, axis) else ""
@@ -283,16 +298,22 @@ def _grouped(
                 _line(
                     place, own, axis, metric, group=group, groups=len(values), label=_tick(value), words=words, every=points
                 )  # fmt: skip
-            place.set_title(", ".join(_of_panel(other)))
-            place.set_xlabel(_label(document, metric) if words else with_unit(axis))
+            place.set_title(", ".join(_of_panel(other, _noun(document))))
+            place.set_xlabel(_label(document, metric) if words else _axis_label(document, axis))
             if words:
                 place.tick_params(labelleft=place in [line[0] for line in grid])
-        line[0].set_ylabel(with_unit(axis) if words else _label(document, metric))
+        line[0].set_ylabel(_axis_label(document, axis) if words else _label(document, metric))
         if words and line[0] not in [line[0] for line in grid]:
             line[0].set_ylabel("")
         value_axis(line, down=not words)
     entries = groups_of(grid[0][0])
-    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across), title=with_unit(by))
+    legend(
+        figure,
+        entries,
+        loc="outside upper center",
+        ncols=min(len(entries), 5 * across),
+        title=_axis_label(document, by),
+    )
     over = " for each value of ".join([axis, by])
     _explain_range(figure, points)
     return Drawn(name, f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
@@ -306,15 +327,15 @@ def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list
     return [places[i * each : (i + 1) * each] for i in range(count)]
 
 
-def _of_panel(other: Mapping[str, Any]) -> list[str]:
+def _of_panel(other: Mapping[str, Any], noun: str) -> list[str]:
     """Values that a panel shows, for its title: numbers have units.
 
-    >>> _of_panel({"mss_bytes": 512}), _of_panel({"policy": "EPD"}), _of_panel({"buffer_cells": math.inf})
-    (['mss = 512 bytes'], ['policy = EPD'], ['buffer = unlimited'])
+    >>> [_of_panel(one, "cell") for one in ({"mss_bytes": 512}, {"policy": "EPD"}, {"buffer_cells": math.inf})]
+    [['mss = 512 bytes'], ['policy = EPD'], ['buffer = unlimited']]
     """
     said = []
     for name, value in other.items():
-        stem, _, unit = with_unit(name).partition(" [")
+        stem, _, unit = with_unit(name, noun=noun).partition(" [")
         said.append(f"{stem} = {_tick(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
     return said
 
@@ -369,9 +390,9 @@ def _maps(
         image = heat(place, values, texts, ends=ends, columns=names[0], rows=names[1])
         if not numbers:
             figure.colorbar(image, ax=place)
-        place.set_xlabel(with_unit(across_axis))
-        place.set_ylabel(with_unit(down_axis))
-        place.set_title(", ".join([_label(document, metric), *_of_panel(other)]))
+        place.set_xlabel(_axis_label(document, across_axis))
+        place.set_ylabel(_axis_label(document, down_axis))
+        place.set_title(", ".join([_label(document, metric), *_of_panel(other, _noun(document))]))
         _turn(place, columns, size)
     for place in places[len(wanted) :]:
         place.set_visible(False)
@@ -405,7 +426,7 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
             x = [words.index(value) if words else value for value, _ in own]
             means = [mean for _, mean in own]
             place.plot(x, means, linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7, label="_")
-            place.set_xlabel(with_unit(axis))
+            place.set_xlabel(_axis_label(document, axis))
             if number_of % across == 0:
                 place.set_ylabel(_label(document, metric))
         value_axis(line)

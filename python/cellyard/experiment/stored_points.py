@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from cellyard.show.columns import as_columns, quantity
 from cellyard.store import Store, contents
 from cellyard.store.contents import StoredRun
 from cellyard.system.errors import UsageError
+from cellyard.system.format import common_noun, of_scenario
 
 #: Limit on drawn parameters: across, down, and panels.
 MOST_AXES = 3
@@ -60,6 +62,8 @@ class StoredPoints:
     metrics: list[str]
     points: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
+    #: What a reader calls a cell of the scenarios.
+    noun: str = "cell"
 
     def document(self) -> dict[str, Any]:
         """The data in the form that figures and tables take."""
@@ -204,4 +208,6 @@ def _points(
         )
     axes = [name for name in points[0] if name != "runs" and name not in metrics]
     points.sort(key=lambda point: [(isinstance(point[name], str), point[name]) for name in axes])
-    return StoredPoints(axes, list(metrics), points, notes)
+    used = {run.scenario for group in runs_by_position.values() for run in group}
+    formats = (of_scenario(json.loads(contents.canonical_scenario(store, scenario))) for scenario in used)
+    return StoredPoints(axes, list(metrics), points, notes, common_noun(one.noun for one in formats))

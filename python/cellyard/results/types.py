@@ -635,7 +635,7 @@ class Series(ArrayPart):
     #: Name of the VC when a queue was recorded for one VC, else none.
     vc: str | None
 
-    #: Unit of the values.
+    #: Unit of the values. In the format ``ethernet``, cells are called packets here.
     unit: str
 
     #: Which of an envelope's three series this is; none for all other series.

@@ -12,19 +12,22 @@ from cellyard.show.text import cell_count, rough_time
 
 def size(facts: Mapping[str, Any]) -> str:
     """The size of the scenario, the cost of a run, and the largest possible goodput."""
+    noun = facts["noun"]
     vcs = "1 VC" if facts["vcs"] == 1 else f"{facts['vcs']} VCs"
     summary = (
         f"{vcs} over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
-        f"{facts['duration_s']:g} s simulated, at most {cell_count(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
+        f"{facts['duration_s']:g} s simulated, at most {cell_count(facts['max_bottleneck_cells'], f'bottleneck {noun}s')}: "
         f"about {rough_time(seconds(facts))} per run, at most about {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
     attainable = _attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])
-    return "\n".join([summary, *attainable, *map(_rounded, facts.get("rounded_rates", ()))])
+    return "\n".join([summary, *attainable, *(_rounded(rate, noun) for rate in facts.get("rounded_rates", ()))])
 
 
-def _rounded(rate: Mapping[str, Any]) -> str:
+def _rounded(rate: Mapping[str, Any], noun: str) -> str:
     """How much longer a cell takes at a rate, since its time is a whole number of ticks."""
-    return f"at {mbps(rate['rate_bps'])}, a cell takes {rate['error']:.1e} of its time too long: times are whole ticks"
+    return (
+        f"at {mbps(rate['rate_bps'])}, a {noun} takes {rate['error']:.1e} of its time too long: times are whole ticks"
+    )
 
 
 def _attainable(fair: int | None, max_goodput: int | None) -> list[str]:
@@ -50,7 +53,7 @@ def topology(facts: Mapping[str, Any]) -> str:
         for hop, station in zip(route["hops"], [*route["route"], _names(route["to"])], strict=True):
             port = hop["port"]
             line = f"  {'#' if port else '|'}  {hop['rate_bps'] / 1e6:g} Mb/s, {_time(hop['delay_s'])}{_losses(hop)}"
-            lines += [f"{line}   {_port(port)}" if port else line, station]
+            lines += [f"{line}   {_port(port, facts['noun'])}" if port else line, station]
         lines.append(f"  {_names(route['vcs'])}: {route['traffic']}, class {route['class']}")
         pictures.append("\n".join(lines))
     return "\n\n".join(pictures)
@@ -58,10 +61,12 @@ def topology(facts: Mapping[str, Any]) -> str:
 
 def programs(facts: Mapping[str, Any]) -> str:
     """Each program: its texts, types and size; of drop policies also the needs, and from which X on it can act."""
-    return "\n\n".join([*map(_program, facts["programs"]), *map(_scheduler, facts["schedulers"])])
+    return "\n\n".join(
+        [*(_program(program, facts["noun"]) for program in facts["programs"]), *map(_scheduler, facts["schedulers"])]
+    )
 
 
-def _program(program: Mapping[str, Any]) -> str:
+def _program(program: Mapping[str, Any], noun: str) -> str:
     text = textwrap.indent(program["text"].strip("\n"), "  ")
     begins = "refuse if:" if program["is_condition"] else ""
     lines = [f"The program of {program['class']} at {_names(program['ports'])}: {begins}".rstrip(), text]
@@ -72,16 +77,18 @@ def _program(program: Mapping[str, Any]) -> str:
         ("local names", program["locals"]),
     )
     lines += [f"{what}: {', '.join(map(_typed, found))}" for what, found in names if found]
-    asked = "every cell" if program["asked"] == "cells" else "first cells of frames that find the port busy"
+    first_cells = "packets" if noun == "packet" else "first cells of frames"
+    asked = f"every {noun}" if program["asked"] == "cells" else f"{first_cells} that find the port busy"
+    needs = ", ".join(program["needs"]).replace("cell", noun) or "only X"
     first = program["acts_from"]
     acts = (
         "never acts"
         if first is None
         else "may act at any X"
         if first == 0
-        else f"never acts while X is below {first} cells"
+        else f"never acts while X is below {first} {noun}s"
     )
-    lines.append(f"is asked about {asked}; needs {', '.join(program['needs']) or 'only X'}; {_steps(program)}; {acts}")
+    lines.append(f"is asked about {asked}; needs {needs}; {_steps(program)}; {acts}")
     return "\n".join(lines)
 
 
@@ -119,13 +126,13 @@ def _losses(hop: Mapping[str, Any]) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def _port(port: Mapping[str, Any]) -> str:
+def _port(port: Mapping[str, Any], noun: str) -> str:
     """Settings of a port for the class of the route."""
     chosen, queue = port["scheduler"], port["queue"]
     scheduler = chosen["kind"]
     if "gr" in chosen:
         scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
-    size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"
+    size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} {noun}s"
     feedback = f", feedback {queue['feedback']['kind']}" if queue["feedback"] else ""
     kernel = ": ".join(part for part in (f"{port['kernel']['name']} kernel", port["kernel"]["because"]) if part)
     return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}; {kernel}"

@@ -63,13 +63,13 @@ def rough_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def cell_count(number: int, noun: str = "cells") -> str:
+def cell_count(number: int, nouns: str = "cells") -> str:
     """A number of cells, in millions from 100 000 on.
 
     >>> cell_count(3486), cell_count(6_100_000), cell_count(146_700_000, "bottleneck cells")
     ('3486 cells', '6.1 million cells', '146.7 million bottleneck cells')
     """
-    return f"{number / 1e6:.1f} million {noun}" if number >= 100_000 else f"{number} {noun}"
+    return f"{number / 1e6:.1f} million {nouns}" if number >= 100_000 else f"{number} {nouns}"
 
 
 def cpu_time(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 class Format:
     """Constants of a scenario's cells and frames."""
 
-    #: Bits of a cell on the line.
+    #: Bits of a cell on the line; of the longest where they differ.
     cell_bits: int
     #: Bytes of a frame that a cell carries.
     cell_payload_bytes: int
@@ -21,10 +21,13 @@ class Format:
     segment_overhead_bytes: int
     #: Ticks in one second.
     ticks_per_second: int
+    #: What a reader calls a cell: "cell" or "packet". Names of fields and units of scenarios say
+    #: "cells" in every format.
+    noun: str
 
     @property
     def cell_bytes(self) -> int:
-        """Bytes of a cell on the line.
+        """Bytes of a cell on the line; of the longest where they differ.
 
         >>> aal5().cell_bytes
         53
@@ -45,7 +48,7 @@ def aal5() -> Format:
     """ATM cells of 53 bytes with AAL5 frames."""
     from cellyard import _engine
 
-    return Format(**_engine.format_constants())
+    return Format(**json.loads(_engine.format_constants()))
 
 
 def of_scenario(canonical: Mapping[str, Any]) -> Format:
@@ -53,4 +56,13 @@ def of_scenario(canonical: Mapping[str, Any]) -> Format:
     from cellyard import _engine
 
     written = canonical.get("format")
-    return aal5() if written is None else Format(**_engine.format_constants(json.dumps(written)))
+    return aal5() if written is None else Format(**json.loads(_engine.format_constants(json.dumps(written))))
+
+
+def common_noun(nouns: Iterable[str]) -> str:
+    """The noun of several formats: "packet" if it is that of all.
+
+    >>> common_noun(["packet", "packet"]), common_noun(["packet", "cell"])
+    ('packet', 'cell')
+    """
+    return "cell" if "cell" in nouns else "packet"

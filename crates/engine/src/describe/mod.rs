@@ -239,7 +239,7 @@ mod tests {
             (
                 "switch.west.ubr.drop",
                 "drop-from-front",
-                "its drop policy drops waiting cells",
+                "its drop policy drops from the queue",
             ),
             (
                 "probe",

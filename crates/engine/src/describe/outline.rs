@@ -32,6 +32,8 @@ pub struct Outline<'s> {
     pub queueing_ports: usize,
     /// Simulated time.
     pub duration_s: f64,
+    /// What a reader calls a cell: [`Format::noun`](crate::format::Format::noun).
+    pub noun: &'static str,
     /// Upper bound on data cells at ports that can queue, as in [`super::Description`].
     pub max_bottleneck_cells: u64,
     /// Predicted cost of a run.
@@ -153,6 +155,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         ports: described.ports.len(),
         queueing_ports: queueing.len(),
         duration_s: described.duration_s,
+        noun: scenario.format.noun(),
         max_bottleneck_cells: described.max_bottleneck_cells,
         expected: described.expected,
         memory_bytes: described.memory_bytes,

@@ -142,7 +142,7 @@ pub(crate) fn quantity(
     }
     let Some(size) = found.size(format) else {
         return Err(Fault::new(format!(
-            "has the unit `{unit}`, which the format ethernet lacks: its cells differ in length"
+            "has the unit `{unit}`, which the format ethernet lacks: its packets differ in length"
         )));
     };
     let scale = 10u128.pow(value.decimals);

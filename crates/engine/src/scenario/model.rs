@@ -568,27 +568,51 @@ pub enum Observable {
 }
 
 impl Observable {
-    /// The observable's name and the unit of its values.
-    pub fn quantity(self) -> (&'static str, &'static str) {
+    /// Name in scenarios.
+    pub fn name(self) -> &'static str {
         match self {
-            Observable::Queue => ("queue", "cells"),
-            Observable::Cwnd => ("cwnd", "bytes"),
-            Observable::Ssthresh => ("ssthresh", "bytes"),
-            Observable::Sequence => ("sequence", "bytes"),
-            Observable::Acknowledged => ("acknowledged", "bytes"),
-            Observable::Flight => ("flight", "bytes"),
-            Observable::Rtt => ("rtt", "s"),
-            Observable::Rto => ("rto", "s"),
-            Observable::Delivered => ("delivered", "bytes"),
-            Observable::Goodput => ("goodput", "Mb/s"),
-            Observable::Acr => ("acr", "Mb/s"),
-            Observable::HostQueue => ("host-queue", "cells"),
-            Observable::LinkShare => ("link-share", "fraction of slots"),
-            Observable::Drops => ("drops", "cells"),
-            Observable::Credit => ("credit", "slots"),
-            Observable::Trace => ("trace", "cells"),
-            Observable::AverageQueue => ("average-queue", "cells"),
-            Observable::Capture => ("capture", "packets"),
+            Observable::Queue => "queue",
+            Observable::Cwnd => "cwnd",
+            Observable::Ssthresh => "ssthresh",
+            Observable::Sequence => "sequence",
+            Observable::Acknowledged => "acknowledged",
+            Observable::Flight => "flight",
+            Observable::Rtt => "rtt",
+            Observable::Rto => "rto",
+            Observable::Delivered => "delivered",
+            Observable::Goodput => "goodput",
+            Observable::Acr => "acr",
+            Observable::HostQueue => "host-queue",
+            Observable::LinkShare => "link-share",
+            Observable::Drops => "drops",
+            Observable::Credit => "credit",
+            Observable::Trace => "trace",
+            Observable::AverageQueue => "average-queue",
+            Observable::Capture => "capture",
         }
+    }
+
+    /// Unit of the values. Where a cell is called a packet, so is its unit.
+    pub fn unit(self, format: Format) -> String {
+        let unit = match self {
+            Observable::Queue
+            | Observable::HostQueue
+            | Observable::Drops
+            | Observable::Trace
+            | Observable::AverageQueue => return format!("{}s", format.noun()),
+            Observable::LinkShare if format.is_ethernet => "fraction of time",
+            Observable::LinkShare => "fraction of slots",
+            Observable::Cwnd
+            | Observable::Ssthresh
+            | Observable::Sequence
+            | Observable::Acknowledged
+            | Observable::Flight
+            | Observable::Delivered => "bytes",
+            Observable::Rtt | Observable::Rto => "s",
+            Observable::Goodput | Observable::Acr => "Mb/s",
+            Observable::Credit => "slots",
+            Observable::Capture => "packets",
+        };
+        unit.into()
     }
 }

@@ -17,12 +17,13 @@ use crate::units::Time;
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     let loads = Loads::new(network.scenario, network.topology);
     let most = Time::LATEST.as_seconds(network.scenario.format.clock);
+    let noun = network.scenario.format.noun();
     for (vc, at) in network.things.vcs.iter().enumerate() {
         let latest = loads.latest(vc);
         if latest > most {
             report.add_once(
                 &format!("vc[{}]", at.entry),
-                format!("could still have cells in transit after {latest:.2e} s"),
+                format!("could still have {noun}s in transit after {latest:.2e} s"),
                 format!("at most {most} s: a shorter run, fewer or slower sources, smaller windows, faster links"),
             );
         }

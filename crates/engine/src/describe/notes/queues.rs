@@ -92,7 +92,7 @@ pub(super) fn of_settings(scenario: &Scenario, topology: &Topology) -> Vec<Strin
             if settings.used.contains(&queue.class) {
                 notes.extend(settings.common_buffer(queue));
                 notes.extend(settings.idle_policy(queue));
-                notes.extend(settings.low_threshold(queue));
+                notes.extend(settings.low_threshold(queue, scenario.format.noun()));
             }
         }
     }
@@ -106,10 +106,11 @@ pub(super) fn nothing_to_hold(net: &Resolved<'_>) -> Option<String> {
         queues.any(|queue| queue.buffer.is_some() && settings.used.contains(&queue.class))
     };
     let limited = settings(net.scenario, &net.topology).find(has_limit)?;
+    let noun = net.scenario.format.noun();
     let none_waits = net.ports().all(|(_, port)| !port.can_queue);
     none_waits.then(|| {
         format!(
-            "the buffer of {} has no effect, because no cell can wait: each port has one input, whose cells arrive no faster than they leave; \
+            "the buffer of {} has no effect, because no {noun} can wait: each port has one input, whose {noun}s arrive no faster than they leave; \
              add inputs or use a slower link",
             limited.name
         )
@@ -193,7 +194,7 @@ impl Settings<'_> {
 
     /// Warns about an EPD threshold that is low because the reserve is large for a small buffer, as
     /// the default can be.
-    fn low_threshold(&self, queue: &ClassQueue) -> Option<String> {
+    fn low_threshold(&self, queue: &ClassQueue, noun: &str) -> Option<String> {
         let DropPolicy::Epd {
             threshold: None,
             reserve: Some(reserve),
@@ -204,7 +205,7 @@ impl Settings<'_> {
         let buffer = queue.buffer.filter(|&buffer| reserve > buffer / 2)?;
         let threshold = buffer.saturating_sub(reserve);
         Some(format!(
-            "epd of the class {} at {} refuses new frames while more than {threshold} of {buffer} cells wait, because `reserve`, {}, is more \
+            "epd of the class {} at {} refuses new frames while more than {threshold} of {buffer} {noun}s wait, because `reserve`, {}, is more \
              than half of the buffer; lower `reserve` or set `threshold`",
             queue.class.name(),
             self.name,
@@ -297,6 +298,10 @@ mod tests {
         let reserve = ("switch.west.ubr.drop.reserve", "200 cells");
         assert_eq!(notes_of_lan(&[buffer("200 cells"), reserve]), [low]);
         assert!(notes_of_lan(&[buffer("400 cells"), reserve]).is_empty());
+        let (format, mss) = (("format", "ethernet"), ("vc.traffic.mss", "1460 bytes"));
+        let found = notes_of_lan(&[buffer("200 cells"), reserve, format, mss]);
+        let low = low.replace("cells wait", "packets wait");
+        assert_eq!(found[0], low);
         assert!(notes_of_lan(&[buffer("200 cells")]).is_empty());
         let threshold = ("switch.west.ubr.drop.threshold", "0 cells");
         assert!(notes_of_lan(&[buffer("200 cells"), reserve, threshold]).is_empty());

@@ -1,0 +1,115 @@
+"""The format `ethernet`: packets in what a person reads, cells in names of fields and in units of scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cellyard as cy
+import pytest
+from cellyard import experiment as ex
+from cellyard.errors import ScenarioError
+from conftest import EXAMPLES, Cli
+
+(LAN,) = [path for path in EXAMPLES if path.stem == "lan-5"]
+#: Overrides with which `lan-5` loses packets at 100 Gb/s.
+FAST = {
+    "format": "ethernet",
+    "duration": "1 ms",
+    "link.*.rate": "100 Gbps",
+    "switch.west.ubr.buffer": "20 cells",
+    "vc.traffic.mss": "1460 bytes",
+    "measure.max_goodput": "fair shares",
+}
+
+
+def scenario() -> cy.Scenario:
+    return cy.Scenario(
+        name="packets",
+        format="ethernet",
+        duration="1 ms",
+        hosts=[cy.Host(name="a", count=2), cy.Host(name="z")],
+        switches=[cy.Switch(name="s", ubr=cy.Queue(buffer="20 cells", drop="tail-drop"))],
+        links=[
+            cy.Link(from_="a", to="s", rate="100 Gbps", delay="1 us"),
+            cy.Link(from_="s", to="z", rate="100 Gbps", delay="1 us"),
+        ],
+        vcs=[cy.Vc(from_="a", to="z", traffic=cy.Tcp(recovery="sack", mss="1460 bytes"))],
+        measure=cy.Measure(max_goodput="fair shares"),
+        probes=[cy.QueueProbe(of="s->z"), cy.probe.LinkShare(of="s->z", interval="100 us")],
+    )
+
+
+def test_a_scenario_in_python_has_the_format_and_reads_back() -> None:
+    made = scenario()
+    assert 'format = "ethernet"' in made.to_toml() and 'buffer = "20 cells"' in made.to_toml()
+    assert cy.Scenario.from_toml(made.to_toml()) == made
+    result = made.run()
+    assert result.totals.cells > 0 and 0 < (result.totals.efficiency or 0) <= 1
+    with pytest.raises(ScenarioError, match="did you mean `ethernet`"):
+        made.with_values({"format": "Ethernet"})
+
+
+def test_series_say_packets() -> None:
+    result = scenario().run()
+    assert [one.unit for one in result.series] == ["packets", "fraction of time"]
+    in_cells = scenario().with_values({"format": "aal5"}).run()
+    assert [one.unit for one in in_cells.series] == ["cells", "fraction of slots"]
+
+
+def test_a_packet_too_long_for_the_format_is_one_message(cli: Cli) -> None:
+    done = cli("run", LAN, "--set", "format=ethernet", "--set", "vc.traffic.mss=9140 bytes")
+    assert done.returncode == 2 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert "9140 bytes" in line and "at most 1460 bytes" in line
+
+
+def test_tables_say_packets_and_keep_the_names_of_fields(cli: Cli) -> None:
+    fast = [word for path, value in FAST.items() for word in ("--set", f"{path}={value}")]
+    table = cli("run", LAN, *fast).stdout
+    assert " packets, " in table.splitlines()[0]
+    assert "cells_sent" in table and "max_queue_cells" in table and "packets_" not in table
+    several = cli("run", LAN, *fast, "--replications", 2).stdout
+    assert "data packets dropped, means of the runs:" in several
+    both = cli("run", LAN, *fast[2:], "--grid", "format=aal5,ethernet").stdout
+    assert " cells, " in both.splitlines()[0]
+
+
+def test_a_check_says_packets(cli: Cli) -> None:
+    brief = cli("check", LAN, "--brief", "--set", "format=ethernet", "--set", "duration=1 s").stdout
+    assert "ubr queue: 1000 packets" in brief and "bottleneck packets" in brief and " cells" not in brief
+    program = 'switch.west.ubr.drop={ policy = "program", refuse = "X > 500" }'
+    brief = cli("check", LAN, "--brief", "--set", "format=ethernet", "--set", program).stdout
+    assert "asked about packets that find the port busy" in brief and "below 501 packets" in brief
+    grid = cli("check", LAN, "--brief", "--grid", "format=aal5,ethernet").stdout
+    assert "million bottleneck cells: about" in grid.split("2 points x")[1]
+
+
+def test_figures_say_packets() -> None:
+    pytest.importorskip("matplotlib")
+    axis = ex.Axis("switch.s.ubr.buffer", ex.Range("10 cells", "40 cells", steps=4))
+    metrics = ["efficiency", "max_queue_cells"]
+    measured = ex.Experiment(name="buffer", base=scenario(), metrics=metrics, axes=[axis], replications=2).run()
+    assert set(metrics) < set(measured.to_dict()["points"][0])
+    (drawn,) = measured.figures()
+    labels = [(panel.get_xlabel(), panel.get_ylabel()) for panel in drawn.figure.axes]
+    assert labels[1] == ("buffer [packets]", "max queue [packets]")
+    formats = ex.Axis("format", ["aal5", "ethernet"])
+    assert ex.Experiment(name="both", base=scenario(), metrics=metrics, axes=[formats]).noun == "cell"
+
+
+def test_series_of_both_formats_have_a_panel_for_each_unit() -> None:
+    plot = pytest.importorskip("cellyard.plot")
+    runs = {text: scenario().with_values({"format": text}).run().series for text in ("aal5", "ethernet")}
+    figure = plot.over_time(runs)
+    labels = [panel.get_ylabel().partition("\n")[0] for panel in figure.axes]
+    assert labels[::2] == ["queue [cells]", "queue [packets]"]
+    assert [len(panel.lines) for panel in figure.axes] == [1] * 4
+
+
+def test_stored_runs_are_drawn_in_packets(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "packets.toml").write_text(scenario().to_toml())
+    buffers = "switch.s.ubr.buffer=10 cells,20 cells,40 cells"
+    cli("run", "packets.toml", "--grid", buffers, "--store", "runs.db")
+    cli("plot", "runs.db", "--x", "switch.s.ubr.buffer", "--y", "efficiency", "--out", "figure.svg")
+    assert "buffer [packets]" in (tmp_path / "figure.svg").read_text()
