@@ -150,6 +150,9 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     # About 10 ms of cells, each of 52 bytes, plus more bytes for dropped cells.
     assert all(begin == 0x0A0D0D0A and 150_000 < size < 600_000 for size, begin in found["captures"])
     assert found["violations"] == 1 and not found["intruded"] and found["images"] == 0
+    assert found["labels"] and not any("cell" in label for label in found["labels"])
+    # 38 + 40 + 512 bytes at 155.52 Mb/s.
+    assert found["apart_ns"] == round(590 * 8 / 0.15552)
     assert found["kept"]
     assert found["program"][0].startswith("X > K - ") and found["shorter"] < found["program"][1]
     wrong, line, caret = found["mistake"].splitlines()[:3]

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { Column, after, rebinned, envelope } from '../../python/cellyard/explorer/bins.js';
 import { queueColumns, ticks } from '../../python/cellyard/explorer/charts.js';
 import { groupsOf, numberAt, position, written } from '../../python/cellyard/explorer/knobs.js';
+import { instantOf, placeOf } from '../../python/cellyard/explorer/numbers.js';
 import { SvgPainter, svgFile } from '../../python/cellyard/explorer/painter.js';
-import { crosses, levelsOf, probesOf } from '../../python/cellyard/explorer/scenario.js';
+import { crosses, levelsOf, probesOf, withNoun } from '../../python/cellyard/explorer/scenario.js';
 import { fresh, fromFragment, overrides, toFragment, variant } from '../../python/cellyard/explorer/state.js';
 
 /** Numbers that look random and are the same each time. */
@@ -238,4 +239,15 @@ test('a scale has round marks, and a file of SVG escapes its texts', () => {
   painter.text(1, 2, '<script>&', '#000');
   painter.line([0, 0, 1, 1], '#000', { dash: [2, 2] });
   assert.match(svgFile([painter]), /&lt;script&gt;&amp;/);
+});
+
+test('labels have the noun of all formats shown, and field names none', () => {
+  const [cells, packets] = [{ noun: 'cell' }, { noun: 'packet' }];
+  assert.equal(withNoun('longest queue, cells', [packets, packets]), 'longest queue, packets');
+  assert.equal(withNoun('mean cell delay', [packets]), 'mean packet delay');
+  assert.equal(withNoun('longest queue, cells', [cells, packets]), 'longest queue, cells');
+  assert.equal(withNoun('max_queue_cells', [packets]), 'max_queue_cells');
+  const drop = { time_s: 1.976064e-5, frame: 7, cell: 0 };
+  assert.deepEqual([cells, packets].map((format) => placeOf(drop, format)), ['frame 7, cell 0', 'packet 7']);
+  assert.equal(instantOf(drop), '0.019761 ms');
 });

@@ -100,7 +100,7 @@ export function short(value) {
  * Queues stacked by VC, the mean of each pixel; the thin line is the largest total. `levels` are [name, cells] of lines
  * across; drops are marks above, by reason.
  */
-export function drawQueue(painter, picture, queues, { levels, counts, ink, top }) {
+export function drawQueue(painter, picture, queues, { levels, counts, ink, top, unit }) {
   const { view } = picture;
   const most = Math.max(10, top, ...levels.map(([, cells]) => cells)) * 1.04;
   const at = frame(painter, view, 0, most);
@@ -126,7 +126,7 @@ export function drawQueue(painter, picture, queues, { levels, counts, ink, top }
     const colour = REASONS[reason] ?? '#444';
     bins.forEach((count, k) => count && painter.rect(at.bin(k), 0, Math.max(1.5, wide), 9, colour));
   }
-  axes(painter, at, view, 0, most, ink, 'cells waiting');
+  axes(painter, at, view, 0, most, ink, unit);
   return at;
 }
 
@@ -155,7 +155,7 @@ export function drawLines(painter, view, series, { ink, unit }) {
 }
 
 /** Single cells as squares, in the order in which they wait, and dropped cells as crosses. */
-export function drawCells(painter, view, columns, drops, { ink, colourOf }) {
+export function drawCells(painter, view, columns, drops, { ink, colourOf, unit }) {
   const sizes = columns.map((column) => column.cells.length);
   const found = drops.map((drop) => (drop.waiting_cells ?? 0) + 1);
   const high = [...sizes, ...found].reduce((most, size) => Math.max(most, size), 4) + 1;
@@ -183,7 +183,7 @@ export function drawCells(painter, view, columns, drops, { ink, colourOf }) {
     painter.line([x - 4, y - 4, x + 4, y + 4], colour, { width: 2 });
     painter.line([x - 4, y + 4, x + 4, y - 4], colour, { width: 2 });
   }
-  axes(painter, at, view, low, high, ink, 'position in the queue (single cells)');
+  axes(painter, at, view, low, high, ink, unit);
   return at;
 }
 

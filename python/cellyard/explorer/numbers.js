@@ -1,6 +1,7 @@
 // The numbers of both variants beside each other.
 import { element } from './dom.js';
 import { short } from './charts.js';
+import { withNoun } from './scenario.js';
 
 const percent = (value) => (value === null ? '' : `${(100 * value).toFixed(1)} %`);
 const plain = (value) => (value === null || value === undefined ? '' : short(value));
@@ -27,6 +28,7 @@ const ROWS = [
 export function compared(sides) {
   const known = sides.filter((side) => side.result);
   if (!known.length) return document.createDocumentFragment();
+  const formats = known.map((side) => side.read.format);
   const results = known.map((side) => ({ ...side.result, port: side.port }));
   const reasons = Object.keys(results[0].port.dropped_cells).filter((r) => results.some((one) => one.port.dropped_cells[r]));
   const rows = [
@@ -39,7 +41,7 @@ export function compared(sides) {
     const values = results.map((one) => value(one) ?? null);
     const cells = values.map(text);
     if (both) cells.push(values.includes(null) ? '' : text(values[1] - values[0]));
-    return [name, ...cells];
+    return [withNoun(name, formats), ...cells];
   });
   return table(head, body, 'One run of each variant with one seed: small differences may be due to chance.');
 }
@@ -54,7 +56,7 @@ export function table(head, body, caption) {
 }
 
 /** The numbers of each VC, and its mean queue in the view. */
-export function byVc(result, queues) {
+export function byVc(result, queues, format) {
   const waiting = new Map(queues.map((one) => [one.vc, one.average]));
   const body = result.vcs.map((vc) => [
     vc.name,
@@ -64,18 +66,28 @@ export function byVc(result, queues) {
     plain(vc.cells_dropped),
     plain(vc.timeouts),
   ]);
-  return table(['VC', 'class', 'goodput, Mb/s', 'mean queue in view', 'cells dropped', 'timeouts'], body, 'By VC');
+  const dropped = withNoun('cells dropped', [format]);
+  return table(['VC', 'class', 'goodput, Mb/s', 'mean queue in view', dropped, 'timeouts'], body, 'By VC');
+}
+
+/** Time of a drop, to the nanosecond: ports at 100 Gb/s drop several packets in a microsecond. */
+export function instantOf({ time_s }) {
+  return `${(1e3 * time_s).toFixed(6)} ms`;
+}
+
+/** A dropped cell in its frame; a packet is the only one of its frame. */
+export function placeOf({ frame, cell }, { noun }) {
+  return noun === 'packet' ? `packet ${frame}` : `frame ${frame}, cell ${cell}`;
 }
 
 /** Dropped cells, one a row. */
-export function byDrop(drops) {
+export function byDrop(drops, format) {
   const body = drops
     .slice(0, 200)
     .map((drop) => [
-      `${(1e3 * drop.time_s).toFixed(4)} ms`,
+      instantOf(drop),
       drop.vc,
-      String(drop.frame),
-      String(drop.cell),
+      placeOf(drop, format),
       drop.reason,
       plain(drop.waiting_cells),
       plain(drop.waiting_of_vc_cells),
@@ -84,8 +96,8 @@ export function byDrop(drops) {
     ]);
   const more = drops.length > 200 ? `, the first 200 of ${drops.length}` : '';
   return table(
-    ['time', 'VC', 'frame', 'cell', 'reason', 'X', 'Y_i', 'N_a', 'threshold'],
+    ['time', 'VC', withNoun('cell', [format]), 'reason', 'X', 'Y_i', 'N_a', 'threshold'],
     body,
-    `Dropped cells in view${more}`,
+    withNoun(`Dropped cells in view${more}`, [format]),
   );
 }

@@ -9,6 +9,12 @@ function nodesOf(vc) {
   return [vc.from, ...vc.route, vc.to];
 }
 
+/** A text with the noun of formats that call a cell so, or with "cell" where they differ. */
+export function withNoun(text, formats) {
+  const nouns = new Set(formats.map((format) => format.noun));
+  return nouns.size === 1 ? text.replace(/\bcell/g, [...nouns][0]) : text;
+}
+
 /** Whether cells of a VC, data or acknowledgements, cross a link. */
 export function crosses(vc, { from, to }) {
   const nodes = nodesOf(vc);

@@ -2,9 +2,9 @@
 import { COLOURS, OTHERS, REASONS, binsOf, drawCells, drawLines, drawQueue, queueColumns, short } from './charts.js';
 import { element, fill, save } from './dom.js';
 import { numberAt, position, quantity, written } from './knobs.js';
-import { byDrop, byVc } from './numbers.js';
+import { byDrop, byVc, instantOf, placeOf } from './numbers.js';
 import { CanvasPainter, SvgPainter } from './painter.js';
-import { levelsOf, vcsAt } from './scenario.js';
+import { levelsOf, vcsAt, withNoun } from './scenario.js';
 import { overrides } from './state.js';
 
 const INK = '#1d232b';
@@ -277,7 +277,8 @@ export class Side {
     this.scale = most;
     const shown = levels.filter(([, cells]) => cells <= 5 * Math.max(most, 10));
     const counts = this.picture.counts[this.read.port] ?? {};
-    return drawQueue(painter, this.picture, this.queues, { levels: shown, counts, ink: INK, top: most });
+    const unit = withNoun('cells waiting', [this.read.format]);
+    return drawQueue(painter, this.picture, this.queues, { levels: shown, counts, ink: INK, top: most, unit });
   }
 
   /** Series of a picture with their colours. */
@@ -311,7 +312,8 @@ export class Side {
 
   drawCellsOn(painter) {
     const colourOf = (vc) => this.colours.get(vc) ?? OTHERS;
-    return drawCells(painter, this.picture.view, this.cells, this.dropsHere, { ink: INK, colourOf });
+    const unit = withNoun('position in the queue (single cells)', [this.read.format]);
+    return drawCells(painter, this.picture.view, this.cells, this.dropsHere, { ink: INK, colourOf, unit });
   }
 
   clicked(event) {
@@ -332,7 +334,7 @@ export class Side {
       .map(([name, value]) => `${name} = ${short(value)}`)
       .join(', ');
     const program = drop.policy_state ? `; program: ${drop.policy_state}` : '';
-    this.why.textContent = `${drop.vc}, frame ${drop.frame}, cell ${drop.cell}: dropped at ${(1e3 * drop.time_s).toFixed(4)} ms, reason ${drop.reason}. ${state}${program}`;
+    this.why.textContent = `${drop.vc}, ${placeOf(drop, this.read.format)}: dropped at ${instantOf(drop)}, reason ${drop.reason}. ${state}${program}`;
   }
 
   drawLegend() {
@@ -363,8 +365,8 @@ export class Side {
 
   tell() {
     if (!this.details.open || !this.result) return;
-    const parts = [byVc(this.result, this.queues)];
-    if (this.dropsHere.length) parts.push(byDrop(this.dropsHere));
+    const parts = [byVc(this.result, this.queues, this.read.format)];
+    if (this.dropsHere.length) parts.push(byDrop(this.dropsHere, this.read.format));
     this.tables.replaceChildren(...parts);
   }
 
