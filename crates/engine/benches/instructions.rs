@@ -8,7 +8,7 @@ mod networks;
 use cellyard_engine::scenario::{Scenario, read_toml};
 use cellyard_engine::units::Span;
 use cellyard_engine::{Options, run};
-use networks::{Dumbbell, Gfr, Place, Scheduler, abr, gfr_chain, gfr_peers, read, red};
+use networks::{Dumbbell, Gfr, Place, Scheduler, abr, ethernet, gfr_chain, gfr_peers, read, red};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -73,10 +73,8 @@ const CASES: [Case; 25] = [
     case("tcp-150", 2_000, || {
         lines(150, "{ kind = \"tcp\" }", "fifo", "\"epd\"")
     }),
-    case("ethernet-15", 200, || ethernet("{ kind = \"tcp\"")),
-    case("ethernet-lengths", 200, || {
-        ethernet("{ kind = \"tcp\", handshake = true")
-    }),
+    case("ethernet-15", 200, || ethernet(15, 10, false)),
+    case("ethernet-lengths", 200, || ethernet(15, 10, true)),
     case("per-vc-150", 1_000, || {
         lines(150, "{ kind = \"tcp\" }", "per-vc", "\"epd\"")
     }),
@@ -88,32 +86,6 @@ const fn case(name: &'static str, milliseconds: u64, scenario: fn() -> Scenario)
         milliseconds,
         scenario,
     }
-}
-
-/// TCP connections whose packets share 10 Gb/s. With a handshake they differ in length.
-fn ethernet(tcp: &str) -> Scenario {
-    read(&format!(
-        r#"
-name = "ethernet"
-format = "ethernet"
-duration = "10 s"
-host = [{{ name = "source", count = 15 }}, {{ name = "sink", count = 15 }}]
-switch = [
-    {{ name = "west", ubr = {{ buffer = "1000 cells", drop = {{ policy = "epd", threshold = "800 cells" }} }} }},
-    {{ name = "east" }},
-]
-link = [
-    {{ from = "source", to = "west", rate = "10 Gbps", delay = "10 us" }},
-    {{ from = "west", to = "east", rate = "10 Gbps", delay = "100 us" }},
-    {{ from = "east", to = "sink", rate = "10 Gbps", delay = "10 us" }},
-]
-
-[[vc]]
-from = "source"
-to = "sink"
-traffic = {tcp}, recovery = "new-reno", mss = "1460 bytes", rwnd = "1 MiB", granularity = "1 ms", min_rto = "10 ms", initial_rto = "10 ms" }}
-"#
-    ))
 }
 
 /// TCP connections that share the link with VBR of a higher class. VBR takes the whole link for 30

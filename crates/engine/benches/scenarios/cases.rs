@@ -1,8 +1,8 @@
 //! What is timed, and how fast it must be.
 
 use crate::networks::{
-    Dumbbell, Gfr, MIXED_RATES, Place, Scheduler, TWO_HOPS, abr, gfr_chain, gfr_peers, gfr_udp,
-    read, red,
+    Dumbbell, Gfr, MIXED_RATES, Place, Scheduler, TWO_HOPS, abr, ethernet, gfr_chain, gfr_peers,
+    gfr_udp, read, red,
 };
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::{Options, run};
@@ -34,7 +34,7 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 23] = [
+pub const CASES: [Case; 26] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 60.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
@@ -90,6 +90,12 @@ pub const CASES: [Case; 23] = [
     // RED looks at each cell.
     case("red-lan", 20.0, None, || vec![red(false)]),
     case("red-access", 20.0, None, || vec![red(true)]),
+    // Packets. The last in real time: 100 Gb/s are 8.13 million packets of 1538 bytes a second.
+    case("ethernet-15", 9.0, None, || vec![ethernet(15, 10, false)]),
+    case("ethernet-lengths", 5.0, None, || {
+        vec![ethernet(15, 10, true)]
+    }),
+    case("ethernet-64", 8.13, None, || vec![ethernet(64, 100, false)]),
 ];
 
 const fn case(

@@ -504,3 +504,42 @@ delayed_ack = "50 ms"
 "#
     ))
 }
+
+/// TCPs of full packets over one link of `gigabits`. With `lengths` their handshakes make packets
+/// differ in length on the link, but none waits behind it.
+pub fn ethernet(sources: usize, gigabits: u64, lengths: bool) -> Scenario {
+    let buffer = 1_000 * gigabits.div_ceil(25);
+    let threshold = buffer * 4 / 5;
+    let sinks = if lengths { 40 * gigabits } else { gigabits };
+    read(&format!(
+        r#"
+name = "ethernet"
+format = "ethernet"
+duration = "2 s"
+host = [{{ name = "source", count = {sources} }}, {{ name = "sink", count = {sources} }}]
+switch = [
+    {{ name = "west", ubr = {{ buffer = "{buffer} cells", drop = {{ policy = "epd", threshold = "{threshold} cells" }} }} }},
+    {{ name = "east" }},
+]
+link = [
+    {{ from = "source", to = "west", rate = "{gigabits} Gbps", delay = "10 us" }},
+    {{ from = "west", to = "east", rate = "{gigabits} Gbps", delay = "100 us" }},
+    {{ from = "east", to = "sink", rate = "{sinks} Gbps", delay = "10 us" }},
+]
+
+[[vc]]
+from = "source"
+to = "sink"
+
+[vc.traffic]
+kind = "tcp"
+recovery = "new-reno"
+mss = "1460 bytes"
+rwnd = "1 MiB"
+handshake = {lengths}
+granularity = "1 ms"
+min_rto = "10 ms"
+initial_rto = "10 ms"
+"#
+    ))
+}
