@@ -60,7 +60,7 @@ pub struct FrameSize(u32);
 
 impl FrameSize {
     const fn new(cells: u64, cell_bytes: u64) -> FrameSize {
-        FrameSize(cell_bytes as u32 * CellOfFrame::BYTE | cells as u32)
+        FrameSize(cell_bytes as u32 * CellOfFrame::BYTE + cells as u32)
     }
 
     /// Number of cells.

@@ -211,7 +211,8 @@ impl VcPeak {
         };
         // Each segment that leaves the NIC can, once acknowledged, release two new ones.
         let first = topology.data_path(vc)[0];
-        let of_frame = format.segment(tcp.mss).line_bits();
+        let shortest = tcp.file_size.map_or(tcp.mss, |size| size.min(tcp.mss));
+        let of_frame = format.segment(shortest).line_bits();
         let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
         let sent = if tcp.both_ways { 2.0 * sent } else { sent };

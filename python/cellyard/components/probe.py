@@ -255,7 +255,7 @@ class HostQueue(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkShare(Component):
-    """Share of a port's cell slots that each class uses per interval, as one series per class.
+    """Share of a link's time that each class uses per interval, as one series per class.
 
     Fields:
         of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.

@@ -69,7 +69,7 @@ class Tcp(Component):
         next_file: How each file after the first begins. ``new-connection``: Like a new connection: initial window
             and ssthresh, no round-trip samples. ``same-connection``: On the connection of the previous file, with
             slow start: cwnd = MSS, and all other state is kept. Default: ``new-connection``.
-        handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, each a frame of 2 cells. The last
+        handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, each as long as an ACK. The last
             segment of a file that ends its connection then has a FIN, which is acknowledged at once. Default:
             ``false``.
         both_ways: Whether `to` also sends, on its own connection with these parameters. Data of each direction

@@ -3,7 +3,7 @@
 //! A port pulls: it takes the cells of its input feeds in time order up to a *horizon*, before
 //! which nothing else can still arrive. The port's kernel, chosen once per run, decides what
 //! happens to each cell:
-//! * [`arithmetic`] for one class at a whole-tick cell time: departures are computed on arrival,
+//! * [`arithmetic`] for one class whose cells have one length: departures are computed on arrival,
 //!   and nothing is stored;
 //! * [`slotted`] for everything else: explicit queues, one scheduler decision per cell slot.
 
@@ -72,12 +72,14 @@ impl StepBounds {
     /// Most cells that can come and go in the longest step and in a short one.
     const CELLS: [u64; 2] = [10_000, 1_000];
 
-    /// Bounds for a port whose cells use these links, its own link included.
-    pub fn new(format: Format, links: impl Iterator<Item = BitRate>) -> StepBounds {
+    /// Bounds for a port whose cells, of at least `shortest` bytes, use these links, its own link
+    /// included.
+    pub fn new(format: Format, shortest: u16, links: impl Iterator<Item = BitRate>) -> StepBounds {
         // The sum fits: the reader allows at most a million links of 10^12 bit/s, which is 10^18.
         let rate: u64 = links.map(|rate| rate.0).sum();
         let time_of = |cells: u64| {
-            let ticks = u128::from(cells) * format.cell_ticks_at_one_bps();
+            let bits = 8 * cells * u64::from(shortest);
+            let ticks = u128::from(bits) * u128::from(format.clock.ticks_per_second);
             let all = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
             Span(all.max(1)).min(format.clock.milliseconds(StepBounds::LONGEST_MS))
         };

@@ -165,7 +165,7 @@ pub(super) static PROBE: &[Component] = &[
     ),
     probe(
         "link-share",
-        "Share of a port's cell slots that each class uses per interval, as one series per class.",
+        "Share of a link's time that each class uses per interval, as one series per class.",
         &[PORT, CLASS, INTERVAL],
     ),
     probe(

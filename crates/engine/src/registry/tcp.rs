@@ -216,7 +216,7 @@ pub(super) const TCP: &[Parameter] = &[
         "handshake",
         Kind::Bool,
         Bool(false),
-        "Whether each new connection opens with SYN, SYN-ACK and ACK, each a frame of 2 cells. The last segment of a file that ends its connection then has a FIN, which is acknowledged at once.",
+        "Whether each new connection opens with SYN, SYN-ACK and ACK, each as long as an ACK. The last segment of a file that ends its connection then has a FIN, which is acknowledged at once.",
     ),
     parameter(
         "both_ways",

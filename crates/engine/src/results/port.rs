@@ -4,7 +4,6 @@ use super::{VcResult, measuring_time, ratio};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::tally::{ClassTally, DropCounts, DropReason, MeasuredPort, PortTally, Tally};
-
 use crate::units::Span;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;

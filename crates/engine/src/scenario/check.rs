@@ -112,10 +112,17 @@ fn other_format(component: &Component, node: &Node, path: &str, report: &mut Rep
         _ => node.show(),
     };
     let message = format!("the {name} is defined {}", component.formats.words());
-    let allowed = match component.formats {
-        Formats::EqualCells => "another format, or a scenario without it",
-        Formats::Named => "format = \"aal5\" or \"ethernet\", or a scenario without it",
-        Formats::Any | Formats::Aal5 => "format = \"aal5\", or a scenario without it",
+    let formats = match component.formats {
+        Formats::EqualCells => "another format",
+        Formats::Named => "format = \"aal5\" or \"ethernet\"",
+        Formats::Any | Formats::Aal5 => "format = \"aal5\"",
+    };
+    let others = family.components().iter();
+    let others = others.filter(|other| other.formats.have(report.format));
+    let others: Vec<&str> = others.map(|other| other.name).collect();
+    let allowed = match family.tag() {
+        Some(_) if !others.is_empty() => format!("{formats}, or one of {}", list(others)),
+        _ => format!("{formats}, or a scenario without it"),
     };
     report.add_at(node.place, path, shown, message, allowed, None);
 }

@@ -44,7 +44,6 @@ struct Loads<'s> {
 impl<'s> Loads<'s> {
     fn new(scenario: &'s Scenario, topology: &'s Topology) -> Loads<'s> {
         let format = scenario.format;
-        let cell_bits = format.cell_bits as f64;
         let duration = scenario.duration.as_seconds(format.clock);
         let vcs: Vec<Load> = scenario
             .vcs
@@ -58,7 +57,7 @@ impl<'s> Loads<'s> {
             let load = vcs[flow.vc];
             for &link in &flow.path {
                 let class = scenario.vcs[flow.vc].class;
-                bits[link][class as usize] += load.cells * cell_bits;
+                bits[link][class as usize] += load.bits;
                 links[link].cells += load.cells;
                 links[link].frames += load.frames;
             }
@@ -73,7 +72,8 @@ impl<'s> Loads<'s> {
             for &class in classes {
                 let buffer = topology.switch_of[link]
                     .and_then(|_| topology.queue(scenario, link, class).buffer);
-                let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * cell_bits);
+                let longest = f64::from(topology.lengths[link].longest) * 8.0;
+                let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * longest);
                 let bits = bits[link][class as usize];
                 waits[link] += f64::min(bits, most) / scenario.links[link].rate.0 as f64;
             }

@@ -50,11 +50,12 @@ pub(crate) enum Emission {
     },
 }
 
-/// Numbers of frames and cells.
+/// Numbers of frames, of their cells, and of bits on the line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
     pub frames: f64,
     pub cells: f64,
+    pub bits: f64,
 }
 
 impl Traffic {
@@ -204,7 +205,14 @@ impl Traffic {
                 off,
                 ..
             }) => (rate, self.frame(format)?.size, on, off),
-            _ => return self.offered_rate().map(|rate| rate * seconds),
+            _ => {
+                let size = self
+                    .frame(format)
+                    .map_or(format.one_cell(), |frame| frame.size);
+                return self
+                    .offered_rate()
+                    .map(|rate| rate * seconds + size.line_bits());
+            }
         };
         let [on, off] = [on, off].map(|span| span.as_seconds(format.clock));
         let whole = (seconds / (on + off)).floor();
@@ -242,14 +250,15 @@ impl Traffic {
         match self {
             Traffic::Tcp(tcp) => {
                 let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
-                let ack = format.ack(tcp.most_blocks()).cells();
+                let ack = format.ack(tcp.most_blocks());
                 // The flow of ACKs has the same bound. An ACK with blocks may be the longer frame.
-                let longest = format.segment(tcp.mss).cells().max(ack);
+                let longest = format.segment(tcp.mss).longer(ack);
                 // ACKs of the other end share the flow, one for each segment of its window.
                 let acks = if tcp.both_ways { frames } else { 0.0 };
                 Load {
                     frames: frames + acks,
-                    cells: frames * f64::from(longest) + acks * f64::from(ack),
+                    cells: frames * f64::from(longest.cells()) + acks * f64::from(ack.cells()),
+                    bits: frames * longest.line_bits() + acks * ack.line_bits(),
                 }
             }
             Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
@@ -257,6 +266,7 @@ impl Traffic {
                 Load {
                     frames: cells,
                     cells,
+                    bits: cells * format.cell_bits as f64,
                 }
             }
             Traffic::Udp(udp) => {
@@ -266,6 +276,7 @@ impl Traffic {
                 Load {
                     frames,
                     cells: frames * f64::from(size.cells()),
+                    bits: frames * size.line_bits(),
                 }
             }
         }
@@ -336,6 +347,75 @@ impl TcpParams {
         match self.recovery.reads_blocks() {
             true => self.sack_blocks as u8,
             false => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::model::Recovery;
+
+    /// Shortest and longest of the data and of the ACKs, worked by hand: 38 bytes, 40 of headers in a
+    /// segment, at least 46 in a frame, and 4 + 8 n of blocks.
+    #[test]
+    fn lengths_of_packets_follow_from_their_source() {
+        let tcp = |change: fn(&mut TcpParams)| {
+            let mut params = TcpParams {
+                mss: 1_460,
+                recovery: Recovery::NewReno,
+                ..TcpParams::default()
+            };
+            change(&mut params);
+            Traffic::Tcp(Box::new(params))
+        };
+        let udp = Traffic::Udp(UdpParams {
+            datagram_size: 100,
+            rate: BitRate(1_000_000),
+            on: None,
+            off: Span::ZERO,
+        });
+        let sack = |blocks| {
+            let mut traffic = tcp(|tcp| tcp.recovery = Recovery::Sack);
+            if let Traffic::Tcp(tcp) = &mut traffic {
+                tcp.sack_blocks = blocks;
+            }
+            traffic
+        };
+        for (traffic, data, acks) in [
+            (tcp(|_| ()), [1_538, 1_538], Some([84, 84])),
+            (tcp(|tcp| tcp.handshake = true), [84, 1_538], Some([84, 84])),
+            (
+                tcp(|tcp| tcp.file_size = Some(2_920)),
+                [1_538, 1_538],
+                Some([84, 84]),
+            ),
+            (
+                tcp(|tcp| tcp.file_size = Some(3_000)),
+                [158, 1_538],
+                Some([84, 84]),
+            ),
+            (tcp(|tcp| tcp.file_size = Some(3)), [84, 84], Some([84, 84])),
+            (
+                tcp(|tcp| tcp.both_ways = true),
+                [84, 1_538],
+                Some([84, 1_538]),
+            ),
+            (sack(1), [1_538, 1_538], Some([84, 90])),
+            (sack(4), [1_538, 1_538], Some([84, 114])),
+            (udp, [166, 166], None),
+        ] {
+            let found = |kind| {
+                let lengths = traffic.cell_lengths(kind, Format::ETHERNET);
+                lengths.map(|of| [of.shortest, of.longest])
+            };
+            assert_eq!(
+                [found(FlowKind::Data), found(FlowKind::Ack)],
+                [Some(data), acks],
+                "{traffic:?}"
+            );
+            let aal5 = traffic.cell_lengths(FlowKind::Data, Format::AAL5);
+            assert!(aal5.is_some_and(|of| of.are_equal()), "{traffic:?}");
         }
     }
 }

@@ -49,7 +49,10 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             handshake(record, path, report);
             packet(record, path, report);
         }
-        Family::Vc => stop(record, path, report),
+        Family::Vc => {
+            stop(record, path, report);
+            guarantee(record, path, report);
+        }
         Family::Contract => contract(record, path, report),
         Family::Abr => end_systems(record, path, report),
         Family::Feedback => feedback(record, path, report),
@@ -119,6 +122,18 @@ fn handshake(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
+/// The credit of a guarantee counts slots of one length (model section 6).
+fn guarantee(record: &Record, path: &str, report: &mut Report) {
+    if number(record, "guarantee").is_some() && report.format.is_ethernet {
+        report.add(
+            &join(path, "guarantee"),
+            "counts slots of one length, and packets of the format ethernet differ",
+            "another format, or `weight`",
+            None,
+        );
+    }
+}
+
 /// An Ethernet frame carries a packet as a whole.
 fn packet(record: &Record, path: &str, report: &mut Report) {
     let Some([segment, datagram]) = report.format.most_data() else {
@@ -129,7 +144,7 @@ fn packet(record: &Record, path: &str, report: &mut Report) {
             report.add(
                 &join(path, field),
                 format!(
-                    "is {}, too much for a packet of {}, the longest in the format ethernet",
+                    "is {}, too much for a packet of {} with its headers, the longest in the format ethernet",
                     show_bytes(bytes),
                     show_bytes(report.format.cell_payload_bytes)
                 ),

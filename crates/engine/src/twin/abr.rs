@@ -253,7 +253,7 @@ impl Twin<'_> {
     /// Queues a single cell at its NIC.
     fn queue_cell_at_nic(&mut self, cell: Cell) {
         let link = self.path(cell.flow)[0];
-        if self.lines[link].is_free_after(self.nics[link].waiting()) > Time::LATEST {
+        if self.lines[link].is_free_after(self.nics[link].lengths()) > Time::LATEST {
             return self.is_overdue(crate::stop::Overdue::Nic(link));
         }
         self.nics[link].push_cell(cell);

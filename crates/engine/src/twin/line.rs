@@ -54,11 +54,12 @@ impl Line {
         self.format.time_of(cell.bytes, self.rate)
     }
 
-    /// When the line would be free if `cells` followed without a pause.
-    pub(super) fn is_free_after<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> Time {
+    /// When the line would be free if cells of these bytes, so many of each, followed without a
+    /// pause.
+    pub(super) fn is_free_after(&self, lengths: impl Iterator<Item = (u16, u64)>) -> Time {
         let mut free = self.busy_until;
         if self.is_busy {
-            cells.for_each(|cell| free += self.time_of(cell));
+            lengths.for_each(|(bytes, n)| free += self.format.time_of(bytes, self.rate) * n);
         }
         free
     }

@@ -257,7 +257,7 @@ impl<'a> Twin<'a> {
             return self.queue_at_end_system(flow, frame, size);
         }
         self.count(flow).frames_sent += 1;
-        if self.lines[link].is_free_after(self.nics[link].waiting()) > Time::LATEST {
+        if self.lines[link].is_free_after(self.nics[link].lengths()) > Time::LATEST {
             return self.is_overdue(Overdue::Nic(link));
         }
         self.nics[link].push(flow, is_data, frame, size);
@@ -270,7 +270,7 @@ impl<'a> Twin<'a> {
     /// Updates the largest queue and delay of a NIC after an arrival.
     fn watch_nic(&mut self, link: usize) {
         let waiting = self.nics[link].cells();
-        let free = self.lines[link].is_free_after(self.nics[link].waiting());
+        let free = self.lines[link].is_free_after(self.nics[link].lengths());
         let takes = free.since(self.now);
         let tally = &mut self.tally.nics[link];
         tally.max_queue = tally.max_queue.max(waiting);

@@ -4,12 +4,14 @@ use super::Cell;
 use crate::flow::FlowId;
 use crate::format::FrameSize;
 use crate::units::Time;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Waiting cells.
 #[derive(Default)]
 pub(super) struct Nic {
     cells: VecDeque<Cell>,
+    /// Number of these cells, by their bytes on the line.
+    lengths: BTreeMap<u16, u64>,
 }
 
 impl Nic {
@@ -20,22 +22,30 @@ impl Nic {
 
     /// Queues a frame.
     pub(super) fn push(&mut self, flow: FlowId, is_data: bool, frame: u32, size: FrameSize) {
-        self.cells.extend((0..size.cells()).map(|index| Cell {
-            flow,
-            is_data,
-            frame,
-            index,
-            eom: index + 1 == size.cells(),
-            is_rm: false,
-            tagged: false,
-            bytes: size.cell_bytes(),
-            left_source: Time::NEVER,
-        }));
+        for index in 0..size.cells() {
+            self.push_cell(Cell {
+                flow,
+                is_data,
+                frame,
+                index,
+                eom: index + 1 == size.cells(),
+                is_rm: false,
+                tagged: false,
+                bytes: size.cell_bytes(),
+                left_source: Time::NEVER,
+            });
+        }
     }
 
     /// Queues one cell.
     pub(super) fn push_cell(&mut self, cell: Cell) {
+        *self.lengths.entry(cell.bytes).or_default() += 1;
         self.cells.push_back(cell);
+    }
+
+    /// Numbers of waiting cells, by their bytes on the line.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = (u16, u64)> {
+        self.lengths.iter().map(|(&bytes, &cells)| (bytes, cells))
     }
 
     /// Waiting cells, in order.
@@ -45,6 +55,9 @@ impl Nic {
 
     /// Removes and returns the next cell.
     pub(super) fn pop(&mut self) -> Option<Cell> {
-        self.cells.pop_front()
+        let cell = self.cells.pop_front()?;
+        let of_length = self.lengths.get_mut(&cell.bytes);
+        *of_length.expect("it was counted") -= 1;
+        Some(cell)
     }
 }

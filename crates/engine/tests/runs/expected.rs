@@ -214,3 +214,32 @@ fn a_burst_counts_with_its_peak_rate() {
         assert!(sent <= most && most <= 2 * sent, "{format}: {most}");
     }
 }
+
+#[test]
+fn the_first_frame_of_each_source_counts_in_a_short_run() {
+    let lan = include_str!("../../../../examples/lan-5.toml");
+    for (traffic, format) in [
+        (
+            r#"{ kind = "udp", rate = "1 Mbps", datagram_size = "1472 bytes" }"#,
+            "ethernet",
+        ),
+        (r#"{ kind = "cbr", rate = "1 Mbps" }"#, "aal5"),
+    ] {
+        let set = [
+            ("vc.traffic", traffic),
+            ("format", format),
+            ("duration", "500 us"),
+        ];
+        let scenario = read(lan, &set);
+        let most = describe(&scenario)
+            .expect("it can be built")
+            .max_bottleneck_cells;
+        let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
+        let middle = scenario
+            .links
+            .iter()
+            .position(|link| link.name == "west->east");
+        let sent = tally.link_cells[middle.expect("a link")];
+        assert!(5 <= sent && sent <= most, "{format}: {sent} of {most}");
+    }
+}

@@ -4,8 +4,10 @@ use crate::common;
 use crate::common::build;
 use crate::common::engines::{self, agrees};
 use crate::common::random::{self, Case};
+use cellyard_engine::Kernel;
 use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
+use cellyard_engine::testing::run_tally;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::prelude::*;
 
@@ -291,15 +293,21 @@ fn a_short_packet_waits_for_the_rest_of_a_long_one() {
     }
 }
 
-/// Whether cells can wait at the port to the first sink, which one link of the same rate feeds.
-fn waits_at_sink(tcp: TcpParams) -> bool {
+/// Whether cells can wait at the port to the sink, with the rate of its only input and its own, bit/s.
+fn waits_at_sink(tcp: TcpParams, [input, port]: [u64; 2]) -> bool {
     let delay = Span::from_microseconds(1);
     let mut net = build::dumbbell(1, delay, delay * 10, None, DropPolicy::TailDrop, |_| {
         Traffic::Tcp(Box::new(tcp.clone()))
     });
     net.format = Format::ETHERNET;
-    let tally = engines::engine(&net, None);
-    tally.ports[build::index_of(&net, "t", "b0")].is_some()
+    let [into, out] = [("s", "t"), ("t", "b0")].map(|(from, to)| build::index_of(&net, from, to));
+    (net.links[into].rate, net.links[out].rate) = (BitRate(input), BitRate(port));
+    let found = [Kernel::Auto, Kernel::Twin].map(|kernel| {
+        let tally = run_tally(&net, None, kernel, false).expect("it runs");
+        tally.ports[out].is_some()
+    });
+    assert_eq!(found[0], found[1], "engine and twin");
+    found[0]
 }
 
 #[test]
@@ -308,11 +316,29 @@ fn a_port_with_one_input_queues_where_a_short_packet_may_follow_a_long_one() {
         mss: 1_460,
         ..build::tcp()
     };
-    assert!(!waits_at_sink(tcp()));
-    let handshake = true;
-    assert!(waits_at_sink(TcpParams { handshake, ..tcp() }));
+    let equal = |tcp| waits_at_sink(tcp, [1_000_000_000; 2]);
+    assert!(!equal(tcp()));
+    let handshake = || TcpParams {
+        handshake: true,
+        ..tcp()
+    };
+    assert!(equal(handshake()));
+    for (sack_blocks, recovery) in [(1, Recovery::Sack), (4, Recovery::NewReno)] {
+        // Only ACKs are longer, and they go the other way.
+        assert!(!equal(TcpParams {
+            sack_blocks,
+            recovery,
+            ..tcp()
+        }));
+    }
+    let both_ways = true;
+    assert!(equal(TcpParams { both_ways, ..tcp() }));
     for (file_size, waits) in [(1_460 * 7, false), (1_460 * 7 + 1, true), (1_459, false)] {
         let file_size = Some(file_size);
-        assert_eq!(waits_at_sink(TcpParams { file_size, ..tcp() }), waits);
+        assert_eq!(equal(TcpParams { file_size, ..tcp() }), waits);
+    }
+    // A SYN of 84 bytes takes as long on the input as a full packet of 1538 on the port.
+    for (input, waits) in [(84_000_000, false), (84_000_001, true)] {
+        assert_eq!(waits_at_sink(handshake(), [input, 1_538_000_000]), waits);
     }
 }

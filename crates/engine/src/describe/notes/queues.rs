@@ -75,12 +75,41 @@ pub(super) fn programs_without_contracts(net: &Resolved<'_>) -> Vec<String> {
     }
     let sentence = |((class, read), ports): ((Class, String), Vec<&str>)| {
         format!(
-            "the program of the class {} at {} reads {read}, which is 0 because no VC there has a contract; give its VCs a `contract`",
+            "the program of the class {} at {} reads {read}, which is 0 because no VC there has a contract{}",
             class.name(),
-            named(&ports)
+            named(&ports),
+            match scenario.format.is_aal5() {
+                true => "; give its VCs a `contract`",
+                false => "",
+            }
         )
     };
     found.into_iter().map(sentence).collect()
+}
+
+/// Warns about RED policies that divide their probability by the cells of a segment where a segment
+/// is one packet.
+pub(super) fn divided_probabilities(net: &Resolved<'_>) -> Option<String> {
+    if !net.scenario.format.is_ethernet {
+        return None;
+    }
+    let mut divided = net.ports().flat_map(|(link, port)| {
+        let classes = net.topology.classes[link].iter();
+        let divisor = |&class: &Class| match &port.queue(class).drop {
+            DropPolicy::AtmRed(red) | DropPolicy::CellRed(red) => red.segment_cells,
+            _ => None,
+        };
+        let divided = classes.filter_map(divisor).filter(|&cells| cells > 1);
+        divided.map(move |cells| (link, cells))
+    });
+    let (link, cells) = divided.next()?;
+    let mut names = vec![net.scenario.links[link].name.as_str()];
+    names.extend(divided.map(|(link, _)| net.scenario.links[link].name.as_str()));
+    Some(format!(
+        "RED at {} divides `max_p` by {cells}, the cells of a segment, but a segment is one packet in the format ethernet; \
+         use `segment_cells = \"1 cell\"`",
+        named(&names)
+    ))
 }
 
 /// Warnings about the settings of each switch and each port.

@@ -47,10 +47,11 @@ pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
 /// Warns about host links whose cell sources exceed the link's rate.
 pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let loads = topology.host_loads(scenario);
+    let noun = scenario.format.noun();
     let links = scenario.links.iter().zip(loads);
     let sentence = |(link, load): (&Link, HostLoad)| {
         format!(
-            "the cell sources of the host {} offer {:.3} Mb/s to the link {}, which has {:.3} Mb/s: cells that wait at the host \
+            "the {noun} sources of the host {} offer {:.3} Mb/s to the link {}, which has {:.3} Mb/s: {noun}s that wait at the host \
              count neither as lost nor as delayed; use lower rates",
             link.from,
             load.offered_bps / 1e6,

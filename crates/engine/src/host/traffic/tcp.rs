@@ -31,7 +31,7 @@ pub struct Tcp {
     next_ack: u32,
     /// What the frames look like.
     format: Format,
-    /// Bytes and cells of a full segment, and cells of an ACK with each number of blocks.
+    /// Bytes of a full segment and its frame, and the frame of an ACK with each number of blocks.
     full: (u64, FrameSize),
     ack_sizes: [FrameSize; MAX_SACK_BLOCKS + 1],
     /// Bytes of a full segment on the line.

@@ -54,16 +54,6 @@ pub use queued_cells::QueuedCells;
 use round_arrivals::RoundArrival;
 use vc_queue::VcQueue;
 
-impl Lengths {
-    /// Time of this cell, whose transmission begins.
-    fn begin(&mut self, cell: &QueuedCells) -> Span {
-        debug_assert_eq!(cell.n(), 1, "a frame of one cell");
-        self.last = self.times.of(cell.cell.bytes());
-        self.begun += self.last;
-        self.last
-    }
-}
-
 /// State of the slotted kernel at one port.
 #[derive(Debug)]
 pub struct Slotted {
@@ -117,6 +107,16 @@ struct Lengths {
     /// Transmission time of all cells that have begun, and of the last of them.
     begun: Span,
     last: Span,
+}
+
+impl Lengths {
+    /// Time of this cell, whose transmission begins.
+    fn begin(&mut self, cell: &QueuedCells) -> Span {
+        debug_assert_eq!(cell.n(), 1, "a frame of one cell");
+        self.last = self.times.of(cell.cell.bytes());
+        self.begun += self.last;
+        self.last
+    }
 }
 
 impl Slotted {

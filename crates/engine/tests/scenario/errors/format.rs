@@ -190,15 +190,23 @@ fn ethernet_lacks_what_needs_cells_of_one_length() {
                 &format!(
                     "vc[0].traffic: the kind of traffic `{kind}` is defined for formats other than ethernet"
                 ),
-                "another format",
+                "another format, or one of tcp, udp)",
             ],
         );
     }
     says(
         &lacking_in(ETHERNET, "rate = \"10 Mbps\"", "rate = \"1000 cells/s\""),
         &[
-            "has the unit `cells/s`, which the format ethernet lacks: its cells differ in length",
+            "has the unit `cells/s`, which the format ethernet lacks: its packets differ in length",
             "units: bps, kbps, Mbps, Gbps, Tbps)",
+        ],
+    );
+    says(
+        &lacking_in(ETHERNET, tcp, &format!("{tcp}\nguarantee = \"1 Mbps\"")),
+        &[
+            "vc[0].guarantee",
+            "counts slots of one length",
+            "another format, or `weight`",
         ],
     );
     let drop = "drop = { policy = \"epd\", threshold = \"800 cells\" }";
@@ -241,4 +249,14 @@ fn the_option_of_a_syn_must_not_add_a_cell() {
         &only(&text.replace("recovery = \"reno\"", "handshake = true")),
         &["vc[0].traffic.handshake = true: needs frames that take more cells than an ACK"],
     );
+}
+
+#[test]
+fn small_packets_may_wait_for_long() {
+    let small = "traffic = { kind = \"udp\", rate = \"10 Mbps\", datagram_size = \"18 bytes\" }";
+    let text = in_format("\"ethernet\"")
+        .replace("traffic = { kind = \"tcp\", recovery = \"reno\" }", small)
+        .replace("duration = \"1 s\"", "duration = \"3000 s\"");
+    let read = read_toml(&text, "test.toml", &[]);
+    assert!(read.is_ok(), "{:?}", read.err());
 }
