@@ -52,7 +52,8 @@ def _scenarios(top: Group) -> None:
     options.outputs(run)
     options.output_format(run)
     forced = (
-        "kernel for all ports; arithmetic needs a single class and cells of one length; twin is the reference engine, which records envelopes only; "
+        "kernel for all ports; arithmetic needs one class, and cells of one length; twin is the reference engine, which "
+        "records envelopes only; "
         "never changes a result; default: auto"
     )
     run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)

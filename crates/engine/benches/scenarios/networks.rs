@@ -511,11 +511,12 @@ pub fn ethernet(sources: usize, gigabits: u64, lengths: bool) -> Scenario {
     let buffer = 1_000 * gigabits.div_ceil(25);
     let threshold = buffer * 4 / 5;
     let sinks = if lengths { 40 * gigabits } else { gigabits };
+    let seconds = 100 / gigabits;
     read(&format!(
         r#"
 name = "ethernet"
 format = "ethernet"
-duration = "2 s"
+duration = "{seconds} s"
 host = [{{ name = "source", count = {sources} }}, {{ name = "sink", count = {sources} }}]
 switch = [
     {{ name = "west", ubr = {{ buffer = "{buffer} cells", drop = {{ policy = "epd", threshold = "{threshold} cells" }} }} }},

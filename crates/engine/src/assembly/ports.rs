@@ -68,11 +68,10 @@ impl Blueprint<'_> {
             let inputs = self.net.topology.inputs[link].iter();
             let rate = |&input: &usize| self.net.scenario.links[input].rate;
             let rates = std::iter::once(spec.rate).chain(inputs.map(rate));
-            let shortest = self.net.topology.lengths[link].shortest;
             ports.push(Port {
                 link,
                 lookahead,
-                steps: StepBounds::new(self.net.scenario.format, shortest, rates),
+                steps: StepBounds::new(self.net.scenario.format, rates),
                 done: Time::ZERO,
                 can_queue: resolved.can_queue,
                 inputs: Inputs::new(self.roles.first_feed[index], tie),

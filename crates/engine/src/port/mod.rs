@@ -69,17 +69,16 @@ pub struct StepBounds {
 impl StepBounds {
     /// Longest step at any rate, ms; longer ones grow feeds without benefit.
     const LONGEST_MS: u64 = 10;
-    /// Most cells that can come and go in the longest step and in a short one.
+    /// Most cells that can come and go in the longest step and in a short one; the longest cells
+    /// where they differ. Bounds for the shortest took twice the time per packet.
     const CELLS: [u64; 2] = [10_000, 1_000];
 
-    /// Bounds for a port whose cells, of at least `shortest` bytes, use these links, its own link
-    /// included.
-    pub fn new(format: Format, shortest: u16, links: impl Iterator<Item = BitRate>) -> StepBounds {
+    /// Bounds for a port whose cells use these links, its own link included.
+    pub fn new(format: Format, links: impl Iterator<Item = BitRate>) -> StepBounds {
         // The sum fits: the reader allows at most a million links of 10^12 bit/s, which is 10^18.
         let rate: u64 = links.map(|rate| rate.0).sum();
         let time_of = |cells: u64| {
-            let bits = 8 * cells * u64::from(shortest);
-            let ticks = u128::from(bits) * u128::from(format.clock.ticks_per_second);
+            let ticks = u128::from(cells) * format.cell_ticks_at_one_bps();
             let all = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
             Span(all.max(1)).min(format.clock.milliseconds(StepBounds::LONGEST_MS))
         };
