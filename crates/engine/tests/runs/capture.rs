@@ -1,9 +1,9 @@
 //! Tests that captures of whole runs, read back octet by octet, agree with the results.
 
 use crate::common::draws::Draws;
+use crate::common::formats::in_ethernet;
 use crate::common::hostile::hostile;
 use crate::common::{self, build, probes::captures, random};
-use crate::oracle_formats::in_ethernet;
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::DropReason;

@@ -2,10 +2,9 @@
 //! must not affect what happens before.
 
 use crate::common::probes::probes;
-use crate::common::random::{self, Case};
+use crate::common::random::Case;
 use crate::common::trunks::trunks;
-use crate::common::{self, engines};
-use cellyard_engine::format::Clock;
+use crate::common::{self, engines, formats};
 use cellyard_engine::results::{RunResult, Series};
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::testing::{MeasuredPort, Tally};
@@ -31,7 +30,7 @@ fn is_the_beginning_of_a_longer_run(mut case: Case) -> Result<(), TestCaseError>
         duration: net.duration * 2,
         ..net.clone()
     };
-    let end_s = net.duration.0 as f64 / Clock::AAL5.ticks_per_second as f64;
+    let end_s = net.duration.as_seconds(net.format.clock);
     for kernel in [Kernel::Auto, Kernel::Slotted] {
         let options = Options {
             kernel,
@@ -83,7 +82,7 @@ proptest! {
     #![proptest_config(common::config(200))]
 
     #[test]
-    fn a_run_is_the_beginning_of_a_longer_one(case in random::cases(1_500)) {
+    fn a_run_is_the_beginning_of_a_longer_one(case in formats::cases(1_500)) {
         is_the_beginning_of_a_longer_run(case)?;
     }
 }

@@ -4,7 +4,7 @@
 use crate::common;
 use crate::common::build::{self, probe};
 use crate::common::probes::{envelopes, probes};
-use crate::common::{engines, invariants, random};
+use crate::common::{engines, formats, invariants, random};
 use cellyard_engine::format::Format;
 use cellyard_engine::registry::Family;
 use cellyard_engine::results::Series;
@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(common::config(300))]
 
     #[test]
-    fn order_of_hosts_and_switches_changes_nothing(case in random::cases(1_500), turn in 1usize..5) {
+    fn order_of_hosts_and_switches_changes_nothing(case in formats::cases(1_500), turn in 1usize..5) {
         let mut turned = case.scenario.clone();
         let n = turned.hosts.len();
         turned.hosts.rotate_left(turn % n);
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn unrelated_components_move_nobodys_draws(case in random::cases(1_500)) {
+    fn unrelated_components_move_nobodys_draws(case in formats::cases(1_500)) {
         let (links, vcs) = (case.scenario.links.len(), &case.scenario.vcs);
         let more = island(case.scenario.clone());
         for (name, engine) in engines::ALL {
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_measured_does_not_change_the_run(case in random::cases(1_500)) {
+    fn what_is_measured_does_not_change_the_run(case in formats::cases(1_500)) {
         let mut unmeasured = case.scenario.clone();
         unmeasured.measure.warm_up = Span::ZERO;
         unmeasured.measure.window = None;
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn books_of_every_port_balance(case in random::cases(1_500)) {
+    fn books_of_every_port_balance(case in formats::cases(1_500)) {
         let case = case.readable();
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
             let options = Options { kernel, ..Options::default() };
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn what_flows_lost_is_what_ports_and_links_dropped(case in random::cases(1_500)) {
+    fn what_flows_lost_is_what_ports_and_links_dropped(case in formats::cases(1_500)) {
         for (name, engine) in engines::ALL {
             let tally = engine(&case.scenario, case.replication);
             for link in 0..case.scenario.links.len() {
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn every_vc_tells_where_all_of_its_losses_were_and_how_late_its_cells_came(case in random::cases(1_500)) {
+    fn every_vc_tells_where_all_of_its_losses_were_and_how_late_its_cells_came(case in formats::cases(1_500)) {
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
             let options = Options { kernel, ..Options::default() };
             let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
@@ -187,7 +187,7 @@ proptest! {
 
     /// Port counts of three consecutive measuring times add up to those of the whole run.
     #[test]
-    fn what_ports_measure_adds_up(case in random::cases(1_500), cuts in [1u64..100, 1u64..100], cells in any::<bool>()) {
+    fn what_ports_measure_adds_up(case in formats::cases(1_500), cuts in [1u64..100, 1u64..100], cells in any::<bool>()) {
         let net = &case.scenario;
         let cell_time = net.format.cell_time(net.links[0].rate).0;
         // At whole cell times, cells come and go exactly at the bounds.
@@ -243,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn series_and_traces_are_the_same_under_each_kernel(case in random::cases(1_500)) {
+    fn series_and_traces_are_the_same_under_each_kernel(case in formats::cases(1_500)) {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
         let watch = |kernel| {
@@ -260,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn envelopes_are_those_of_the_twin_under_each_kernel(case in random::cases(1_500), part in 1u64..100, cells in 0u64..40) {
+    fn envelopes_are_those_of_the_twin_under_each_kernel(case in formats::cases(1_500), part in 1u64..100, cells in 0u64..40) {
         let net = &case.scenario;
         // With whole cell times, cells come and go exactly at the ends of intervals.
         let interval = match cells {
@@ -289,13 +289,13 @@ proptest! {
     }
 
     #[test]
-    fn samples_at_regular_times_do_not_hang_on_whether_each_cell_is_seen(case in random::cases(1_500), part in 1u64..100, cells in 0u64..40) {
+    fn samples_at_regular_times_do_not_hang_on_whether_each_cell_is_seen(case in formats::cases(1_500), part in 1u64..100, cells in 0u64..40) {
         let case = case.readable();
         let net = &case.scenario;
         // With whole cell times, cells come and go exactly at the samples.
         let interval = |link: &Link| Some(match cells {
             0 => Span(net.duration.0 / part + 1),
-            _ => Span(Format::AAL5.cell_time(link.rate).0 * cells),
+            _ => Span(net.format.cell_time(link.rate).0 * cells),
         });
         let of_switches = net.links.iter().filter(|l| net.switches.iter().any(|s| s.name == l.from));
         let regular: Vec<Probe> = of_switches
@@ -331,7 +331,7 @@ proptest! {
     }
 
     #[test]
-    fn a_queue_recorded_at_every_change_has_the_mean_of_the_books(case in random::cases(1_500)) {
+    fn a_queue_recorded_at_every_change_has_the_mean_of_the_books(case in formats::cases(1_500)) {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
         watched.probes.retain(|p| p.what == Observable::Queue && (p.interval, p.envelope) == (None, None));
@@ -349,7 +349,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_drained_whenever_much_is_held_is_what_is_recorded_in_one_go(case in random::cases(1_500), hold in 0u64..20_000) {
+    fn what_is_drained_whenever_much_is_held_is_what_is_recorded_in_one_go(case in formats::cases(1_500), hold in 0u64..20_000) {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
         for kernel in [Kernel::Auto, Kernel::Slotted] {
@@ -381,7 +381,7 @@ proptest! {
     }
 
     #[test]
-    fn probes_change_nothing(case in random::cases(1_500)) {
+    fn probes_change_nothing(case in formats::cases(1_500)) {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
         for (name, engine) in &engines::ALL {
