@@ -30,7 +30,7 @@ fn formats() -> impl Strategy<Value = Format> {
 }
 
 proptest! {
-    #![proptest_config(common::config(800))]
+    #![proptest_config(common::config(400))]
 
     #[test]
     fn engine_and_twin_agree_in_any_format(case in random::cases(2_000), format in formats()) {
@@ -39,7 +39,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(common::config(800))]
+    #![proptest_config(common::config(400))]
 
     /// With packets of one length and of many.
     #[test]
