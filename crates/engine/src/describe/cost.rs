@@ -81,8 +81,8 @@ const EACH_CELL_OF_TOO_MANY: f64 = 50e-9;
 const EACH_ASKED_CELL: f64 = 10e-9;
 
 /// CPU seconds per step of a program in a scenario, and per VC that a program ranks.
-const EACH_STEP: f64 = 2.5e-9;
-const EACH_RANKED_VC: f64 = 25e-9;
+const EACH_STEP: f64 = 0.8e-9;
+const EACH_RANKED_VC: f64 = 6e-9;
 
 /// CPU seconds per cell that leaves an ABR end system: its handling there and at ports, including
 /// RM cells. The second cost is multiplied by the square root of the number of ABR VCs on the link.
