@@ -410,8 +410,8 @@ impl Format {
             .then(|| headers.map(|header| self.cell_payload_bytes - header))
     }
 
-    /// Whether a SYN, with the option that states the MSS (4 bytes), takes no more cells than an
-    /// ACK, and no longer ones. The engine assumes so, and the reader refuses handshakes otherwise.
+    /// Whether a SYN, with the option that states the MSS (4 bytes), is as long on the line as an
+    /// ACK. The engine assumes so, and the reader refuses handshakes otherwise.
     pub fn syn_is_like_ack(self) -> bool {
         self.segment(4) == self.ack(0)
     }

@@ -137,7 +137,7 @@ class GcraEpd(Component):
     Source: `gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix.
 
     Limits: Cells accepted below the threshold are charged to no VC, so the VC that sends most takes most of the
-    excess. Only in the format aal5.
+    excess. Defined for the format aal5 only.
 
     Fields:
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
@@ -161,8 +161,8 @@ class GcraRoundRobin(Component):
 
     Source: `gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix.
 
-    Limits: Credit that a VC does not use goes to no other VC, so idle VCs may leave the link partly unused. Only in
-    the format aal5.
+    Limits: Credit that a VC does not use goes to no other VC, so idle VCs may leave the link partly unused. Defined
+    for the format aal5 only.
 
     Fields:
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
@@ -188,8 +188,8 @@ class GcraTwoThresholds(Component):
 
     Source: `gfr-leaky-bucket`, chapter 8.
 
-    Limits: A debt D_i that has grown in a long quiet time is paid off only at the turns of the VC. Only in the
-    format aal5.
+    Limits: A debt D_i that has grown in a long quiet time is paid off only at the turns of the VC. Defined for the
+    format aal5 only.
 
     Fields:
         low: L, lower threshold: cells or a fraction of the buffer; at most Th. Allowed: cells, "800 cells", or a
@@ -216,8 +216,8 @@ class Dfba(Component):
 
     Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
 
-    Limits: Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP. Only
-    in the format aal5.
+    Limits: Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP.
+    Defined for the format aal5 only.
 
     Fields:
         low: L, queue up to which every frame is accepted: cells or a fraction of the buffer; at most H. Allowed:

@@ -22,8 +22,8 @@ class Erica(Component):
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172.
 
-    Limits: A source that sends less than its ACR still gets its share. Minimum rates are ignored. Only in the
-    format aal5.
+    Limits: A source that sends less than its ACR still gets its share. Minimum rates are ignored. Defined for the
+    format aal5 only.
 
     Fields:
         target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
@@ -59,7 +59,8 @@ class EricaPlus(Component):
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+).
 
-    Limits: As for `erica`. The target may also exceed the capacity, up to b times. Only in the format aal5.
+    Limits: As for `erica`. The target may also exceed the capacity, up to b times. Defined for the format aal5
+    only.
 
     Fields:
         t0: T0, target queueing delay; above 0. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default:
@@ -105,7 +106,7 @@ class EricaMcr(Component):
     Source: ATM Forum 98-0408 (general weighted fairness).
 
     Limits: As for `erica`, except for minimum rates. MCRs that together exceed the target are still granted, each
-    up to the target. Only in the format aal5.
+    up to the target. Defined for the format aal5 only.
 
     Fields:
         target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
@@ -140,7 +141,8 @@ class RelativeRate(Component):
 
     Source: ATM Forum, Traffic Management 4.0, section 5.10.6.
 
-    Limits: All VCs get the same marks, so VCs with more or longer hops get a lower rate. Only in the format aal5.
+    Limits: All VCs get the same marks, so VCs with more or longer hops get a lower rate. Defined for the format
+    aal5 only.
 
     Fields:
         interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
@@ -166,8 +168,8 @@ class Efci(Component):
 
     Source: ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6.
 
-    Limits: As for `relative-rate`. The mark also takes longer, because it travels by way of the destination. Only
-    in the format aal5.
+    Limits: As for `relative-rate`. The mark also takes longer, because it travels by way of the destination.
+    Defined for the format aal5 only.
 
     Fields:
         interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
@@ -192,7 +194,7 @@ class OracleRate(Component):
     Source: Bertsekas and Gallager, Data Networks, section 6.5.2.
 
     Limits: Capacity that a source does not use goes to no other source. Only the mean rates of higher classes
-    count. Only in the format aal5.
+    count. Defined for the format aal5 only.
 
     Fields:
         target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above

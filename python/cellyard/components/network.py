@@ -231,7 +231,7 @@ class Contract(Component):
 
     Source: ATM Forum, Traffic Management 4.0 and 4.1, section 4.4; ITU-T I.371.
 
-    Limits: Only in the format aal5.
+    Limits: Defined for the format aal5 only.
 
     Fields:
         pcr: PCR, peak cell rate. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
@@ -266,7 +266,7 @@ class Abr(Component):
 
     Source: ATM Forum, Traffic Management 4.0, section 5.10.
 
-    Limits: Only in the format aal5.
+    Limits: Defined for the format aal5 only.
 
     Fields:
         pcr: PCR, peak cell rate; at most the rate of the link of the end system. Allowed: "1 bps" to "1 Tbps";

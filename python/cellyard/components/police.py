@@ -22,7 +22,7 @@ class Gcra(Component):
     Source: ATM Forum, Traffic Management 4.0, section 4.4; ITU-T I.371.
 
     Limits: It ignores frame boundaries: it damages frames, and the useless rest of a damaged frame still uses up
-    the contract. Only in the format aal5.
+    the contract. Defined for the format aal5 only.
 
     Fields:
         action: What happens to a cell that exceeds only the SCR or MCR. ``tag``: Passed on with low priority, CLP =
@@ -47,7 +47,7 @@ class FGcra(Component):
     Source: ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2).
 
     Limits: MBS must hold a frame (MBS >= MFS). Otherwise a frame of that size is eligible only when the bucket is
-    empty. Only in the format aal5.
+    empty. Defined for the format aal5 only.
 
     Fields:
         action: What happens to a frame that is not eligible. ``tag``: Passed on with low priority, CLP = 1.

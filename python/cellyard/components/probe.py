@@ -356,7 +356,7 @@ class AverageQueue(Component):
 class Capture(Component):
     """A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.
 
-    Limits: Only in the formats aal5 and ethernet.
+    Limits: Defined for the formats aal5 and ethernet only.
 
     Fields:
         of: A link for cells or frames, a host for segments, or a group of either. Allowed: the name of a link or

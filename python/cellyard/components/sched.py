@@ -51,7 +51,7 @@ class GuaranteedRate(Component):
     Source: `guaranteed-rate`, section 3.
 
     Limits: Only one class has a guarantee. Credit is lost when its queue is empty, and spare slots go by priority.
-    Not in the format ethernet.
+    Defined for formats other than ethernet.
 
     Fields:
         class_: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:

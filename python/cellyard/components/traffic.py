@@ -126,7 +126,7 @@ class Cbr(Component):
 
     Source: ATM Forum, Traffic Management 4.0, section 2 (CBR).
 
-    Limits: Not in the format ethernet.
+    Limits: Defined for formats other than ethernet.
 
     Fields:
         rate: Cell rate; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
@@ -146,7 +146,7 @@ class Poisson(Component):
 
     Source: M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6.
 
-    Limits: Not in the format ethernet.
+    Limits: Defined for formats other than ethernet.
 
     Fields:
         rate: Mean cell rate; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
@@ -167,7 +167,7 @@ class Vbr(Component):
 
     Source: `guaranteed-rate`, section 3 and figure 2.
 
-    Limits: Not in the format ethernet.
+    Limits: Defined for formats other than ethernet.
 
     Fields:
         rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,

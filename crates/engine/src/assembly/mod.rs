@@ -144,10 +144,7 @@ impl Blueprint<'_> {
     fn sinks(&self) -> Vec<Sink> {
         let scenario = self.net.scenario;
         let full_frame = |flow: &crate::flow::Flow| match flow.kind {
-            FlowKind::Data => {
-                let frame = scenario.vcs[flow.vc].traffic.frame(scenario.format);
-                frame.map_or(scenario.format.one_cell(), |frame| frame.size)
-            }
+            FlowKind::Data => scenario.vcs[flow.vc].traffic.frame_size(scenario.format),
             FlowKind::Ack => scenario.format.ack(0),
             FlowKind::Rm | FlowKind::RmBack => scenario.format.one_cell(),
         };

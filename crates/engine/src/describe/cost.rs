@@ -389,31 +389,31 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     }
     let format = scenario.format;
     if let Some(rate) = vc.traffic.offered_rate() {
-        let frame = vc.traffic.frame(format);
-        let size = frame.map_or(format.one_cell(), |frame| frame.size);
+        let size = vc.traffic.frame_size(format);
         return Demand {
-            frames: format.cells_in(rate * active) / format.length_in_cells(size),
+            frames: rate * active / size.line_bits(),
             size,
             ..Demand::default()
         };
     }
-    let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame(format)) else {
+    let Some(tcp) = vc.traffic.tcp() else {
         return Demand::default();
     };
+    let size = vc.traffic.frame_size(format);
     let path = topology.data_path(index).iter();
     let slowest = path.map(|&l| scenario.links[l].rate.0).min().unwrap_or(1) as f64;
-    let round = round_trip(scenario, topology, index, frame.size);
+    let round = round_trip(scenario, topology, index, size);
     let file = tcp
         .file_size
         .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
     let files = tcp.files.map_or(f64::INFINITY, |files| files as f64);
     // The slowest link bounds the number of frames.
-    let most = (file * files).min(active * slowest / frame.size.line_bits() + 1.0);
+    let most = (file * files).min(active * slowest / size.line_bits() + 1.0);
     let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
     Demand {
         frames: in_rounds(tcp, window, active / round).min(most),
         at_once: (tcp.initial_window as f64).min(window).min(file),
-        size: frame.size,
+        size,
         acks: acks_per_segment(tcp),
         yields: true,
     }

@@ -123,8 +123,7 @@ fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
             traffic.cell_lengths(flow.kind, scenario.format)
         });
         let shortest = lengths.map(|of| of.shortest).min();
-        let most = shortest.map_or(0.0, |bytes| bits / f64::from(8 * bytes));
-        let most = most.ceil();
+        let most = shortest.map_or(0.0, |bytes| (bits / f64::from(8 * bytes)).ceil());
         if port.can_queue {
             bottleneck += most;
         }

@@ -94,7 +94,8 @@ impl Nic {
         self.send_cells(time, size.cells())
     }
 
-    /// Queues a cell of `bytes` at `time`. Returns the end of its transmission.
+    /// Queues a cell of `bytes` at `time`, where cells differ in length. Returns the end of its
+    /// transmission. It is cold because the NICs of most runs have cells of one length.
     #[cold]
     fn send_by_length(&mut self, time: Time, bytes: u16) -> Time {
         let goes_on = self.goes_on_at(time);

@@ -69,12 +69,10 @@ fn component(c: &Component) -> Value {
 /// What the component cannot do, in sentences.
 fn limits(c: &Component) -> String {
     let format = match c.formats {
-        Formats::Any => "",
-        Formats::EqualCells => "Not in the format ethernet.",
-        Formats::Named => "Only in the formats aal5 and ethernet.",
-        Formats::Aal5 => "Only in the format aal5.",
+        Formats::Any => String::new(),
+        some => format!("Defined {}.", some.words()),
     };
-    let sentences = [c.limits, format]
+    let sentences = [c.limits, &format]
         .into_iter()
         .filter(|text| !text.is_empty());
     sentences.collect::<Vec<_>>().join(" ")

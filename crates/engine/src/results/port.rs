@@ -74,8 +74,8 @@ pub struct PortResult {
     /// Mean number of waiting cells in the measuring time, over all classes. None for a port that
     /// cannot queue.
     pub measured_mean_queue_cells: Option<f64>,
-    /// Utilisation in the measuring time: the time of the cells sent in it, divided by its length. At most 1, as the first cell may have begun earlier. None for a port that cannot
-    /// queue.
+    /// Utilisation in the measuring time: the time of the cells sent in it, divided by its length.
+    /// At most 1, as the first cell may have begun earlier. None for a port that cannot queue.
     pub measured_utilisation: Option<f64>,
     /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,

@@ -57,8 +57,6 @@ impl Vc {
 
     /// Cells of the largest data frame that the VC sends.
     pub(crate) fn frame_cells(&self, format: Format) -> u64 {
-        self.traffic
-            .frame(format)
-            .map_or(1, |frame| u64::from(frame.size.cells()))
+        u64::from(self.traffic.frame_size(format).cells())
     }
 }

@@ -78,10 +78,8 @@ impl Topology {
                 if classes[link].last() != Some(&class) {
                     classes[link].push(class);
                 }
-                lengths[link] = match (lengths[link], of_flow) {
-                    (Some(known), Some(more)) => Some(known.and(more)),
-                    (known, more) => known.or(more),
-                };
+                let both = lengths[link].into_iter().chain(of_flow);
+                lengths[link] = both.reduce(CellLengths::and);
             }
         }
         for feeding in &mut inputs {

@@ -72,16 +72,23 @@ impl Traffic {
 
     /// Returns the full data frame of the source; `None` for sources of single cells.
     pub fn frame(&self, format: Format) -> Option<FullFrame> {
+        let bytes = match self {
+            Traffic::Tcp(tcp) => tcp.mss,
+            Traffic::Udp(udp) => udp.datagram_size,
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => return None,
+        };
+        let size = self.frame_size(format);
+        Some(FullFrame { bytes, size })
+    }
+
+    /// Returns the size of a full data frame. Each cell of a source of single cells is a frame.
+    pub(crate) fn frame_size(&self, format: Format) -> FrameSize {
         match self {
-            Traffic::Tcp(tcp) => Some(FullFrame {
-                bytes: tcp.mss,
-                size: format.segment(tcp.mss),
-            }),
-            Traffic::Udp(udp) => Some(FullFrame {
-                bytes: udp.datagram_size,
-                size: udp.frame(format),
-            }),
-            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => None,
+            Traffic::Tcp(tcp) => format.segment(tcp.mss),
+            Traffic::Udp(udp) => udp.frame(format),
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
+                format.one_cell()
+            }
         }
     }
 
@@ -92,8 +99,7 @@ impl Traffic {
             return None;
         }
         let Traffic::Tcp(tcp) = self else {
-            let frame = self.frame(format).map(|frame| frame.size);
-            return CellLengths::of(frame.or(Some(format.one_cell())));
+            return CellLengths::of([self.frame_size(format)]);
         };
         let full = tcp.file_size.map_or(tcp.mss, |size| size.min(tcp.mss));
         // The rest of a file that is no multiple of the MSS.
@@ -194,46 +200,38 @@ impl Traffic {
         }
     }
 
+    /// The rate within bursts, their length and the pause between them, if the source has bursts.
+    fn bursts(&self) -> Option<(BitRate, [Span; 2])> {
+        match *self {
+            Traffic::Vbr { rate, on, off } => Some((rate, [on, off])),
+            Traffic::Udp(udp) => Some((udp.rate, [udp.on?, udp.off])),
+            Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => None,
+        }
+    }
+
     /// Most bits on the line that the source offers in `seconds` regardless of loss; the mean of a
     /// random one. `None` when the source adapts to the network.
     pub(crate) fn offered_bits(&self, format: Format, seconds: f64) -> Option<f64> {
-        let (rate, size, on, off) = match *self {
-            Traffic::Vbr { rate, on, off } => (rate, format.one_cell(), on, off),
-            Traffic::Udp(UdpParams {
-                rate,
-                on: Some(on),
-                off,
-                ..
-            }) => (rate, self.frame(format)?.size, on, off),
-            _ => {
-                let size = self
-                    .frame(format)
-                    .map_or(format.one_cell(), |frame| frame.size);
-                return self
-                    .offered_rate()
-                    .map(|rate| rate * seconds + size.line_bits());
-            }
+        let frame = self.frame_size(format).line_bits();
+        let Some((rate, bursts)) = self.bursts() else {
+            return self.offered_rate().map(|rate| rate * seconds + frame);
         };
-        let [on, off] = [on, off].map(|span| span.as_seconds(format.clock));
+        let [on, off] = bursts.map(|span| span.as_seconds(format.clock));
         let whole = (seconds / (on + off)).floor();
         let time = whole * on + (seconds - whole * (on + off)).min(on);
         // The last frame of a burst begins in it.
-        Some(rate.0 as f64 * time + (whole + 1.0) * size.line_bits())
+        Some(rate.0 as f64 * time + (whole + 1.0) * frame)
     }
 
     /// Returns the shortest pause, in whole nanoseconds, with which bursts keep to the peak rate,
     /// if the given pause is too short. The last cell of a burst still takes its time.
     pub(crate) fn pause_needed(&self, format: Format) -> Option<Span> {
-        let (rate, size, on, off) = match *self {
-            Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => return None,
-            Traffic::Vbr { rate, on, off } => (rate.0, format.one_cell(), on, off),
-            Traffic::Udp(udp) => (udp.rate.0, udp.frame(format), udp.on?, udp.off),
-        };
-        let (on, off) = (u128::from(on.0), u128::from(off.0));
+        let (BitRate(rate), bursts) = self.bursts()?;
+        let [on, off] = bursts.map(|span| u128::from(span.0));
         // A burst sends its first cell or frame at once. Another follows for each full cell or
         // frame time that ends before the burst does.
-        let frame_ticks_by_rate =
-            u128::from(8 * size.line_bytes()) * u128::from(format.clock.ticks_per_second);
+        let frame_ticks_by_rate = u128::from(8 * self.frame_size(format).line_bytes())
+            * u128::from(format.clock.ticks_per_second);
         let of_burst = (on * u128::from(rate)).div_ceil(frame_ticks_by_rate);
         let needed = (of_burst * frame_ticks_by_rate).div_ceil(u128::from(rate));
         (needed > on + off).then(|| {
@@ -271,8 +269,7 @@ impl Traffic {
             }
             Traffic::Udp(udp) => {
                 let size = udp.frame(format);
-                let frames = 1.0
-                    + format.cells_in(udp.rate.0 as f64 * seconds) / format.length_in_cells(size);
+                let frames = 1.0 + udp.rate.0 as f64 * seconds / size.line_bits();
                 Load {
                     frames,
                     cells: frames * f64::from(size.cells()),

@@ -191,25 +191,26 @@ fn programs_take_time_by_their_steps() {
     assert!(cpu_s(ranked, &[]) > 1.2 * cpu_s(ranked, &[by_weight]));
 }
 
+/// Cells of `lan-5` with `set` changed that its bottleneck sends, and the most that are expected.
+fn sent_and_most(set: &[(&str, &str)]) -> (u64, u64) {
+    let scenario = read(include_str!("../../../../examples/lan-5.toml"), set);
+    let described = describe(&scenario).expect("it can be built");
+    let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
+    let mut links = scenario.links.iter();
+    let middle = links.position(|link| link.name == "west->east");
+    let sent = tally.link_cells[middle.expect("a link")];
+    (sent, described.max_bottleneck_cells)
+}
+
 #[test]
 fn a_burst_counts_with_its_peak_rate() {
     let burst = r#"{ kind = "udp", rate = "155.52 Mbps", datagram_size = "1472 bytes", on = "200 us", off = "1 s" }"#;
     for (format, cells) in [("ethernet", 5 * 3), ("aal5", 5 * 3 * 32)] {
-        let set = [
+        let (sent, most) = sent_and_most(&[
             ("vc.traffic", burst),
             ("format", format),
             ("duration", "10 ms"),
-        ];
-        let scenario = read(include_str!("../../../../examples/lan-5.toml"), &set);
-        let most = describe(&scenario)
-            .expect("it can be built")
-            .max_bottleneck_cells;
-        let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
-        let middle = scenario
-            .links
-            .iter()
-            .position(|link| link.name == "west->east");
-        let sent = tally.link_cells[middle.expect("a link")];
+        ]);
         assert_eq!(sent, cells, "{format}");
         assert!(sent <= most && most <= 2 * sent, "{format}: {most}");
     }
@@ -217,29 +218,14 @@ fn a_burst_counts_with_its_peak_rate() {
 
 #[test]
 fn the_first_frame_of_each_source_counts_in_a_short_run() {
-    let lan = include_str!("../../../../examples/lan-5.toml");
-    for (traffic, format) in [
-        (
-            r#"{ kind = "udp", rate = "1 Mbps", datagram_size = "1472 bytes" }"#,
-            "ethernet",
-        ),
-        (r#"{ kind = "cbr", rate = "1 Mbps" }"#, "aal5"),
-    ] {
-        let set = [
+    let udp = r#"{ kind = "udp", rate = "1 Mbps", datagram_size = "1472 bytes" }"#;
+    let cbr = r#"{ kind = "cbr", rate = "1 Mbps" }"#;
+    for (traffic, format) in [(udp, "ethernet"), (cbr, "aal5")] {
+        let (sent, most) = sent_and_most(&[
             ("vc.traffic", traffic),
             ("format", format),
             ("duration", "500 us"),
-        ];
-        let scenario = read(lan, &set);
-        let most = describe(&scenario)
-            .expect("it can be built")
-            .max_bottleneck_cells;
-        let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
-        let middle = scenario
-            .links
-            .iter()
-            .position(|link| link.name == "west->east");
-        let sent = tally.link_cells[middle.expect("a link")];
+        ]);
         assert!(5 <= sent && sent <= most, "{format}: {sent} of {most}");
     }
 }

@@ -12,7 +12,7 @@ use crate::notation::show::show_cells;
 use crate::port::drop::{DropRule, Policy};
 use crate::program::names::Known;
 use crate::registry::MAX_CELLS;
-use crate::resolved::Resolved;
+use crate::resolved::{Resolved, ResolvedPort};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
 use crate::units::Span;
@@ -93,23 +93,23 @@ pub(super) fn divided_probabilities(net: &Resolved<'_>) -> Option<String> {
     if !net.scenario.format.is_ethernet {
         return None;
     }
-    let mut divided = net.ports().flat_map(|(link, port)| {
-        let classes = net.topology.classes[link].iter();
-        let divisor = |&class: &Class| match &port.queue(class).drop {
-            DropPolicy::AtmRed(red) | DropPolicy::CellRed(red) => red.segment_cells,
-            _ => None,
-        };
-        let divided = classes.filter_map(divisor).filter(|&cells| cells > 1);
-        divided.map(move |cells| (link, cells))
+    let divides = |class: &Class, port: &ResolvedPort<'_>| match &port.queue(*class).drop {
+        DropPolicy::AtmRed(red) | DropPolicy::CellRed(red) => red.segment_cells > Some(1),
+        _ => false,
+    };
+    let ports = net.ports().filter(|&(link, port)| {
+        let mut classes = net.topology.classes[link].iter();
+        classes.any(|class| divides(class, port))
     });
-    let (link, cells) = divided.next()?;
-    let mut names = vec![net.scenario.links[link].name.as_str()];
-    names.extend(divided.map(|(link, _)| net.scenario.links[link].name.as_str()));
-    Some(format!(
-        "RED at {} divides `max_p` by {cells}, the cells of a segment, but a segment is one packet in the format ethernet; \
-         use `segment_cells = \"1 cell\"`",
-        named(&names)
-    ))
+    let names = ports.map(|(link, _)| net.scenario.links[link].name.as_str());
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "RED at {} divides `max_p` by the cells of a segment, but in the format ethernet a segment is one packet; \
+             use `segment_cells = \"1 cell\"`",
+            named(&names)
+        )
+    })
 }
 
 /// Warnings about the settings of each switch and each port.
@@ -356,5 +356,27 @@ mod tests {
                     use a larger `buffer` or smaller frames";
         assert_eq!(notes_of_lan(&[mss]), [long]);
         assert!(notes_of_lan(&[mss, ("switch.west.ubr.buffer", "1355 cells")]).is_empty());
+    }
+
+    #[test]
+    fn a_segment_is_one_packet_for_red_in_ethernet() {
+        let found = |format, drop| {
+            notes_of_lan(&[
+                ("format", format),
+                ("vc.traffic.mss", "1460 bytes"),
+                ("switch.west.ubr.drop", drop),
+            ])
+        };
+        let one = "{ policy = \"cell-red\", segment_cells = \"1 cell\" }";
+        assert!(found("aal5", "cell-red").is_empty());
+        assert!(found("ethernet", one).is_empty());
+        assert!(found("ethernet", "packet-red").is_empty());
+        let [note] = &found("ethernet", "cell-red")[..] else {
+            panic!("one note");
+        };
+        assert!(
+            note.contains("divides `max_p` by the cells of a segment"),
+            "{note}"
+        );
     }
 }

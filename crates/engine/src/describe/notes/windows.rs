@@ -17,10 +17,11 @@ pub(super) fn small_windows(
     let (mut first, mut names) = (None, Vec::new());
     for &(index, share) in fair {
         let vc = &scenario.vcs[index];
-        let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame(scenario.format)) else {
+        let Some(tcp) = vc.traffic.tcp() else {
             continue;
         };
-        let round = round_trip(scenario, topology, index, frame.size);
+        let size = vc.traffic.frame_size(scenario.format);
+        let round = round_trip(scenario, topology, index, size);
         let window = 8.0 * tcp.rwnd as f64;
         if window < ENOUGH * share * round && !fits_window(tcp) {
             names.push(vc.name.as_str());

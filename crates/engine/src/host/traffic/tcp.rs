@@ -34,8 +34,6 @@ pub struct Tcp {
     /// Bytes of a full segment and its frame, and the frame of an ACK with each number of blocks.
     full: (u64, FrameSize),
     ack_sizes: [FrameSize; MAX_SACK_BLOCKS + 1],
-    /// Bytes of a full segment on the line.
-    full_line_bytes: u64,
     /// The ACK that is being sent or has just arrived. Reused, because making one for each frame
     /// costs time.
     ack: Ack,
@@ -61,7 +59,6 @@ impl Tcp {
             next_ack: 0,
             format,
             full: (params.mss, format.segment(params.mss)),
-            full_line_bytes: format.segment(params.mss).line_bytes(),
             ack_sizes: std::array::from_fn(|blocks| format.ack(blocks as u8)),
             ack: Ack::default(),
         }
@@ -255,12 +252,10 @@ impl FrameSource for Tcp {
                 }
                 Delivery {
                     bytes: outcome.delivered,
-                    line_bytes: if !outcome.is_new {
-                        0
-                    } else if u64::from(len) == self.full.0 {
-                        self.full_line_bytes
+                    line_bytes: if outcome.is_new {
+                        self.size_of(len).line_bytes()
                     } else {
-                        self.format.segment(u64::from(len)).line_bytes()
+                        0
                     },
                 }
             }
