@@ -9,11 +9,15 @@ mod reference_loop;
 
 use cases::{
     CASES, Case, MEMORY_CASES, MEMORY_GOAL_MB, PASSES, Pass, bottleneck_cells, memory_case,
+    result_of,
 };
+use cellyard_engine::Kernel;
+use cellyard_engine::scenario::Scenario;
 use measure::{cpu_seconds, median, peak_memory_mb, timed};
 use parts::PARTS;
 use ratios::RATIOS;
 use reference_loop::{MODES, UNIT};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -23,7 +27,7 @@ usage: cargo bench --package cellyard-engine --bench scenarios -- [--repetitions
 
 Times the cases, ratios, parts and passes whose names begin with one of NAME, or all.
   --repetitions N   repetitions of cases, ratios and parts, of which the median counts (default 3)
-  --once            run each once and print the number of cells only: for profilers
+  --once            run each once; print the number of cells and a hash of the results: for profilers
   --list            print the names
 
 example: cargo bench --package cellyard-engine --bench scenarios -- --repetitions 5 lan vbr";
@@ -112,16 +116,12 @@ fn main() -> ExitCode {
 /// Runs each wanted case once, without the reference loop.
 fn run_once(arguments: &Arguments) {
     for case in CASES.iter().filter(|c| arguments.wants(c.name)) {
-        let cells: u64 = case.scenarios().iter().map(bottleneck_cells).sum();
-        println!("{} {cells} cells", case.name);
+        print_once(case.name, &case.scenarios(), Kernel::Auto);
     }
-    for ratio in RATIOS
-        .iter()
-        .filter(|r| r.names.iter().any(|n| arguments.wants(n)))
-    {
+    for ratio in &RATIOS {
         let both = ratio.names.iter().zip(ratio.scenarios());
         for (name, scenario) in both.filter(|(name, _)| arguments.wants(name)) {
-            println!("{name} {} cells", ratios::bottleneck_cells(&scenario));
+            print_once(name, &[scenario], Kernel::Slotted);
         }
     }
     for part in PARTS.iter().filter(|p| arguments.wants(p.name)) {
@@ -135,6 +135,18 @@ fn run_once(arguments: &Arguments) {
             println!("{peak:.1}");
         }
     }
+}
+
+/// Prints the bottleneck cells of `scenarios`, and a number that differs where their results do.
+fn print_once(name: &str, scenarios: &[Scenario], kernel: Kernel) {
+    let (mut cells, mut hasher) = (0, DefaultHasher::new());
+    for scenario in scenarios {
+        let result = result_of(scenario, kernel);
+        cells += result.totals.bottleneck_cells;
+        let text = serde_json::to_string(&result).expect("a result can be written");
+        text.hash(&mut hasher);
+    }
+    println!("{name} {cells} cells, results {:016x}", hasher.finish());
 }
 
 fn mark(passes: bool) -> &'static str {
@@ -154,7 +166,7 @@ struct Times {
 }
 
 impl Times {
-    fn measure(&mut self, scenarios: &[cellyard_engine::scenario::Scenario]) {
+    fn measure(&mut self, scenarios: &[Scenario]) {
         let before = UNIT.ns_per_cell();
         let (cells, seconds) = timed(|| scenarios.iter().map(bottleneck_cells).sum::<u64>());
         let after = UNIT.ns_per_cell();

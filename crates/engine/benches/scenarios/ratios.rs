@@ -1,10 +1,10 @@
 //! What one scheduler costs beside another: pairs of cases of the same load under the slotted kernel.
 
+use crate::cases::result_of;
 use crate::measure::timed;
 use crate::networks::{Dumbbell, Place, Scheduler};
+use cellyard_engine::Kernel;
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::{Kernel, Options, run};
-use std::sync::atomic::AtomicBool;
 
 /// Two cases, and how much longer a cell may take in the first.
 pub struct Ratio {
@@ -48,19 +48,8 @@ fn per_vc(sources: usize) -> [Scenario; 2] {
     })
 }
 
-/// Runs `scenario` under the slotted kernel; bottleneck cells.
-pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
-    let options = Options {
-        kernel: Kernel::Slotted,
-        ..Options::default()
-    };
-    let never = AtomicBool::new(false);
-    let result = run(scenario, None, &options, &never).expect("a checked scenario runs");
-    result.totals.bottleneck_cells
-}
-
 /// CPU time per bottleneck cell, ns, under the slotted kernel.
 pub fn ns_per_cell(scenario: &Scenario) -> f64 {
-    let (cells, seconds) = timed(|| bottleneck_cells(scenario));
+    let (cells, seconds) = timed(|| result_of(scenario, Kernel::Slotted).totals.bottleneck_cells);
     seconds * 1e9 / cells as f64
 }
