@@ -68,7 +68,12 @@ impl Stream {
 
     /// Draw number `n`, uniform in [0, 1) with 53 bits.
     pub fn unit(self, n: u64) -> f64 {
-        (self.bits(n) >> 11) as f64 / (1u64 << 53) as f64
+        Stream::unit_of(self.bits(n))
+    }
+
+    /// What [`Stream::unit`] makes of 64 bits; more bits never make less.
+    pub fn unit_of(bits: u64) -> f64 {
+        (bits >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// One draw per `replication`, spread evenly: uniform for replication 0, then `step` further

@@ -282,11 +282,10 @@ impl Arithmetic {
         cells: u64,
         [least, most]: [u64; 2],
     ) -> bool {
-        let period = self.cell_time;
         self.gate.admits_all(&AskedRuns {
             runs,
             cells,
-            period,
+            period: self.cell_time,
             least,
             most,
         })

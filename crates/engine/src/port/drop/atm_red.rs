@@ -56,7 +56,7 @@
 //! next frame would be lost too. No cell is discarded of a VC that sends only short frames.
 
 use super::red::Red;
-use super::{Arriving, Decision, DropRule, Needs, QueueView};
+use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView};
 use crate::scenario::RedParams;
 use crate::units::Time;
 
@@ -146,6 +146,30 @@ impl DropRule for AtmRed {
             bits.mark = self.red.marks(p, cell.draws);
         }
         Decision::refuse_if(bits.step(cell.eom, self.spares_short))
+    }
+
+    fn admits_all(&mut self, cells: &AskedRuns) -> bool {
+        let mut decided = 0;
+        for run in cells.runs {
+            let bits = self.vcs[run.cell.vc as usize];
+            let goes_on = !run.cell.begins && bits.state == State::AcceptCell;
+            let is_new = run.cell.begins || bits.state == State::AcceptFirst;
+            if !goes_on && (bits.mark || !is_new) {
+                return false;
+            }
+            decided += u64::from(!bits.mark);
+        }
+        if !self.red.passes_all(cells, decided) {
+            return false;
+        }
+        for run in cells.runs {
+            self.vcs[run.cell.vc as usize].state = if run.ends_with(cells.cells) {
+                State::AcceptFirst
+            } else {
+                State::AcceptCell
+            };
+        }
+        true
     }
 
     fn average(&self) -> Option<f64> {

@@ -12,7 +12,7 @@
 //! rest.
 
 use super::red::Red;
-use super::{Arriving, Decision, DropRule, Needs, QueueView};
+use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView};
 use crate::scenario::RedParams;
 use crate::tally::DropReason;
 use crate::units::Time;
@@ -48,6 +48,10 @@ impl DropRule for CellRed {
         } else {
             Decision::Accept
         }
+    }
+
+    fn admits_all(&mut self, cells: &AskedRuns) -> bool {
+        self.red.passes_all(cells, cells.runs.len() as u64)
     }
 
     fn average(&self) -> Option<f64> {

@@ -136,6 +136,11 @@ impl AskedRun {
         }
     }
 
+    /// Whether the last of the next `cells` cells, at least one, ends a frame.
+    fn ends_with(&self, cells: u64) -> bool {
+        self.are_single || u64::from(self.before_eom) + 1 == cells
+    }
+
     /// Moves on to the next cell, `c` later.
     pub fn next_cell(&mut self, c: Span) {
         self.time += c;
@@ -158,6 +163,22 @@ pub struct AskedRuns<'a> {
     pub least: u64,
     /// Upper bound on X as any of the cells finds it, if all come in.
     pub most: u64,
+}
+
+impl AskedRuns<'_> {
+    /// Calls `what` with the X that each of the cells finds, in their order, if all come in. One
+    /// leaves in each period.
+    #[inline(always)]
+    fn each_waiting(&self, mut what: impl FnMut(i64)) {
+        let growth = self.runs.len() as i64 - 1;
+        let mut joined = 0;
+        for _ in 0..self.cells {
+            for (place, run) in (0..).zip(self.runs) {
+                what(run.waiting + joined + place);
+            }
+            joined += growth;
+        }
+    }
 }
 
 /// What a policy needs to know. Kernels and queues provide nothing beyond that.
@@ -225,7 +246,8 @@ pub trait DropRule {
         Decision::Accept
     }
 
-    /// Whether all these cells come in without a tag, in whatever order they take turns.
+    /// Whether all these cells come in without a tag, in whatever order those of one instant take
+    /// turns.
     /// If so, the policy updates its state as if asked about each cell. A false "no" costs only
     /// speed: the policy is then asked about one cell after the other.
     fn admits_all(&mut self, _cells: &AskedRuns) -> bool {

@@ -14,7 +14,7 @@
 //! Arithmetic is only + - * / and comparison, in the order written here, for the same bits on every
 //! machine.
 
-use super::{Arriving, Needs, resolve};
+use super::{Arriving, AskedRuns, Needs, resolve};
 use crate::power::power;
 use crate::rng::Stream;
 use crate::scenario::{RedAverage, RedParams};
@@ -22,6 +22,11 @@ use crate::units::Ratio;
 
 /// Averages below this count as 0, since decay alone would never reach 0.
 const NOTHING: f64 = 1.0 / (1u128 << 64) as f64;
+
+/// Most cells that are seen together, and a part of the average that exceeds all rounding errors of
+/// so many cells (three roundings of 2^-53 each).
+const TOGETHER: u64 = 1 << 20;
+const ROUNDING: f64 = 1.0 / (1u64 << 30) as f64;
 
 /// Average, curve and random draws of one class queue.
 #[derive(Clone, Debug)]
@@ -95,14 +100,16 @@ impl Red {
     pub fn sees(&mut self, cell: &Arriving, waiting: u64) {
         match (self.when, cell.idle_cells) {
             (RedAverage::Frame, _) if !cell.begins => return,
-            (RedAverage::Idle, Some(cells)) => self.average *= power(self.keep, cells.into()),
+            (RedAverage::Idle, Some(cells)) => {
+                self.average *= power(self.keep, cells.into());
+                if self.average < NOTHING {
+                    self.average = 0.0;
+                }
+            }
             (RedAverage::Cell | RedAverage::Frame | RedAverage::Idle, _) => {
                 // Signed-to-float conversion takes one instruction, and X is far below 2^63.
-                self.average = self.keep * self.average + self.w_q * waiting as i64 as f64;
+                self.average = self.joined(self.average, waiting as i64);
             }
-        }
-        if self.average < NOTHING {
-            self.average = 0.0;
         }
     }
 
@@ -141,6 +148,70 @@ impl Red {
         marks
     }
 
+    /// Sees all these cells, and decides on those of `decided` runs, if surely none is marked.
+    /// Returns whether it did.
+    pub fn passes_all(&mut self, cells: &AskedRuns, decided: u64) -> bool {
+        let n = cells.cells * cells.runs.len() as u64;
+        if self.when == RedAverage::Frame || n > TOGETHER {
+            return false;
+        }
+        // n cells that find X take the average no farther than n w_q of the way to X.
+        let way = (self.w_q * n as f64).min(1.0);
+        let [least, most] = [cells.least as f64, cells.most as f64];
+        let room = ROUNDING * self.average.max(most);
+        let highest = self.average + (most - self.average).max(0.0) * way + room;
+        let lowest = self.average - (self.average - least).max(0.0) * way - room;
+        let is_below = decided == 0 || highest < self.min_th;
+        let p = self.slope * (highest - self.min_th);
+        let is_on_curve = lowest > self.min_th && highest < self.max_th && p < 1.0;
+        if !is_below && (!is_on_curve || self.spacing) {
+            return false;
+        }
+        let mut draws = 0;
+        if is_below || p <= 0.0 {
+            self.average = self.average_after(cells, |_| {});
+        } else {
+            // One loop draws and averages, since neither keeps the processor busy.
+            let stream = cells.runs[0].cell.draws;
+            let mut least = u64::MAX;
+            draws = decided * cells.cells;
+            let average = self.average_after(cells, |place| {
+                if place < draws {
+                    least = least.min(stream.bits(self.drawn + place));
+                }
+            });
+            if Stream::unit_of(least) < p {
+                return false;
+            }
+            self.average = average;
+        }
+        self.drawn += draws;
+        if decided > 0 && is_below {
+            self.count = 0;
+        }
+        true
+    }
+
+    /// The average after all these cells. `also` is called with the place of each.
+    #[inline(always)]
+    fn average_after(&self, cells: &AskedRuns, mut also: impl FnMut(u64)) -> f64 {
+        let mut average = self.average;
+        let mut place = 0;
+        cells.each_waiting(|x| {
+            average = self.joined(average, x);
+            also(place);
+            place += 1;
+        });
+        average
+    }
+
+    /// What the average `average` becomes with a cell that finds X = `waiting`.
+    #[inline(always)]
+    fn joined(&self, average: f64, waiting: i64) -> f64 {
+        let average = self.keep * average + self.w_q * waiting as f64;
+        if average < NOTHING { 0.0 } else { average }
+    }
+
     /// Next random number in [0, 1).
     #[inline(always)]
     fn draw(&mut self, draws: Stream) -> f64 {
@@ -152,8 +223,14 @@ impl Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
+    use crate::format::Clock;
     use crate::port::drop::testing::{cell, red};
-    use crate::scenario::Threshold;
+    use crate::port::drop::{AskedRun, Decision, DropRule, Policy, QueueView};
+    use crate::scenario::{DropPolicy, Threshold};
+    use crate::units::{Span, Time};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     /// Average after `cells` cells that each find X = `waiting`.
     fn seen(red: &mut Red, cells: usize, waiting: u64) -> f64 {
@@ -339,5 +416,88 @@ mod tests {
         assert_eq!(red.drawn, 0);
         red.marks(0.5, draws);
         assert_eq!(red.drawn, 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        /// Cells of three VCs, first one by one, then together as the policy allows.
+        #[test]
+        fn cells_that_are_seen_together_leave_what_they_leave_one_after_the_other(
+            (by_frames, w_q, spacing, when) in (any::<bool>(), 1u64..12, 0u8..4, 0u8..4),
+            before in vec((0u32..3, 0u64..60, any::<bool>(), any::<bool>()), 0..60),
+            (runs, cells, x) in (1usize..4, 1u64..40, 0i64..40),
+            shapes in vec((any::<bool>(), any::<bool>(), any::<bool>()), 3),
+        ) {
+            let params = RedParams {
+                spacing: spacing == 0,
+                average: [RedAverage::Cell, RedAverage::Cell, RedAverage::Idle, RedAverage::Frame][usize::from(when)],
+                ..red(1, w_q * w_q)
+            };
+            let spec = if by_frames { DropPolicy::AtmRed(params) } else { DropPolicy::CellRed(params) };
+            let mut policy = Policy::new(&spec, Some(40), &[None; 3], Span::ZERO, Clock::AAL5);
+            let queue = |waiting| QueueView { waiting, ..QueueView::default() };
+            for (vc, waiting, begins, eom) in before {
+                policy.admit(Time::ZERO, &cell(vc, begins, eom), &queue(waiting));
+            }
+            let mut asked: Vec<_> = (0..runs).map(|vc| {
+                let (begins, ends, single) = shapes[vc];
+                let flags = ENDS_FRAME * u8::from(ends || single) | SINGLE_CELLS * u8::from(single);
+                let run = Run { n: cells as u32, flags, ..Run::default() };
+                let first = cell(vc as u32, begins || single, run.first_ends_frame());
+                AskedRun::new(&run, first, x)
+            }).collect();
+            let n = cells as usize * runs;
+            let waiting: Vec<i64> = (0..n as i64).map(|i| x + i - i / runs as i64).collect();
+            let bounds = [waiting.iter().min(), waiting.iter().max()].map(|x| x.map_or(0, |&x| x as u64));
+            let together = AskedRuns {
+                runs: &asked,
+                cells,
+                period: Span(1),
+                least: bounds[0],
+                most: bounds[1],
+            };
+            let mut other = policy.clone();
+            if !other.admits_all(&together) {
+                prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
+                return Ok(());
+            }
+            for (place, &waiting) in waiting.iter().enumerate() {
+                let run = &mut asked[place % runs];
+                let decision = policy.admit(Time::ZERO, &run.cell, &queue(waiting as u64));
+                prop_assert_eq!(decision, Decision::Accept);
+                run.next_cell(Span(1));
+            }
+            prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
+        }
+    }
+
+    /// In each of the three cases: below the lower threshold, on the curve where no draw marks, and
+    /// where one would.
+    #[test]
+    fn cells_are_seen_together_where_none_is_marked() {
+        // Without a segment p is 0.2 at 20 cells.
+        let params = RedParams {
+            segment_cells: None,
+            ..red(1, 1)
+        };
+        let draws = cell(0, false, false).draws;
+        let first = (0..).find(|&n| draws.unit(n) < 0.2).expect("one in five");
+        let together = |waiting: u64, cells: u64| {
+            let run = AskedRun::new(&Run::default(), cell(0, false, false), waiting as i64);
+            let mut red = at(&params, waiting as f64);
+            let cells = AskedRuns {
+                runs: &[run],
+                cells,
+                period: Span(1),
+                least: waiting,
+                most: waiting,
+            };
+            red.passes_all(&cells, 1).then_some(red.drawn)
+        };
+        assert_eq!(together(9, 1000), Some(0));
+        assert_eq!(together(20, first), Some(first));
+        assert_eq!(together(20, first + 1), None);
+        assert_eq!(together(31, 1), None);
     }
 }
