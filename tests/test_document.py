@@ -1,4 +1,4 @@
-"""Documents whose first line is decoded at once."""
+"""Documents that are decoded on demand, and their first line alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,15 @@ def test_a_text_without_an_object_is_an_error_on_full_access(text: str) -> None:
 def test_compressed_bytes_that_are_damaged_are_an_error() -> None:
     whole = zlib.compress(json.dumps({"a": 1, "b": list(range(9999))}).encode())
     with pytest.raises(ValueError):
-        Document(whole[:-20] + bytes(20))
+        dict(Document(whole[:-20] + bytes(20)))
+
+
+def test_the_first_line_of_compressed_bytes_is_read_without_the_rest() -> None:
+    text = '{"a":1,\n"b":[' + ",".join(map(str, range(99999))) + "]}"
+    found = Document(zlib.compress(text.encode())[:-99])
+    assert found["a"] == 1 and isinstance(found._text, bytes)
+    with pytest.raises(ValueError):
+        found["b"]
 
 
 def test_totals_of_a_run_are_there_before_its_vcs_are_decoded() -> None:
@@ -43,5 +51,6 @@ def test_totals_of_a_run_are_there_before_its_vcs_are_decoded() -> None:
     assert isinstance(run.result, Document)
     first = json.loads(run.result.text.partition("\n")[0].rstrip(",") + "}")
     assert list(first) == ["name", "seed", "replication", "duration_s", "measured_s", "digest", "totals"]
-    assert run.result["totals"] == first["totals"] and (run.result._rest or "").startswith('{"vcs":[')
-    assert len(run.result["vcs"]) == 5 and run.result._rest is None
+    assert run.result._known is None and run.result["totals"] == first["totals"]
+    assert run.result._known == first and run.result.text[run.result._start :].startswith('"vcs":[')
+    assert len(run.result["vcs"]) == 5 and run.result._start is None

@@ -73,13 +73,14 @@ class EngineRunner:
         return self.base.with_values(pairs) if pairs else self.base
 
     def _run_batch(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
-        texts: dict[Point, str] = {}
+        # Points are numbered, since hashing one takes about as long as reading a metric.
+        numbers: dict[Point, int] = {}
+        number_of = [numbers.setdefault(replicate.point, len(numbers)) for replicate in replicates]
+        texts = [self.scenario(point).canonical for point in numbers]
+        unfinished = Counter(number_of)
         indices_by_job: dict[tuple[str, int], list[int]] = {}  # points that make one scenario share its runs
-        unfinished = Counter(replicate.point for replicate in replicates)
         for index, replicate in enumerate(replicates):
-            if replicate.point not in texts:
-                texts[replicate.point] = self.scenario(replicate.point).canonical
-            indices_by_job.setdefault((texts[replicate.point], replicate.replication), []).append(index)
+            indices_by_job.setdefault((texts[number_of[index]], replicate.replication), []).append(index)
         jobs = [Job(text, replication) for text, replication in indices_by_job]
         job_indices = list(indices_by_job.values())
         for finished in self._run(jobs):
@@ -89,8 +90,8 @@ class EngineRunner:
             self.cells += run.totals.cells
             self.runs += 1
             for index in job_indices[finished.index]:
-                unfinished[replicates[index].point] -= 1
-                if not unfinished[replicates[index].point]:
+                unfinished[number_of[index]] -= 1
+                if not unfinished[number_of[index]]:
                     self._done.add(replicates[index].point)
                 yield index, measured
 
@@ -116,17 +117,16 @@ class CachedRunner:
 
     def __call__(self, replicates: Sequence[Replicate]) -> list[Mapping[str, Number]]:
         """The metrics of each replicate, in order."""
-        new = [
-            replicate
-            for replicate in dict.fromkeys(replicates)
-            if replicate.replication not in self.cache.get(replicate.point, {})
-        ]
-        for replicate in new:  # fix the order of points, whichever finishes first
-            self.cache.setdefault(replicate.point, {})
-        for index, measured in self._runner(new):
-            replicate = new[index]
-            self.cache[replicate.point][replicate.replication] = measured
-        return [self.cache[replicate.point][replicate.replication] for replicate in replicates]
+        # This also fixes the order of points, whichever finishes first.
+        answers = [self.cache.setdefault(replicate.point, {}) for replicate in replicates]
+        new: dict[tuple[int, int], int] = {}
+        for index, (replicate, known) in enumerate(zip(replicates, answers, strict=True)):
+            if replicate.replication not in known:
+                new.setdefault((id(known), replicate.replication), index)
+        indices = list(new.values())
+        for place, measured in self._runner([replicates[index] for index in indices]):
+            answers[indices[place]][replicates[indices[place]].replication] = measured
+        return [known[replicate.replication] for replicate, known in zip(replicates, answers, strict=True)]
 
     def samples(self, points: Sequence[Point], replications: range) -> list[list[Mapping[str, Number]]]:
         """The metrics of the given replications of each point."""

@@ -7,42 +7,72 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+#: Number of bytes within which the first line of most documents ends.
+FIRST_BYTES = 4096
+
 
 class Document(Mapping[str, Any]):
-    r"""A run's JSON object. The first line is decoded at once, and the rest on demand.
+    r"""A run's JSON object, decoded on demand: the first line alone where that is enough.
 
-    The engine breaks its text before `vcs`, as the part before is small. In a text of one line,
-    everything is decoded on demand. The text may also be bytes that `zlib` has compressed. Raises
-    `ValueError` on reading a text that is not a JSON object.
+    The engine breaks its text before `vcs`, as the part before is small. The text may also be bytes
+    that `zlib` has compressed. Raises `ValueError` on reading a text that is not a JSON object.
 
     >>> run = Document('{"totals": {"cells": 7},\n"vcs": [{"name": "vc1"}]}')
     >>> run["totals"], len(run)
     ({'cells': 7}, 2)
     """
 
-    __slots__ = ("_known", "_rest", "text")
+    __slots__ = ("_known", "_start", "_text")
 
     def __init__(self, text: str | bytes) -> None:
-        try:
-            self.text = text if isinstance(text, str) else zlib.decompress(text).decode()
-        except zlib.error as error:
-            raise ValueError(str(error)) from None
-        first, line_break, rest = self.text.partition("\n")
-        self._known: dict[str, Any] = json.loads(f"{first.rstrip(',')}}}") if line_break else {}
-        #: Text that is not decoded yet, if any.
-        self._rest: str | None = f"{{{rest}" if line_break else first
+        self._text = text
+        self._known: dict[str, Any] | None = None
+        #: Where the text that is not decoded yet starts; `None` when there is none.
+        self._start: int | None = 0
 
-    def _all(self) -> dict[str, Any]:
-        if self._rest is not None:
-            rest = json.loads(self._rest)
-            if not isinstance(rest, dict):
-                raise json.JSONDecodeError("Expecting an object", self._rest, 0)
-            self._known |= rest
-            self._rest = None
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        if isinstance(self._text, bytes):
+            try:
+                self._text = zlib.decompress(self._text).decode()
+            except zlib.error as error:
+                raise ValueError(str(error)) from None
+        return self._text
+
+    def _first_line(self) -> str:
+        """The first line with its line break; empty where the text is a single line."""
+        if isinstance(self._text, bytes):
+            try:
+                begin = zlib.decompressobj().decompress(self._text, FIRST_BYTES)
+            except zlib.error as error:
+                raise ValueError(str(error)) from None
+            if end := begin.find(b"\n") + 1:
+                return begin[:end].decode()
+        return self.text[: self.text.find("\n") + 1]
+
+    def _first(self) -> dict[str, Any]:
+        """What is decoded so far; at least the first line of several."""
+        if self._known is None:
+            line = self._first_line()
+            self._known = json.loads(line.rstrip("\n,") + "}") if line else {}
+            self._start = len(line)
         return self._known
 
+    def _all(self) -> dict[str, Any]:
+        known = self._first()
+        if self._start is not None:
+            text = f"{{{self.text[self._start :]}" if self._start else self.text
+            rest = json.loads(text)
+            if not isinstance(rest, dict):
+                raise json.JSONDecodeError("Expecting an object", text, 0)
+            known |= rest
+            self._start = None
+        return known
+
     def __getitem__(self, name: str) -> Any:
-        return self._known[name] if name in self._known else self._all()[name]
+        known = self._first()
+        return known[name] if name in known else self._all()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

@@ -116,7 +116,7 @@ def decimals(value: float, step: float) -> int:
 
 def json_text(value: object) -> str:
     """JSON on one line; arrays become lists, mappings objects."""
-    return json.dumps(value, default=_json_default)
+    return _JSON.encode(value)
 
 
 def _json_default(value: object) -> Any:
@@ -125,6 +125,9 @@ def _json_default(value: object) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"cannot be written as JSON: {value!r}")
+
+
+_JSON = json.JSONEncoder(default=_json_default)
 
 
 def json_pieces(value: object) -> Iterator[str]:

@@ -41,6 +41,11 @@ FILE_NAME = "runs.sqlite"
 #: Least time between two syncs to the disk, in seconds, except at the end.
 DISK_SECONDS = 1.0
 
+_INSERT_RUN = (
+    "INSERT INTO run (hash, scenario, replication, engine, finished_s, cpu_s, bytes, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (hash) DO NOTHING"
+)
+
 #: Largest document that is stored in addition to the kept part.
 WHOLE_BYTES = 1 << 20
 
@@ -78,7 +83,8 @@ class Store(Reader, AbstractContextManager["Store"]):
         self.note = ""
         #: The first write error.
         self.failure: OSError | None = None
-        self._identities: set[Identity] = set()
+        #: Hashes of the runs that were requested and found, or added.
+        self._runs: set[bytes] = set()
         self._opened_stat = self.path.stat()
         self._synced_at = time.monotonic()
         self._dirty = False
@@ -92,7 +98,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         except sqlite3.Error as error:
             raise UsageError(f"{self.path}: cannot be read: {schema.as_system_error(error).strerror}") from None
         if found is not None:
-            self._identities.add(identity)
+            self._runs.add(identity.run)
         return found
 
     def add(
@@ -153,30 +159,25 @@ class Store(Reader, AbstractContextManager["Store"]):
             if to_disk:
                 self.connection.execute("PRAGMA synchronous = NORMAL")
                 self._synced_at = time.monotonic()
-        self._identities.update(run.identity for run, _ in packs)
+        self._runs.update(run.identity.run for run, _ in packs)
 
     def _add_run(self, run: NewRun, parts: Mapping[bytes, EncodedResult], numbers: dict[bytes | str, int]) -> None:
         """Store a run and those of its results that are missing."""
         identity = run.identity
-        found = self.connection.execute("SELECT id FROM run WHERE hash = ?", (identity.run,)).fetchone()
-        size = sum(len(part.content) for part in parts.values())
-        if found:
-            number, size = int(found[0]), 0
+        size = sum([len(part.content) for part in parts.values()])
+        finished_s, cpu_s = int(time.time()), float(run.cpu_seconds)
+        scenario = self._row_number(
+            "scenario", "hash", identity.scenario_hash, lambda: _scenario_row(identity), numbers
+        )
+        engine = self._row_number("engine", "build", identity.engine, dict, numbers)
+        sealed = run_seal(identity.run, finished_s, cpu_s, size)
+        row = (identity.run, scenario, identity.replication, engine, finished_s, cpu_s, size, sealed)
+        cursor = self.connection.execute(_INSERT_RUN, row)
+        if cursor.rowcount:
+            number = int(cursor.lastrowid or 0)
         else:
-            finished_s, cpu_s = int(time.time()), float(run.cpu_seconds)
-            row = {
-                "hash": identity.run,
-                "scenario": self._row_number(
-                    "scenario", "hash", identity.scenario_hash, lambda: _scenario_row(identity), numbers
-                ),
-                "replication": identity.replication,
-                "engine": self._row_number("engine", "build", identity.engine, dict, numbers),
-                "finished_s": finished_s,
-                "cpu_s": cpu_s,
-                "bytes": size,
-                "seal": run_seal(identity.run, finished_s, cpu_s, size),
-            }
-            number = self.insert("run", row)
+            query = "SELECT id FROM run WHERE hash = ?"
+            number, size = int(self.connection.execute(query, (identity.run,)).fetchone()[0]), 0
         if sum(self._add_result(identity, number, keep, part) for keep, part in parts.items()) != size:
             self.count_bytes(number)
 
@@ -243,11 +244,7 @@ class Store(Reader, AbstractContextManager["Store"]):
     def kept(self) -> int:
         """Number of runs that were requested or added and are in the file; 0 if the file no longer exists."""
         try:
-            return (
-                len({identity.run for identity in self._identities})
-                if os.path.samestat(self._opened_stat, self.path.stat())
-                else 0
-            )
+            return len(self._runs) if os.path.samestat(self._opened_stat, self.path.stat()) else 0
         except OSError:
             return 0
 
