@@ -43,18 +43,23 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 28] = [
+pub const CASES: [Case; 31] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 112.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
     case("lan-100", 60.0, Some(150.0), || loss_free(100)),
     // 13 ns per cell.
+    case("newreno-lan-5", 77.0, Some(100.0), || {
+        new_reno(Place::Lan, 5)
+    }),
     case("newreno-lan-15", 77.0, Some(100.0), || {
-        let epd = Dumbbell::vanilla(Place::Lan, 15, Some(1_000), "epd");
-        scenarios(vec![Dumbbell {
-            recovery: "new-reno",
-            ..epd
-        }])
+        new_reno(Place::Lan, 15)
+    }),
+    case("newreno-wan-5", 77.0, Some(100.0), || {
+        new_reno(Place::Wan, 5)
+    }),
+    case("newreno-wan-15", 77.0, Some(100.0), || {
+        new_reno(Place::Wan, 15)
     }),
     case("tables-2-3", 40.0, Some(80.0), || {
         scenarios(tables_2_3([Place::Lan, Place::Wan]))
@@ -142,6 +147,15 @@ fn scenarios(rows: Vec<Dumbbell>) -> Vec<Scenario> {
 /// Unlimited buffers. With a single source nothing would queue.
 fn loss_free(sources: usize) -> Vec<Scenario> {
     vec![Dumbbell::vanilla(Place::Lan, sources, None, "tail-drop").scenario()]
+}
+
+/// NewReno and EPD before the smallest buffer of `ubr-plus`. These cases have peers.
+fn new_reno(place: Place, sources: usize) -> Vec<Scenario> {
+    let [buffer, ..] = ubr_plus_buffers(place);
+    scenarios(vec![Dumbbell {
+        recovery: "new-reno",
+        ..Dumbbell::vanilla(place, sources, Some(buffer), "epd")
+    }])
 }
 
 /// Table 1 of `ubr-plus`: unlimited buffers.

@@ -4,6 +4,7 @@ mod cases;
 mod measure;
 mod networks;
 mod parts;
+mod peers;
 mod ratios;
 mod reference_loop;
 
@@ -15,6 +16,7 @@ use cellyard_engine::Kernel;
 use cellyard_engine::scenario::Scenario;
 use measure::{cpu_seconds, median, peak_memory_mb, timed};
 use parts::PARTS;
+use peers::Peers;
 use ratios::RATIOS;
 use reference_loop::{MODES, UNIT};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -176,11 +178,13 @@ impl Times {
         self.relative_times.push(ns / ((before + after) / 2.0));
     }
 
-    fn print(self, case: &Case) {
+    fn print(self, case: &Case, peers: &Peers) {
         let ns = median(self.ns_per_cell);
         let speed = 1e3 / ns;
+        let relative_time = median(self.relative_times);
+        let ratio = peers.ratio(case.name, relative_time);
         println!(
-            "{:<20} {:>7.1} {:>9.1} {:>8.2} {:>6} {:>5}  {:<5} {:>9.2}",
+            "{:<20} {:>7.1} {:>9.1} {:>8.2} {:>6} {:>5}  {:<5} {:>9.2} {:>7}",
             case.name,
             self.cells as f64 / 1e6,
             speed,
@@ -188,7 +192,8 @@ impl Times {
             case.goal,
             or_none(case.aim),
             mark(speed >= case.goal),
-            median(self.relative_times),
+            relative_time,
+            ratio.map_or("-".into(), |r| format!("{r:.1}")),
         );
     }
 }
@@ -224,15 +229,20 @@ fn run_cases(arguments: &Arguments) {
         arguments.repetitions
     );
     println!(
-        "{:<20} {:>7} {:>9} {:>8} {:>6} {:>5}  {:<5} {:>9}",
-        "case", "Mcells", "Mcells/s", "ns/cell", "goal", "aim", "meets", "reference"
+        "{:<20} {:>7} {:>9} {:>8} {:>6} {:>5}  {:<5} {:>9} {:>7}",
+        "case", "Mcells", "Mcells/s", "ns/cell", "goal", "aim", "meets", "reference", "x htsim"
     );
+    let peers = Peers::read();
     for (times, case) in times.into_iter().zip(cases) {
-        times.print(case);
+        times.print(case, &peers);
     }
     println!(
         "goal, aim: Mcells/s; reference: ns per cell over that of the reference loop in the mode \"{}\" just before and after",
         UNIT.name
+    );
+    println!(
+        "x htsim: speed over that of htsim {}, measured on {} (benches/peers.json), both relative to the reference loop",
+        peers.version, peers.date
     );
 }
 
