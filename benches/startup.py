@@ -81,6 +81,7 @@ def main() -> None:
         cases = [
             ("python -c pass", [sys.executable, "-c", "pass"], None),
             ("cellyard --help", [*cellyard, "--help"], 0.07),
+            ("cellyard run --help", [*cellyard, "run", "--help"], 0.07),
             ("run, tiny", [*cellyard, "run", str(paths["tiny"])], 0.09),
             *(
                 (f"{command}, {name}", [*cellyard, command, str(paths[name])], goal)

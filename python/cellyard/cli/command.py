@@ -15,21 +15,8 @@ TRACEBACK = "CELLYARD_TRACEBACK"
 
 def exit_status(call: Callable[[], int | None]) -> int:
     """Return the exit status of a call, and print its errors on standard error."""
-    from cellyard.system.errors import ProblemsError, RunError, UsageError
-
     try:
         return call() or 0
-    except ProblemsError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    except UsageError as error:
-        print_error(str(error))
-        return USAGE
-    except RunError as error:
-        print_error(error.summary)
-        if error.excerpt:
-            print(error.excerpt, file=sys.stderr)
-        return FAILED
     except KeyboardInterrupt as ended:
         print_error(": ".join(["interrupted", *map(str, ended.args)]))
         return INTERRUPTED
@@ -43,8 +30,26 @@ def exit_status(call: Callable[[], int | None]) -> int:
         return FAILED
     except (SystemExit, GeneratorExit):
         raise
-    except BaseException as fault:  # an engine panic is not an `Exception`
-        return _fault(fault)
+    except BaseException as error:  # an engine panic is not an `Exception`
+        return _error_status(error)
+
+
+def _error_status(error: BaseException) -> int:
+    """Print an error of ours, or an internal one. Return its exit status."""
+    from cellyard.system.errors import ProblemsError, RunError, UsageError  # not for help
+
+    if isinstance(error, ProblemsError):
+        print(error, file=sys.stderr)
+        return USAGE
+    if isinstance(error, UsageError):
+        print_error(str(error))
+        return USAGE
+    if isinstance(error, RunError):
+        print_error(error.summary)
+        if error.excerpt:
+            print(error.excerpt, file=sys.stderr)
+        return FAILED
+    return _fault(error)
 
 
 def _fault(fault: BaseException) -> int:

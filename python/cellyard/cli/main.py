@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -268,6 +267,8 @@ def _refuse(command: ArgumentParser, word: str) -> NoReturn:
     """Exit with an error about an unknown option or an unexpected argument."""
     if not word.startswith("-"):
         command.error(f"unexpected argument '{word}'")
+    import difflib
+
     names = [name for action in command._actions for name in action.option_strings]
     near = difflib.get_close_matches(word.partition("=")[0], names, 1)
     command.error(f"unknown option {word}" + (f"; did you mean {near[0]}?" if near else ""))

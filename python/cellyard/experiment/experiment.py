@@ -18,7 +18,6 @@ from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, EngineRunner, ProgressListener, Runner
-from cellyard.runs.cluster import Workers
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import Scenario, read_text
 from cellyard.scenario.hints import USE_FAIR_SHARES
@@ -36,6 +35,7 @@ from cellyard.system.values import as_python, plain
 
 if TYPE_CHECKING:
     from cellyard.plot import Drawn
+    from cellyard.runs.cluster import Workers
     from cellyard.store import Store
 
 #: Limit on the points whose scenarios are asked for their cost. Beyond it, the cost is
@@ -203,6 +203,8 @@ class Experiment:
             if on is not None and workers is not None:
                 raise UsageError("give either on (a running cluster) or workers (a cluster to start), not both")
             if isinstance(on, str) or workers is not None:
+                from cellyard.runs.cluster import Workers
+
                 cluster = until_done.enter_context(Workers(on if isinstance(on, str) else None, workers))
             progress = until_done.enter_context(NotebookProgress(self.name, expected.runs, points=expected.points))
             options = {"on": cluster}

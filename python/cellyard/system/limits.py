@@ -9,8 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import SupportsIndex, SupportsInt
 
-from cellyard.system.errors import UsageError
-from cellyard.system.values import as_python, shown
+# What only functions need is imported by them, since the help of a command needs the constants alone.
 
 #: Limit on the replications of a scenario or row.
 MOST_REPLICATIONS = 100_000
@@ -51,6 +50,9 @@ def memory_bytes(value: str | int | None) -> int | None:
 
 def size_bytes(name: str, value: str | int) -> int:
     """Bytes of a size such as ``"4 GB"`` or a number; raises `UsageError`, which calls it ``name``, for anything else."""
+    from cellyard.system.errors import UsageError
+    from cellyard.system.values import shown
+
     size = None
     if isinstance(value, str):
         if found := _SIZE.fullmatch(value):
@@ -88,6 +90,9 @@ def whole(name: str, value: object, *, least: int = 1, most: int) -> int | None:
     Traceback (most recent call last):
     cellyard.errors.UsageError: jobs = 0: must be a whole number from 1 to 1024
     """
+    from cellyard.system.errors import UsageError
+    from cellyard.system.values import as_python, shown
+
     if value is None:
         return None
     value = as_python(value)
