@@ -284,21 +284,27 @@ impl EndSystem {
         self.in_rate_from() + self.gap.min(TCR_GAP) * others
     }
 
-    /// Lower bound on the time of the next forward RM cell. The bound holds if until then no RM
-    /// cell arrives, and at most `cells` data cells are to be sent, waiting ones included.
-    pub fn earliest_forward_rm(&self, cells: u64) -> Time {
+    /// Lower bound on the time of the next forward RM cell, if no RM cell arrives until then. Data
+    /// cell number `n` from now on, counted from 1, waits no sooner than `waits_from(n)`.
+    pub fn earliest_forward_rm(&self, waits_from: impl FnOnce(u64) -> Time) -> Time {
         let Some(last) = self.last_cell.filter(|_| self.acr >= TCR) else {
             return Time::ZERO;
         };
         let by_time = self.last_forward + self.terms.trm;
         let left = (self.terms.nrm - 1).saturating_sub(self.since_forward);
         if self.to_return.is_some() {
-            Time::ZERO
-        } else if cells < left {
-            by_time
-        } else {
-            by_time.min(last + self.gap * (left + 1))
+            return Time::ZERO;
         }
+        let by_number = last + self.gap * (left + 1);
+        if by_number >= by_time || left == 0 {
+            return by_number.min(by_time);
+        }
+        // It goes one gap behind the last of these cells.
+        let waits_from = waits_from(left);
+        if waits_from >= by_time {
+            return by_time;
+        }
+        by_time.min(by_number.max(waits_from + self.gap))
     }
 
     /// Registers `n` data cells sent as [`EndSystem::consecutive_data`] allows, the last at `last`.

@@ -6,13 +6,19 @@ use super::hops::Hops;
 use crate::abr;
 use crate::flow::{Flow, FlowId, FlowKind};
 use crate::host::traffic::Source;
-use crate::host::{FlowEnds, Hosts, Nic, PacedQueue, TransportStage, Vc};
+use crate::host::{FlowEnds, Hosts, Nic, PacedQueue, ShortestTimes, TransportStage, Vc};
 use crate::processing::FrameStage;
 use crate::units::Time;
 
 impl Blueprint<'_> {
     /// Builds all hosts.
-    pub fn hosts(&self, hops: &Hops, end: Time, measured: (Time, Time)) -> Hosts {
+    pub fn hosts(
+        &self,
+        hops: &Hops,
+        times: &[ShortestTimes],
+        end: Time,
+        measured: (Time, Time),
+    ) -> Hosts {
         let scenario = self.net.scenario;
         let mut probes = self.vc_probes();
         let mut first_events = Vec::new();
@@ -36,7 +42,7 @@ impl Blueprint<'_> {
         });
         let vcs = vcs.collect();
         let flows = self.net.topology.flows.iter().zip(&hops.first);
-        let paced = self.paced();
+        let paced = self.paced(times);
         let mut paced_of = vec![None; self.net.topology.flows.len()];
         for (place, paced) in paced.iter().enumerate() {
             for flow in paced.flows() {
@@ -65,7 +71,7 @@ impl Blueprint<'_> {
     }
 
     /// Builds the ABR end systems, in the order of the flows of frames that leave them.
-    fn paced(&self) -> Vec<PacedQueue> {
+    fn paced(&self, times: &[ShortestTimes]) -> Vec<PacedQueue> {
         let mut all = Vec::new();
         for (flow, id) in self.net.topology.flows.iter().zip(0..) {
             let abr = self.net.scenario.vcs[flow.vc].abr.as_ref();
@@ -76,7 +82,13 @@ impl Blueprint<'_> {
                 let takes = [flow_of(other), flow_of(other.rm())];
                 let terms = abr::terms(self.net.scenario, &self.net.topology, abr, FlowId(id));
                 let is_alone = self.net.topology.crossing[flow.path[0]].len() == 2;
-                all.push(PacedQueue::new(terms, sends, takes, is_alone));
+                all.push(PacedQueue::new(
+                    terms,
+                    sends,
+                    takes,
+                    is_alone,
+                    [sends[1], takes[1]].map(|rm| times[rm.index()]),
+                ));
             }
         }
         all

@@ -5,6 +5,7 @@ use super::Blueprint;
 use super::hops::Hops;
 use crate::fabric::Next;
 use crate::flow::FlowKind;
+use crate::host::ShortestTimes;
 use crate::port::Lookahead;
 use crate::units::Span;
 
@@ -19,6 +20,8 @@ pub struct Lookaheads {
     /// Shortest time from an event at a host to the first effect of a cell that it sends: its
     /// arrival at a port, or feedback to it if it is an RM cell.
     pub host_to_feedback: Span,
+    /// Shortest times of each flow.
+    pub of_flows: Vec<ShortestTimes>,
 }
 
 /// Times along a flow from host to host.
@@ -104,11 +107,17 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
         }
     }
     keep_shortest(&mut of_ports, after);
+    let of_flows = ways.iter().map(|way| ShortestTimes {
+        whole: way.whole,
+        from_last: way.from_last.map(|(port, takes)| (port as u32, takes)),
+    });
+    let of_flows = of_flows.collect();
     Lookaheads {
         of_ports,
         to_host,
         host_to_host,
         host_to_feedback,
+        of_flows,
     }
 }
 

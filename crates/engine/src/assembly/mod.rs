@@ -61,7 +61,7 @@ pub fn build(
     let captures = captures.and_then(|limit| Captures::new(scenario, topology, limit));
     let hops = plan.hops(&stages, &observers, captures.as_deref());
     let lookaheads = lookahead::lookahead(&plan, &hops);
-    let hosts = plan.hosts(&hops, end, measured);
+    let hosts = plan.hosts(&hops, &lookaheads.of_flows, end, measured);
     let feeds = plan.roles.feeds;
     let ports = plan.ports(&hops, lookaheads.of_ports, captures.as_deref(), options)?;
     let mut logs = plan.logs();
@@ -90,6 +90,7 @@ pub fn build(
         end,
         drop_until: end,
         ties: ports.iter().map(|port| port.inputs.no_ties()).collect(),
+        earliest_starts: vec![Time::ZERO; ports.len()],
         step: (0, Time::ZERO),
         tied: false,
         measured,

@@ -21,7 +21,7 @@ pub mod traffic;
 mod vc_event_queues;
 
 pub use nic::Nic;
-pub use paced::PacedQueue;
+pub use paced::{PacedQueue, ShortestTimes};
 pub use probe::{VcProbe, VcWatch};
 
 use crate::cells::Arrival;

@@ -60,6 +60,24 @@ impl RmBound {
     }
 }
 
+/// Shortest times of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortestTimes {
+    /// From host to host.
+    pub whole: Span,
+    /// The last port on the path, and the time from a start there to the host.
+    pub from_last: Option<(u32, Span)>,
+}
+
+impl ShortestTimes {
+    /// Lower bound on the arrival at the host of a cell that has not left the last port.
+    fn from_last_port(&self, fabric: &Fabric) -> Time {
+        self.from_last.map_or(Time::ZERO, |(port, takes)| {
+            fabric.earliest_starts[port as usize] + takes
+        })
+    }
+}
+
 /// An end system with its queue.
 #[derive(Debug)]
 pub struct PacedQueue {
@@ -71,6 +89,8 @@ pub struct PacedQueue {
     /// Incoming flows: frames and RM cells.
     incoming: FlowId,
     incoming_rm: FlowId,
+    /// Shortest times of the outgoing and of the incoming flows.
+    times: [ShortestTimes; 2],
     /// Whether no other flow uses the NIC.
     is_alone: bool,
     frames: VecDeque<QueuedFrame>,
@@ -98,6 +118,7 @@ impl PacedQueue {
         [flow, rm]: [FlowId; 2],
         [incoming, incoming_rm]: [FlowId; 2],
         is_alone: bool,
+        times: [ShortestTimes; 2],
     ) -> PacedQueue {
         PacedQueue {
             end: EndSystem::new(terms),
@@ -105,6 +126,7 @@ impl PacedQueue {
             rm,
             incoming,
             incoming_rm,
+            times,
             is_alone,
             frames: VecDeque::new(),
             waiting: 0,
@@ -162,6 +184,24 @@ impl PacedQueue {
             self.end
                 .earliest_data_cell(u64::from(frame.cells - frame.next - 1))
         })
+    }
+
+    /// Lower bound on the time at which data cell number `n` waits, counted from 1. Behind the
+    /// waiting and future frames come `others`: numbers of cells, each with its earliest time.
+    fn waits_from(&self, n: u64, others: [(u64, Time); 2]) -> Time {
+        if n <= self.waiting {
+            return Time::ZERO;
+        }
+        let future = self.future_frames.iter();
+        let future = future.map(|&(time, frame)| (u64::from(frame.cells), time));
+        let mut missing = n - self.waiting;
+        for (cells, time) in future.chain(others) {
+            if missing <= cells {
+                return time;
+            }
+            missing -= cells;
+        }
+        Time::NEVER
     }
 
     /// Whether no other flow uses the NIC.
@@ -401,23 +441,18 @@ impl Hosts {
     }
 
     /// Lower bound on the arrival of any RM cell at an end system of a VC whose source offers
-    /// frames.
-    ///
-    /// Every RM cell is in transit for at least the minimum time between hosts. Cells in transit
-    /// left no earlier than the first one logged. A cell of this end that the other end turns round
-    /// needs the way back as well. Any other RM cell comes no earlier than the other end can send
-    /// it.
+    /// frames; [derivation](../../../docs/horizons.md).
     fn earliest_rm_arrival(&self, at: usize, fabric: &Fabric) -> Time {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let Source::Frames(source) = &self.vcs[ends.vc].source else {
             return Time::ZERO;
         };
-        let under_way = |flow: FlowId, ways: u64| {
-            let sent = fabric.logs.first_sent(flow);
-            sent.map_or(Time::NEVER, |sent| sent + self.host_to_host * ways)
-        };
-        let known = under_way(paced.incoming_rm, 1).min(under_way(paced.rm, 2));
+        let [there, back] = paced.times.map(|times| times.whole);
+        let own = self.first_arrival(paced.rm, paced.times[0], fabric);
+        let known = self
+            .first_arrival(paced.incoming_rm, paced.times[1], fabric)
+            .min(Time(own.0.saturating_add(back.0)));
         let other_ends = &self.flows[paced.incoming.index()];
         let Some(other) = other_ends.paced.map(|i| &self.paced[i as usize]) else {
             return Time::ZERO;
@@ -426,17 +461,51 @@ impl Hosts {
             .answers()
             .filter(|_| ends.kind.is_data() && other_ends.sends_directly);
         let (Some(answer), Some(first)) = (answers, paced.first()) else {
-            return known.min(other.end.earliest_forward_rm(u64::MAX) + self.host_to_host);
+            return known.min(other.end.earliest_forward_rm(|_| Time::ZERO) + back);
         };
+        let answer = u64::from(answer);
         // Each frame before the next one may be answered, and so may an earlier arrival. The next
         // frame itself is not answered before its end has arrived.
-        let delayed = source.deadline(End::Receiver) < Time::NEVER;
-        let frames = first.frame.wrapping_sub(ends.next_received) + u32::from(delayed);
-        let before = other.waiting + other.future_cells + u64::from(answer) * u64::from(frames);
-        let ends_at = paced.earliest_end_of_first();
-        let without = other.end.earliest_forward_rm(before);
-        let with = other.end.earliest_forward_rm(before + u64::from(answer));
-        known.min(without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host)
+        let waits_from = |n: u64| {
+            let answered_from = self.first_frame_arrival(paced.flow, paced.times[0], fabric);
+            let delayed_until = source.deadline(End::Receiver);
+            let delayed = u64::from(delayed_until < Time::NEVER);
+            let frames = u64::from(first.frame.wrapping_sub(ends.next_received));
+            let ends_at = paced.earliest_end_of_first();
+            let answers = [
+                (
+                    answer * (frames + delayed),
+                    answered_from.min(delayed_until),
+                ),
+                (answer, ends_at + there),
+            ];
+            other.waits_from(n, answers)
+        };
+        known.min(other.end.earliest_forward_rm(waits_from) + back)
+    }
+
+    /// Lower bound on the arrival of the first RM cell of `flow` that is under way;
+    /// [`Time::NEVER`] if there is none.
+    fn first_arrival(&self, flow: FlowId, times: ShortestTimes, fabric: &Fabric) -> Time {
+        let Some(sent) = fabric.logs.first_sent(flow) else {
+            return Time::NEVER;
+        };
+        if let Some(&(time, _)) = self.flows[flow.index()].delivered.front() {
+            return time;
+        }
+        (sent + times.whole).max(times.from_last_port(fabric))
+    }
+
+    /// Lower bound on the time at which the first frame of `flow` that is under way reaches its
+    /// source. Frames handled ahead of their time do not count.
+    fn first_frame_arrival(&self, flow: FlowId, times: ShortestTimes, fabric: &Fabric) -> Time {
+        let ends = &self.flows[flow.index()];
+        // One of these may be the first.
+        if !self.arrivals.is_empty() || !ends.to_transport.is_empty() {
+            return Time::ZERO;
+        }
+        let delivered = ends.delivered.front().map(|&(time, _)| time);
+        delivered.unwrap_or_else(|| times.from_last_port(fabric))
     }
 
     /// Sends the cell due at `due`, which is `now` or later, and data behind it before `limit`.
@@ -463,7 +532,8 @@ impl Hosts {
             match paced.end.next(due, left > 0) {
                 NextCell::Data => n = 1,
                 NextCell::Rm { rm, out_of_rate } => {
-                    paced.rm_bound.rm_back_from(due + self.host_to_host * 2);
+                    let [there, back] = paced.times.map(|times| times.whole);
+                    paced.rm_bound.rm_back_from(due + there + back);
                     let (flow, tagged) = (paced.rm, if out_of_rate { TAGGED } else { 0 });
                     let time = nic.send_cell(due);
                     let ends = &mut self.flows[flow.index()];
@@ -532,5 +602,88 @@ impl Hosts {
         );
         end.take(now, rm);
         self.arm(at, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assembly::build;
+    use crate::options::Options;
+    use crate::resolved::Resolved;
+    use crate::scenario::read_toml;
+    use crate::simulation::Simulation;
+    use crate::units::BitRate;
+
+    /// Two VCs of two hosts to another. Their cells queue at the port `s` to `b` only.
+    fn two_vcs() -> Simulation {
+        let text = r#"
+duration = "1 s"
+host = [{ name = "a", count = 2 }, { name = "b" }]
+switch = [{ name = "s", abr = { feedback = "erica" } }]
+link = [
+    { from = "a", to = "s", rate = "100 Mbps", delay = "1 ms" },
+    { from = "s", to = "b", rate = "10 Mbps", delay = "2 ms" },
+]
+vc = [{ from = "a", to = "b", class = "abr", abr = {}, traffic = "tcp" }]
+"#;
+        let scenario = read_toml(text, "", &[]).expect("it reads");
+        let net = Resolved::new(&scenario).expect("it holds together");
+        build(&net, None, &Options::default()).expect("any kernel")
+    }
+
+    fn cell(mbps: u64) -> Span {
+        Format::AAL5.cell_time(BitRate(mbps * 1_000_000))
+    }
+
+    #[test]
+    fn an_rm_cell_comes_no_sooner_than_its_last_port_can_send_it() {
+        let Simulation {
+            mut hosts,
+            mut fabric,
+            ..
+        } = two_vcs();
+        let whole = Span::from_milliseconds(3) + cell(100) + cell(10);
+        let from_port = Span::from_milliseconds(2) + cell(10);
+        let (rm, times) = (hosts.paced[0].rm, hosts.paced[0].times);
+        assert_eq!(times.map(|times| times.whole), [whole; 2]);
+        // Behind the slower link no cell waits, so there is no port on the way back.
+        assert_eq!(
+            times.map(|times| times.from_last),
+            [Some((0, from_port)), None]
+        );
+        assert_eq!(hosts.first_arrival(rm, times[0], &fabric), Time::NEVER);
+        let NextCell::Rm { rm: content, .. } = hosts.paced[0].end.next(Time::ZERO, true) else {
+            unreachable!("the first cell is an RM cell");
+        };
+        let sent = Time(1_000);
+        fabric.logs.send(rm, content, sent);
+        assert_eq!(hosts.first_arrival(rm, times[0], &fabric), sent + whole);
+        let start = sent + Span::from_milliseconds(50);
+        fabric.earliest_starts[0] = start;
+        let bound = hosts.first_arrival(rm, times[0], &fabric);
+        assert_eq!(bound, start + from_port);
+        let arrival = start + from_port + cell(10) * 7;
+        hosts.flows[rm.index()].delivered.push_back((arrival, 0));
+        assert_eq!(hosts.first_arrival(rm, times[0], &fabric), arrival);
+    }
+
+    #[test]
+    fn data_wait_in_the_order_in_which_they_come() {
+        let mut hosts = two_vcs().hosts;
+        let frame = |cells| QueuedFrame {
+            frame: 0,
+            next: 0,
+            cells,
+        };
+        let queue = &mut hosts.paced[0];
+        queue.waiting = 2;
+        queue.future_frames = [(Time(100), frame(3)), (Time(200), frame(1))].into();
+        let others = [(4, Time(300)), (1, Time(900))];
+        let from = |n| queue.waits_from(n, others);
+        assert_eq!([1, 2].map(from), [Time::ZERO; 2]);
+        assert_eq!([3, 5, 6].map(from), [100, 100, 200].map(Time));
+        assert_eq!([7, 10, 11].map(from), [300, 300, 900].map(Time));
+        assert_eq!(from(12), Time::NEVER);
     }
 }

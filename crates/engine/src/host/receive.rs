@@ -17,6 +17,9 @@ impl Hosts {
         while !fabric.destinations.arrivals.is_empty() {
             std::mem::swap(&mut self.arrivals, &mut fabric.destinations.arrivals);
             self.known_until = Time::ZERO;
+            if !self.paced.is_empty() {
+                self.note_rm_cells();
+            }
             let mut i = 0;
             while let Some(&arrival) = self.arrivals.get(i) {
                 self.arrival(arrival, fabric);
@@ -24,6 +27,20 @@ impl Hosts {
             }
             self.arrivals.clear();
         }
+    }
+
+    /// Stores the RM cells among the arrivals. A source that sends because of another arrival must
+    /// know all of them.
+    fn note_rm_cells(&mut self) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.retain(|&arrival| {
+            let is_rm = self.flows[arrival.flow.index()].kind.is_rm();
+            if is_rm {
+                self.note(arrival);
+            }
+            !is_rm
+        });
+        self.arrivals = arrivals;
     }
 
     /// Handles a complete frame that has arrived, possibly ahead of its time.

@@ -266,6 +266,7 @@ impl Port {
                 fabric.fails(self.link, FailedProgram::Scheduler(text), failure);
             }
         }
+        fabric.earliest_starts[index] = self.earliest_start(self.done);
         self.wake(fabric, index);
     }
 

@@ -20,7 +20,11 @@ fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
             let end = having_sent(EndSystemTerms { trm, ..terms() }, sent);
             for cells in 0..40 {
                 let (mut real, mut left) = (end.clone(), cells);
-                let said = end.earliest_forward_rm(cells);
+                let waits_from = |n| match n <= cells {
+                    true => Time::ZERO,
+                    false => Time::NEVER,
+                };
+                let said = end.earliest_forward_rm(waits_from);
                 loop {
                     let due = real.due(left > 0);
                     if due == Time::NEVER {
@@ -38,10 +42,49 @@ fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
         }
     }
     let mut end = having_sent(terms(), 3);
-    assert!(end.earliest_forward_rm(0) > Time::ZERO);
+    assert!(end.earliest_forward_rm(|_| Time::NEVER) > Time::ZERO);
     end.set_acr(at(3), TCR / 2.0);
-    assert_eq!(end.earliest_forward_rm(0), Time::ZERO, "out of rate");
-    assert_eq!(EndSystem::new(terms()).earliest_forward_rm(0), Time::ZERO);
+    assert_eq!(
+        end.earliest_forward_rm(|_| Time::NEVER),
+        Time::ZERO,
+        "out of rate"
+    );
+    assert_eq!(
+        EndSystem::new(terms()).earliest_forward_rm(|_| Time::NEVER),
+        Time::ZERO
+    );
+}
+
+#[test]
+fn no_forward_rm_cell_goes_sooner_than_a_gap_behind_data_that_come_later() {
+    // Twelve of the 31 cells before the next forward RM cell have gone, the last after 12 gaps.
+    let end = having_sent(
+        EndSystemTerms {
+            trm: ms(1_000_000),
+            ..terms()
+        },
+        13,
+    );
+    let last = end.last_cell.expect("it has sent");
+    let gaps = |n: u64| last + end.gap * n;
+    let said = |from: Time| {
+        end.earliest_forward_rm(|n| {
+            assert_eq!(n, 19);
+            from
+        })
+    };
+    assert_eq!(said(Time::ZERO), gaps(20));
+    assert_eq!(said(gaps(19)), gaps(20));
+    assert_eq!(said(gaps(25)), gaps(26));
+    assert_eq!(said(Time::NEVER), end.last_forward + ms(1_000_000));
+    // 18 cells wait, and the last one comes after 25 gaps.
+    let mut real = end.clone();
+    for n in 1..=18 {
+        assert_eq!(real.next(gaps(n), true), NextCell::Data);
+    }
+    assert_eq!(real.next(gaps(25), true), NextCell::Data);
+    assert_eq!(real.due(false), gaps(26));
+    assert_ne!(real.next(gaps(26), false), NextCell::Data);
 }
 
 /// Largest number of cells per frame.
