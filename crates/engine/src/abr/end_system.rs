@@ -299,7 +299,7 @@ impl EndSystem {
         if by_number >= by_time || left == 0 {
             return by_number.min(by_time);
         }
-        // It goes one gap behind the last of these cells.
+        // The RM cell goes one gap behind the last of these cells.
         let waits_from = waits_from(left);
         if waits_from >= by_time {
             return by_time;

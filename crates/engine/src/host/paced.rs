@@ -8,7 +8,7 @@
 use super::traffic::{End, FrameSource, Source};
 use super::{Hosts, vc_event_queues};
 use crate::abr::{EndSystem, EndSystemTerms, NextCell, mbps};
-use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
+use crate::cells::{ENDS_FRAME, RM, Run, TAGGED, precedes};
 use crate::event::Kind;
 use crate::fabric::Fabric;
 use crate::flow::FlowId;
@@ -28,33 +28,25 @@ struct QueuedFrame {
     cells: u32,
 }
 
-/// The last [`Hosts::earliest_rm_arrival`] on which cells were sent, kept to assert that it holds.
-/// Nothing is kept in builds without assertions.
-#[derive(Debug, Default)]
+/// A known [`Hosts::earliest_rm_arrival`].
+#[derive(Clone, Copy, Debug, Default)]
 struct RmBound {
     /// No RM cell comes before this time.
     time: Time,
-    /// The frame that went first when the bound was derived. The bound ends when another begins.
-    frame: Option<u32>,
+    /// The frame with whose first cell the bound ends, since the other end may answer the frames
+    /// before it. `None` if no frame matters.
+    ends_with: Option<u32>,
 }
 
 impl RmBound {
-    fn set(&mut self, time: Time, frame: Option<u32>) {
-        if cfg!(debug_assertions) {
-            *self = RmBound { time, frame };
-        }
-    }
-
     /// An RM cell goes that can be back at `time`.
     fn rm_back_from(&mut self, time: Time) {
-        if cfg!(debug_assertions) {
-            self.time = self.time.min(time);
-        }
+        self.time = self.time.min(time);
     }
 
     /// The first cell of `frame` goes.
     fn frame_begins(&mut self, frame: u32) {
-        if cfg!(debug_assertions) && self.frame != Some(frame) {
+        if self.ends_with.is_some_and(|end| !precedes(frame, end)) {
             *self = RmBound::default();
         }
     }
@@ -107,7 +99,7 @@ pub struct PacedQueue {
     sent_ahead_cells: u64,
     /// Time of the scheduled event.
     armed: Time,
-    /// Checked when an RM cell arrives.
+    /// Before this, no RM cell arrives.
     rm_bound: RmBound,
 }
 
@@ -188,20 +180,22 @@ impl PacedQueue {
 
     /// Lower bound on the time at which data cell number `n` waits, counted from 1. Behind the
     /// waiting and future frames come `others`: numbers of cells, each with its earliest time.
-    fn waits_from(&self, n: u64, others: [(u64, Time); 2]) -> Time {
+    /// If there are fewer than `n` cells, the time is [`Time::NEVER`], and as many are missing as
+    /// the second number says.
+    fn waits_from(&self, n: u64, others: [(u64, Time); 2]) -> (Time, u64) {
         if n <= self.waiting {
-            return Time::ZERO;
+            return (Time::ZERO, 0);
         }
         let future = self.future_frames.iter();
         let future = future.map(|&(time, frame)| (u64::from(frame.cells), time));
         let mut missing = n - self.waiting;
         for (cells, time) in future.chain(others) {
             if missing <= cells {
-                return time;
+                return (time, 0);
             }
             missing -= cells;
         }
-        Time::NEVER
+        (Time::NEVER, missing)
     }
 
     /// Whether no other flow uses the NIC.
@@ -376,13 +370,13 @@ impl Hosts {
         let nic = self.flows[self.paced[at].flow.index()].nic;
         loop {
             let mut limit = near;
-            let end_of_first = self.paced[at].earliest_end_of_first();
-            if due.max(end_of_first) >= near && rm > near {
-                let bound = rm.min(self.earliest_rm_arrival(at, fabric));
-                let paced = &mut self.paced[at];
-                let frame = paced.first().map(|frame| frame.frame);
-                paced.rm_bound.set(bound, frame);
-                limit = near.max(bound);
+            let paced = &self.paced[at];
+            let end_of_first = due.max(paced.earliest_end_of_first());
+            if end_of_first >= near && rm > near {
+                if end_of_first >= paced.rm_bound.time {
+                    self.paced[at].rm_bound = self.earliest_rm_arrival(at, fabric);
+                }
+                limit = near.max(self.paced[at].rm_bound.time);
             }
             let limit = limit.min(self.end);
             // While data wait, further frames may join them without changing what is sent.
@@ -442,11 +436,11 @@ impl Hosts {
 
     /// Lower bound on the arrival of any RM cell at an end system of a VC whose source offers
     /// frames; [derivation](../../../docs/horizons.md).
-    fn earliest_rm_arrival(&self, at: usize, fabric: &Fabric) -> Time {
+    fn earliest_rm_arrival(&self, at: usize, fabric: &Fabric) -> RmBound {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let Source::Frames(source) = &self.vcs[ends.vc].source else {
-            return Time::ZERO;
+            return RmBound::default();
         };
         let [there, back] = paced.times.map(|times| times.whole);
         let own = self.first_arrival(paced.rm, paced.times[0], fabric);
@@ -455,17 +449,22 @@ impl Hosts {
             .min(Time(own.0.saturating_add(back.0)));
         let other_ends = &self.flows[paced.incoming.index()];
         let Some(other) = other_ends.paced.map(|i| &self.paced[i as usize]) else {
-            return Time::ZERO;
+            return RmBound::default();
         };
         let answers = source
             .answers()
             .filter(|_| ends.kind.is_data() && other_ends.sends_directly);
         let (Some(answer), Some(first)) = (answers, paced.first()) else {
-            return known.min(other.end.earliest_forward_rm(|_| Time::ZERO) + back);
+            let forward = other.end.earliest_forward_rm(|_| Time::ZERO);
+            return RmBound {
+                time: known.min(forward + back),
+                ends_with: None,
+            };
         };
         let answer = u64::from(answer);
         // Each frame before the next one may be answered, and so may an earlier arrival. The next
         // frame itself is not answered before its end has arrived.
+        let mut ends_with = None;
         let waits_from = |n: u64| {
             let answered_from = self.first_frame_arrival(paced.flow, paced.times[0], fabric);
             let delayed_until = source.deadline(End::Receiver);
@@ -479,9 +478,17 @@ impl Hosts {
                 ),
                 (answer, ends_at + there),
             ];
-            other.waits_from(n, answers)
+            let (time, missing) = other.waits_from(n, answers);
+            // So many frames behind the next one have too few answers.
+            let others = missing.saturating_sub(1) / answer.max(1);
+            ends_with = Some(first.frame.wrapping_add(1 + others as u32));
+            time
         };
-        known.min(other.end.earliest_forward_rm(waits_from) + back)
+        let forward = other.end.earliest_forward_rm(waits_from);
+        RmBound {
+            time: known.min(forward + back),
+            ends_with,
+        }
     }
 
     /// Lower bound on the arrival of the first RM cell of `flow` that is under way;
@@ -680,10 +687,10 @@ vc = [{ from = "a", to = "b", class = "abr", abr = {}, traffic = "tcp" }]
         queue.waiting = 2;
         queue.future_frames = [(Time(100), frame(3)), (Time(200), frame(1))].into();
         let others = [(4, Time(300)), (1, Time(900))];
-        let from = |n| queue.waits_from(n, others);
+        let from = |n| queue.waits_from(n, others).0;
         assert_eq!([1, 2].map(from), [Time::ZERO; 2]);
         assert_eq!([3, 5, 6].map(from), [100, 100, 200].map(Time));
         assert_eq!([7, 10, 11].map(from), [300, 300, 900].map(Time));
-        assert_eq!(from(12), Time::NEVER);
+        assert_eq!(queue.waits_from(14, others), (Time::NEVER, 3));
     }
 }
