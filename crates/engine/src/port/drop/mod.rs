@@ -168,7 +168,6 @@ pub struct AskedRuns<'a> {
 impl AskedRuns<'_> {
     /// Calls `what` with the X that each of the cells finds, in their order, if all come in. One
     /// leaves in each period.
-    #[inline(always)]
     fn each_waiting(&self, mut what: impl FnMut(i64)) {
         let growth = self.runs.len() as i64 - 1;
         let mut joined = 0;

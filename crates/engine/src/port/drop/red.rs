@@ -193,7 +193,6 @@ impl Red {
     }
 
     /// The average after all these cells. `also` is called with the place of each.
-    #[inline(always)]
     fn average_after(&self, cells: &AskedRuns, mut also: impl FnMut(u64)) -> f64 {
         let mut average = self.average;
         let mut place = 0;
@@ -206,7 +205,6 @@ impl Red {
     }
 
     /// What the average `average` becomes with a cell that finds X = `waiting`.
-    #[inline(always)]
     fn joined(&self, average: f64, waiting: i64) -> f64 {
         let average = self.keep * average + self.w_q * waiting as f64;
         if average < NOTHING { 0.0 } else { average }
