@@ -63,7 +63,7 @@ pub struct ShortestTimes {
 
 impl ShortestTimes {
     /// Lower bound on the arrival at the host of a cell that has not left the last port.
-    fn from_last_port(&self, fabric: &Fabric) -> Time {
+    fn after_last_port(&self, fabric: &Fabric) -> Time {
         self.from_last.map_or(Time::ZERO, |(port, takes)| {
             fabric.earliest_starts[port as usize] + takes
         })
@@ -500,7 +500,7 @@ impl Hosts {
         if let Some(&(time, _)) = self.flows[flow.index()].delivered.front() {
             return time;
         }
-        (sent + times.whole).max(times.from_last_port(fabric))
+        (sent + times.whole).max(times.after_last_port(fabric))
     }
 
     /// Lower bound on the time at which the first frame of `flow` that is under way reaches its
@@ -512,7 +512,7 @@ impl Hosts {
             return Time::ZERO;
         }
         let delivered = ends.delivered.front().map(|&(time, _)| time);
-        delivered.unwrap_or_else(|| times.from_last_port(fabric))
+        delivered.unwrap_or_else(|| times.after_last_port(fabric))
     }
 
     /// Sends the cell due at `due`, which is `now` or later, and data behind it before `limit`.

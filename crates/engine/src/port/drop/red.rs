@@ -99,7 +99,7 @@ impl Red {
     /// Updates the average for `cell`, which arrives and finds X = `waiting`.
     pub fn sees(&mut self, cell: &Arriving, waiting: u64) {
         match (self.when, cell.idle_cells) {
-            (RedAverage::Frame, _) if !cell.begins => return,
+            (RedAverage::Frame, _) if !cell.begins => {}
             (RedAverage::Idle, Some(cells)) => {
                 self.average *= power(self.keep, cells.into());
                 if self.average < NOTHING {
