@@ -440,7 +440,7 @@ mod tests {
             }
             let mut asked: Vec<_> = (0..runs).map(|vc| {
                 let (begins, ends, single) = shapes[vc];
-                let flags = ENDS_FRAME * u8::from(ends || single) | SINGLE_CELLS * u8::from(single);
+                let flags = (ENDS_FRAME * u8::from(ends || single)) | (SINGLE_CELLS * u8::from(single));
                 let run = Run { n: cells as u32, flags, ..Run::default() };
                 let first = cell(vc as u32, begins || single, run.first_ends_frame());
                 AskedRun::new(&run, first, x)
