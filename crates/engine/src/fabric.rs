@@ -173,7 +173,7 @@ pub struct Fabric {
     pub drop_until: Time,
     /// Per port: ties of its inputs.
     pub ties: Vec<Ties>,
-    /// Per port: no cell that has not left it starts before this time.
+    /// Per port, with ABR VCs only: no cell that has not left it starts before this time.
     pub earliest_starts: Vec<Time>,
     /// The port that takes arrivals, and the time before which it takes all.
     pub step: (usize, Time),

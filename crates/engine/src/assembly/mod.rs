@@ -72,6 +72,7 @@ pub fn build(
         let stream = || plan.draws.stream(&link.name, "loss");
         Losses::of(link, stream)
     });
+    let has_abr = scenario.vcs.iter().any(|vc| vc.abr.is_some());
     let fabric = Fabric {
         feeds: (0..feeds).map(|_| Feed::default()).collect(),
         woken: vec![Vec::new(); ports.len()],
@@ -90,7 +91,7 @@ pub fn build(
         end,
         drop_until: end,
         ties: ports.iter().map(|port| port.inputs.no_ties()).collect(),
-        earliest_starts: vec![Time::ZERO; ports.len()],
+        earliest_starts: vec![Time::ZERO; if has_abr { ports.len() } else { 0 }],
         step: (0, Time::ZERO),
         tied: false,
         measured,

@@ -31,6 +31,7 @@ impl Hosts {
 
     /// Stores the RM cells among the arrivals. A source that sends because of another arrival must
     /// know all of them.
+    #[inline(never)]
     fn note_rm_cells(&mut self) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         arrivals.retain(|&arrival| {

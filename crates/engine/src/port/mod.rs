@@ -266,7 +266,9 @@ impl Port {
                 fabric.fails(self.link, FailedProgram::Scheduler(text), failure);
             }
         }
-        fabric.earliest_starts[index] = self.earliest_start(self.done);
+        if let Some(start) = fabric.earliest_starts.get_mut(index) {
+            *start = self.earliest_start(self.done);
+        }
         self.wake(fabric, index);
     }
 

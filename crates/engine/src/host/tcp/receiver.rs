@@ -201,6 +201,7 @@ impl Receiver {
     }
 
     /// Fills in the ACK to send now. Blocks beyond `n_blocks` keep old contents.
+    #[inline(always)]
     pub fn acknowledge(&mut self, ack: &mut Ack) {
         if let Some(delayed) = &mut self.delayed {
             delayed.waiting = 0;

@@ -87,6 +87,7 @@ impl Tcp {
     }
 
     /// Offers the receiver's ACK.
+    #[inline(always)]
     fn offer_ack(&mut self, out: &mut Outbox) {
         let ack = &mut self.ack;
         self.receiver.acknowledge(ack);
