@@ -100,8 +100,6 @@ class Step(NamedTuple):
         Raises `UsageError` when there is none, except for a class without traffic.
         """
         parts_by_name = self.parts.find(part)
-        if self.name in parts_by_name and not any(sign in self.name for sign in "*?["):
-            return [parts_by_name[self.name]]
         matching = [parts_by_name[name] for name in parts_by_name if fnmatchcase(name, self.name)]
         if not (matching or self.parts.names):
             raise unknown(self.word, self.name, parts_by_name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 #: Length of a hash in bytes. Among 2^32 contents, a collision has a probability of 2^-64.
@@ -42,11 +42,7 @@ class Identity:
     @property
     def whole(self) -> Identity:
         """The identity of the whole result of the run."""
-        if not self.keep:
-            return self
-        whole = Identity(self.scenario, self.replication, self.engine)
-        vars(whole)["run"] = self.run
-        return whole
+        return replace(self, keep="") if self.keep else self
 
     def __str__(self) -> str:
         return self.run.hex() + (f"-{self.keep_hash.hex()}" if self.keep else "")

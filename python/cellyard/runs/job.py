@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cellyard.runs.identity import Identity
@@ -43,13 +43,7 @@ def run_label(job: Job) -> str:
 
 def has_probes(job: Job) -> bool:
     """Whether the job has probes, which record points or traced drops."""
-    return _with_probes(job.scenario)
-
-
-@lru_cache(maxsize=1024)
-def _with_probes(scenario: str) -> bool:
-    """Whether a scenario has probes. Cached, since replications share their scenario."""
-    return '"probes":[]' not in scenario
+    return '"probes":[]' not in job.scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,6 @@ pub const CASES: [Case; 31] = [
     case("lan-5", 112.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
     case("lan-100", 60.0, Some(150.0), || loss_free(100)),
-    // 13 ns per cell.
     case("newreno-lan-5", 77.0, Some(100.0), || {
         new_reno(Place::Lan, 5)
     }),
@@ -93,7 +92,6 @@ pub const CASES: [Case; 31] = [
     case("gfr-weighted", 37.0, Some(55.6), || {
         vec![gfr_chain(Gfr::Weighted), gfr_peers(Gfr::Weighted)]
     }),
-    // 200 sources for 10 s, beside VBR, in less than 5 CPU seconds: far less.
     case("abr-lan-15", 22.2, Some(35.7), || {
         vec![abr(15, "5 us", false)]
     }),

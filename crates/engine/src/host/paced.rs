@@ -503,8 +503,8 @@ impl Hosts {
         (sent + times.whole).max(times.after_last_port(fabric))
     }
 
-    /// Lower bound on the time at which the first frame of `flow` that is under way reaches its
-    /// source. Frames handled ahead of their time do not count.
+    /// Lower bound on the time at which the first frame of `flow` that is under way is handed over
+    /// at its host. Frames handled ahead of their time do not count.
     fn first_frame_arrival(&self, flow: FlowId, times: ShortestTimes, fabric: &Fabric) -> Time {
         let ends = &self.flows[flow.index()];
         // One of these may be the first.

@@ -282,10 +282,11 @@ impl Arithmetic {
         cells: u64,
         [least, most]: [u64; 2],
     ) -> bool {
+        let period = self.cell_time;
         self.gate.admits_all(&AskedRuns {
             runs,
             cells,
-            period: self.cell_time,
+            period,
             least,
             most,
         })

@@ -153,7 +153,7 @@ impl AskedRun {
 /// Equally many cells of several runs, which take turns.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedRuns<'a> {
-    /// Runs, each of another VC.
+    /// Runs, each of another VC, by the arrival of their first cells.
     pub runs: &'a [AskedRun],
     /// Number of cells of each run.
     pub cells: u64,

@@ -155,53 +155,37 @@ impl Red {
         if self.when == RedAverage::Frame || n > TOGETHER {
             return false;
         }
-        // n cells that find X take the average no farther than n w_q of the way to X.
-        let way = (self.w_q * n as f64).min(1.0);
-        let [least, most] = [cells.least as f64, cells.most as f64];
-        let room = ROUNDING * self.average.max(most);
-        let highest = self.average + (most - self.average).max(0.0) * way + room;
-        let lowest = self.average - (self.average - least).max(0.0) * way - room;
-        let is_below = decided == 0 || highest < self.min_th;
-        let p = self.slope * (highest - self.min_th);
-        let is_on_curve = lowest > self.min_th && highest < self.max_th && p < 1.0;
-        if !is_below && (!is_on_curve || self.spacing) {
-            return false;
-        }
-        let mut draws = 0;
-        if is_below || p <= 0.0 {
-            self.average = self.average_after(cells, |_| {});
-        } else {
-            // One loop draws and averages, since neither keeps the processor busy.
-            let stream = cells.runs[0].cell.draws;
-            let mut least = u64::MAX;
-            draws = decided * cells.cells;
-            let average = self.average_after(cells, |place| {
-                if place < draws {
-                    least = least.min(stream.bits(self.drawn + place));
+        if decided > 0 {
+            // n cells that find X take the average no farther than n w_q of the way to X.
+            let way = (self.w_q * n as f64).min(1.0);
+            let [least, most] = [cells.least as f64, cells.most as f64];
+            let room = ROUNDING * self.average.max(most);
+            let highest = self.average + (most - self.average).max(0.0) * way + room;
+            let lowest = self.average - (self.average - least).max(0.0) * way - room;
+            if highest < self.min_th {
+                self.count = 0;
+            } else {
+                let p = self.slope * (highest - self.min_th);
+                let is_on_curve = lowest > self.min_th && highest < self.max_th && p < 1.0;
+                let draws = if p > 0.0 { decided * cells.cells } else { 0 };
+                let stream = cells.runs[0].cell.draws;
+                if !is_on_curve || self.spacing || self.any_below(p, draws, stream) {
+                    return false;
                 }
-            });
-            if Stream::unit_of(least) < p {
-                return false;
+                self.drawn += draws;
             }
-            self.average = average;
         }
-        self.drawn += draws;
-        if decided > 0 && is_below {
-            self.count = 0;
-        }
+        let mut average = self.average;
+        cells.each_waiting(|x| average = self.joined(average, x));
+        self.average = average;
         true
     }
 
-    /// The average after all these cells. `also` is called with the place of each.
-    fn average_after(&self, cells: &AskedRuns, mut also: impl FnMut(u64)) -> f64 {
-        let mut average = self.average;
-        let mut place = 0;
-        cells.each_waiting(|x| {
-            average = self.joined(average, x);
-            also(place);
-            place += 1;
-        });
-        average
+    /// Whether any of the next `n` draws is below `p`.
+    fn any_below(&self, p: f64, n: u64, draws: Stream) -> bool {
+        let next = self.drawn..self.drawn + n;
+        let least = next.map(|number| draws.bits(number)).min();
+        least.is_some_and(|bits| Stream::unit_of(bits) < p)
     }
 
     /// What the average `average` becomes with a cell that finds X = `waiting`.
