@@ -59,7 +59,10 @@ def bench_ns(output: str) -> dict[str, float]:
 def measured_htsim(command: list[str], case: tuple[int, int, int]) -> float:
     """Run htsim once and return ns of CPU time per cell."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([*command, *map(str, case)], check=True, stdout=subprocess.PIPE, text=True)
+    try:
+        done = subprocess.run([*command, *map(str, case)], check=True, stdout=subprocess.PIPE, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit(f"the command in HTSIM failed: {error}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return htsim_ns(done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 

@@ -39,6 +39,12 @@ def test_speed_of_htsim_is_that_of_cells_per_cpu_second() -> None:
         peers.htsim_ns("done\n", 1.0)
 
 
+@pytest.mark.parametrize("command", ["/nowhere/htsim", "false"])
+def test_a_command_that_fails_is_an_error(command: str) -> None:
+    with pytest.raises(SystemExit, match=rf"the command in HTSIM failed: .*{command}"):
+        peers.measured_htsim([command], (5, 5, 10))
+
+
 def test_a_case_that_the_bench_program_lacks_is_an_error() -> None:
     assert peers.bench_ns(OUTPUT)["newreno-lan-15"] == 15 and peers.bench_ns(OUTPUT)[peers.REFERENCE] == 5.9
     with pytest.raises(SystemExit, match="lacks"):
