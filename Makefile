@@ -12,7 +12,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml $(wildcard scripts/backend/*.py)
 
-.PHONY: help study test test-build fuzz fuzz-reader kills programs formats fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel wheel mutants audit docs site pins build explorer tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills programs formats fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways wheel mutants audit docs site pins build explorer tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -104,16 +104,9 @@ reports: build ## write every study's report, and beside its tables the answer, 
 		$(BIN)/python scripts/study_readme.py results/$$study || exit 1; \
 	done
 
-# The same engine, built twice and trained between: scripts/pgo.py. `make build` leaves it as it is until a source changes.
-pgo: build ## the engine in .venv, guided by a profile of its own runs; needs an llvm-profdata that reads the compiler's profiles
-	$(BIN)/python scripts/pgo.py
-
-pgo-wheel: .venv/installed ## a wheel in dist, guided by a profile of its own runs; needs an llvm-profdata that reads the compiler's profiles
-	$(BIN)/python scripts/pgo.py --wheel
-
-# Optimised once for the wheel, and once for that of the source distribution.
-wheel: .venv/installed ## wheel and source distribution in dist, each installed elsewhere and tried
-	$(BIN)/python scripts/wheel.py
+# Optimised twice for the wheel, which a profile guides (scripts/pgo.py), and once for that of the source distribution.
+wheel: .venv/installed ## wheel and source distribution in dist, each installed elsewhere and tried; WHEEL_ARGS=--plain saves a build
+	$(BIN)/python scripts/wheel.py $(WHEEL_ARGS)
 
 bench: tools ## speed beside its goals
 	cargo bench --package cellyard-engine --bench scenarios

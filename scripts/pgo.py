@@ -1,27 +1,23 @@
-"""Build the engine with profile-guided optimisation: `make pgo` or `make pgo-wheel`.
+"""Profiles that guide the compiler: scripts/wheel.py builds an engine with counters, runs it, and builds again.
 
-`make pgo` builds for `.venv`, and `make pgo-wheel` a wheel in `dist`. The engine is built with
-counters, runs examples and rows of studies, and is rebuilt with the resulting profile. Results do
-not change.
-
-The plain build stays the default, as this takes two builds and the runs between. It also needs an
-llvm-profdata that can read the profiles of this compiler.
+Both builds must be the same for cargo except for the flags here. Cargo's settings, such as
+link-time optimisation or the target, are part of the names of functions, and counts of functions
+with other names are ignored without a message.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "target/pgo"
 PROFILE = WORK / "cellyard.profdata"
+RAW = WORK / "raw"
 
 #: Rows of studies that are profiled besides the examples.
 STUDIES = (
@@ -30,14 +26,23 @@ STUDIES = (
 )
 
 
-def environment(**more: str) -> dict[str, str]:
-    """Return the environment of a command, with additional variables."""
-    return {**os.environ, **more}
+class NoProfileError(Exception):
+    """No profile can be made here; the message says what is missing."""
 
 
 def rustc(*options: str) -> str:
     """Return the output of the compiler."""
     return subprocess.run(["rustc", *options], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def about() -> dict[str, str]:
+    """Return what the compiler says of itself."""
+    return dict(re.findall(r"(.+): (.+)", rustc("-vV")))
+
+
+def host() -> str:
+    """Return the target of this machine."""
+    return about()["host"]
 
 
 def candidates(version: str, host: str) -> Iterator[str]:
@@ -68,10 +73,10 @@ def merge(program: str, raw: Path, profile: Path) -> str:
 def profdata() -> str:
     """Return a program that can read this compiler's profiles, as tried on a small program.
 
-    Ends the command with a message when there is none.
+    Raises `NoProfileError` when there is none.
     """
-    about = dict(re.findall(r"(.+): (.+)", rustc("-vV")))
-    version = about["LLVM version"].partition(".")[0]
+    compiler = about()
+    version = compiler["LLVM version"].partition(".")[0]
     trial, raw = WORK / "trial", WORK / "trial-raw"
     shutil.rmtree(raw, ignore_errors=True)
     WORK.mkdir(parents=True, exist_ok=True)
@@ -79,72 +84,42 @@ def profdata() -> str:
     rustc(f"-Cprofile-generate={raw}", "-o", str(trial), str(trial.with_suffix(".rs")))
     subprocess.run([trial], check=True)
     tried = []
-    for program in candidates(version, about["host"]):
+    for program in candidates(version, compiler["host"]):
         if not (fault := merge(program, raw, WORK / "trial.profdata")):
             return program
         tried.append(f"\n  {program}: {fault.splitlines()[-1]}")
-    sys.exit(
+    raise NoProfileError(
         f"no llvm-profdata reads profiles of LLVM {version}: rustup component add llvm-tools, or on Debian apt install llvm-{version}; "
         f"or name one in LLVM_PROFDATA.{' Tried:' if tried else ''}{''.join(tried)}"
     )
 
 
-def train(library: Path, raw: Path) -> None:
-    """Run the training load with the instrumented engine."""
-    package = WORK / "python/cellyard"
-    shutil.rmtree(package.parent, ignore_errors=True)
-    package.mkdir(parents=True)
-    for part in (ROOT / "python/cellyard").iterdir():
-        if part.suffix != ".so":
-            (package / part.name).symlink_to(part)
-    shutil.copy(library, package / "_engine.abi3.so")
-    shutil.rmtree(raw, ignore_errors=True)
+def variables(option: str) -> dict[str, str]:
+    """Return the variables of a build with an option of the compiler.
+
+    They concern the processor of this machine alone, since the target of the explorer has no counters.
+    """
+    name = f"CARGO_TARGET_{host().upper().replace('-', '_')}_RUSTFLAGS"
+    if "RUSTFLAGS" in os.environ:  # cargo would then ignore the variable of a target
+        os.environ[name] = os.environ.pop("RUSTFLAGS")
+    return {name: f"{os.environ.get(name, '')} {option}".strip()}
+
+
+def counting() -> dict[str, str]:
+    """Return the variables of the build with counters."""
+    return variables(f"-Cprofile-generate={RAW}")
+
+
+def guided(program: str, python: Path) -> dict[str, str]:
+    """Run the engine with counters of an environment; return the variables of the build that their profile guides."""
+    shutil.rmtree(RAW, ignore_errors=True)
     examples = [["run", path] for path in sorted((ROOT / "examples").glob("*.toml"))]
     for command in [*examples, *(["study", "run", *study, "--jobs", "1"] for study in STUDIES)]:
-        print("counting:", *command)
+        print("counting:", *command, flush=True)
+        environment = {**os.environ, "PYTHONPATH": "", "LLVM_PROFILE_FILE": f"{RAW}/%m.profraw"}
         subprocess.run(
-            [sys.executable, "-m", "cellyard", *command],
-            env=environment(PYTHONPATH=str(package.parent), LLVM_PROFILE_FILE=f"{raw}/%m.profraw"),
-            stdout=subprocess.DEVNULL,
-            check=True,
+            [python, "-m", "cellyard", *command], cwd=WORK, env=environment, stdout=subprocess.DEVNULL, check=True
         )
-
-
-def main() -> None:
-    """Count, merge the counts, and build."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--wheel", action="store_true", help="make a wheel in dist instead of the engine of .venv")
-    options.add_argument("--profile", action="store_true", help="make the profile alone")
-    arguments = options.parse_args()
-    program, raw = profdata(), WORK / "raw"
-    flags = os.environ.get("RUSTFLAGS", "")
-    build = ["cargo", "build", "--quiet", "--release", "--package", "cellyard-python"]
-    # Counters are inserted before optimisation across crates.
-    counting = environment(
-        RUSTFLAGS=f"{flags} -Cprofile-generate={raw}".strip(),
-        CARGO_TARGET_DIR=str(WORK / "counting"),
-        CARGO_PROFILE_RELEASE_LTO="off",
-    )
-    subprocess.run(build, cwd=ROOT, env=counting, check=True)
-    train(next((WORK / "counting/release").glob("lib_engine.*[!d]")), raw)
-    if fault := merge(program, raw, PROFILE):
-        sys.exit(f"{program}: {fault}")
-    if arguments.profile:
-        return
-    guided = environment(
-        RUSTFLAGS=f"{flags} -Cprofile-use={PROFILE}".strip(),
-        CARGO_TARGET_DIR=str(WORK / "guided"),
-        PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-    )
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    pip_options = ["--no-deps", "--no-build-isolation"]
-    last = (
-        [*pip, "wheel", *pip_options, "--wheel-dir", "dist", "."]
-        if arguments.wheel
-        else [*pip, "install", *pip_options, "--editable", "."]
-    )
-    subprocess.run(last, cwd=ROOT, env=guided, check=True)
-
-
-if __name__ == "__main__":
-    main()
+    if fault := merge(program, RAW, PROFILE):
+        raise NoProfileError(f"{program}: {fault}")
+    return variables(f"-Cprofile-use={PROFILE}")

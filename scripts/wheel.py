@@ -2,7 +2,12 @@
 
 Both are written to `dist`. The wheel is for the machine that builds it and CPython 3.11 or newer
 (abi3): on Linux with glibc 2.17 or newer (manylinux2014), for which Zig links it, and on macOS for
-both of its processors. A second wheel is built from the source distribution alone. Each wheel is
+both of its processors.
+
+A profile of its own runs guides the compiler, which takes one more build (scripts/pgo.py). With
+`--plain`, or where no llvm-profdata reads the profiles, there is none. A profile changes no result.
+
+A second wheel is built from the source distribution alone, without a profile. Each wheel is
 installed with all optional packages in a new environment, without Rust on the PATH, and follows the
 front page (scripts/tour.py). Both must give the same results.
 """
@@ -19,6 +24,8 @@ import tempfile
 import venv
 import zipfile
 from pathlib import Path
+
+import pgo
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -73,14 +80,32 @@ def tools() -> Path:
     return TOOLS / PROGRAMS
 
 
-def build(programs: Path, sources: Path, out: Path) -> Path:
+def build(
+    programs: Path, sources: Path, out: Path, options: str = OPTIONS.get(sys.platform, ""), **variables: str
+) -> Path:
     """Build the wheel of these sources, which are a folder or an archive, and return it."""
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    variables = {"CARGO_TARGET_DIR": str(ROOT / "target/wheel"), "MATURIN_PEP517_ARGS": OPTIONS.get(sys.platform, "")}
+    variables |= {"CARGO_TARGET_DIR": str(ROOT / "target/wheel"), "MATURIN_PEP517_ARGS": options}
     pip = [programs / "python", "-m", "pip", "--disable-pip-version-check", "--verbose"]
     run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", out, sources, PATH=path, **variables)
     (wheel,) = out.glob("*.whl")
     return wheel
+
+
+def guided(programs: Path) -> dict[str, str]:
+    """Return the variables of a build that a profile guides; none where no profile can be made."""
+    try:
+        program = pgo.profdata()
+        with tempfile.TemporaryDirectory(prefix="cellyard-counting-") as made:
+            # Zig cannot link the counters. It makes cargo build for a named target, so this build names it too.
+            options = f"--target {pgo.host()}" if sys.platform == "linux" else OPTIONS.get(sys.platform, "")
+            wheel = build(programs, ROOT, Path(made), options, **pgo.counting())
+            python = environment(Path(made) / "venv") / "python"
+            run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel, folder=Path(made))
+            return pgo.guided(program, python)
+    except pgo.NoProfileError as error:
+        print(f"the wheel is built without a profile: {error}", flush=True)
+        return {}
 
 
 def complete(archive: Path) -> None:
@@ -123,11 +148,12 @@ def main() -> None:
     """Build, check and try."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--wheel-only", action="store_true", help="make no source distribution")
+    options.add_argument("--plain", action="store_true", help="use no profile, which saves a build")
     options.add_argument("--digests", type=Path, metavar="FILE", help="write the digests of all examples to this file")
     asked = options.parse_args()
     programs = tools()
     shutil.rmtree(DIST, ignore_errors=True)
-    wheel = build(programs, ROOT, DIST)
+    wheel = build(programs, ROOT, DIST, **({} if asked.plain else guided(programs)))
     complete(wheel)
     if not asked.wheel_only:
         run(shutil.which("maturin", path=str(programs)) or "maturin", "sdist", "--out", DIST)
