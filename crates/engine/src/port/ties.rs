@@ -570,11 +570,16 @@ impl BulkTies {
 
 /// Counts the ties of `runs`, in ascending order, whose cells come in step.
 fn count_in_phase(runs: &[BulkRun], feeds: &mut [Feed]) {
+    // The runs before `from` end before this one begins.
+    let mut from = 0;
     for (i, run) in runs.iter().enumerate() {
         let end = run.first + run.n;
+        while runs[from].first + runs[from].n <= run.first {
+            from += 1;
+        }
         // Cells of others up to `seen` have been compared.
         let (mut seen, mut tied) = (run.first, 0);
-        for (k, other) in runs.iter().enumerate() {
+        for (k, other) in (from..).zip(&runs[from..]) {
             if other.first >= end {
                 break;
             }
