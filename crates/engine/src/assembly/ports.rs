@@ -228,6 +228,7 @@ impl Blueprint<'_> {
                 class: vc.class,
                 weight: vc.weight,
                 guarantee: vc.guarantee.filter(|_| flow.kind.is_data()),
+                sends: flow.kind.is_data() || flow.kind.is_rm() || vc.traffic.answers(),
             }
         };
         crossing.map(share).collect()

@@ -4,7 +4,7 @@
 //! fixed order, found in [`super::arithmetic::Arithmetic::advance`], its `advance_judged`, and
 //! [`super::slotted::Slotted::advance`]. Fast paths that take one cell (`judged-interleaved`,
 //! `policy-alone`, `below-limits`, `queued-policy-alone`) come after these, and serve coincident
-//! cells too. The scheduler's decisions have two, `alternating` and `ahead`. `far-inputs` concerns
+//! cells too. The scheduler's decisions have three, `alternating`, `vc-turns` and `ahead`. `far-inputs` concerns
 //! the order of inputs (`order.rs`). Where none applies, cells pass the gate one by one.
 //!
 //! The feature `fast-paths`, used only by benches, lets a fast path be switched off and counts its
@@ -45,7 +45,7 @@ pub enum FastPath {
     JudgedInterleaved,
     /// Arithmetic, every cell judged: one cell of which the policy alone decides.
     PolicyAlone,
-    /// Slotted: arrivals of VCs with queues of their own that cannot run empty meanwhile.
+    /// Slotted: arrivals of VCs with queues of their own while the port surely stays busy.
     Bulk,
     /// Slotted: two or more inputs that bring one cell per cell time each.
     RoundArrivals,
@@ -59,6 +59,8 @@ pub enum FastPath {
     QueuedPolicyAlone,
     /// Slotted: decisions that alternate between a class with a guarantee and one above it.
     Alternating,
+    /// Slotted: decisions on VCs of one weight that take turns of one cell, all to their hosts.
+    VcTurns,
     /// Slotted: decisions that nothing still to arrive can change, taken ahead of time.
     Ahead,
     /// Both: inputs in 64 buckets by the time of their next cell, once more than 64 are in order.

@@ -64,6 +64,9 @@ pub struct StepBounds {
     /// Longest short step: even a thousand of these take no noticeable time. After a longer step,
     /// the simulation makes its periodic check at once.
     pub short: Span,
+    /// Time that decisions ahead of their time go beyond a step where VCs are served one by one:
+    /// some cells of each VC, however many there are. For other schedulers it gains nothing.
+    pub ahead: Span,
 }
 
 impl StepBounds {
@@ -74,17 +77,22 @@ impl StepBounds {
     /// long.
     const CELLS: [u64; 2] = [10_000, 1_000];
 
-    /// Bounds for a port whose cells use these links, its own link included.
-    pub fn new(format: Format, links: impl Iterator<Item = BitRate>) -> StepBounds {
+    /// Bounds for a port whose cells use these links; the first is its own.
+    pub fn new(format: Format, links: impl Iterator<Item = BitRate> + Clone) -> StepBounds {
+        let own = links.clone().next().map_or(0, |rate| rate.0);
         // The sum fits: the reader allows at most a million links of 10^12 bit/s, which is 10^18.
-        let rate: u64 = links.map(|rate| rate.0).sum();
-        let time_of = |cells: u64| {
+        let all: u64 = links.map(|rate| rate.0).sum();
+        let time_of = |cells: u64, rate: u64| {
             let ticks = u128::from(cells) * format.cell_ticks_at_one_bps();
             let all = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
             Span(all.max(1)).min(format.clock.milliseconds(StepBounds::LONGEST_MS))
         };
-        let [longest, short] = StepBounds::CELLS.map(time_of);
-        StepBounds { longest, short }
+        let [longest, short] = StepBounds::CELLS.map(|cells| time_of(cells, all));
+        StepBounds {
+            longest,
+            short,
+            ahead: time_of(StepBounds::CELLS[0], own),
+        }
     }
 }
 
@@ -261,7 +269,11 @@ impl Port {
             self.take_before(fabric, index, horizon);
         }
         if let PortKernel::Slotted(k) = &mut self.kernel {
-            k.decide_ahead(fabric, horizon + self.steps.longest, known_until);
+            let beyond = match k.serves_vcs() {
+                true => self.steps.ahead,
+                false => self.steps.longest,
+            };
+            k.decide_ahead(fabric, horizon + beyond, known_until);
             if let Some((text, failure)) = k.failure(fabric.end) {
                 fabric.fails(self.link, FailedProgram::Scheduler(text), failure);
             }

@@ -118,6 +118,7 @@ impl Port {
                 class: vc.class,
                 weight: vc.weight,
                 guarantee: vc.guarantee.filter(|_| of(id).kind.is_data()),
+                sends: true,
             }
         });
         let shares: Vec<FlowShare> = shares.collect();

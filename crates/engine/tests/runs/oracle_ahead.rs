@@ -50,10 +50,12 @@ fn above() -> impl Strategy<Value = Above> {
 }
 
 fn scheduler() -> impl Strategy<Value = Scheduler> {
-    let class = prop_oneof![4 => Just(Class::Ubr), 1 => Just(Class::Vbr)];
+    let class = || prop_oneof![4 => Just(Class::Ubr), 1 => Just(Class::Vbr)];
+    let unit = prop_oneof![3 => Just(ProcessingUnit::Cell), 1 => Just(ProcessingUnit::Frame)];
     prop_oneof![
         1 => Just(Scheduler::StrictPriority),
-        3 => (class, 1u64..40).prop_map(|(class, n)| Scheduler::GuaranteedRate { class, gr: Ratio::new(n, 40) }),
+        3 => (class(), unit).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
+        3 => (class(), 1u64..40).prop_map(|(class, n)| Scheduler::GuaranteedRate { class, gr: Ratio::new(n, 40) }),
     ]
 }
 
@@ -76,6 +78,13 @@ fn policy() -> impl Strategy<Value = (Option<u64>, DropPolicy)> {
     })
 }
 
+/// Weights and guarantees in Mb/s of VCs served one by one: the first VC has the first, and so on in
+/// turns. Half of the time all have weight 1, and no guarantee.
+fn shares() -> impl Strategy<Value = Vec<(u64, u64)>> {
+    let share = (1u64..4, prop_oneof![Just(0u64), 1u64..40]);
+    prop_oneof![Just(vec![(1, 0)]), proptest::collection::vec(share, 1..4),]
+}
+
 /// TCPs or datagram sources over two switches, beside cells of other classes.
 fn cases() -> impl Strategy<Value = Case> {
     let senders = proptest::collection::vec(prop::option::weighted(0.2, 5u64..120), 1..6);
@@ -93,14 +102,15 @@ fn cases() -> impl Strategy<Value = Case> {
         0u64..8,
         any::<bool>(),
     );
-    let others = proptest::collection::vec(above(), 1..4);
-    (senders, frames, others, policy(), scheduler(), order).prop_map(
+    let others = proptest::collection::vec(above(), 0..4);
+    let scheduler = (scheduler(), shares());
+    (senders, frames, others, policy(), scheduler, order).prop_map(
         |(
             senders,
             (mss, delay, apart),
             others,
             (buffer, drop),
-            scheduler,
+            (scheduler, shares),
             (tie, offset, arrival_first),
         )| {
             let count = senders.len();
@@ -117,9 +127,20 @@ fn cases() -> impl Strategy<Value = Case> {
                     ..build::tcp()
                 })),
             };
+            let by_vc = matches!(scheduler, Scheduler::PerVc { .. });
+            // Pushing out a cell needs one front for all VCs.
+            let drop = match drop {
+                DropPolicy::DropFromFront if by_vc => DropPolicy::TailDrop,
+                other => other,
+            };
             let mut net = build::dumbbell(count, delay, duration, buffer, drop, traffic);
             for (i, vc) in net.vcs.iter_mut().enumerate() {
                 vc.start = Span::from_nanoseconds(apart) * i as u64;
+                if by_vc {
+                    let (weight, mbps) = shares[i % shares.len()];
+                    vc.weight = weight;
+                    vc.guarantee = (mbps > 0).then_some(BitRate(mbps * 1_000_000));
+                }
             }
             for switch in &mut net.switches {
                 switch.scheduler = scheduler.clone();

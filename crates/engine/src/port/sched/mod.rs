@@ -55,6 +55,8 @@ pub struct FlowShare {
     pub weight: u64,
     /// Guaranteed rate, if any.
     pub guarantee: Option<BitRate>,
+    /// Whether the flow ever brings cells.
+    pub sends: bool,
 }
 
 impl Scheduler {

@@ -1,7 +1,8 @@
 //! Scheduling decisions ahead of their time.
 //!
-//! Except for schedulers that look at queues, a decision depends only on which classes have cells.
-//! While every class that can still receive cells has some, no arrival changes a decision. So
+//! Except for schedulers that look at queues, a decision depends only on which classes have cells,
+//! and on which VCs where these are served one by one. While every class and every such VC that can
+//! still receive cells has some, no arrival changes a decision. So
 //! decisions are taken ahead of the horizon. Their cells leave for the next station, and hosts
 //! learn of the consequences that much sooner.
 //!
@@ -14,7 +15,8 @@
 //! count as waiting until they begin.
 //!
 //! Conditions:
-//! * classes are served in order of arrival, and the scheduler does not look at queues;
+//! * the scheduler does not look at queues;
+//! * VCs that are served one by one keep a cell each, and their Y_i need not be kept;
 //! * no waiting cell is ever pushed out;
 //! * nothing is watched or measured here, and no RM cells pass;
 //! * other ports are so near that deciding ahead gains time.
@@ -190,6 +192,18 @@ impl Slotted {
         self.waiting[class] + self.queues[class].decided
     }
 
+    /// Whether VCs of a class are served one by one, not by a program.
+    pub fn serves_vcs(&self) -> bool {
+        self.scheduler.per_vc().is_some()
+    }
+
+    /// Whether a VC that is served one by one could run empty by the next decision.
+    #[inline]
+    pub(super) fn is_vc_short(&self) -> bool {
+        let scheduler = self.scheduler.per_vc();
+        scheduler.is_some_and(|scheduler| !scheduler.all_have_two())
+    }
+
     /// Begins the cells decided on ahead of time whose slots start before `limit`.
     pub(super) fn begin_decided_before(&mut self, limit: Time) {
         self.decided
@@ -215,6 +229,9 @@ impl Slotted {
     fn can_take_ahead(&self, fabric: &Fabric, until: &mut Time, known_until: Time) -> Option<u64> {
         let foresight = self.foresight.as_ref().filter(|_| self.total > 0)?;
         let mut cells = u64::MAX;
+        if self.is_vc_short() {
+            return None;
+        }
         for (foresight, &waiting) in foresight.iter().zip(&self.waiting) {
             match foresight {
                 Foresight::Nothing => {}

@@ -27,7 +27,7 @@ const FEWEST: u64 = 2;
 
 /// Whether cells of `hop` whose transmissions end from `first` to `last` are all treated alike.
 /// They must go to their host within the measuring time, and none may need individual treatment.
-fn reach_host_alike(fabric: &Fabric, hop: u32, first: Time, last: Time) -> bool {
+pub(super) fn reach_host_alike(fabric: &Fabric, hop: u32, first: Time, last: Time) -> bool {
     let hop = &fabric.hops[hop as usize];
     let (from, to) = fabric.measured;
     hop.next == Next::Host
@@ -175,7 +175,13 @@ impl Slotted {
 
     /// Begins the transmission of `cells`, the first at `start` and then one every `apart`.
     #[inline(always)]
-    fn begin_apart(&mut self, fabric: &mut Fabric, cells: QueuedCells, start: Time, apart: Span) {
+    pub(super) fn begin_apart(
+        &mut self,
+        fabric: &mut Fabric,
+        cells: QueuedCells,
+        start: Time,
+        apart: Span,
+    ) {
         let c = self.cell_time;
         let n = cells.n();
         let last = start + apart * u64::from(n - 1);

@@ -1,29 +1,33 @@
 //! Shortcut for per-VC queues: arrivals of many inputs at once.
 //!
-//! Between two arrivals of a VC, the VC loses at most one cell per slot. While that cannot empty
-//! its queue, no decision depends on when the later cell arrives. The VC waits anyway, and the
-//! scheduler's state for it changes only when it begins to wait. So all cells before the first one
-//! that could find its VC empty are queued input by input. The decisions between them are taken
-//! afterwards.
+//! An arrival changes the scheduler's state only if its VC has no cell. So all cells that come while
+//! the port surely stays busy are queued input by input, and the decisions between them are taken
+//! afterwards. A VC takes part in these from the arrival of its next cell on: it pauses where that
+//! cell has not arrived by the decision on the one before, and resumes when it arrives.
 //!
 //! No limit is near, so meanwhile only the maximum of X matters. X grows within a slot and falls by
 //! one at its end, so the maximum follows from the arrivals in each slot. They are counted only if
 //! X could set a new maximum were no cell to leave.
 //!
-//! Conditions: the port is busy; no higher class waits; all cells are of the class and of frames
-//! that have lost none; X stays below all limits.
+//! Conditions: the port is busy, with a cell for each decision; no higher class waits; all cells are
+//! of the class and of frames that have lost none; X stays below the buffer, and below the policy's
+//! smallest refusal if a frame begins.
 //!
-//! Looking beyond the first cell that could find its VC empty is wasted. So each look reaches at
-//! most twice as far as the previous one was of use.
+//! Looking beyond the first cell that does not meet them is wasted. So each look reaches at most
+//! twice as far as the previous one was of use.
 
 use super::Slotted;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
-use crate::cells::{Fate, FrameState, Run};
+use crate::cells::{Fate, FrameState};
 use crate::fabric::Fabric;
+use crate::port::sched::Scheduler;
 use crate::port::sched::per_vc::PerVc;
 use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
-use crate::units::Time;
+use crate::units::{Span, Time};
+
+/// With fewer waiting cells, looking costs more than it saves.
+const FEWEST: u64 = 4;
 
 /// Arrivals taken in bulk: those before `limit`, at most `cells` of them.
 pub struct Bulk {
@@ -40,7 +44,7 @@ impl Slotted {
         inputs: &mut Inputs,
         next: &NextInput,
     ) -> Option<Bulk> {
-        if self.busy && self.takes_bulk {
+        if self.busy && self.takes_bulk && self.total + self.decided.total >= FEWEST {
             self.bulk(fabric, inputs, next)
         } else {
             None
@@ -50,11 +54,17 @@ impl Slotted {
     fn bulk(&mut self, fabric: &Fabric, inputs: &mut Inputs, next: &NextInput) -> Option<Bulk> {
         let scheduler = self.scheduler.per_vc()?;
         let class = scheduler.class();
-        if self.waiting[..class].iter().any(|&waiting| waiting > 0) {
+        let is_alone = self.decided.total == self.queues[class].decided;
+        if !is_alone || self.waiting[..class].iter().any(|&waiting| waiting > 0) {
             return None;
         }
         let time = next.time;
-        let horizon = next.horizon.min(time + self.bulk_reach);
+        // Until then each decision finds one of the cells that wait now.
+        let busy_until = self.free_at + self.cell_time * self.waiting[class];
+        let horizon = next.horizon.min(time + self.bulk_reach).min(busy_until);
+        if horizon <= time {
+            return None;
+        }
         let (limit, cells) = self.bulk_limit(scheduler, inputs, fabric, horizon);
         let of_use = (limit.since(time) * 2).max(self.cell_time);
         if limit < horizon || of_use > self.bulk_reach {
@@ -74,8 +84,8 @@ impl Slotted {
             cells,
             class,
         } = bulk;
-        let before = self.waiting[class];
-        let others = self.total - before;
+        let before = self.x(class);
+        let others = self.total + self.decided.total - before;
         // Whether the arrivals could set a new maximum, so that their slots matter.
         let is_near = before + cells > self.queues[class].max.min(self.max_queue - others);
         inputs.order.pop_before(limit, &mut inputs.group);
@@ -90,7 +100,7 @@ impl Slotted {
             raise(&mut self.queues[class].max, most);
             raise(&mut self.max_queue, most + others);
         }
-        self.serve_before(fabric, limit);
+        self.serve_bulk(fabric, class, limit);
     }
 
     /// Time, at most `horizon`, before which all arrivals may be taken in bulk, and a bound on
@@ -103,65 +113,42 @@ impl Slotted {
         horizon: Time,
     ) -> (Time, u64) {
         let class = scheduler.class();
-        let refusal = self.queues[class].refusal;
-        let all = refusal.saturating_sub(self.waiting[class]);
-        let mut room = all;
+        let queue = &self.queues[class];
+        let x = self.x(class);
+        // X after all cells counted so far, and the X that it must not exceed.
+        let (mut after, mut most) = (x, queue.full);
         let mut limit = horizon;
         for i in 0.. {
             let Some((_, input)) = inputs.order.get(i).filter(|&(time, _)| time < limit) else {
                 break;
             };
-            // Cells counted so far of the latest hop.
-            let (mut hop_index, mut passed) = (u32::MAX, 0);
             for run in fabric.feeds[inputs.feed(input)].runs() {
                 let n = u64::from(run.before(limit));
                 if n == 0 {
                     break;
                 }
-                if run.hop != hop_index {
-                    (hop_index, passed) = (run.hop, 0);
-                }
                 let hop = &fabric.hops[run.hop as usize];
                 let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-                // A flow of another class has no cell waiting there, so it fails the test below.
-                let waiting = scheduler.waiting(hop.local as usize) + passed;
-                if n > room
-                    || !(begins || hop.frame_state.fate == Fate::Accepted)
-                    || !self.never_empties(run, n, waiting)
-                {
+                let room = if begins { queue.refusal } else { most };
+                let goes_on = begins || hop.frame_state.fate == Fate::Accepted;
+                if usize::from(hop.class) != class || !goes_on || n > room.saturating_sub(after) {
                     limit = run.time;
                     break;
                 }
-                room -= n;
-                passed += n;
+                if begins {
+                    most = queue.refusal;
+                }
+                after += n;
             }
         }
-        (limit, all - room)
+        (limit, after - x)
     }
 
-    /// Whether a VC with `waiting` cells surely has one left when each of the first `n` cells of
-    /// `run` arrives.
-    #[inline]
-    fn never_empties(&self, run: &Run, n: u64, waiting: u64) -> bool {
-        let (decisions, last) = if run.period > self.cell_time {
-            let last = run.time + run.period * (n - 1);
-            ((waiting + n).checked_sub(2), last)
-        } else {
-            (waiting.checked_sub(1), run.time)
-        };
-        let Some(decisions) = decisions else {
-            return false;
-        };
-        // Compares with the decisions still to come before the last arrival, like `slot_of` but
-        // without a division.
-        let ahead = self.decided_before(last).since(self.free_at);
-        u128::from(ahead.0) <= u128::from(decisions) * u128::from(self.cell_time.0)
-    }
-
-    /// Number of decisions still to come before an arrival at `time`, if the port stays busy.
+    /// Number of cells that still begin before an arrival at `time`, if the port stays busy.
     #[inline]
     fn slot_of(&self, time: Time) -> u64 {
-        let ahead = self.decided_before(time).since(self.free_at);
+        let decided = self.cell_time * self.decided.total;
+        let ahead = (self.decided_before(time) + decided).since(self.free_at);
         ahead.0.div_ceil(self.cell_time.0)
     }
 
@@ -189,10 +176,128 @@ impl Slotted {
                 self.arrivals[slot..end].iter_mut().for_each(|a| *a += 1);
             }
             let (class, local) = (hop.class as usize, hop.local as usize);
-            self.enqueue(class, local, QueuedCells::first_of(run, n));
+            let (time, cells) = (run.time, QueuedCells::first_of(run, n));
+            self.queue_in_bulk(class, local, time, cells);
             if !fabric.feeds[feed].skip(n) {
                 break;
             }
+        }
+    }
+
+    /// Queues cells of a VC, the first of which arrives at `time`.
+    #[inline(always)]
+    fn queue_in_bulk(&mut self, class: usize, local: usize, time: Time, cells: QueuedCells) {
+        let Scheduler::PerVc(scheduler) = &mut self.scheduler else {
+            unreachable!("only its cells are taken in bulk");
+        };
+        let queue = &mut self.queues[class];
+        let n = u64::from(cells.n());
+        if self.counts[class] {
+            queue.count_in(local, n);
+        }
+        self.waiting[class] += n;
+        self.total += n;
+        if scheduler.expect(local, n) {
+            self.resumptions.insert(time, local as u32);
+        }
+        queue.per_vc[local].push(cells, self.cell_time);
+    }
+
+    /// Takes the decisions before `limit`, all on queued cells of `class` as they arrive.
+    fn serve_bulk(&mut self, fabric: &mut Fabric, class: usize, limit: Time) {
+        if !self.decided.is_empty() {
+            self.begin_decided_before(limit);
+        }
+        let mut begun = 0;
+        while self.free_at < limit {
+            // What arrives before this has arrived at the decision.
+            let arrived = self.free_at + Span(u64::from(self.arrival_first));
+            let next = self.resume_before(arrived);
+            let cells = self.begin_turn(fabric, class, limit, (arrived, next));
+            begun += cells;
+        }
+        self.waiting[class] -= begun;
+        self.total -= begun;
+        self.resume_before(limit);
+        self.end_bulk(fabric, class);
+    }
+
+    /// Begins the cells of the next turn in bulk, and returns their number. Cells that come before
+    /// `arrived` have arrived, and the `next` VC resumes later.
+    #[inline(always)]
+    fn begin_turn(
+        &mut self,
+        fabric: &mut Fabric,
+        class: usize,
+        limit: Time,
+        (arrived, next): (Time, Time),
+    ) -> u64 {
+        let c = self.cell_time;
+        let Scheduler::PerVc(scheduler) = &mut self.scheduler else {
+            unreachable!("only its cells are taken in bulk");
+        };
+        if scheduler.goes_by_cells() {
+            let vc = scheduler.next_cell(self.started);
+            let of_vc = &mut self.queues[class].per_vc[vc];
+            let follow = of_vc.first().n() - 1;
+            let cell = of_vc.take(1, c);
+            self.pause_from(class, vc, self.started + 1, arrived);
+            self.begin_in_bulk(fabric, class, vc, (cell, follow), limit);
+            return 1;
+        }
+        let vc = scheduler.pick(self.started);
+        let of_vc = &mut self.queues[class].per_vc[vc];
+        let first = of_vc.first();
+        // A VC loses its turn where its next cell has not arrived, even if that is a cell of the
+        // same run.
+        let n = if first.arrived + c < arrived {
+            let slots = (limit - self.free_at).0.div_ceil(c.0);
+            let most = slots.min((next - arrived).0 / c.0 + 1);
+            most.min(first.of_one_frame().into())
+        } else {
+            1
+        };
+        let cells = of_vc.take(n as u32, c);
+        scheduler.taken(n, cells.ends_frame(), self.started + n);
+        self.pause_from(class, vc, self.started + n, arrived + c * (n - 1));
+        if self.counts[class] {
+            self.queues[class].count_out(vc, n);
+        }
+        let run = self.transmit(self.free_at, &cells);
+        fabric.depart(run);
+        n
+    }
+
+    /// Lets `vc` pause if its next cell comes at `time` or later, when the port had begun to send
+    /// `sent` cells.
+    #[inline(always)]
+    fn pause_from(&mut self, class: usize, vc: usize, sent: u64, time: Time) {
+        let next = self.queues[class].per_vc[vc].next_arrival();
+        if next >= time && next != Time::NEVER {
+            let Scheduler::PerVc(scheduler) = &mut self.scheduler else {
+                unreachable!("only its cells are taken in bulk");
+            };
+            scheduler.pause(vc, sent);
+            self.resumptions.insert(next, vc as u32);
+        }
+    }
+
+    /// Lets the VCs have cells whose first one arrives before `arrived`. Returns when that of the
+    /// next VC does.
+    #[inline(always)]
+    fn resume_before(&mut self, arrived: Time) -> Time {
+        loop {
+            let Some((time, vc)) = self.resumptions.first() else {
+                return Time::NEVER;
+            };
+            if time >= arrived {
+                return time;
+            }
+            self.resumptions.pop();
+            let Scheduler::PerVc(scheduler) = &mut self.scheduler else {
+                unreachable!("only its cells are taken in bulk");
+            };
+            scheduler.resume(vc as usize, self.started);
         }
     }
 

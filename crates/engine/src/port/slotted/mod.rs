@@ -5,7 +5,7 @@
 //! kernel takes these decisions as late as the next arrival or the horizon demands. Coincident
 //! arrivals and departures keep the order that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Five
+//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Six
 //! shortcuts take many cells at once:
 //! * *decisions*: until the next arrival, one decision covers the slots that the scheduler gives to
 //!   one class in a row, up to the length of that class's first run;
@@ -17,7 +17,8 @@
 //!   each;
 //! * *turns* (`alternating.rs`): decisions that alternate between a class with a guarantee and one
 //!   above it;
-//! * *bulk* (`bulk.rs`): per-VC queues, and arrivals of VCs that are waiting in any case.
+//! * *bulk* (`bulk.rs`): per-VC queues, and arrivals while the port surely stays busy;
+//! * *VC turns* (`vc_turns.rs`): decisions on VCs of one weight that take turns of one cell.
 //!
 //! Cells that differ in length are taken one by one: a decision takes the time of the cell that it
 //! begins.
@@ -28,14 +29,17 @@ pub mod ahead;
 mod alternating;
 mod arrivals;
 mod bulk;
+mod leaving;
 mod queue;
 mod queued_cells;
 mod round_arrivals;
 mod vc_queue;
+mod vc_turns;
 
 use super::drop::QueueView;
 use super::fast_paths::FastPath;
 use super::gate::Gate;
+use super::order::ArrivalOrder;
 use super::sched::{ClassOrder, FlowShare, Scheduler};
 use super::ties::BulkTies;
 use super::waits_after;
@@ -49,6 +53,7 @@ use crate::program::{Failure, SchedulerText};
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{Span, Time};
 use ahead::{DecidedCells, Foresight, SlotOwner};
+use leaving::LeavingCells;
 use queue::ClassQueue;
 pub use queued_cells::QueuedCells;
 use round_arrivals::RoundArrival;
@@ -89,15 +94,24 @@ pub struct Slotted {
     arrivals: Vec<u32>,
     /// Ties of the cells that `bulk.rs` takes.
     bulk_ties: BulkTies,
+    /// When VCs without cells get those that `bulk.rs` has queued.
+    resumptions: ArrivalOrder,
+    /// By VC: cells that have left in bulk for their host.
+    leaving: Vec<LeavingCells>,
+    /// VCs with such cells.
+    have_leaving: Vec<u32>,
     /// How far beyond the next arrival `bulk.rs` looks.
     bulk_reach: Span,
     /// Whether any queue here can be below all limits.
     has_room_below_limits: bool,
-    /// Whether cells may be taken in bulk at all.
+    /// Whether cells may be taken in bulk at all: a class has per-VC scheduling, and all cells have
+    /// one length.
     takes_bulk: bool,
     /// Whether cells may be taken in rounds at all; `round_arrivals` lists the inputs that take part.
     takes_rounds: bool,
     round_arrivals: Vec<RoundArrival>,
+    /// Scratch for `vc_turns.rs`: VCs in the order of their turns.
+    turn_order: Vec<u32>,
 }
 
 /// Service of cells that differ in length.
@@ -155,7 +169,8 @@ impl Slotted {
         let can_be_below_limits = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         let has_room_below_limits = flows.iter().any(can_be_below_limits);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
-        let goes_ahead = in_order && stays && times.is_none();
+        let counts_vcs = scheduler.per_vc().is_some_and(|s| counts[s.class()]);
+        let goes_ahead = !scheduler.looks_at_queues() && !counts_vcs && stays && times.is_none();
         let lengths = times.map(|times| {
             Box::new(Lengths {
                 times,
@@ -163,12 +178,14 @@ impl Slotted {
                 last: Span::ZERO,
             })
         });
+        let takes_bulk = scheduler.per_vc().is_some() && lengths.is_none();
         Slotted {
-            takes_bulk: scheduler.per_vc().is_some() && lengths.is_none(),
+            takes_bulk,
             lengths,
             has_room_below_limits,
             takes_rounds: in_order && has_room_below_limits,
             round_arrivals: Vec::new(),
+            turn_order: Vec::new(),
             cell_time,
             arrival_first,
             scheduler,
@@ -190,7 +207,10 @@ impl Slotted {
             last_pushed_out: Vec::new(),
             arrivals: Vec::new(),
             bulk_ties: BulkTies::default(),
-            bulk_reach: Span::ZERO,
+            resumptions: ArrivalOrder::default(),
+            leaving: vec![LeavingCells::default(); if takes_bulk { vcs } else { 0 }],
+            have_leaving: Vec::new(),
+            bulk_reach: cell_time,
         }
     }
 
@@ -235,10 +255,21 @@ impl Slotted {
         }
     }
 
-    /// Takes the next `decisions` decisions; a cell must be waiting for each.
+    /// Takes the next `decisions` decisions; a cell must be waiting for each. With `AHEAD` it takes
+    /// fewer where a VC has come down to one cell.
     fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
-            if let Some(slots) =
+            if self.takes_bulk {
+                if AHEAD && self.is_vc_short() {
+                    return;
+                }
+                if let Some(rounds) =
+                    FastPath::VcTurns.tried(|| self.can_take_vc_turns(fabric, decisions))
+                {
+                    decisions -= self.take_vc_turns::<AHEAD>(fabric, rounds);
+                    continue;
+                }
+            } else if let Some(slots) =
                 FastPath::Alternating.tried(|| self.can_take_alternating(fabric, decisions))
             {
                 decisions -= self.take_alternating::<AHEAD>(fabric, &slots);
@@ -261,7 +292,7 @@ impl Slotted {
         if !self.by_vc[class] {
             self.begin_in_order::<AHEAD>(fabric, class, cells)
         } else {
-            self.begin_by_vc(fabric, class, cells)
+            self.begin_by_vc::<AHEAD>(fabric, class, cells)
         }
     }
 
@@ -313,10 +344,9 @@ impl Slotted {
         SlotOwner { class, local }
     }
 
-    /// Begins the next `cells` cells of a class whose VCs are served one by one.
-    fn begin_by_vc(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
-        self.waiting[class] -= cells;
-        self.total -= cells;
+    /// Begins the next `cells` cells of a class whose VCs are served one by one. With `AHEAD` it
+    /// stops once a VC has come down to one cell.
+    fn begin_by_vc<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         let mut left = cells;
         while left > 0 {
             let queue = &mut self.queues[class];
@@ -329,7 +359,8 @@ impl Slotted {
                     let vc = scheduler.pick(self.started);
                     let of_vc = &mut queue.per_vc[vc];
                     let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
-                    let n = u64::from(turn).min(left);
+                    let kept = u64::from(AHEAD);
+                    let n = u64::from(turn).min(left).min(scheduler.waiting(vc) - kept);
                     let cells = of_vc.take(n as u32, self.cell_time);
                     scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
                     (vc, cells)
@@ -341,13 +372,22 @@ impl Slotted {
                 ClassOrder::InOrder => unreachable!("its VCs are served one by one"),
             };
             let n = u64::from(cells.n());
-            if self.counts[class] {
+            if AHEAD {
+                queue.decided += n;
+                self.decided
+                    .push(self.free_at, n, SlotOwner { class, local: 0 });
+            } else if self.counts[class] {
                 queue.count_out(vc, n);
             }
             let run = self.transmit(self.free_at, &cells);
             fabric.depart(run);
             left -= n;
+            if AHEAD && self.is_vc_short() {
+                break;
+            }
         }
+        self.waiting[class] -= cells - left;
+        self.total -= cells - left;
     }
 
     /// Begins the transmission of `cells` at `start`, back to back, and returns the run that

@@ -101,6 +101,14 @@ impl QueuedCells {
         }
     }
 
+    /// Extends the first cell to `n` cells of its run, of which `last` is the last.
+    pub fn until(&self, last: &QueuedCells, n: u32) -> QueuedCells {
+        QueuedCells {
+            n_and_flags: n << FLAG_BITS | u32::from(last.flags()),
+            ..*self
+        }
+    }
+
     /// Moves on to the next cell of the run, which arrives `c` later.
     pub fn go_on(&mut self, c: Span) {
         self.arrived += c;

@@ -2,7 +2,7 @@
 
 use super::queued_cells::QueuedCells;
 use crate::cells::Run;
-use crate::units::Span;
+use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
 /// Queue of one VC.
@@ -29,6 +29,16 @@ impl VcQueue {
     pub fn first(&self) -> &QueuedCells {
         debug_assert!(self.first.n() > 0, "the VC has a cell");
         &self.first
+    }
+
+    /// Arrival of the first cell, or [`Time::NEVER`] if there is none.
+    #[inline]
+    pub fn next_arrival(&self) -> Time {
+        if self.first.n() > 0 {
+            self.first.arrived
+        } else {
+            Time::NEVER
+        }
     }
 
     /// Takes the first `n` cells of the first run; the cells of a run arrived `c` apart.
@@ -72,7 +82,6 @@ impl VcQueue {
 mod tests {
     use super::*;
     use crate::cells::ENDS_FRAME;
-    use crate::units::Time;
 
     #[test]
     fn a_frame_goes_on_until_its_eom_or_a_gap() {

@@ -7,9 +7,8 @@
 //! finds the largest credit; each match knows until which slot its winner stays ahead. This is a
 //! kinetic tournament: Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997.
 
-use super::tags::{LATEST, Tournament};
+use super::due::DueAccounts;
 use crate::units::BitRate;
-use std::cmp::Reverse;
 
 /// No account (of a VC without a guarantee, or as the winner of a match without players), or no
 /// place.
@@ -97,7 +96,7 @@ pub(super) struct Credits {
     accounts: Vec<Account>,
     /// Slots after which the credits of waiting VCs will be worth a cell, and the accounts of those
     /// whose credit already is.
-    due: Tournament,
+    due: DueAccounts,
     ready: Vec<u32>,
     /// Account by VC; empty if no VC has one.
     account_of: Vec<u32>,
@@ -133,7 +132,7 @@ impl Credits {
         };
         Credits {
             rate: rate.0,
-            due: Tournament::new(accounts.len()),
+            due: DueAccounts::new(accounts.len()),
             ready: Vec::new(),
             matches: vec![nobody; 2 * accounts.len()],
             accounts,
@@ -181,27 +180,47 @@ impl Credits {
     /// credits, the smallest VC index.
     #[inline]
     pub(super) fn with_most_credit(&mut self, slots: u64) -> Option<usize> {
-        while self.due.smallest() <= slots {
-            self.becomes_ready(slots);
+        if self.accounts.is_empty() {
+            return None;
         }
-        let excess = |account: u32| self.accounts[account as usize].excess(slots);
+        while let Some(account) = self.due.next_until(slots) {
+            self.look_at(account, slots);
+        }
         let account = match self.ready[..] {
             [] => return None,
             [account] => account,
-            ref rich if rich.len() <= FEW => {
-                let richest = rich.iter().max_by_key(|&&a| (excess(a), Reverse(a)));
-                *richest.expect("there are some")
-            }
+            [first, ref others @ ..] if others.len() < FEW => self.richest(first, others, slots),
             _ => self.play(1, slots).winner,
         };
         Some(self.accounts[account as usize].vc as usize)
     }
 
-    /// Marks the first account that is due as rich: its credit is worth a cell after `slots` slots.
+    /// The account with the most credit after `slots` slots, of those whose credit is worth a cell.
+    fn richest(&self, first: u32, others: &[u32], slots: u64) -> u32 {
+        // Their credit exceeds the price of a cell, so no number is negative.
+        let excess = |account: u32| {
+            let account = &self.accounts[account as usize];
+            let since = u128::from(slots - account.worth_from);
+            since * u128::from(account.guarantee) - u128::from(account.lacks)
+        };
+        let mut richest = (excess(first), first);
+        for &other in others {
+            let excess = excess(other);
+            if excess > richest.0 || (excess == richest.0 && other < richest.1) {
+                richest = (excess, other);
+            }
+        }
+        richest.1
+    }
+
+    /// Marks `account` as rich if its credit is worth a cell after `slots` slots; otherwise it is
+    /// due later.
     #[inline]
-    fn becomes_ready(&mut self, slots: u64) {
-        let (account, _) = self.due.first();
-        self.due.leave(account);
+    fn look_at(&mut self, account: usize, slots: u64) {
+        let due = self.accounts[account].due();
+        if due > slots {
+            return self.due.enter(account, due);
+        }
         debug_assert!(self.accounts[account].excess(slots) >= 0);
         self.accounts[account].place = self.ready.len() as u32;
         self.ready.push(account as u32);
@@ -214,7 +233,7 @@ impl Credits {
         let due = self.accounts[account].due();
         if due > slots {
             self.take_off(account);
-            self.due.enter(account, due.min(LATEST));
+            self.due.enter(account, due);
         }
     }
 

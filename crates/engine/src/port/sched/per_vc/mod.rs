@@ -21,6 +21,7 @@
 //! policy alone.
 
 mod credits;
+mod due;
 #[cfg(test)]
 mod plain;
 mod tags;
@@ -53,6 +54,14 @@ enum Means {
 pub struct PerVc {
     class: usize,
     unit: ProcessingUnit,
+    /// Number of VCs that can have cells, and of those that have at least two.
+    members: usize,
+    with_two: usize,
+    /// Number of VCs that have cells.
+    busy: usize,
+    /// Tag increase per cell if it is the same for all VCs that can have cells and none has a
+    /// guarantee.
+    turn_cost: Option<u64>,
     /// Virtual time v: the tag of the VC that went last by tag.
     virtual_time: Tag,
     /// The VC whose turn it is.
@@ -72,9 +81,18 @@ impl PerVc {
         };
         let guarantee = |f: &FlowShare| f.guarantee.filter(|_| f.class == class);
         let guarantees: Vec<_> = flows.iter().map(guarantee).collect();
+        let members = || flows.iter().filter(|f| f.class == class && f.sends);
+        let weight = members().next().map(|first| first.weight);
+        let are_equal = members().all(|f| Some(f.weight) == weight && guarantee(f).is_none());
         PerVc {
             class: class as usize,
             unit,
+            members: members().count(),
+            with_two: 0,
+            busy: 0,
+            turn_cost: weight
+                .filter(|_| are_equal && unit == ProcessingUnit::Cell)
+                .map(|weight| tags::UNIT / weight),
             virtual_time: 0,
             turn: None,
             vcs: flows.iter().map(state).collect(),
@@ -94,17 +112,91 @@ impl PerVc {
         self.vcs[vc].waiting
     }
 
+    /// Whether each VC that can have cells has at least two. After the next cell of any VC, each
+    /// then still has one.
+    #[inline]
+    pub fn all_have_two(&self) -> bool {
+        self.with_two == self.members
+    }
+
+    /// Whether `most` cells may let each waiting VC have a turn of one cell, after which it still has
+    /// one.
+    #[inline]
+    pub fn can_take_turns(&self, most: u64) -> bool {
+        self.turn_cost.is_some() && self.busy as u64 <= most && self.with_two == self.busy
+    }
+
+    /// The order in which the waiting VCs take turns while all have cells, if it does not change.
+    /// Returns the smallest number of their waiting cells.
+    ///
+    /// Their tags then grow by one amount, and no tag is further behind the first than that.
+    pub fn turns(&self, order: &mut Vec<u32>) -> Option<u64> {
+        let cost = self.turn_cost?;
+        let waiting = |&vc: &u32| self.vcs[vc as usize].waiting > 0;
+        order.clear();
+        order.extend((0..self.vcs.len() as u32).filter(waiting));
+        let key = |&vc: &u32| (self.vcs[vc as usize].tag, vc);
+        order.sort_unstable_by_key(key);
+        let (first, last) = (order.first()?, order.last()?);
+        let (tag, vc) = key(first);
+        let least = order.iter().map(|&vc| self.vcs[vc as usize].waiting);
+        least.min().filter(|_| key(last) < (tag + cost, vc))
+    }
+
+    /// Accounts for `rounds` rounds of the turns in this [order](PerVc::turns), after which each VC
+    /// still has a cell.
+    pub fn take_turns(&mut self, order: &[u32], rounds: u64) {
+        let cost = self.turn_cost.expect("they take turns");
+        for &vc in order {
+            let v = &mut self.vcs[vc as usize];
+            self.with_two -= usize::from(v.waiting >= 2 && v.waiting - rounds < 2);
+            v.waiting -= rounds;
+            v.tag += rounds * cost;
+            self.virtual_time = v.tag - cost;
+        }
+        self.tags.shift(|tag| tag + rounds * cost);
+        if self.virtual_time >= tags::LOWERED_AT {
+            self.lower_tags();
+        }
+    }
+
     /// Accounts for `n` cells of `vc` that joined its queue when the port had begun to send `sent`
     /// cells.
     #[inline]
     pub fn on_arrival(&mut self, vc: usize, n: u64, sent: u64) {
         let v = &mut self.vcs[vc];
+        self.with_two += usize::from(v.waiting < 2 && v.waiting + n >= 2);
         v.waiting += n;
         if v.waiting == n {
-            v.tag = v.tag.max(self.virtual_time);
-            self.tags.enter(vc, v.tag);
-            self.credits.enter(vc, sent);
+            self.resume(vc, sent);
         }
+    }
+
+    /// Counts `n` cells of `vc` as waiting that may arrive later. Returns whether the VC had none:
+    /// it must [resume](PerVc::resume) when the first of them arrives. Where a later one has not
+    /// arrived when its turn comes, the VC must [pause](PerVc::pause).
+    #[inline]
+    pub fn expect(&mut self, vc: usize, n: u64) -> bool {
+        let v = &mut self.vcs[vc];
+        self.with_two += usize::from(v.waiting < 2 && v.waiting + n >= 2);
+        v.waiting += n;
+        v.waiting == n
+    }
+
+    /// Lets `vc` have cells when the port had begun to send `sent` cells.
+    pub fn resume(&mut self, vc: usize, sent: u64) {
+        let v = &mut self.vcs[vc];
+        self.busy += 1;
+        v.tag = v.tag.max(self.virtual_time);
+        self.tags.enter(vc, v.tag);
+        self.credits.enter(vc, sent);
+    }
+
+    /// Lets `vc`, whose further cells have not arrived, have none when the port had begun to send
+    /// `sent` cells.
+    pub fn pause(&mut self, vc: usize, sent: u64) {
+        self.turn = None;
+        self.leave(vc, sent);
     }
 
     /// The VC whose oldest cell goes in this slot, after `sent` slots of the port. Some cell must
@@ -137,12 +229,10 @@ impl PerVc {
     /// VCs are at least v, and how far others are behind never matters.
     #[cold]
     fn lower_tags(&mut self) {
-        for (vc, v) in self.vcs.iter_mut().enumerate() {
+        for v in &mut self.vcs {
             v.tag = v.tag.saturating_sub(self.virtual_time);
-            if v.waiting > 0 {
-                self.tags.enter(vc, v.tag);
-            }
         }
+        self.tags.shift(|tag| tag - self.virtual_time);
         self.virtual_time = 0;
     }
 
@@ -191,6 +281,7 @@ impl PerVc {
     #[inline(always)]
     fn pay(&mut self, vc: usize, means: Means, n: u64, sent: u64) -> bool {
         let v = &mut self.vcs[vc];
+        self.with_two -= usize::from(v.waiting >= 2 && v.waiting - n < 2);
         v.waiting -= n;
         match means {
             Means::Credit => self.credits.pay(vc, n, sent),
@@ -202,6 +293,7 @@ impl PerVc {
     /// Accounts for `vc` having no cells left when the port has begun to send `sent` cells.
     #[inline]
     fn leave(&mut self, vc: usize, sent: u64) {
+        self.busy -= 1;
         self.tags.leave(vc);
         self.credits.leave(vc, sent);
     }

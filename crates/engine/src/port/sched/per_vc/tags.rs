@@ -1,7 +1,4 @@
 //! Start tags in a tournament tree that finds the smallest in logarithmic time.
-//!
-//! `credits.rs` uses the same tree to find the VC whose credit is due first; there, a tag is a
-//! number of slots.
 
 use std::hint::select_unpredictable;
 
@@ -15,8 +12,6 @@ pub(super) const UNIT: Tag = 1 << 32;
 pub(super) const LOWERED_AT: Tag = 1 << 62;
 /// Tag of a VC without waiting cells.
 const NONE: Tag = 1 << 63;
-/// The largest tag of a waiting VC.
-pub(super) const LATEST: Tag = NONE - 1;
 
 /// The VCs with waiting cells, by tag. Equal tags go by VC index.
 #[derive(Clone, Debug)]
@@ -60,16 +55,17 @@ impl Tournament {
         self.winner = (tag, player);
     }
 
+    /// Changes the tags of all waiting VCs, which keep their order.
+    pub(super) fn shift(&mut self, to: impl Fn(Tag) -> Tag) {
+        let tags = self.tags.iter_mut().chain([&mut self.winner.0]);
+        tags.filter(|tag| **tag != NONE)
+            .for_each(|tag| *tag = to(*tag));
+    }
+
     /// Removes `vc`, which has no waiting cells left.
     #[inline]
     pub(super) fn leave(&mut self, vc: usize) {
         self.enter(vc, NONE);
-    }
-
-    /// The smallest tag; larger than any valid tag if nothing waits.
-    #[inline]
-    pub(super) fn smallest(&self) -> Tag {
-        self.winner.0
     }
 
     /// The VC with the smallest tag, and that tag; some VC must be waiting.

@@ -71,6 +71,7 @@ fn share(weight: u64, thousandths: u64) -> FlowShare {
         class: Class::Ubr,
         weight,
         guarantee: (thousandths > 0).then_some(rate),
+        sends: true,
     }
 }
 
@@ -101,7 +102,8 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 fn shares() -> impl Strategy<Value = Vec<FlowShare>> {
     let weight = prop_oneof![3 => Just(1u64), 3 => 1u64..6, 1 => 1u64..=1_000_000];
-    let part = prop_oneof![3 => Just(0u64), 1 => Just(100), 1 => Just(250), 2 => 1u64..400];
+    let part =
+        prop_oneof![3 => Just(0u64), 1 => Just(100), 1 => Just(250), 2 => 1u64..400, 1 => 1u64..4];
     vec((weight, part).prop_map(|(w, g)| share(w, g)), 1..24)
 }
 
@@ -151,6 +153,51 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #[test]
+    fn turns_are_the_decisions_one_by_one(
+        weight in 1u64..4,
+        cells in vec(0u64..12, 1..9),
+        served in 0u64..30,
+        late in (0usize..9, 1u64..12),
+        before_lowering in 0u64..40,
+    ) {
+        let shares = vec![share(weight, 0); cells.len()];
+        let mut port = Port::new(ProcessingUnit::Cell, &shares);
+        port.scheduler.virtual_time = tags::LOWERED_AT - before_lowering * tags::UNIT;
+        for (vc, &n) in cells.iter().enumerate().filter(|&(_, &n)| n > 0) {
+            port.arrive(vc, n);
+        }
+        (0..served.min(cells.iter().sum())).for_each(|_| { port.serve(); });
+        port.arrive(late.0 % cells.len(), late.1);
+        let mut by_one = port.scheduler.clone();
+        let mut order = Vec::new();
+        let least = port.scheduler.turns(&mut order).unwrap_or(0);
+        prop_assume!(least > 1);
+        let rounds = least - 1;
+        port.scheduler.take_turns(&order, rounds);
+        for i in 0..rounds as usize * order.len() {
+            let sent = port.sent + i as u64;
+            prop_assert_eq!(by_one.next_cell(sent), order[i % order.len()] as usize);
+        }
+        prop_assert_eq!(by_one.all_have_two(), port.scheduler.all_have_two());
+        for sent in 0..order.len() as u64 {
+            prop_assert_eq!(by_one.next_cell(sent), port.scheduler.next_cell(sent));
+        }
+    }
+}
+
+#[test]
+fn a_vc_whose_cells_have_not_arrived_gets_no_turn_when_tags_are_lowered() {
+    let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 0), share(1, 0)]);
+    port.scheduler.virtual_time = tags::LOWERED_AT;
+    port.arrive(1, 3);
+    assert!(port.scheduler.expect(0, 1));
+    assert_eq!([port.serve(), port.serve()], [1, 1]);
+    port.scheduler.resume(0, port.sent);
+    assert_eq!([port.serve(), port.serve()], [0, 1]);
 }
 
 proptest! {
