@@ -176,6 +176,26 @@ impl Credits {
         self.expect(account, slots);
     }
 
+    /// When the credit of `vc` is worth a cell, counted from slot `slots` on, and what it lacks then.
+    pub(super) fn of(&self, vc: usize, slots: u64) -> (u64, u64) {
+        self.account_of(vc).map_or((0, 0), |account| {
+            let account = &self.accounts[account];
+            (account.worth_from.wrapping_sub(slots), account.lacks)
+        })
+    }
+
+    /// Lets the waiting `vc` have the credit after `slots` slots that it had `passed` slots before.
+    pub(super) fn shift(&mut self, vc: usize, passed: u64, slots: u64) {
+        if let Some(account) = self.account_of(vc) {
+            self.take_off(account);
+            self.due.leave(account);
+            let of_vc = &mut self.accounts[account];
+            of_vc.worth_from = of_vc.worth_from.saturating_add(passed);
+            self.play_again(account);
+            self.look_at(account, slots);
+        }
+    }
+
     /// The VC with the largest credit after `slots` slots, if that is worth a cell. Among equal
     /// credits, the smallest VC index.
     #[inline]

@@ -13,7 +13,7 @@
 //! sizes. All cells of a frame are paid in the same way: from the credit, which may become
 //! negative, or by the tag.
 //! The cost of a decision grows with the logarithm of the number of VCs: see [`tags`] and
-//! [`credits`].
+//! [`credits`]. Decisions that repeat cost less: see [`cycle`].
 //! Sources: `guaranteed-rate`, sections 1 and 3 (per-VC guarantees and per-frame scheduling,
 //! announced there as future work); Goyal, Vin and Cheng, "Start-time fair queuing", IEEE/ACM ToN
 //! 5(5), 1997.
@@ -21,6 +21,7 @@
 //! policy alone.
 
 mod credits;
+mod cycle;
 mod due;
 #[cfg(test)]
 mod plain;
@@ -32,6 +33,7 @@ use super::FlowShare;
 use crate::scenario::{Class, ProcessingUnit};
 use crate::units::BitRate;
 use credits::Credits;
+use cycle::Cycle;
 use tags::{Tag, Tournament};
 
 #[derive(Clone, Debug)]
@@ -69,6 +71,7 @@ pub struct PerVc {
     vcs: Vec<VcState>,
     tags: Tournament,
     credits: Credits,
+    cycle: Cycle,
 }
 
 impl PerVc {
@@ -98,6 +101,7 @@ impl PerVc {
             vcs: flows.iter().map(state).collect(),
             tags: Tournament::new(flows.len()),
             credits: Credits::new(rate, &guarantees),
+            cycle: Cycle::new(rate, &guarantees),
         }
     }
 
@@ -185,6 +189,7 @@ impl PerVc {
 
     /// Lets `vc` have cells when the port had begun to send `sent` cells.
     pub fn resume(&mut self, vc: usize, sent: u64) {
+        self.end_cycle();
         let v = &mut self.vcs[vc];
         self.busy += 1;
         v.tag = v.tag.max(self.virtual_time);
@@ -206,6 +211,7 @@ impl PerVc {
         if let Some((vc, _)) = self.turn {
             return vc;
         }
+        self.end_cycle();
         let chosen = self.choose(sent);
         self.turn = Some(chosen);
         chosen.0
@@ -234,6 +240,7 @@ impl PerVc {
         }
         self.tags.shift(|tag| tag - self.virtual_time);
         self.virtual_time = 0;
+        self.cycle.restart();
     }
 
     /// How many of the next `n` cells, all of one frame, of the VC chosen by [`PerVc::pick`] go
@@ -251,13 +258,26 @@ impl PerVc {
 
     /// The VC whose oldest cell goes in this slot, after `sent` slots of the port. Only for turns
     /// of one cell; the cell counts as taken.
+    #[inline]
     pub fn next_cell(&mut self, sent: u64) -> usize {
+        if self.cycle.repeats() {
+            if self.cycle.goes_on_at(sent) {
+                return self.repeat_turn();
+            }
+            self.end_cycle();
+        }
+        self.decide_next(sent)
+    }
+
+    fn decide_next(&mut self, sent: u64) -> usize {
         let (vc, means) = self.choose(sent);
-        if !self.pay(vc, means, 1, sent + 1) {
+        self.pay(vc, means, 1, sent + 1);
+        if !self.take(vc, 1) {
             self.leave(vc, sent + 1);
         } else if let Means::Tag = means {
             self.tags.enter(vc, self.vcs[vc].tag);
         }
+        self.note_turn(vc, sent);
         vc
     }
 
@@ -266,7 +286,8 @@ impl PerVc {
     #[inline]
     pub fn taken(&mut self, n: u64, eom: bool, sent: u64) {
         let (vc, means) = self.turn.expect("it has been picked");
-        if !self.pay(vc, means, n, sent) {
+        self.pay(vc, means, n, sent);
+        if !self.take(vc, n) {
             self.leave(vc, sent);
         } else if eom || self.goes_by_cells() {
             self.tags.enter(vc, self.vcs[vc].tag);
@@ -276,23 +297,28 @@ impl PerVc {
         self.turn = None;
     }
 
-    /// Takes and pays `n` cells of `vc`, after which the port has begun to send `sent` cells.
-    /// Returns whether the VC has more.
+    /// Pays for `n` cells of `vc`, after which the port has begun to send `sent` cells.
     #[inline(always)]
-    fn pay(&mut self, vc: usize, means: Means, n: u64, sent: u64) -> bool {
+    fn pay(&mut self, vc: usize, means: Means, n: u64, sent: u64) {
+        match means {
+            Means::Credit => self.credits.pay(vc, n, sent),
+            Means::Tag => self.vcs[vc].tag += n * self.vcs[vc].cost,
+        }
+    }
+
+    /// Takes `n` cells of `vc`. Returns whether it has more.
+    #[inline]
+    fn take(&mut self, vc: usize, n: u64) -> bool {
         let v = &mut self.vcs[vc];
         self.with_two -= usize::from(v.waiting >= 2 && v.waiting - n < 2);
         v.waiting -= n;
-        match means {
-            Means::Credit => self.credits.pay(vc, n, sent),
-            Means::Tag => v.tag += n * v.cost,
-        }
         v.waiting > 0
     }
 
     /// Accounts for `vc` having no cells left when the port has begun to send `sent` cells.
     #[inline]
     fn leave(&mut self, vc: usize, sent: u64) {
+        self.end_cycle();
         self.busy -= 1;
         self.tags.leave(vc);
         self.credits.leave(vc, sent);

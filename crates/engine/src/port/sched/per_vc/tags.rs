@@ -27,7 +27,7 @@ pub(super) struct Tournament {
 impl Tournament {
     /// A tournament of `vcs` VCs without waiting cells.
     pub(super) fn new(vcs: usize) -> Tournament {
-        let players = 2 * vcs.next_power_of_two();
+        let players = 2 * vcs.next_power_of_two().max(2);
         Tournament {
             tags: vec![NONE; players],
             vcs: vec![0; players],
@@ -60,6 +60,11 @@ impl Tournament {
         let tags = self.tags.iter_mut().chain([&mut self.winner.0]);
         tags.filter(|tag| **tag != NONE)
             .for_each(|tag| *tag = to(*tag));
+    }
+
+    /// Whether `vc` has waiting cells.
+    pub(super) fn has(&self, vc: usize) -> bool {
+        self.tags[self.tags.len() / 2 + vc] != NONE
     }
 
     /// Removes `vc`, which has no waiting cells left.

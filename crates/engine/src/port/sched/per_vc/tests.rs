@@ -189,6 +189,69 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    // Guarantees of whole twentieths repeat after at most 20 slots, so that many rounds are repeated
+    // between the events.
+    #[test]
+    fn decisions_that_repeat_are_those_that_the_model_names(
+        of in vec((1u64..4, 0u64..6), 1..7),
+        backlog in 1u64..400,
+        events in vec(
+            prop_oneof![
+                3 => (0usize..7, 1u64..40).prop_map(|(vc, n)| Event::Arrive(vc, n)),
+                1 => (1u64..5).prop_map(Event::Others),
+                3 => (1u64..300).prop_map(Event::Serve),
+            ],
+            1..40,
+        ),
+        before_lowering in 0u64..100,
+    ) {
+        let shares: Vec<_> = of.iter().map(|&(weight, twentieths)| share(weight, 50 * twentieths)).collect();
+        let mut plain = Plain::new(ProcessingUnit::Cell, RATE, &shares);
+        let mut scheduler = PerVc::new(Class::Ubr, ProcessingUnit::Cell, RATE, &shares);
+        scheduler.virtual_time = tags::LOWERED_AT - before_lowering * tags::UNIT;
+        let (mut sent, mut total) = (0, 0);
+        let backlog = (0..shares.len()).map(|vc| Event::Arrive(vc, backlog));
+        for event in backlog.chain(events) {
+            match event {
+                Event::Arrive(vc, n) => {
+                    let vc = vc % shares.len();
+                    (0..n).for_each(|_| plain.on_arrival(vc, sent));
+                    scheduler.on_arrival(vc, n, sent);
+                    total += n;
+                }
+                Event::Others(slots) => sent += slots,
+                Event::Serve(slots) => {
+                    for _ in 0..slots.min(total) {
+                        prop_assert_eq!(scheduler.next_cell(sent), plain.serve(sent, |_| true));
+                        sent += 1;
+                    }
+                    total -= slots.min(total);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn decisions_repeat_once_credits_and_tags_are_as_before() {
+    // The first VC has a quarter of the link guaranteed, and all share the rest: by tag in three
+    // slots, and in the fourth its credit is worth a cell.
+    let shares = [share(1, 250), share(1, 0), share(1, 0)];
+    let mut scheduler = Port::backlogged(ProcessingUnit::Cell, &shares).scheduler;
+    for sent in 0..80 {
+        let expected = [0, 1, 2, 0][sent as usize % 4];
+        assert_eq!(scheduler.next_cell(sent), expected, "slot {sent}");
+    }
+    assert!(scheduler.cycle.repeats());
+    // A slot of another class makes the credit worth a cell one decision sooner.
+    let next: Vec<_> = (81..85).map(|sent| scheduler.next_cell(sent)).collect();
+    assert!(!scheduler.cycle.repeats());
+    assert_eq!(next, [0, 1, 0, 2]);
+}
+
 #[test]
 fn a_vc_whose_cells_have_not_arrived_gets_no_turn_when_tags_are_lowered() {
     let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 0), share(1, 0)]);

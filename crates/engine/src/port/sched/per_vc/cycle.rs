@@ -1,0 +1,187 @@
+//! Decisions that repeat: while the same VCs have cells, slot by slot.
+//!
+//! Such a VC earns its guarantee g_i in each slot and is served at it, so its credit is the same
+//! again after a number of slots that is a multiple of 1 / g_i. Where tags have moved by one amount
+//! as well, the decisions from then on are those since. They are repeated, and neither tags nor
+//! credits change, until another VC gets cells, one has none left, or another class gets a slot.
+//! Then tags and credits move on by the whole rounds that were repeated, and the decisions of the
+//! last one are taken once more.
+
+use super::PerVc;
+use super::tags::Tag;
+use crate::units::BitRate;
+
+/// Longest sequence of decisions that is noted.
+const MOST_TURNS: u64 = 4096;
+/// Rounds after which tags move on in any case, so that they stay small.
+const MOST_ROUNDS: u64 = 1 << 16;
+
+/// What decides, at one place of the sequence: for each VC with cells its tag, relative to v, and
+/// its credit.
+type State = Vec<(Tag, (u64, u64))>;
+
+/// The decisions noted, and what repeats.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cycle {
+    /// Slots between two looks at the state; 0 if credits are seldom or never the same again.
+    interval: u64,
+    /// The slot to come, of those in a row that go to this class.
+    next: u64,
+    /// VCs of the decisions noted.
+    turns: Vec<u32>,
+    /// The state and v before them; no state if it was not looked at.
+    state: State,
+    virtual_time: Tag,
+    /// Growth of the tags in one round.
+    growth: Tag,
+    /// Whether they are repeated, from which place on next, after how many rounds.
+    repeats: bool,
+    place: usize,
+    rounds: u64,
+}
+
+impl Cycle {
+    /// No decisions, at a port of rate `rate` with these guarantees.
+    pub(super) fn new(rate: BitRate, guarantees: &[Option<BitRate>]) -> Cycle {
+        let mut all = 0;
+        for &BitRate(guarantee) in guarantees.iter().flatten().filter(|g| g.0 > 0) {
+            let period = rate.0 / gcd(rate.0, guarantee);
+            all = match all {
+                0 => period,
+                _ => (all / gcd(all, period)).saturating_mul(period),
+            };
+        }
+        let interval = match all {
+            0 => 0,
+            // The work of a look grows with the number of VCs.
+            _ => all.saturating_mul((guarantees.len() as u64).div_ceil(all)),
+        };
+        Cycle {
+            interval: if interval <= MOST_TURNS { interval } else { 0 },
+            ..Cycle::default()
+        }
+    }
+
+    /// Whether decisions are repeated.
+    #[inline]
+    pub(super) fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    /// Whether `sent` is the slot to come.
+    #[inline]
+    pub(super) fn goes_on_at(&self, sent: u64) -> bool {
+        self.next == sent
+    }
+
+    /// Forgets all decisions, of which none is repeated.
+    #[inline]
+    pub(super) fn restart(&mut self) {
+        debug_assert!(!self.repeats, "tags and credits have stayed behind");
+        self.turns.clear();
+        self.state.clear();
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl PerVc {
+    /// Notes that `vc` got a slot, after `sent` slots of the port, and looks whether decisions
+    /// repeat from now on.
+    #[inline]
+    pub(super) fn note_turn(&mut self, vc: usize, sent: u64) {
+        let cycle = &mut self.cycle;
+        if cycle.interval == 0 {
+            return;
+        }
+        if cycle.next != sent {
+            cycle.restart();
+        }
+        cycle.next = sent + 1;
+        cycle.turns.push(vc as u32);
+        if (cycle.turns.len() as u64).is_multiple_of(cycle.interval) {
+            self.look_for_cycle();
+        }
+    }
+
+    /// Compares the state with that before the decisions noted.
+    #[inline(never)]
+    fn look_for_cycle(&mut self) {
+        let state = self.state();
+        let cycle = &mut self.cycle;
+        if !state.is_empty() && state == cycle.state {
+            cycle.repeats = true;
+            (cycle.place, cycle.rounds) = (0, 0);
+            cycle.growth = self.virtual_time - cycle.virtual_time;
+        } else if cycle.state.is_empty() || cycle.turns.len() as u64 + cycle.interval > MOST_TURNS {
+            cycle.turns.clear();
+            cycle.state = state;
+            cycle.virtual_time = self.virtual_time;
+        }
+    }
+
+    fn state(&self) -> State {
+        let with_cells = (0..self.vcs.len()).filter(|&vc| self.tags.has(vc));
+        let of = |vc: usize| {
+            let tag = self.vcs[vc].tag - self.virtual_time;
+            (tag, self.credits.of(vc, self.cycle.next))
+        };
+        with_cells.map(of).collect()
+    }
+
+    /// The VC whose oldest cell goes in this slot, which counts as taken.
+    #[inline]
+    pub(super) fn repeat_turn(&mut self) -> usize {
+        let cycle = &mut self.cycle;
+        let vc = cycle.turns[cycle.place] as usize;
+        cycle.next += 1;
+        cycle.place += 1;
+        if cycle.place == cycle.turns.len() {
+            cycle.place = 0;
+            cycle.rounds += 1;
+        }
+        let is_last = cycle.rounds == MOST_ROUNDS;
+        let sent = cycle.next;
+        if !self.take(vc, 1) {
+            self.leave(vc, sent);
+        } else if is_last {
+            self.end_cycle();
+        }
+        vc
+    }
+
+    /// Brings tags and credits up to date if decisions are repeated, and forgets them.
+    #[inline]
+    pub(super) fn end_cycle(&mut self) {
+        if self.cycle.repeats {
+            self.move_on();
+        }
+        self.cycle.restart();
+    }
+
+    #[cold]
+    fn move_on(&mut self) {
+        self.cycle.repeats = false;
+        let place = self.cycle.place;
+        let sent = self.cycle.next - place as u64;
+        if self.cycle.rounds > 0 {
+            let growth = self.cycle.growth * self.cycle.rounds;
+            let slots = self.cycle.turns.len() as u64 * self.cycle.rounds;
+            for (vc, v) in self.vcs.iter_mut().enumerate() {
+                if self.tags.has(vc) {
+                    v.tag += growth;
+                    self.credits.shift(vc, slots, sent);
+                }
+            }
+            self.tags.shift(|tag| tag + growth);
+            self.virtual_time += growth;
+        }
+        for sent in sent..self.cycle.next {
+            let (vc, means) = self.choose(sent);
+            self.pay(vc, means, 1, sent + 1);
+            self.tags.enter(vc, self.vcs[vc].tag);
+        }
+    }
+}
