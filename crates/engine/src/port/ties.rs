@@ -100,7 +100,8 @@ impl Instants {
         } else if self.period == others.period {
             let period = self.period.0;
             let apart = self.first.0.abs_diff(others.first.0);
-            if apart.is_multiple_of(period) {
+            // Divides only where it must.
+            if apart == 0 || (apart >= period && apart.is_multiple_of(period)) {
                 // Divides only where the runs overlap in part.
                 let is_all = begin == self.first && end == self.last();
                 let from = if is_all {
@@ -460,14 +461,15 @@ impl Ties {
         shared.clear(cells.n);
         let (first, last) = (cells.first, cells.last());
         for other in active.filter(|&other| other != feed) {
-            for run in feeds[other].runs() {
-                if run.time > last {
-                    break;
-                }
+            let mut i = 0;
+            while let Some(run) = feeds[other].get(i)
+                && run.time <= last
+            {
                 let run = Instants::of(run);
                 if run.last() >= first {
                     cells.each_shared(&run, |range| shared.add(range, Other::Feed(other)));
                 }
+                i += 1;
             }
         }
         for (index, other) in ahead.iter().enumerate() {
