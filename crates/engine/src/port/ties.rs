@@ -144,7 +144,7 @@ struct DroppedAhead {
 }
 
 /// Cells of another input that come with cells dropped ahead.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Other {
     /// Cells that wait in this feed.
     Feed(usize),
@@ -153,10 +153,10 @@ enum Other {
 }
 
 /// What comes with each of some cells dropped ahead.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Company {
     cells: u64,
-    /// Feeds that bring a cell, and the last of them.
+    /// Number of feeds that bring a cell, and the sum of their indices: of one feed, its index.
     feeds: usize,
     feed: usize,
     /// Smallest index among cells dropped ahead by others.
@@ -177,10 +177,16 @@ impl Company {
         match other {
             Other::Feed(feed) => {
                 self.feeds += 1;
-                self.feed = feed;
+                self.feed += feed;
             }
             Other::Dropped(index) => self.least = self.least.min(index),
         }
+    }
+
+    /// The cells of `feed`, which come with all these, are dropped ahead too.
+    fn drop(&mut self, feed: usize) {
+        self.feeds -= 1;
+        self.feed -= feed;
     }
 
     fn is_none(&self) -> bool {
@@ -189,7 +195,7 @@ impl Company {
 }
 
 /// What comes with cells dropped ahead.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Shared {
     /// What comes with all of the cells.
     all: Company,
@@ -320,8 +326,10 @@ impl Phases {
 pub struct Ties {
     feeds: Range<usize>,
     ahead: Vec<DroppedAhead>,
-    /// Scratch space.
+    /// Scratch space: what comes with the latest cells dropped ahead, with the time of their drop
+    /// and the horizon. Afterwards others may be dropped that are in step with them.
     shared: Shared,
+    latest: Option<(Time, Time, Instants)>,
     /// Phases of the cells before a horizon, where there are many feeds.
     phases: Phases,
     entered_until: Time,
@@ -399,7 +407,15 @@ impl Ties {
         if let Some(cells) = dropped.cells.within(Time::ZERO, horizon)
             && self.may_tie(&cells, feed, feeds, horizon)
         {
-            self.find_shared(&cells, feed, self.feeds.clone(), feeds);
+            let latest = Some((now, horizon, cells));
+            if self.latest == latest {
+                self.shared.all.drop(feed);
+                self.shared.all.add(Other::Dropped(self.ahead.len() - 1));
+                debug_assert!(self.is_shared(&cells, feed, feeds));
+            } else {
+                self.latest = latest;
+                self.find_shared(&cells, feed, self.feeds.clone(), feeds);
+            }
             self.shared.each_company(|company| {
                 let n = company.cells;
                 extras[dropped.hop as usize].tied_drops += n;
@@ -435,6 +451,7 @@ impl Ties {
             if !self.may_tie(&cells, feed, feeds, horizon) {
                 continue;
             }
+            self.latest = None;
             self.find_shared(&cells, feed, active.iter().copied(), feeds);
             self.shared.each_company(|company| {
                 let n = company.cells;
@@ -446,6 +463,17 @@ impl Ties {
                 }
             });
         }
+    }
+
+    /// Whether `shared` is what [`Ties::find_shared`] finds for cells dropped in this step.
+    fn is_shared(&mut self, cells: &Instants, feed: usize, feeds: &[Feed]) -> bool {
+        let mut kept = self.shared.clone();
+        self.find_shared(cells, feed, self.feeds.clone(), feeds);
+        let mut found = self.shared.clone();
+        let [mut by_kept, mut by_found] = [Vec::new(), Vec::new()];
+        kept.each_company(|company| by_kept.push(company));
+        found.each_company(|company| by_found.push(company));
+        by_kept == by_found
     }
 
     /// Fills `shared` with places among `cells`, which `feed` brings, at which cells of other feeds

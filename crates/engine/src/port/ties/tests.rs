@@ -121,3 +121,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn frames_in_step_whose_rests_are_dropped_at_one_instant_tie_with_each_other() {
+    let mut feeds: Vec<Feed> = (0..3).map(|_| Feed::default()).collect();
+    let mut extras: Vec<HopExtra> = (0..3).map(|_| HopExtra::default()).collect();
+    let mut ties = Ties::new(0..3);
+    let frame = |hop| Run {
+        time: Time(100),
+        period: Span(10),
+        n: 5,
+        hop,
+        ..Run::default()
+    };
+    for (feed, hop) in feeds.iter_mut().zip(0..) {
+        feed.push(frame(hop));
+    }
+    let tied = |feeds: &[Feed]| feeds.iter().map(|feed| feed.tied).collect::<Vec<_>>();
+    for feed in 0..3 {
+        let mut rest = frame(feed as u32);
+        rest.skip(1);
+        ties.drop_ahead(Time(100), feed, &rest, &mut feeds, &mut extras, Time(1000));
+        feeds[feed].skip(5);
+        // Once two are dropped, the kernel takes the cells of the third for the only ones.
+        assert_eq!(tied(&feeds), [[4, 0, 0], [4, 4, 4], [4, 4, 4]][feed]);
+        assert_eq!(extras[feed].tied_drops, 4);
+    }
+}
