@@ -118,6 +118,8 @@ pub struct HopExtra {
     /// Whether cells are at most lost, captured or counted. Cells of a frame then share their fate
     /// and leave together.
     pub can_leave_together: bool,
+    /// Whether nothing but feedback needs the cells of this hop.
+    pub only_logs: bool,
     /// Latest frame that began on a lossy link, and whether it is lost.
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
@@ -212,6 +214,14 @@ impl Fabric {
                 self.carry(run.first(n));
                 run.skip(n);
             }
+        } else if self.extras[run.hop as usize].only_logs
+            && run.n == 1
+            && run.time + hop.latency < self.end
+        {
+            hop.sent += 1;
+            let arrives = run.time + hop.latency;
+            self.log_rm_cell(run.hop, run.frame, run.time, arrives);
+            return self.carry(run);
         } else if self.leaves_together(&run) {
             let hop = &mut self.hops[run.hop as usize];
             hop.sent += u64::from(run.n);

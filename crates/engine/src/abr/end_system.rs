@@ -351,6 +351,11 @@ impl EndSystem {
         self.gap = gap(acr);
     }
 
+    /// Whether as many as `cells` have waited before. So many then fit, and no counter changes.
+    pub fn has_queued(&self, cells: u64) -> bool {
+        cells <= self.tally.max_waiting
+    }
+
     /// Whether a frame of `cells` cells fits into the queue behind `waiting` cells; counts the
     /// result.
     pub fn queues(&mut self, waiting: u64, cells: u64) -> bool {

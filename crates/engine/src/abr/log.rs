@@ -13,12 +13,12 @@ use super::feedback::{FeedbackRule, Marks, Measured, Rule};
 use super::rm::Rm;
 use super::sites::{Sites, SubscriberIndex};
 use crate::cells::precedes;
+use crate::event::Earliest;
 use crate::flow::FlowId;
 use crate::format::Clock;
 use crate::units::{Span, Time};
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 /// Measurements of a port in one averaging interval.
 #[derive(Debug)]
@@ -47,21 +47,63 @@ pub struct FeedbackPoint {
     pub constant_marks: Marks,
 }
 
-/// RM cell at a place, ordered by time.
-/// At equal times backward cells come before forward ones, and each kind in order of VC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// RM cell at a place.
+#[derive(Clone, Copy, Debug)]
 struct LoggedCell {
     time: Time,
-    forward: bool,
-    vc: u32,
-    /// Number of the entry. The entries of one flow are numbered in order of time.
-    /// The order of logging two flows depends on the shortcuts that ports take, so it must not
-    /// matter.
-    number: u64,
     flow: FlowId,
     frame: u32,
-    /// CCR as the bits of a float.
-    ccr: u64,
+    ccr: f64,
+}
+
+/// RM cells at a place that the rule has not been asked about.
+///
+/// The order of logging two flows depends on the shortcuts that ports take, so it must not matter.
+/// Each lane holds the cells of one flow, in order of time. At equal times backward cells come
+/// before forward ones, and each kind in order of VC.
+#[derive(Debug)]
+struct LoggedCells {
+    /// The lanes of backward cells by VC, then those of forward cells.
+    lanes: Vec<VecDeque<LoggedCell>>,
+    next: Earliest,
+}
+
+impl LoggedCells {
+    /// Empty lanes for `vcs` VCs.
+    fn new(vcs: usize) -> LoggedCells {
+        LoggedCells {
+            lanes: vec![VecDeque::new(); 2 * vcs],
+            next: Earliest::new(2 * vcs),
+        }
+    }
+
+    /// Adds a cell of the VC, later than all before in its direction.
+    fn push(&mut self, vc: u32, forward: bool, cell: LoggedCell) {
+        let vcs = self.lanes.len() / 2;
+        let lane = vc as usize + if forward { vcs } else { 0 };
+        match self.lanes[lane].back() {
+            None => self.next.set(lane, cell.time),
+            Some(last) => debug_assert!(last.time <= cell.time, "cells of a flow pass in order"),
+        }
+        self.lanes[lane].push_back(cell);
+    }
+
+    /// Time of the earliest cell; [`Time::NEVER`] if there is none.
+    fn next_time(&self) -> Time {
+        self.next.first().map_or(Time::NEVER, |(time, _)| time)
+    }
+
+    /// Takes the earliest cell, with its VC and whether it is a forward one.
+    fn pop(&mut self) -> Option<(usize, bool, LoggedCell)> {
+        let (_, lane) = self.next.first()?;
+        let cell = self.lanes[lane].pop_front()?;
+        let next = self.lanes[lane].front();
+        self.next
+            .set(lane, next.map_or(Time::NEVER, |next| next.time));
+        let vcs = self.lanes.len() / 2;
+        let forward = lane >= vcs;
+        Some((if forward { lane - vcs } else { lane }, forward, cell))
+    }
 }
 
 /// Log of one class queue.
@@ -70,7 +112,7 @@ struct Log {
     rule: Rule,
     interval: Span,
     intervals: VecDeque<MeasuredInterval>,
-    entries: BinaryHeap<Reverse<LoggedCell>>,
+    cells: LoggedCells,
     /// Number of the latest forward and backward cell, per VC, that the rule was asked about.
     asked: Vec<[Option<u32>; 2]>,
     /// Used buffers for counts, kept for reuse.
@@ -102,7 +144,6 @@ pub struct Logs {
     /// Queues that may change cells of a flow: EFCI marks around forward cells, feedback to
     /// backward ones.
     written_at: Vec<[Vec<SubscriberIndex>; 2]>,
-    entries: u64,
     /// Amount of data that has come into the logs since all of them were settled.
     gathered: usize,
     /// History of the content of RM cells, kept if a capture needs it.
@@ -145,7 +186,7 @@ impl Logs {
                 rule: Rule::new(&site.feedback, site.capacity, &terms),
                 interval: site.feedback.interval().unwrap_or(Span::FOREVER),
                 intervals: VecDeque::new(),
-                entries: BinaryHeap::new(),
+                cells: LoggedCells::new(terms.len()),
                 asked: vec![[None; 2]; terms.len()],
                 spare: Vec::new(),
             }
@@ -155,7 +196,6 @@ impl Logs {
             logs: sites.all.iter().map(log).collect(),
             flows: vec![RmFlow::default(); flows],
             written_at: vec![[Vec::new(), Vec::new()]; flows],
-            entries: 0,
             gathered: 0,
             history: None,
         }
@@ -232,17 +272,14 @@ impl Logs {
             let Some(SubscriberIndex { site, vc }) = at else {
                 continue;
             };
-            self.entries += 1;
             self.gathered += 1;
-            self.logs[site as usize].entries.push(Reverse(LoggedCell {
+            let cell = LoggedCell {
                 time: place.after.map_or(arrives, |after| left + after),
-                forward: !backward,
-                vc,
-                number: self.entries,
                 flow,
                 frame,
-                ccr: ccr.to_bits(),
-            }));
+                ccr,
+            };
+            self.logs[site as usize].cells.push(vc, !backward, cell);
         }
     }
 
@@ -294,10 +331,8 @@ impl Logs {
         let log = &mut self.logs[at.site as usize];
         let is_past = |last: u32| last == frame || precedes(frame, last);
         while !log.asked[at.vc as usize][way].is_some_and(is_past) {
-            let Some(Reverse(entry)) = log.entries.pop() else {
-                unreachable!("a cell that is delivered has passed")
-            };
-            log.ask(entry, &mut self.flows, &mut self.history);
+            let asked = log.ask_next(&mut self.flows, &mut self.history);
+            assert!(asked, "a cell that is delivered has passed");
         }
     }
 
@@ -314,11 +349,8 @@ impl Logs {
     pub fn settle_all(&mut self, time: Time) {
         self.gathered = 0;
         for log in &mut self.logs {
-            while let Some(&Reverse(entry)) = log.entries.peek()
-                && entry.time <= time
+            while log.cells.next_time() <= time && log.ask_next(&mut self.flows, &mut self.history)
             {
-                log.entries.pop();
-                log.ask(entry, &mut self.flows, &mut self.history);
             }
             log.end_intervals(time);
         }
@@ -338,13 +370,15 @@ impl Logs {
 }
 
 impl Log {
-    /// Asks the rule about the earliest logged RM cell.
-    fn ask(&mut self, entry: LoggedCell, lanes: &mut [RmFlow], history: &mut Option<History>) {
-        self.end_intervals(entry.time);
-        let vc = entry.vc as usize;
-        self.asked[vc][usize::from(!entry.forward)] = Some(entry.frame);
-        let marks = if entry.forward {
-            self.rule.forward(vc, f64::from_bits(entry.ccr));
+    /// Asks the rule about the earliest logged RM cell; false if there is none.
+    fn ask_next(&mut self, flows: &mut [RmFlow], history: &mut Option<History>) -> bool {
+        let Some((vc, forward, cell)) = self.cells.pop() else {
+            return false;
+        };
+        self.end_intervals(cell.time);
+        self.asked[vc][usize::from(!forward)] = Some(cell.frame);
+        let marks = if forward {
+            self.rule.forward(vc, cell.ccr);
             Marks {
                 ci: self.rule.marks_data(),
                 ..Marks::NONE
@@ -352,10 +386,11 @@ impl Log {
         } else {
             self.rule.backward(vc)
         };
-        note(history, entry.flow, entry.frame, entry.time, marks);
-        if let Some(rm) = lanes[entry.flow.index()].find(entry.frame) {
+        note(history, cell.flow, cell.frame, cell.time, marks);
+        if let Some(rm) = flows[cell.flow.index()].find(cell.frame) {
             *rm = rm.marked(marks);
         }
+        true
     }
 
     /// Passes to the rule the intervals that end at `time` or before.
@@ -382,25 +417,37 @@ mod tests {
     #[test]
     fn of_one_instant_backward_cells_come_first_and_vcs_by_their_numbers_whichever_was_logged_first()
      {
-        let entry = |number, forward, vc| LoggedCell {
-            time: Time(1000),
-            forward,
-            vc,
-            number,
-            flow: FlowId(vc),
-            frame: 0,
-            ccr: 0,
-        };
-        let mut entries = [
-            entry(1, true, 2),
-            entry(2, true, 0),
-            entry(3, false, 1),
-            entry(4, false, 0),
-        ];
-        entries.sort();
+        let mut cells = LoggedCells::new(3);
+        for (forward, vc, time) in [
+            (true, 2, 1000),
+            (true, 0, 1000),
+            (false, 1, 1000),
+            (false, 0, 1000),
+            (false, 0, 1001),
+            (true, 1, 999),
+        ] {
+            let cell = LoggedCell {
+                time: Time(time),
+                flow: FlowId(vc),
+                frame: 0,
+                ccr: 0.0,
+            };
+            cells.push(vc, forward, cell);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| cells.pop())
+            .map(|(vc, forward, cell)| (cell.time.0, forward, vc))
+            .collect();
         assert_eq!(
-            entries.map(|e| (e.forward, e.vc)),
-            [(false, 0), (false, 1), (true, 0), (true, 2)]
+            order,
+            [
+                (999, true, 1),
+                (1000, false, 0),
+                (1000, false, 1),
+                (1000, true, 0),
+                (1000, true, 2),
+                (1001, false, 0)
+            ]
         );
+        assert_eq!(cells.next_time(), Time::NEVER);
     }
 }

@@ -208,6 +208,9 @@ impl Blueprint<'_> {
             let mut links = through.chain([link as u32]);
             links.any(|link| captures.is_of(link, of.vc))
         });
+        let only_logs = leg.stage.is_none()
+            && !leg.feedback_points.is_empty()
+            && !(lossy || shared || captured || seen.digest.is_some());
         let by_itself =
             leg.stage.is_some() || !leg.feedback_points.is_empty() || seen.digest.is_some();
         hops.hops.push(Hop {
@@ -231,6 +234,7 @@ impl Blueprint<'_> {
             captured,
             lossy,
             can_leave_together: (lossy || shared || captured) && !by_itself,
+            only_logs,
             loss: None,
             dropped: DropCounts::default(),
             tied_drops: 0,

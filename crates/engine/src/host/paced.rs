@@ -19,9 +19,11 @@ use std::collections::VecDeque;
 
 const CELL: FrameSize = Format::AAL5.one_cell();
 
-/// A waiting frame, possibly without its first cells.
+/// A waiting or future frame, possibly without its first cells.
 #[derive(Clone, Copy, Debug)]
 struct QueuedFrame {
+    /// When the frame joins the queue.
+    since: Time,
     frame: u32,
     /// Number of the next cell, and cells of the frame.
     next: u32,
@@ -85,13 +87,12 @@ pub struct PacedQueue {
     times: [ShortestTimes; 2],
     /// Whether no other flow uses the NIC.
     is_alone: bool,
+    /// Waiting frames. Behind them come the future frames of a VC with an event queue.
     frames: VecDeque<QueuedFrame>,
-    /// Waiting cells of `frames`.
+    /// Number of waiting frames.
+    joined: usize,
+    /// Waiting cells.
     waiting: u64,
-    /// Future frames of a VC with an event queue, and when they join the queue.
-    future_frames: VecDeque<(Time, QueuedFrame)>,
-    /// Cells of the future frames.
-    future_cells: u64,
     /// Runs of cells that were sent ahead of their time, in order: departure of the last cell,
     /// period, number of cells.
     sent_ahead: VecDeque<(Time, Span, u64)>,
@@ -121,9 +122,8 @@ impl PacedQueue {
             times,
             is_alone,
             frames: VecDeque::new(),
+            joined: 0,
             waiting: 0,
-            future_frames: VecDeque::new(),
-            future_cells: 0,
             sent_ahead: VecDeque::new(),
             sent_ahead_cells: 0,
             armed: Time::NEVER,
@@ -141,37 +141,57 @@ impl PacedQueue {
         &self.end
     }
 
-    /// Cells that were sent ahead of their time and leave at `now` or later.
-    fn cells_sent_ahead(&mut self, now: Time) -> u64 {
-        while let Some(&(last, period, n)) = self.sent_ahead.front() {
-            if last >= now {
-                // Of the first run in the list some cells may have gone, of those behind it none.
-                let later = last.since(now).0 / period.0.max(1) + 1;
-                return self.sent_ahead_cells - n + later.min(n);
-            }
+    /// Forgets the runs that were sent ahead of their time and have left before `now`.
+    #[inline]
+    fn forget_sent_before(&mut self, now: Time) {
+        while let Some(&(last, _, n)) = self.sent_ahead.front()
+            && last < now
+        {
             self.sent_ahead.pop_front();
             self.sent_ahead_cells -= n;
         }
-        0
+    }
+
+    /// Cells that were sent ahead of their time and leave at `now` or later.
+    fn cells_sent_ahead(&self, now: Time) -> u64 {
+        self.sent_ahead.front().map_or(0, |&(last, period, n)| {
+            // Of the first run in the list some cells may have gone, of those behind it none.
+            let later = last.since(now).0 / period.0.max(1) + 1;
+            self.sent_ahead_cells - n + later.min(n)
+        })
+    }
+
+    /// Whether a frame of `cells` cells fits into the queue at `now`; counts the result. Cells sent
+    /// ahead are counted only where their number matters.
+    fn queues(&mut self, cells: u64, now: Time) -> bool {
+        let others = self.waiting + cells;
+        if self.end.has_queued(others + self.sent_ahead_cells) {
+            return true;
+        }
+        self.forget_sent_before(now);
+        if self.end.has_queued(others + self.sent_ahead_cells) {
+            return true;
+        }
+        let waiting = self.waiting + self.cells_sent_ahead(now);
+        self.end.queues(waiting, cells)
     }
 
     /// Waiting frames in order, each with its number of waiting cells.
     pub fn queue(&self) -> impl Iterator<Item = (u32, u32)> {
         let left = |frame: &QueuedFrame| (frame.frame, frame.cells - frame.next);
-        self.frames.iter().map(left)
+        self.frames.range(..self.joined).map(left)
     }
 
     /// The first waiting or future frame.
     #[inline]
     fn first(&self) -> Option<&QueuedFrame> {
-        let coming = || self.future_frames.front().map(|(_, frame)| frame);
-        self.frames.front().or_else(coming)
+        self.frames.front()
     }
 
     /// Lower bound on the departure of the last cell of the first waiting frame; [`Time::ZERO`] if
     /// none waits.
     fn earliest_end_of_first(&self) -> Time {
-        let first = self.frames.front();
+        let first = self.first().filter(|_| self.joined > 0);
         first.map_or(Time::ZERO, |frame| {
             self.end
                 .earliest_data_cell(u64::from(frame.cells - frame.next - 1))
@@ -186,8 +206,8 @@ impl PacedQueue {
         if n <= self.waiting {
             return (Time::ZERO, 0);
         }
-        let future = self.future_frames.iter();
-        let future = future.map(|&(time, frame)| (u64::from(frame.cells), time));
+        let future = self.frames.range(self.joined..);
+        let future = future.map(|frame| (u64::from(frame.cells), frame.since));
         let mut missing = n - self.waiting;
         for (cells, time) in future.chain(others) {
             if missing <= cells {
@@ -205,7 +225,7 @@ impl PacedQueue {
 
     /// Number of waiting and future frames.
     pub fn frames(&self) -> usize {
-        self.frames.len() + self.future_frames.len()
+        self.frames.len()
     }
 
     /// Waiting data cells.
@@ -219,9 +239,7 @@ impl PacedQueue {
         if self.waiting > 0 {
             return Time::ZERO;
         }
-        self.future_frames
-            .front()
-            .map_or(Time::NEVER, |&(time, _)| time)
+        self.first().map_or(Time::NEVER, |frame| frame.since)
     }
 
     /// When the next cell goes, if nothing unknown arrives.
@@ -248,55 +266,46 @@ impl Hosts {
     ) {
         let paced = &mut self.paced[at];
         let vc = &self.vcs[self.flows[paced.flow.index()].vc];
-        let frame = QueuedFrame {
+        let is_first = paced.frames.is_empty();
+        paced.frames.push_back(QueuedFrame {
+            since: time,
             frame,
             next: 0,
             cells,
-        };
+        });
         if vc.event_queue.is_some() {
-            let is_first = paced.data_waits_from() == Time::NEVER;
-            paced.future_frames.push_back((time, frame));
-            paced.future_cells += u64::from(cells);
             if is_first {
                 self.send_ahead(at, time, fabric);
             }
             return;
         }
-        let waited = paced.waiting > 0;
         let is_watched = vc.probe.is_some();
         // Behind other frames a new one changes nothing except for a probe.
-        if self.join(at, frame, time) && (!waited || is_watched) {
+        if self.join_until(at, time) && (is_first || is_watched) {
             self.arm(at, time);
         }
     }
 
-    /// Appends a frame at `time`, if there is room. All cells that go before `time` must have gone.
-    fn join(&mut self, at: usize, frame: QueuedFrame, time: Time) -> bool {
-        let paced = &mut self.paced[at];
-        let cells = u64::from(frame.cells);
-        let waiting = paced.waiting + paced.cells_sent_ahead(time);
-        let fits = paced.end.queues(waiting, cells);
-        if fits {
-            let ends = &mut self.flows[paced.flow.index()];
-            ends.frames_sent += 1;
-            ends.cells_queued += cells;
-            paced.frames.push_back(frame);
-            paced.waiting += cells;
-        }
-        fits
-    }
-
-    /// Appends the future frames that come until `time`. Returns whether there was room for all.
+    /// The future frames that come until `time` join the queue. Returns whether there was room for
+    /// all. All cells that go before must have gone.
     #[inline]
     fn join_until(&mut self, at: usize, time: Time) -> bool {
         let mut all = true;
-        while let Some(&(since, frame)) = self.paced[at].future_frames.front()
+        while let paced = &mut self.paced[at]
+            && let Some(&QueuedFrame { since, cells, .. }) = paced.frames.get(paced.joined)
             && since <= time
         {
-            let paced = &mut self.paced[at];
-            paced.future_frames.pop_front();
-            paced.future_cells -= u64::from(frame.cells);
-            all &= self.join(at, frame, since);
+            let cells = u64::from(cells);
+            if paced.queues(cells, since) {
+                let ends = &mut self.flows[paced.flow.index()];
+                ends.frames_sent += 1;
+                ends.cells_queued += cells;
+                paced.joined += 1;
+                paced.waiting += cells;
+            } else {
+                paced.frames.remove(paced.joined);
+                all = false;
+            }
         }
         all
     }
@@ -310,6 +319,12 @@ impl Hosts {
 
     /// Reschedules the event of an end system after a possible change.
     fn arm(&mut self, at: usize, now: Time) {
+        let due = self.paced[at].due();
+        self.arm_at(at, now, due);
+    }
+
+    /// Reschedules the event of an end system whose next cell is due at `due`.
+    fn arm_at(&mut self, at: usize, now: Time, due: Time) {
         let paced = &mut self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         if ends.kind.is_data()
@@ -317,7 +332,7 @@ impl Hosts {
         {
             probe.paced(now, mbps(paced.end.acr()), paced.waiting);
         }
-        let due = paced.due().max(now);
+        let due = due.max(now);
         if let Some(queue) = self.vcs[ends.vc].event_queue {
             paced.armed = due;
             return self
@@ -339,8 +354,8 @@ impl Hosts {
         paced.armed = Time::NEVER;
         let due = paced.due().max(now);
         let known = self.earliest_inputs(now, at);
-        self.send_from(at, due, now, known, fabric);
-        self.arm(at, now);
+        let due = self.send_from(at, due, now, known, fabric);
+        self.arm_at(at, now, due);
     }
 
     /// Sends ahead a frame that comes at `time` to an empty queue, unless an RM cell goes first.
@@ -351,13 +366,14 @@ impl Hosts {
         if due >= time {
             let [_, near, rm] = self.earliest_inputs(Time::ZERO, at);
             let known = [Time::ZERO, near, rm];
-            self.send_from(at, due, Time::ZERO, known, fabric);
-            self.arm(at, time);
+            let due = self.send_from(at, due, Time::ZERO, known, fabric);
+            self.arm_at(at, time, due);
         }
     }
 
     /// Sends the cells due from `due` on, as long as everything relevant is known (see
-    /// [`Hosts::earliest_inputs`]). Cells that go after `now` are sent ahead of their time.
+    /// [`Hosts::earliest_inputs`]). Cells that go after `now` are sent ahead of their time. Returns
+    /// when the next cell is due.
     #[inline]
     fn send_from(
         &mut self,
@@ -366,7 +382,7 @@ impl Hosts {
         now: Time,
         [frames_from, near, rm]: [Time; 3],
         fabric: &mut Fabric,
-    ) {
+    ) -> Time {
         let nic = self.flows[self.paced[at].flow.index()].nic;
         loop {
             let mut limit = near;
@@ -381,10 +397,11 @@ impl Hosts {
             let limit = limit.min(self.end);
             // While data wait, further frames may join them without changing what is sent.
             if due >= limit || (due >= frames_from && due < self.paced[at].data_waits_from()) {
-                break;
+                return due;
             }
             if self.nics[nic].is_overdue() {
-                return fabric.overdue(Overdue::Nic(nic));
+                fabric.overdue(Overdue::Nic(nic));
+                return due;
             }
             let last = match self.join_until(at, due) {
                 true => self.send_due(at, due, [now, limit], fabric),
@@ -395,7 +412,7 @@ impl Hosts {
             due = paced.due().max(last);
             // While the same frame continues, hardly more is known than before.
             if due >= limit && paced.first().is_none_or(|frame| frame.next > 0) {
-                break;
+                return due;
             }
         }
     }
@@ -528,7 +545,7 @@ impl Hosts {
         let paced = &mut self.paced[at];
         let ends = &mut self.flows[paced.flow.index()];
         let nic = &mut self.nics[ends.nic];
-        let first = paced.frames.front().copied();
+        let first = paced.first().filter(|_| paced.joined > 0);
         let left = first.map_or(0, |frame| u64::from(frame.cells - frame.next));
         let (mut n, period) = paced.end.consecutive_data(due, left, limit);
         let together = period >= nic.cell_time() && nic.is_idle_at(due);
@@ -573,6 +590,7 @@ impl Hosts {
         let number = frame.frame;
         if ends_frame {
             paced.frames.pop_front();
+            paced.joined -= 1;
         }
         paced.waiting -= n;
         let last = due + period * (n - 1);
@@ -678,14 +696,15 @@ vc = [{ from = "a", to = "b", class = "abr", abr = {}, traffic = "tcp" }]
     #[test]
     fn data_wait_in_the_order_in_which_they_come() {
         let mut hosts = two_vcs().hosts;
-        let frame = |cells| QueuedFrame {
+        let frame = |since, cells| QueuedFrame {
+            since: Time(since),
             frame: 0,
             next: 0,
             cells,
         };
         let queue = &mut hosts.paced[0];
-        queue.waiting = 2;
-        queue.future_frames = [(Time(100), frame(3)), (Time(200), frame(1))].into();
+        queue.frames = [frame(0, 2), frame(100, 3), frame(200, 1)].into();
+        (queue.joined, queue.waiting) = (1, 2);
         let others = [(4, Time(300)), (1, Time(900))];
         let from = |n| queue.waits_from(n, others).0;
         assert_eq!([1, 2].map(from), [Time::ZERO; 2]);

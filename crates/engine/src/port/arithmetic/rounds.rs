@@ -86,7 +86,8 @@ impl Arithmetic {
         inputs: &mut Inputs,
         next: &NextInput,
     ) -> Option<RoundPlan> {
-        if next.other < next.time + self.cell_time {
+        let is_close = fabric.feeds[next.feed].head.period == self.cell_time;
+        if is_close && next.other < next.time + self.cell_time {
             plan(self, fabric, inputs, next.horizon)
         } else {
             None
