@@ -217,7 +217,7 @@ impl Credits {
 
     /// The account with the most credit after `slots` slots, of those whose credit is worth a cell.
     fn richest(&self, first: u32, others: &[u32], slots: u64) -> u32 {
-        // Their credit exceeds the price of a cell, so no number is negative.
+        // No number is negative, since their credit exceeds the price of a cell.
         let excess = |account: u32| {
             let account = &self.accounts[account as usize];
             let since = u128::from(slots - account.worth_from);
