@@ -107,7 +107,6 @@ impl PerVc {
     }
 
     /// Compares the state with that before the decisions noted.
-    #[inline(never)]
     fn look_for_cycle(&mut self) {
         let state = self.state();
         let cycle = &mut self.cycle;
