@@ -519,6 +519,7 @@ pub struct BulkTies {
     phases: Phases,
     /// Scratch space: runs by phase.
     in_phase: Vec<BulkRun>,
+    shared: Vec<Range<u64>>,
     /// Scratch space: every cell, where distances differ.
     cells: Vec<(Time, usize)>,
 }
@@ -531,6 +532,12 @@ struct BulkRun {
     first: u64,
     n: u64,
     feed: usize,
+}
+
+impl BulkRun {
+    fn end(&self) -> u64 {
+        self.first + self.n
+    }
 }
 
 impl BulkTies {
@@ -578,7 +585,7 @@ impl BulkTies {
             .sort_unstable_by_key(|run| (run.phase, run.first));
         for runs in self.in_phase.chunk_by(|a, b| a.phase == b.phase) {
             if runs.len() > 1 {
-                count_in_phase(runs, feeds);
+                count_in_phase(runs, &mut self.shared, feeds);
             }
         }
     }
@@ -598,28 +605,30 @@ impl BulkTies {
     }
 }
 
-/// Counts the ties of `runs`, in ascending order, whose cells come in step.
-fn count_in_phase(runs: &[BulkRun], feeds: &mut [Feed]) {
-    // The runs before `from` end before this one begins.
+/// Counts the ties of `runs`, in ascending order, whose cells come in step. Fills `shared` with the
+/// multiples at which several runs have a cell.
+fn count_in_phase(runs: &[BulkRun], shared: &mut Vec<Range<u64>>, feeds: &mut [Feed]) {
+    shared.clear();
+    // Runs so far have cells until this multiple. What a run has before that is shared.
+    let mut reached = 0;
+    for run in runs {
+        let end = run.end();
+        let to = end.min(reached);
+        reached = reached.max(end);
+        match shared.last_mut() {
+            Some(last) if run.first <= last.end => last.end = last.end.max(to),
+            _ if run.first < to => shared.push(run.first..to),
+            _ => {}
+        }
+    }
     let mut from = 0;
-    for (i, run) in runs.iter().enumerate() {
-        let end = run.first + run.n;
-        while runs[from].first + runs[from].n <= run.first {
+    for run in runs {
+        while shared.get(from).is_some_and(|s| s.end <= run.first) {
             from += 1;
         }
-        // Cells of others up to `seen` have been compared.
-        let (mut seen, mut tied) = (run.first, 0);
-        for (k, other) in (from..).zip(&runs[from..]) {
-            if other.first >= end {
-                break;
-            }
-            let to = end.min(other.first + other.n);
-            if k != i && to > seen {
-                tied += to - seen.max(other.first);
-                seen = to;
-            }
-        }
-        feeds[run.feed].tied += tied;
+        let of_run = shared[from..].iter().take_while(|s| s.start < run.end());
+        let tied = of_run.map(|s| s.end.min(run.end()) - s.start.max(run.first));
+        feeds[run.feed].tied += tied.sum::<u64>();
     }
 }
 
