@@ -164,12 +164,9 @@ impl PacedQueue {
     /// Whether a frame of `cells` cells fits into the queue at `now`; counts the result. Cells sent
     /// ahead are counted only where their number matters.
     fn queues(&mut self, cells: u64, now: Time) -> bool {
-        let others = self.waiting + cells;
-        if self.end.has_queued(others + self.sent_ahead_cells) {
-            return true;
-        }
         self.forget_sent_before(now);
-        if self.end.has_queued(others + self.sent_ahead_cells) {
+        let most = self.waiting + self.sent_ahead_cells + cells;
+        if self.end.has_queued(most) {
             return true;
         }
         let waiting = self.waiting + self.cells_sent_ahead(now);
