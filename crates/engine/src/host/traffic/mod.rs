@@ -134,6 +134,11 @@ pub trait FrameSource {
     /// Files sent, in order.
     fn transfers(&self) -> &[Transfer];
 
+    /// Whether the source offers one frame of data at each start, whatever arrives, and has no timers.
+    fn is_independent(&self) -> bool {
+        false
+    }
+
     /// Upper bound on the cells that the receiving end offers per arriving data frame, at once or
     /// at its timer. `None` if that end sends more than answers.
     fn answers(&self) -> Option<u32> {

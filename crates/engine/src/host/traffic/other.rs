@@ -59,6 +59,10 @@ impl FrameSource for Other {
         self.0.state(what)
     }
 
+    fn is_independent(&self) -> bool {
+        self.0.is_independent()
+    }
+
     fn last_rtt(&self) -> Option<(u64, f64)> {
         self.0.last_rtt()
     }

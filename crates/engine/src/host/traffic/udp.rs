@@ -64,6 +64,10 @@ impl FrameSource for Udp {
         Time::NEVER
     }
 
+    fn is_independent(&self) -> bool {
+        true
+    }
+
     fn carries(&self, _: FlowKind, frame: u32) -> CapturedPayload {
         CapturedPayload::Datagram {
             first: u64::from(frame) * self.bytes,
