@@ -100,8 +100,8 @@ impl AllBuckets {
         flow as u32
     }
 
-    /// Takes all these cells if they are untagged and surely conform to both buckets; returns
-    /// whether it did.
+    /// Takes all these cells if they are untagged and surely accepted; returns whether it did.
+    /// In the middle of a frame, GCRA(2) refuses no cell, and charges it whether it conforms or not.
     /// With `gives`, each cell also takes a turn that gives credit.
     pub fn take_all(&mut self, cells: &AskedRuns, gives: bool) -> bool {
         let (period, n) = (cells.period, cells.cells);
@@ -116,9 +116,15 @@ impl AllBuckets {
             };
             let peak = buckets.peak.as_ref();
             let given = self.given_to(run.cell.vc, given);
+            // A tag that stays on the cell would tell conforming cells from others.
+            let must_conform = match self.export_tag || run.are_single {
+                true => n,
+                false => u64::from(run.cell.begins),
+            };
+            let sustained = &buckets.sustained;
             !run.cell.tagged
                 && peak.is_none_or(|peak| peak.can_pass_all(run.time, period))
-                && buckets.sustained.can_take_all(run.time, n, period, given)
+                && sustained.can_take_all(run.time, n, period, given, must_conform)
         };
         if cells.most >= self.buffer || !cells.runs.iter().all(conforms) {
             return false;
@@ -203,24 +209,24 @@ mod tests {
     /// Cell time at 150 Mb/s.
     const C: Span = Format::AAL5.cell_time(BitRate(150_000_000));
 
-    fn policies() -> [DropPolicy; 4] {
+    fn policies(export_tag: bool) -> [DropPolicy; 4] {
         let threshold = Threshold::Cells(100);
         let round_robin = |keep_credit| DropPolicy::GcraRoundRobin {
             threshold,
             keep_credit,
-            export_tag: false,
+            export_tag,
         };
         [
             DropPolicy::GcraEpd {
                 threshold,
-                export_tag: false,
+                export_tag,
             },
             round_robin(false),
             round_robin(true),
             DropPolicy::GcraTwoThresholds {
                 low: Threshold::Cells(40),
                 threshold,
-                export_tag: false,
+                export_tag,
             },
         ]
     }
@@ -237,7 +243,7 @@ mod tests {
             mcr: None,
             mfs: 1,
         };
-        for of in policies() {
+        for of in policies(false) {
             // X is above all thresholds, and the bucket is not empty.
             let mut policy =
                 Policy::new(&of, Some(120), &[Some(contract)], Span::ZERO, Clock::AAL5);
@@ -265,12 +271,53 @@ mod tests {
         }
     }
 
+    /// Whether three cells, one per cell time from cell time `at` on, are taken together.
+    fn takes_three(buckets: &mut AllBuckets, at: u64, begins: bool) -> bool {
+        let run = Run {
+            time: Time(C.0 * at),
+            n: 3,
+            ..Run::default()
+        };
+        let cells = AskedRuns {
+            runs: &[AskedRun::new(&run, cell(0, begins, false), 0)],
+            cells: 3,
+            period: C,
+            least: 0,
+            most: 3,
+        };
+        buckets.take_all(&cells, false)
+    }
+
+    // MBS = 1 and CDVT = 0, so only an empty bucket lets a frame begin. Its other cells exceed the
+    // limit, and are charged all the same, unless some would be tagged.
+    #[test]
+    fn only_the_first_cell_of_a_frame_must_conform() {
+        let contract = ContractTerms {
+            pcr: None,
+            cdvt: Span::ZERO,
+            sustained: Some(BitRate(10_000_000)),
+            mbs: 1,
+            mcr: None,
+            mfs: 1,
+        };
+        for (export_tag, taken) in [(false, [true, true, false]), (true, [false; 3])] {
+            let mut buckets = AllBuckets::new(&[Some(contract)], export_tag, None);
+            let first = buckets.test(Time::ZERO, &cell(0, true, false));
+            assert_eq!(first, Decision::Accept);
+            // At 10 of 150 Mb/s one cell drains in 15 cell times, so the bucket stays above zero.
+            let found = [(1, false), (4, false), (7, true)]
+                .map(|(at, begins)| takes_three(&mut buckets, at, begins));
+            assert_eq!(found, taken, "{export_tag}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
 
         #[test]
         fn cells_that_come_in_together_leave_what_they_leave_one_after_the_other(
             policy in 0usize..4,
+            (export_tag, begins) in (any::<bool>(), vec(any::<bool>(), 6)),
             flows in vec((1u64..60, 1u64..400, prop::option::of(1u64..300), 0u8..8), 1..6),
             before in vec((0u32..6, 0u64..40, 0u64..200), 0..150),
             pause in 0u64..200,
@@ -286,7 +333,7 @@ mod tests {
                 mfs: 1,
             });
             let contracts: Vec<_> = flows.iter().map(terms).collect();
-            let mut policy = Policy::new(&policies()[policy], Some(300), &contracts, Span::ZERO, Clock::AAL5);
+            let mut policy = Policy::new(&policies(export_tag)[policy], Some(300), &contracts, Span::ZERO, Clock::AAL5);
             let mut now = Time::ZERO;
             let queue = |waiting| QueueView { waiting, ..QueueView::default() };
             for (vc, gap, waiting) in before {
@@ -297,7 +344,7 @@ mod tests {
             let runs = runs.min(flows.len());
             let asked: Vec<_> = (0..runs).map(|vc| {
                 let run = Run { time: now + Span(phases[vc]), n: 100, ..Run::default() };
-                AskedRun::new(&run, cell(vc as u32, false, false), x as i64)
+                AskedRun::new(&run, cell(vc as u32, begins[vc], false), x as i64)
             }).collect();
             let most = x + cells * runs as u64;
             let together = AskedRuns { runs: &asked, cells, period: C, least: x, most };
@@ -309,7 +356,8 @@ mod tests {
             for round in 0..cells {
                 for (place, run) in asked.iter().enumerate() {
                     let waiting = x + round * (runs as u64 - 1) + place as u64;
-                    let decision = policy.admit(run.time + C * round, &run.cell, &queue(waiting));
+                    let cell = Arriving { begins: run.cell.begins && round == 0, ..run.cell };
+                    let decision = policy.admit(run.time + C * round, &cell, &queue(waiting));
                     prop_assert_eq!(decision, Decision::Accept);
                 }
             }

@@ -116,14 +116,22 @@ impl LeakyBucket {
         conforms
     }
 
-    /// Whether `cells` cells, every `period` from `first` on, surely conform, and the level is
-    /// never clipped at zero. This holds wherever the `given` cells that are given back fall
-    /// between them. [`LeakyBucket::take_all`] then equals taking and giving one by one.
-    pub fn can_take_all(&self, first: Time, cells: u64, period: Span, given: u64) -> bool {
+    /// Whether the first `conforming` of `cells` cells, every `period` from `first` on, surely
+    /// conform, and the level is never clipped at zero. This holds wherever the `given` cells that
+    /// are given back fall between them. [`LeakyBucket::take_all`] then equals taking and giving one
+    /// by one.
+    pub fn can_take_all(
+        &self,
+        first: Time,
+        cells: u64,
+        period: Span,
+        given: u64,
+        conforming: u64,
+    ) -> bool {
         let last = first + period * (cells - 1);
         let least = self.level - self.drains_until(last) - CELL * i128::from(given);
-        let most = self.level - self.drains_until(first) + CELL * i128::from(cells - 1);
-        least >= 0 && most <= self.test.limit
+        let most = self.level - self.drains_until(first) + CELL * (i128::from(conforming) - 1);
+        least >= 0 && (conforming == 0 || most <= self.test.limit)
     }
 
     /// Takes the cells of [`LeakyBucket::can_take_all`], and gives `given` cells back.
