@@ -3,7 +3,7 @@
 //! Each fast path has one question, `can_take_...`, and one action. A kernel asks the questions in a
 //! fixed order, found in [`super::arithmetic::Arithmetic::advance`], its `advance_judged`, and
 //! [`super::slotted::Slotted::advance`]. Fast paths that take one cell (`judged-interleaved`,
-//! `policy-alone`, `below-limits`, `queued-policy-alone`) come after these, and serve coincident
+//! `policy-alone`, `refused-frame`, `below-limits`, `queued-policy-alone`) come after these, and serve coincident
 //! cells too. The scheduler's decisions have three, `alternating`, `vc-turns` and `ahead`. `far-inputs` concerns
 //! the order of inputs (`order.rs`). Where none applies, cells pass the gate one by one.
 //!
@@ -45,6 +45,8 @@ pub enum FastPath {
     JudgedInterleaved,
     /// Arithmetic, every cell judged: one cell of which the policy alone decides.
     PolicyAlone,
+    /// Arithmetic, every cell judged: a frame that the policy alone refuses at its first cell.
+    RefusedFrame,
     /// Slotted: arrivals of VCs with queues of their own while the port surely stays busy.
     Bulk,
     /// Slotted: two or more inputs that bring one cell per cell time each.

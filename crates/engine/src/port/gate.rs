@@ -263,8 +263,8 @@ impl Gate {
         let verdict = match decision {
             Decision::Refuse(reason) => {
                 if begins {
-                    state.fate = Fate::Refused(reason);
-                    return Judgement::new(Verdict::Refuse(reason), self.rest_of(run, reason));
+                    let cells = self.refuse_frame(run, state, reason);
+                    return Judgement::new(Verdict::Refuse(reason), cells);
                 }
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(reason)
@@ -287,6 +287,13 @@ impl Gate {
             cells: 1,
             tagged: ruling == Ruling::Tag || decision == Decision::Tag,
         }
+    }
+
+    /// Refuses the frame that begins with `run`. Returns how many cells of the run are dropped.
+    pub fn refuse_frame(&self, run: &Run, state: &mut FrameState, reason: DropReason) -> u32 {
+        state.frame = Some(run.frame);
+        state.fate = Fate::Refused(reason);
+        self.rest_of(run, reason)
     }
 
     /// Why a cell is dropped regardless of room, given the fate of its frame so far.

@@ -19,7 +19,7 @@ use crate::port::drop::{AskedRun, AskedRuns, Decision, QueueView};
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Gate;
 use crate::port::{Inputs, NextInput};
-use crate::tally::raise;
+use crate::tally::{DropReason, raise};
 use crate::units::{SignedTicks, Span, Time};
 
 /// State for a gate that judges each cell.
@@ -438,10 +438,27 @@ impl Arithmetic {
             return self.judge_by_gate(fabric, feed, &queue, idle, None);
         }
         let decision = self.gate.ask_policy(run, begins, hop.local, &queue, idle);
-        if decision != Decision::Accept {
-            return self.judge_by_gate(fabric, feed, &queue, idle, Some(decision));
+        match decision {
+            Decision::Accept => self.accept_first(fabric, feed, idle),
+            Decision::Refuse(reason)
+                if FastPath::RefusedFrame.applies(|| begins && !fabric.captures_drops(run.hop)) =>
+            {
+                self.refuse_frame(fabric, feed, reason)
+            }
+            _ => self.judge_by_gate(fabric, feed, &queue, idle, Some(decision)),
         }
-        self.accept_first(fabric, feed, idle)
+    }
+
+    /// Drops the frame that begins with the first cell of `feed`, which the policy has refused.
+    /// Returns whether the feed has more.
+    fn refuse_frame(&mut self, fabric: &mut Fabric, feed: usize, reason: DropReason) -> bool {
+        let run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let cells = self.gate.refuse_frame(&run, &mut hop.frame_state, reason);
+        let n = cells.min(run.before(fabric.drop_until));
+        hop.arrived += u64::from(n);
+        fabric.drop_arriving(feed, &run, reason, n);
+        fabric.feeds[feed].skip(n)
     }
 
     /// Takes the first cell of `feed`, which is accepted; `idle` is `None` if the port is busy.
