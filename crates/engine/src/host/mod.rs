@@ -382,7 +382,6 @@ impl Hosts {
     }
 
     /// Sends the next frames of an independent source, each at its time.
-    #[inline(never)]
     fn offer_ahead(&mut self, mut now: Time, index: usize, fabric: &mut Fabric) {
         let data = self.vcs[index].data;
         for _ in 0..FRAMES_AHEAD {
