@@ -2,10 +2,11 @@
 //!
 //! Each fast path has one question, `can_take_...`, and one action. A kernel asks the questions in a
 //! fixed order, found in [`super::arithmetic::Arithmetic::advance`], its `advance_judged`, and
-//! [`super::slotted::Slotted::advance`]. Fast paths that take one cell (`judged-interleaved`,
-//! `policy-alone`, `refused-frame`, `below-limits`, `queued-policy-alone`) come after these, and serve coincident
-//! cells too. The scheduler's decisions have three, `alternating`, `vc-turns` and `ahead`. `far-inputs` concerns
-//! the order of inputs (`order.rs`). Where none applies, cells pass the gate one by one.
+//! [`super::slotted::Slotted::advance`]. Fast paths that take one cell, or the rest of a refused
+//! frame (`judged-interleaved`, `policy-alone`, `refused-frame`, `below-limits`,
+//! `queued-policy-alone`), come after these, and serve coincident cells too. The scheduler's
+//! decisions have three, `alternating`, `vc-turns` and `ahead`. `far-inputs` concerns the order of
+//! inputs (`order.rs`). Where none applies, cells pass the gate one by one.
 //!
 //! The feature `fast-paths`, used only by benches, lets a fast path be switched off and counts its
 //! uses: `make ways`.

@@ -84,8 +84,8 @@ impl StepBounds {
         let all: u64 = links.map(|rate| rate.0).sum();
         let time_of = |cells: u64, rate: u64| {
             let ticks = u128::from(cells) * format.cell_ticks_at_one_bps();
-            let all = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
-            Span(all.max(1)).min(format.clock.milliseconds(StepBounds::LONGEST_MS))
+            let time = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
+            Span(time.max(1)).min(format.clock.milliseconds(StepBounds::LONGEST_MS))
         };
         let [longest, short] = StepBounds::CELLS.map(|cells| time_of(cells, all));
         StepBounds {

@@ -144,7 +144,7 @@ struct DroppedAhead {
 }
 
 /// Cells of another input that come with cells dropped ahead.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 enum Other {
     /// Cells that wait in this feed.
     Feed(usize),
@@ -158,7 +158,7 @@ struct Company {
     cells: u64,
     /// Number of feeds that bring a cell, and the sum of their indices: of one feed, its index.
     feeds: usize,
-    feed: usize,
+    feed_sum: usize,
     /// Smallest index among cells dropped ahead by others.
     least: usize,
 }
@@ -168,7 +168,7 @@ impl Company {
         Company {
             cells,
             feeds: 0,
-            feed: 0,
+            feed_sum: 0,
             least: usize::MAX,
         }
     }
@@ -177,16 +177,16 @@ impl Company {
         match other {
             Other::Feed(feed) => {
                 self.feeds += 1;
-                self.feed += feed;
+                self.feed_sum += feed;
             }
             Other::Dropped(index) => self.least = self.least.min(index),
         }
     }
 
     /// The cells of `feed`, which come with all these, are dropped ahead too.
-    fn drop(&mut self, feed: usize) {
+    fn drop_feed(&mut self, feed: usize) {
         self.feeds -= 1;
-        self.feed -= feed;
+        self.feed_sum -= feed;
     }
 
     fn is_none(&self) -> bool {
@@ -195,7 +195,7 @@ impl Company {
 }
 
 /// What comes with cells dropped ahead.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Shared {
     /// What comes with all of the cells.
     all: Company,
@@ -409,7 +409,7 @@ impl Ties {
         {
             let latest = Some((now, horizon, cells));
             if self.latest == latest {
-                self.shared.all.drop(feed);
+                self.shared.all.drop_feed(feed);
                 self.shared.all.add(Other::Dropped(self.ahead.len() - 1));
                 debug_assert!(self.is_shared(&cells, feed, feeds));
             } else {
@@ -424,7 +424,7 @@ impl Ties {
                     feeds[dropped.feed].tied += n;
                 }
                 if company.feeds == 1 {
-                    feeds[company.feed].tied += n;
+                    feeds[company.feed_sum].tied += n;
                 }
             });
         }
@@ -459,7 +459,7 @@ impl Ties {
                 extras[hop as usize].tied_drops += n;
                 // The kernel takes this cell for the only one of its instant.
                 if company.feeds == 1 && company.least > index {
-                    feeds[company.feed].tied += n;
+                    feeds[company.feed_sum].tied += n;
                 }
             });
         }

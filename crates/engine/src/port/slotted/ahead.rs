@@ -2,9 +2,9 @@
 //!
 //! Except for schedulers that look at queues, a decision depends only on which classes have cells,
 //! and on which VCs where these are served one by one. While every class and every such VC that can
-//! still receive cells has some, no arrival changes a decision. So
-//! decisions are taken ahead of the horizon. Their cells leave for the next station, and hosts
-//! learn of the consequences that much sooner.
+//! still receive cells has some, no arrival changes a decision. So decisions are taken ahead of the
+//! horizon. Their cells leave for the next station, and hosts learn of the consequences that much
+//! sooner.
 //!
 //! On links of 5 us nothing is known beyond some 17 cell times. There one step of a port can cover
 //! everything that waits. A class without cells does no harm while the time of its next cell is
@@ -228,10 +228,10 @@ impl Slotted {
     /// Lowers `until` to the limit of what is known.
     fn can_take_ahead(&self, fabric: &Fabric, until: &mut Time, known_until: Time) -> Option<u64> {
         let foresight = self.foresight.as_ref().filter(|_| self.total > 0)?;
-        let mut cells = u64::MAX;
         if self.is_vc_short() {
             return None;
         }
+        let mut cells = u64::MAX;
         for (foresight, &waiting) in foresight.iter().zip(&self.waiting) {
             match foresight {
                 Foresight::Nothing => {}

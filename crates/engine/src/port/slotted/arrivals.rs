@@ -372,16 +372,22 @@ impl Slotted {
         }
     }
 
-    /// Appends cells to their queue.
-    #[inline(always)]
-    pub(super) fn enqueue(&mut self, class: usize, local: usize, cells: QueuedCells) {
-        let queue = &mut self.queues[class];
-        let n = u64::from(cells.n());
+    /// Counts cells that join their queue.
+    #[inline]
+    pub(super) fn count_waiting(&mut self, class: usize, local: usize, n: u64) {
         if self.counts[class] {
-            queue.count_in(local, n);
+            self.queues[class].count_in(local, n);
         }
         self.waiting[class] += n;
         self.total += n;
+    }
+
+    /// Appends cells to their queue.
+    #[inline(always)]
+    pub(super) fn enqueue(&mut self, class: usize, local: usize, cells: QueuedCells) {
+        let n = u64::from(cells.n());
+        self.count_waiting(class, local, n);
+        let queue = &mut self.queues[class];
         let by_number = self.scheduler.looks_at_queues();
         match self.scheduler.class_order(class) {
             ClassOrder::PerVc(s) => {

@@ -187,20 +187,15 @@ impl Slotted {
     /// Queues cells of a VC, the first of which arrives at `time`.
     #[inline(always)]
     fn queue_in_bulk(&mut self, class: usize, local: usize, time: Time, cells: QueuedCells) {
+        let n = u64::from(cells.n());
+        self.count_waiting(class, local, n);
         let Scheduler::PerVc(scheduler) = &mut self.scheduler else {
             unreachable!("only its cells are taken in bulk");
         };
-        let queue = &mut self.queues[class];
-        let n = u64::from(cells.n());
-        if self.counts[class] {
-            queue.count_in(local, n);
-        }
-        self.waiting[class] += n;
-        self.total += n;
         if scheduler.expect(local, n) {
             self.resumptions.insert(time, local as u32);
         }
-        queue.per_vc[local].push(cells, self.cell_time);
+        self.queues[class].per_vc[local].push(cells, self.cell_time);
     }
 
     /// Takes the decisions before `limit`, all on queued cells of `class` as they arrive.

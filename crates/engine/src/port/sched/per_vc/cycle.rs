@@ -1,23 +1,23 @@
-//! Decisions that repeat: while the same VCs have cells, slot by slot.
+//! Decisions that repeat while the same VCs have cells.
 //!
-//! Such a VC earns its guarantee g_i in each slot and is served at it, so its credit is the same
-//! again after a number of slots that is a multiple of 1 / g_i. Where tags have moved by one amount
-//! as well, the decisions from then on are those since. They are repeated, and neither tags nor
-//! credits change, until another VC gets cells, one has none left, or another class gets a slot.
-//! Then tags and credits move on by the whole rounds that were repeated, and the decisions of the
-//! last one are taken once more.
+//! In each slot, VC i gains credit g_i, and it pays 1 for a cell. So its credit can be the same again
+//! only after a multiple of 1 / g_i slots. If then all credits are, and all tags have grown by the
+//! same amount, the decisions between the two slots form a *round*, and repeat from now on.
+//!
+//! Meanwhile neither tags nor credits are kept up to date. That is made up for when a VC gets cells
+//! or has none left, or another class gets a slot: tags and credits move on by all whole rounds, and
+//! the decisions of the last round, which is not over, are taken again.
 
 use super::PerVc;
 use super::tags::Tag;
 use crate::units::BitRate;
 
-/// Longest sequence of decisions that is noted.
+/// Longest round that is found.
 const MOST_TURNS: u64 = 4096;
 /// Rounds after which tags move on in any case, so that they stay small.
 const MOST_ROUNDS: u64 = 1 << 16;
 
-/// What decides, at one place of the sequence: for each VC with cells its tag, relative to v, and
-/// its credit.
+/// What decisions depend on: for each VC with cells its tag, relative to v, and its credit.
 type State = Vec<(Tag, (u64, u64))>;
 
 /// The decisions noted, and what repeats.
@@ -25,16 +25,17 @@ type State = Vec<(Tag, (u64, u64))>;
 pub(super) struct Cycle {
     /// Slots between two looks at the state; 0 if credits are seldom or never the same again.
     interval: u64,
-    /// The slot to come, of those in a row that go to this class.
+    /// The slot after that of the latest decision.
     next: u64,
-    /// VCs of the decisions noted.
+    /// VCs of the decisions in a row that were noted.
     turns: Vec<u32>,
-    /// The state and v before them; no state if it was not looked at.
+    /// The state before them, empty if it was not looked at, and v.
     state: State,
     virtual_time: Tag,
     /// Growth of the tags in one round.
     growth: Tag,
-    /// Whether they are repeated, from which place on next, after how many rounds.
+    /// Whether these decisions are a round that repeats, with the place of the next one in it, and
+    /// the number of whole rounds since.
     repeats: bool,
     place: usize,
     rounds: u64,
@@ -62,7 +63,7 @@ impl Cycle {
         }
     }
 
-    /// Whether decisions are repeated.
+    /// Whether decisions repeat.
     #[inline]
     pub(super) fn repeats(&self) -> bool {
         self.repeats
@@ -74,7 +75,7 @@ impl Cycle {
         self.next == sent
     }
 
-    /// Forgets all decisions, of which none is repeated.
+    /// Forgets the decisions noted, which do not repeat.
     #[inline]
     pub(super) fn restart(&mut self) {
         debug_assert!(!self.repeats, "tags and credits have stayed behind");
@@ -88,8 +89,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 impl PerVc {
-    /// Notes that `vc` got a slot, after `sent` slots of the port, and looks whether decisions
-    /// repeat from now on.
+    /// Notes that `vc` got a slot, after `sent` slots of the port. Looks after each interval whether
+    /// decisions repeat from now on.
     #[inline]
     pub(super) fn note_turn(&mut self, vc: usize, sent: u64) {
         let cycle = &mut self.cycle;
@@ -151,7 +152,7 @@ impl PerVc {
         vc
     }
 
-    /// Brings tags and credits up to date if decisions are repeated, and forgets them.
+    /// Brings tags and credits up to date if decisions repeat, and forgets the decisions noted.
     #[inline]
     pub(super) fn end_cycle(&mut self) {
         if self.cycle.repeats {
@@ -160,6 +161,7 @@ impl PerVc {
         self.cycle.restart();
     }
 
+    /// Brings tags and credits up to date.
     #[cold]
     fn move_on(&mut self) {
         self.cycle.repeats = false;

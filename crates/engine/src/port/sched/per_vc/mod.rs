@@ -152,9 +152,8 @@ impl PerVc {
     pub fn take_turns(&mut self, order: &[u32], rounds: u64) {
         let cost = self.turn_cost.expect("they take turns");
         for &vc in order {
+            self.take(vc as usize, rounds);
             let v = &mut self.vcs[vc as usize];
-            self.with_two -= usize::from(v.waiting >= 2 && v.waiting - rounds < 2);
-            v.waiting -= rounds;
             v.tag += rounds * cost;
             self.virtual_time = v.tag - cost;
         }
@@ -168,10 +167,7 @@ impl PerVc {
     /// cells.
     #[inline]
     pub fn on_arrival(&mut self, vc: usize, n: u64, sent: u64) {
-        let v = &mut self.vcs[vc];
-        self.with_two += usize::from(v.waiting < 2 && v.waiting + n >= 2);
-        v.waiting += n;
-        if v.waiting == n {
+        if self.expect(vc, n) {
             self.resume(vc, sent);
         }
     }
@@ -269,6 +265,7 @@ impl PerVc {
         self.decide_next(sent)
     }
 
+    /// [`PerVc::next_cell`] by tags and credits.
     fn decide_next(&mut self, sent: u64) -> usize {
         let (vc, means) = self.choose(sent);
         self.pay(vc, means, 1, sent + 1);
