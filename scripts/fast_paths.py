@@ -47,14 +47,18 @@ def saves(counts: dict[str, tuple[int, int]]) -> str:
 
 def main() -> None:
     """Count the instructions, and write the table."""
-    program = instructions.built("--features", "fast-paths")
+    program = instructions.build("--features", "fast-paths")
     paths = dict(line.split("\t") for line in lines(program, "--fast-paths"))
     cases = lines(program)
     entered = {case: lines(program, case)[-1].split() for case in cases}
     wanted = [(case, path) for path in paths for case in cases if path in entered[case]]
     with ThreadPoolExecutor() as threads:
-        base = dict(zip(cases, threads.map(lambda case: instructions.counted(program, case), cases), strict=True))
-        without = dict(zip(wanted, threads.map(lambda pair: instructions.counted(program, *pair), wanted), strict=True))
+        base = dict(
+            zip(cases, threads.map(lambda case: instructions.count_instructions(program, case), cases), strict=True)
+        )
+        without = dict(
+            zip(wanted, threads.map(lambda pair: instructions.count_instructions(program, *pair), wanted), strict=True)
+        )
     rows = ["| fast path | when | saves | cases: million instructions with / without it |", "|---|---|---|---|"]
     for path, when in paths.items():
         counts = {case: (base[case], count) for (case, of), count in without.items() if of == path}

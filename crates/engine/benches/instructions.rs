@@ -34,7 +34,7 @@ macro_rules! example {
 }
 
 /// Cases that together exercise every fast path of ports.
-const CASES: [Case; 25] = [
+const CASES: [Case; 26] = [
     example!("lan-5", 4_000),
     example!("zero-loss", 1_000),
     example!("two-hops", 1_000),
@@ -75,6 +75,13 @@ const CASES: [Case; 25] = [
     }),
     case("ethernet-15", 200, || ethernet(15, 10, false)),
     case("ethernet-lengths", 200, || ethernet(15, 10, true)),
+    case("per-vc-5", 1_000, || {
+        Dumbbell {
+            scheduler: Scheduler::PerVc,
+            ..Dumbbell::vanilla(Place::Lan, 5, None, "tail-drop")
+        }
+        .scenario()
+    }),
     case("per-vc-150", 1_000, || {
         lines(150, "{ kind = \"tcp\" }", "per-vc", "\"epd\"")
     }),
