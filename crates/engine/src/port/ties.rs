@@ -326,10 +326,11 @@ impl Phases {
 pub struct Ties {
     feeds: Range<usize>,
     ahead: Vec<DroppedAhead>,
-    /// Scratch space: what comes with the latest cells dropped ahead, with the time of their drop
-    /// and the horizon. Afterwards others may be dropped that are in step with them.
+    /// Scratch space: what comes with the latest cells dropped ahead, with the time of their drop,
+    /// the horizon, and their place in `ahead`. Afterwards others may be dropped that are in step
+    /// with them.
     shared: Shared,
-    latest: Option<(Time, Time, Instants)>,
+    latest: Option<((Time, Time, Instants), usize)>,
     /// Phases of the cells before a horizon, where there are many feeds.
     phases: Phases,
     entered_until: Time,
@@ -407,15 +408,16 @@ impl Ties {
         if let Some(cells) = dropped.cells.within(Time::ZERO, horizon)
             && self.may_tie(&cells, feed, feeds, horizon)
         {
-            let latest = Some((now, horizon, cells));
-            if self.latest == latest {
-                self.shared.all.drop_feed(feed);
-                self.shared.all.add(Other::Dropped(self.ahead.len() - 1));
-                debug_assert!(self.is_shared(&cells, feed, feeds));
-            } else {
-                self.latest = latest;
-                self.find_shared(&cells, feed, self.feeds.clone(), feeds);
+            let latest = (now, horizon, cells);
+            match self.latest {
+                Some((same, place)) if same == latest => {
+                    self.shared.all.drop_feed(feed);
+                    self.shared.all.add(Other::Dropped(place));
+                    debug_assert!(self.is_shared(&cells, feed, feeds));
+                }
+                _ => self.find_shared(&cells, feed, self.feeds.clone(), feeds),
             }
+            self.latest = Some((latest, self.ahead.len()));
             self.shared.each_company(|company| {
                 let n = company.cells;
                 extras[dropped.hop as usize].tied_drops += n;
