@@ -56,6 +56,8 @@ pub enum FastPath {
     LockStep,
     /// Slotted: cells of one input, one per cell time, while decisions were taken ahead of time.
     JoinDecided,
+    /// Slotted: cells of one class and single cells of those above, before the decisions between them.
+    Deferred,
     /// Slotted: one cell while the queue is below all limits.
     BelowLimits,
     /// Slotted: one cell of which the policy alone decides.

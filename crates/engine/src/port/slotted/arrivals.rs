@@ -54,6 +54,10 @@ impl Slotted {
             {
                 let more = self.join_decided(fabric, next.feed, cells);
                 inputs.advance_first(fabric, next.feed, more);
+            } else if let Some(deferred) =
+                FastPath::Deferred.tried(|| self.can_take_deferred(fabric, &next))
+            {
+                self.take_deferred(fabric, inputs, deferred, horizon);
             } else {
                 let more = self.handle_arrival(fabric, next.feed, false).more;
                 inputs.advance_first(fabric, next.feed, more);
@@ -149,7 +153,12 @@ impl Slotted {
     /// Handles the first cell of `feed`, which arrives now.
     /// Unless `one_at_a_time` is set, it also drops the rest of a frame that is lost.
     #[inline]
-    fn handle_arrival(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
+    pub(super) fn handle_arrival(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        one_at_a_time: bool,
+    ) -> Outcome {
         if FastPath::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
             Outcome::accepted(self.accept_first(fabric, feed))
         } else {
@@ -163,12 +172,19 @@ impl Slotted {
         if !self.has_room_below_limits {
             return false;
         }
+        let hop = fabric.feeds[feed].head.hop;
+        let class = fabric.hops[hop as usize].class as usize;
+        self.is_below_limits(fabric, feed, self.x(class))
+    }
+
+    /// Whether the first cell of `feed` is below all limits where `x` cells of its class wait, and
+    /// its frame has lost no cell.
+    #[inline]
+    pub(super) fn is_below_limits(&self, fabric: &Fabric, feed: usize, x: u64) -> bool {
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
-        let class = hop.class as usize;
+        let queue = &self.queues[hop.class as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let queue = &self.queues[class];
-        let x = self.waiting[class] + queue.decided;
         if begins {
             x < queue.full.min(queue.refusal)
         } else {
@@ -485,7 +501,7 @@ impl Slotted {
     /// Counts the first `n` cells of `feed` as accepted.
     /// Returns class and local number of their flow, and the cells to queue.
     #[inline(always)]
-    fn count_accepted(
+    pub(super) fn count_accepted(
         &mut self,
         fabric: &mut Fabric,
         feed: usize,

@@ -5,7 +5,7 @@
 //! kernel takes these decisions as late as the next arrival or the horizon demands. Coincident
 //! arrivals and departures keep the order that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Six
+//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Seven
 //! shortcuts take many cells at once:
 //! * *decisions*: until the next arrival, one decision covers the slots that the scheduler gives to
 //!   one class in a row, up to the length of that class's first run;
@@ -15,6 +15,8 @@
 //!   The n-th decision waits for whatever may arrive before it and is taken in the next step;
 //! * *rounds* (`round_arrivals.rs`): lock step with several inputs that bring a cell per cell time
 //!   each;
+//! * *deferred decisions* (`deferred.rs`): arrivals of one class, and single cells of a class above,
+//!   before the decisions between them;
 //! * *turns* (`alternating.rs`): decisions that alternate between a class with a guarantee and one
 //!   above it;
 //! * *bulk* (`bulk.rs`): per-VC queues, and arrivals while the port surely stays busy;
@@ -29,6 +31,7 @@ pub mod ahead;
 mod alternating;
 mod arrivals;
 mod bulk;
+mod deferred;
 mod leaving;
 mod queue;
 mod queued_cells;
@@ -107,6 +110,12 @@ pub struct Slotted {
     /// Whether cells may be taken in bulk at all: a class has per-VC scheduling, and all cells have
     /// one length.
     takes_bulk: bool,
+    /// Whether decisions may be deferred at all.
+    defers: bool,
+    /// Number of arrivals before that is tried again.
+    before_deferring: u32,
+    /// Scratch for `deferred.rs`: cells of higher classes that have arrived.
+    above: Vec<QueuedCells>,
     /// Whether cells may be taken in rounds at all; `round_arrivals` lists the inputs that take part.
     takes_rounds: bool,
     round_arrivals: Vec<RoundArrival>,
@@ -181,9 +190,14 @@ impl Slotted {
         let takes_bulk = scheduler.per_vc().is_some() && lengths.is_none();
         Slotted {
             takes_bulk,
+            defers: matches!(scheduler, Scheduler::StrictPriority)
+                && has_room_below_limits
+                && lengths.is_none(),
             lengths,
             has_room_below_limits,
             takes_rounds: in_order && has_room_below_limits,
+            before_deferring: 0,
+            above: Vec::new(),
             round_arrivals: Vec::new(),
             turn_order: Vec::new(),
             cell_time,
