@@ -36,14 +36,7 @@ impl Slotted {
                 self.take_round_arrivals(fabric, inputs, rounds);
             } else if next.time == next.other {
                 let first = inputs.coincident(next.time);
-                fabric.tied = true;
-                for i in 0..inputs.group.len() {
-                    let feed = inputs.feed_in_turn(first, i);
-                    fabric.feeds[feed].tied += 1;
-                    self.handle_arrival(fabric, feed, false);
-                }
-                fabric.tied = false;
-                inputs.put_back(fabric);
+                self.handle_group(fabric, inputs, first, 0);
             } else if let Some(step) =
                 FastPath::LockStep.tried(|| self.can_take_lock_step(fabric, &next))
             {
@@ -64,6 +57,25 @@ impl Slotted {
             }
         }
         self.serve_before(fabric, horizon);
+    }
+
+    /// Handles the inputs of the group of one instant from the `from`-th on, of which the first is
+    /// at index `first`. Puts all back into the order.
+    pub(super) fn handle_group(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        first: usize,
+        from: usize,
+    ) {
+        fabric.tied = true;
+        for i in from..inputs.group.len() {
+            let feed = inputs.feed_in_turn(first, i);
+            fabric.feeds[feed].tied += 1;
+            self.handle_arrival(fabric, feed, false);
+        }
+        fabric.tied = false;
+        inputs.put_back(fabric);
     }
 
     /// Takes all arrivals and decisions before `horizon` cell by cell, for a port that is watched.
@@ -153,12 +165,7 @@ impl Slotted {
     /// Handles the first cell of `feed`, which arrives now.
     /// Unless `one_at_a_time` is set, it also drops the rest of a frame that is lost.
     #[inline]
-    pub(super) fn handle_arrival(
-        &mut self,
-        fabric: &mut Fabric,
-        feed: usize,
-        one_at_a_time: bool,
-    ) -> Outcome {
+    fn handle_arrival(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
         if FastPath::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
             Outcome::accepted(self.accept_first(fabric, feed))
         } else {

@@ -62,9 +62,14 @@ impl Slotted {
         fabric: &Fabric,
         next: &NextInput,
     ) -> Option<Deferred> {
-        if !self.defers || !self.busy || !self.decided.is_empty() {
-            return None;
+        if self.defers && self.busy && self.decided.is_empty() {
+            self.deferred(fabric, next)
+        } else {
+            None
         }
+    }
+
+    fn deferred(&mut self, fabric: &Fabric, next: &NextInput) -> Option<Deferred> {
         if self.before_deferring > 0 {
             self.before_deferring -= 1;
             return None;
@@ -96,18 +101,20 @@ impl Slotted {
                 limit = next.time;
             } else if next.time == next.other {
                 let first = inputs.coincident(next.time);
-                fabric.tied = true;
-                for i in 0..inputs.group.len() {
+                let mut i = 0;
+                while i < inputs.group.len() {
                     let feed = inputs.feed_in_turn(first, i);
-                    fabric.feeds[feed].tied += 1;
-                    if limit == next.time || !self.defer(fabric, feed, &mut deferred) {
-                        limit = next.time;
-                        self.serve_deferred(fabric, deferred.class, self.decided_before(limit));
-                        self.handle_arrival(fabric, feed, false);
+                    if !self.defer(fabric, feed, &mut deferred) {
+                        break;
                     }
+                    fabric.feeds[feed].tied += 1;
+                    i += 1;
                 }
-                fabric.tied = false;
-                inputs.put_back(fabric);
+                if i < inputs.group.len() {
+                    limit = next.time;
+                    self.serve_deferred(fabric, deferred.class, self.decided_before(limit));
+                }
+                self.handle_group(fabric, inputs, first, i);
             } else if self.defer(fabric, next.feed, &mut deferred) {
                 let more = fabric.feeds[next.feed].head.n > 0;
                 inputs.advance_first(fabric, next.feed, more);

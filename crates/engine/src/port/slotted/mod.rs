@@ -191,6 +191,7 @@ impl Slotted {
         Slotted {
             takes_bulk,
             defers: matches!(scheduler, Scheduler::StrictPriority)
+                && flows.iter().any(|flow| flow.class != flows[0].class)
                 && has_room_below_limits
                 && lengths.is_none(),
             lengths,
