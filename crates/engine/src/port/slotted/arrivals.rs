@@ -59,8 +59,9 @@ impl Slotted {
         self.serve_before(fabric, horizon);
     }
 
-    /// Handles the inputs of the group of one instant from the `from`-th on, of which the first is
-    /// at index `first`. Puts all back into the order.
+    /// Handles the cells of one instant, one from each input of `inputs.group`. The input at index
+    /// `first` has the first turn, and turns before number `from` have been taken. Afterwards, all
+    /// inputs with more cells are back in the order.
     pub(super) fn handle_group(
         &mut self,
         fabric: &mut Fabric,

@@ -1,14 +1,14 @@
 //! Fast path of the slotted kernel: arrivals first, then the decisions between them.
 //!
-//! With strict priority a class gets every slot while it has cells and no higher class has. A
-//! single cell of a higher class gets the first slot that begins after its arrival. So it is enough
-//! to count slots to know the queues at each arrival. Cells are queued by these counts. Then all
-//! decisions are taken together, without asking the scheduler.
+//! With strict priority, a class gets every slot while it has cells and no higher class has. A
+//! single cell of a higher class gets the first slot that begins after its arrival. So counting
+//! slots is enough to know the queues at each arrival. The port queues cells by these counts, and
+//! then takes all decisions together, without asking the scheduler.
 //!
-//! This goes on until the class would run empty, or until a cell comes that
+//! This ends where the class would run empty, or at a cell that
 //! * a limit could refuse;
-//! * is of a higher class of which a cell waits, or of a lower class;
-//! * is of a run with one cell per cell time, for which there are faster paths.
+//! * belongs to a lower class, or to a higher class while another such cell waits;
+//! * belongs to a run with one cell per cell time, for which there are faster paths.
 //!
 //! Conditions: strict priority; the port is busy; no cell was decided on ahead of its time; all
 //! cells have one length.
@@ -19,10 +19,10 @@ use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
 use crate::units::{Span, Time};
 
-/// To defer decisions for fewer arrivals costs more than it saves.
+/// Deferring decisions for fewer arrivals costs more than it saves.
 const FEWEST: u64 = 4;
 
-/// After that, so many arrivals pass before it is tried again.
+/// After a deferral for fewer arrivals, this many arrivals pass before the next one.
 const PAUSE: u32 = 64;
 
 /// What waits at a port while its decisions are deferred.
@@ -128,7 +128,8 @@ impl Slotted {
         self.serve_deferred(fabric, deferred.class, limit);
     }
 
-    /// Takes the first cell of `feed` before the decisions, if its fate and theirs are known.
+    /// Takes the first cell of `feed` before the decisions, if it is surely accepted and changes
+    /// none of them. Returns whether it did.
     #[inline]
     fn defer(&mut self, fabric: &mut Fabric, feed: usize, deferred: &mut Deferred) -> bool {
         if !self.may_defer(fabric, feed, deferred) {
@@ -150,8 +151,8 @@ impl Slotted {
         true
     }
 
-    /// Whether the first cell of `feed` is surely accepted, and is of the class, or else of a higher
-    /// one of which none waits.
+    /// Whether the first cell of `feed` is surely accepted, and belongs to the deferred class, or to
+    /// a higher class while no such cell waits.
     #[inline]
     fn may_defer(&self, fabric: &Fabric, feed: usize, deferred: &Deferred) -> bool {
         let run = &fabric.feeds[feed].head;
@@ -173,6 +174,7 @@ impl Slotted {
     fn serve_deferred(&mut self, fabric: &mut Fabric, class: usize, limit: Time) {
         let mut above = std::mem::take(&mut self.above);
         for cell in above.drain(..) {
+            // Slots that begin before the cell arrives.
             let slots = (self.decided_before(cell.arrived).since(self.free_at).0)
                 .div_ceil(self.cell_time.0);
             self.begin_in_order::<false>(fabric, class, slots);
@@ -180,6 +182,7 @@ impl Slotted {
                 let run = self.transmit(self.free_at, &cell);
                 fabric.depart(run);
             } else {
+                // Another cell may come before the slot of this one.
                 let hop = &fabric.hops[cell.hop as usize];
                 self.enqueue(hop.class.into(), hop.local as usize, cell);
             }

@@ -110,9 +110,9 @@ pub struct Slotted {
     /// Whether cells may be taken in bulk at all: a class has per-VC scheduling, and all cells have
     /// one length.
     takes_bulk: bool,
-    /// Whether decisions may be deferred at all.
+    /// Whether decisions may be deferred at all (`deferred.rs`).
     defers: bool,
-    /// Number of arrivals before that is tried again.
+    /// Number of arrivals before the next attempt to defer decisions.
     before_deferring: u32,
     /// Scratch for `deferred.rs`: cells of higher classes that have arrived.
     above: Vec<QueuedCells>,
