@@ -55,7 +55,7 @@ def output_of(*command: str) -> str:
 def different_tools(now: dict[str, str], before: dict[str, str]) -> list[str]:
     """Return a line for each tool that differs from that of the stored counts.
 
-    >>> others({"valgrind": "3.25", "target": "a"}, {"valgrind": "3.19", "target": "a"})
+    >>> different_tools({"valgrind": "3.25", "target": "a"}, {"valgrind": "3.19", "target": "a"})
     ['valgrind: stored 3.19, here 3.25']
     """
     return [
