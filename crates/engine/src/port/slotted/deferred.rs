@@ -30,9 +30,9 @@ pub struct Deferred {
     class: usize,
     /// Start of the next slot.
     slot: Time,
-    /// Waiting cells of the class, and of all classes.
+    /// Waiting cells of the class, and of lower classes.
     waiting: u64,
-    total: u64,
+    below: u64,
     /// Whether a cell of a higher class waits.
     above: bool,
 }
@@ -49,9 +49,13 @@ impl Deferred {
         }
         self.waiting -= slots - above;
         self.above &= slots == 0;
-        self.total -= slots;
         self.slot += cell_time * slots;
         true
+    }
+
+    /// Waiting cells of all classes.
+    fn total(&self) -> u64 {
+        self.waiting + self.below + u64::from(self.above)
     }
 }
 
@@ -79,7 +83,7 @@ impl Slotted {
             class,
             slot: self.free_at,
             waiting: self.waiting[class],
-            total: self.total,
+            below: self.total - self.waiting[class],
             above: false,
         };
         self.may_defer(fabric, next.feed, &deferred)
@@ -136,8 +140,6 @@ impl Slotted {
             return false;
         }
         let (class, local, cell) = self.count_accepted(fabric, feed, 1);
-        deferred.total += 1;
-        raise(&mut self.max_queue, deferred.total);
         if class == deferred.class {
             deferred.waiting += 1;
             raise(&mut self.queues[class].max, deferred.waiting);
@@ -147,6 +149,7 @@ impl Slotted {
             raise(&mut self.queues[class].max, 1);
             self.above.push(cell);
         }
+        raise(&mut self.max_queue, deferred.total());
         fabric.feeds[feed].skip(1);
         true
     }
@@ -205,8 +208,7 @@ mod tests {
             limits in proptest::collection::vec(0u64..40, 1..8),
         ) {
             const C: Span = Span(10);
-            let total = waiting + u64::from(above) + 3;
-            let mut deferred = Deferred { class: 2, slot: Time(100), waiting, total, above };
+            let mut deferred = Deferred { class: 2, slot: Time(100), waiting, below: 3, above };
             // Start of the next slot, cells of the class, and cells above.
             let mut one_by_one = (100, waiting, u64::from(above));
             let mut limit = 95;
@@ -229,7 +231,7 @@ mod tests {
                 let (slot, of_class, of_above) = one_by_one;
                 prop_assert_eq!((deferred.slot, deferred.waiting), (Time(slot), of_class));
                 prop_assert_eq!(u64::from(deferred.above), of_above);
-                prop_assert_eq!(deferred.total, 3 + of_class + of_above);
+                prop_assert_eq!(deferred.total(), 3 + of_class + of_above);
             }
         }
     }
