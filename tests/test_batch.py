@@ -7,6 +7,7 @@ import threading
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import cellyard as cy
 import numpy as np
@@ -25,7 +26,8 @@ def test_a_failing_run_is_an_error_of_that_run() -> None:
     batch = _engine.Batch([(CANONICAL, None), ("{}", None), (CANONICAL, 1)], 2)
     finished = {}
     while batch.remaining:
-        for index, result, error, cpu_seconds in batch.wait(1.0)[1]:
+        batch.wait(1.0)
+        for index, result, error, cpu_seconds in batch.take()[1]:
             finished[index] = (result, error)
             assert cpu_seconds >= 0
     assert [finished[i][1] is None for i in range(3)] == [True, False, True]
@@ -69,9 +71,38 @@ def test_an_internal_error_is_reported_in_one_line(
 def test_cancelled_batch_finishes_nothing_more() -> None:
     long = cy.Scenario.from_toml(LAN, overrides=[("duration", "10000 s")]).canonical
     batch = _engine.Batch([(long, None)] * 4, 2)
-    assert batch.wait(0.05) == ([], [])
+    batch.wait(0.05)
     batch.cancel()
-    assert batch.wait(5.0) == ([], []) and batch.remaining == 4
+    batch.wait(5.0)
+    assert batch.take() == ([], []) and batch.remaining == 4
+
+
+def test_an_interrupted_batch_keeps_the_runs_that_have_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted:
+        """A batch whose wait is interrupted when a run has finished."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self._batch = engine_batch(*args, **options)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._batch, name)
+
+        def wait(self, _: float) -> None:
+            self._batch.wait(60.0)
+            raise KeyboardInterrupt
+
+    engine_batch = _engine.Batch
+    monkeypatch.setattr(_engine, "Batch", Interrupted)
+    long = cy.Scenario.from_toml(LAN, overrides=[("duration", "10000 s")]).canonical
+    with Store(tmp_path / "runs.sqlite") as store:
+        runs = run_jobs([Job(CANONICAL), Job(long)], threads=2, store=store)
+        assert next(runs).index == 0
+        with pytest.raises(KeyboardInterrupt):
+            next(runs)
+    with Store(tmp_path / "runs.sqlite") as store:
+        assert store.get(Job(CANONICAL).identity) is not None
 
 
 def test_identity_covers_scenario_seed_replication_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +118,8 @@ def test_points_cross_as_arrays_beside_the_document() -> None:
     probes = [cy.QueueProbe(of="west->east", interval="100 ms"), cy.CwndProbe(of="vc1", interval="250 ms")]
     watched = cy.Scenario.from_toml(LAN).with_values({"probe": probes})
     batch = _engine.Batch([(watched.canonical, None)], 1)
-    parts, ((_, document, _, _),) = batch.wait(60.0)
+    batch.wait(60.0)
+    parts, ((_, document, _, _),) = batch.take()
     assert document is not None and not parts
     text, (points, drops, captured), words = document
     assert drops is None and not words and not captured

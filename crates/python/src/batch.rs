@@ -15,9 +15,9 @@ use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One run: a scenario in canonical JSON and, for an ensemble, the replication.
 type Job = (PyBackedStr, Option<u64>);
@@ -85,8 +85,39 @@ impl Done {
 #[pyclass(frozen)]
 pub struct Batch {
     shared: Arc<Shared>,
-    messages: Mutex<Receiver<Message>>,
+    inbox: Mutex<Inbox>,
+    /// Number of runs that `take` has not returned yet.
     remaining: AtomicUsize,
+}
+
+/// Messages from the worker threads.
+struct Inbox {
+    receiver: Receiver<Message>,
+    /// Messages that `wait` has received, for `take`.
+    received: Vec<Message>,
+}
+
+/// Time for which finished runs wait for others, so that they are handed over, and stored,
+/// together. Runs of 1 ms then take a quarter to a third less CPU time outside the engine.
+const TOGETHER: Duration = Duration::from_millis(20);
+
+impl Inbox {
+    /// Receives messages until `remaining` runs have finished or there is a part, whose thread
+    /// waits; at most for `timeout`, and for [`TOGETHER`] once there is a message.
+    fn fill(&mut self, timeout: Duration, remaining: usize) {
+        let is_part = |message: &Message| matches!(message, Message::Part(..));
+        let mut until = Instant::now() + timeout;
+        while self.received.len() < remaining && !self.received.last().is_some_and(is_part) {
+            let left = until.saturating_duration_since(Instant::now());
+            let Ok(message) = self.receiver.recv_timeout(left) else {
+                return;
+            };
+            if self.received.is_empty() {
+                until = Instant::now() + TOGETHER;
+            }
+            self.received.push(message);
+        }
+    }
 }
 
 #[pymethods]
@@ -158,13 +189,22 @@ impl Batch {
         }
         Ok(Batch {
             shared,
-            messages: Mutex::new(receiver),
+            inbox: Mutex::new(Inbox {
+                receiver,
+                received: Vec::new(),
+            }),
             remaining,
         })
     }
 
-    /// Returns new parts and newly finished runs since the last call. Returns as soon as there is
-    /// something, at the latest after `timeout_seconds`, and at once when no run remains.
+    /// Waits until a part or finished runs can be taken, at most `timeout_seconds`; not at all when
+    /// no run remains. Takes nothing, so that an interrupt loses nothing.
+    fn wait(&self, py: Python<'_>, timeout_seconds: f64) {
+        let timeout = Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default();
+        py.detach(|| self.inbox().fill(timeout, self.remaining()));
+    }
+
+    /// Returns new parts and newly finished runs since the last call, without waiting.
     ///
     /// Parts come as (index of the job, recordings), in order. Finished runs come as (index of the
     /// job, result, error, CPU seconds), where either result or error is `None`. All parts of a
@@ -174,18 +214,11 @@ impl Batch {
     /// traced drops, if there are any; and the parts of captures. A result is: JSON without
     /// recordings; the recordings since the last part; and the words of traced drops. An error is
     /// (`usage` or `run`, message).
-    fn wait<'py>(
-        &self,
-        py: Python<'py>,
-        timeout_seconds: f64,
-    ) -> (Vec<PartTuple<'py>>, Vec<FinishedTuple<'py>>) {
-        let timeout = Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default();
-        let messages = py.detach(|| {
-            let receiver = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut messages: Vec<Message> = receiver.recv_timeout(timeout).into_iter().collect();
-            messages.extend(receiver.try_iter());
-            messages
-        });
+    fn take<'py>(&self, py: Python<'py>) -> (Vec<PartTuple<'py>>, Vec<FinishedTuple<'py>>) {
+        let mut inbox = self.inbox();
+        let mut messages = std::mem::take(&mut inbox.received);
+        messages.extend(inbox.receiver.try_iter());
+        drop(inbox);
         let (mut parts, mut finished) = (Vec::new(), Vec::new());
         for message in messages {
             match message {
@@ -209,7 +242,7 @@ impl Batch {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Number of runs that `wait` has not returned yet.
+    /// Number of runs that `take` has not returned yet.
     #[getter]
     fn remaining(&self) -> usize {
         self.remaining.load(Ordering::Relaxed)
@@ -219,6 +252,12 @@ impl Batch {
     #[getter]
     fn progress(&self) -> f64 {
         self.shared.done.iter().map(Done::runs).sum()
+    }
+}
+
+impl Batch {
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

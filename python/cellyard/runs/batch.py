@@ -238,7 +238,10 @@ def run_on_threads(
     hold: int | None,
     capture_limit: int | None,
 ) -> Generator[Update]:
-    """Run ``jobs`` on threads of this process; closing the iterator cancels what has not finished."""
+    """Run ``jobs`` on threads of this process; closing the iterator cancels what has not finished.
+
+    When interrupted, it yields the runs that have finished before it raises `KeyboardInterrupt`.
+    """
     from cellyard._engine import Batch
 
     work = [(job.scenario, job.replication) for job in jobs]
@@ -246,8 +249,15 @@ def run_on_threads(
     made = None if capture_limit is None else (capture_limit, [str(job.identity) for job in jobs])
     batch = Batch(work, threads, digest=digest, kernel=kernel, memory=memory, kept=kept, hold=hold, captures=made)
     try:
-        while batch.remaining:
-            parts, finished = batch.wait(POLL_SECONDS)
+        interrupt: KeyboardInterrupt | None = None
+        while batch.remaining and not interrupt:
+            try:
+                batch.wait(POLL_SECONDS)
+            except KeyboardInterrupt as error:
+                interrupt = error
+            parts, finished = batch.take()
             yield Update(batch.progress, parts, [RawRun(*run) for run in finished])
+        if interrupt:
+            raise interrupt
     finally:
         batch.cancel()

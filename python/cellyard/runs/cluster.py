@@ -65,7 +65,8 @@ def run_task(build: str, runs: Sequence[tuple[str, int | None]], options: dict[s
     found: list[tuple[int, Any, tuple[str, str] | None, float]] = []
     try:
         while batch.remaining:
-            found += batch.wait(POLL_SECONDS)[1]
+            batch.wait(POLL_SECONDS)
+            found += batch.take()[1]
             task = worker.state.tasks.get(key)
             if task is None or task.state == "cancelled":  # its client has gone, or gone on without it
                 break
