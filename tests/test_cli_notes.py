@@ -29,6 +29,10 @@ def test_notes_on_points_with_equal_scenarios(cli: Cli, lan: Path) -> None:
         assert "note: 2 of 4 points of the grid have the same scenario as another point: " in notes
     alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", "--set", "duration=500 ms", *names[:2])
     assert alias.stderr == "note: --set switch.0.ubr.drop has no effect: --grid sets the same field\n"
+    replaced = cli("check", lan, "--set", "switch.west.ubr.drop.z=0.2", "--grid", "switch.west.ubr.drop=fba,epd")
+    assert "note: --set switch.west.ubr.drop.z has no effect: --grid sets the same field\n" in replaced.stderr
+    kept = ("--set", "switch.west.ubr.drop.z=0.8", "--grid", "switch.west.ubr.drop.policy=fba,selective-drop")
+    assert "has no effect" not in cli("check", lan, *kept).stderr
     fine = cli("run", lan, "--set", "duration=1 s", "--grid", "switch.west.ubr.drop=epd,fba", "--replications", 2)
     assert fine.stderr == ""
 
@@ -62,6 +66,25 @@ def test_note_on_simultaneous_tcps_that_deliver_nothing(cli: Cli, tmp_path: Path
     # The first timeout comes after 3 s.
     short = f"{note}: they start at the same time, and meet in one buffer, and the run ends before the first timeout (initial_rto); "
     assert cli("run", "step.toml", "--set", "duration=2 s").stderr.startswith(short)
+
+
+def test_no_note_where_tcps_share_no_port_or_delivered_before_the_measuring_time(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "apart.toml").write_text(
+        'duration = "10 s"\nhost = [{ name = "a", count = 2 }, { name = "b", count = 2 }]\n'
+        'link = [{ from = "a", to = "b", rate = "10 Mbps", lose_probability = 1 }]\n'
+        'vc = [{ from = "a", to = "b", traffic = { kind = "tcp" } }]\n'
+    )
+    assert "no TCP delivered" not in cli("run", "apart.toml").stderr
+    (tmp_path / "early.toml").write_text(
+        'duration = "4 s"\nmeasure = { warm_up = "3 s" }\nhost = [{ name = "a", count = 2 }, { name = "b" }]\n'
+        'switch = [{ name = "s", ubr = { buffer = "200 cells" } }]\n'
+        'link = [{ from = "a", to = "s", rate = "100 Mbps" }, { from = "s", to = "b", rate = "100 Mbps" }]\n'
+        'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", file_size = "200 kB" } }]\n'
+    )
+    done = cli("run", "early.toml", "--format", "json")
+    vcs = json.loads(done.stdout)["runs"][0]["vcs"]
+    assert all(vc["frames_lost"] and vc["delivered_bytes"] and not vc["goodput_mbps"] for vc in vcs)
+    assert "no TCP delivered" not in done.stderr
 
 
 def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from cellyard.experiment.grid import Point, split_values
@@ -91,18 +90,21 @@ def _point_name(point: Point) -> str:
 
 
 def _is_replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
-    """Whether an override changes the scenario alone, but not together with the values of the grid."""
-    others = [*overrides[:place], *overrides[place + 1 :]]
+    """Whether the values of the grid replace an override, so that any other value would give the same scenario."""
+    path, _ = overrides[place]
+    others = [*overrides[:place], (path, "?"), *overrides[place + 1 :]]
 
-    def changes(*values: tuple[str, str]) -> bool:
-        made = [
-            Scenario.from_toml(point.scenario.source, overrides=[*chosen, *values]) for chosen in (overrides, others)
-        ]
+    def has_effect(*values: tuple[str, str]) -> bool:
+        try:
+            made = [
+                Scenario.from_toml(point.scenario.source, overrides=[*chosen, *values])
+                for chosen in (overrides, others)
+            ]
+        except ScenarioError:
+            return True
         return made[0] != made[1]
 
-    with suppress(ScenarioError):  # a field that the grid alone makes valid
-        return changes() and not changes(*point.values.items())
-    return False
+    return has_effect() and not has_effect(*point.values.items())
 
 
 def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -182,12 +184,12 @@ def _goodput_beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _synchronized_tcps(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences on runs in which TCPs that began nearly together delivered nothing, since they overflow one buffer repeatedly."""
+    """Sentences on runs in which TCPs that began nearly together delivered nothing, since all lost cells at one port."""
     stated: list[int] = []  # the timeouts of each run in which nothing was delivered
     drawn: list[int] = []
     for run in runs:
         tcps = [vc for vc in run["vcs"] if vc["traffic"] == "tcp" and vc["began_s"] is not None]
-        if len(tcps) < 2 or not all(vc["frames_lost"] and not vc["goodput_mbps"] for vc in tcps):
+        if len(tcps) < 2 or any(vc["delivered_bytes"] for vc in tcps) or not _lose_at_one_port(tcps):
             continue
         timeouts = sum(vc["timeouts"] for vc in tcps)
         if run["replication"] is not None:
@@ -210,6 +212,19 @@ def _synchronized_tcps(runs: Sequence[Mapping[str, Any]]) -> list[str]:
             f"{no_delivery(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost their first segments, and {_NO_TIMEOUT}'}"
         )
     return notes
+
+
+def _lose_at_one_port(vcs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a port dropped cells of each VC; losses on links do not count."""
+
+    def ports(vc: Mapping[str, Any]) -> set[str]:
+        return {
+            port["port"]
+            for port in vc["ports"]
+            if any(count for reason, count in port["dropped_cells"].items() if reason != "link")
+        }
+
+    return bool(set.intersection(*map(ports, vcs)))
 
 
 def _unfinished_files(runs: Sequence[Mapping[str, Any]]) -> list[str]:
