@@ -179,7 +179,7 @@ def test_few_replications_rank_nothing(name: str, runs: int) -> None:
     assert not {one.value.verdict for sentence in few[:-1] for one in sentence.evidence} & {"separated"}
     assert any("not known" in one.text or "(no interval)" in one.text for one in few)
     if name == "ubr-plus":
-        assert few[0].text.startswith("On the LAN the drop policy has no known effect on the efficiency")
+        assert few[0].text.startswith("On the LAN the drop policy has an unknown effect on the efficiency")
         assert few[0].text.endswith("0.83 with FBA and 0.33 with UBR (tail drop) (order not known).")
         assert "changes by +0.20 (no interval) from tail drop to EPD" in few[2].text
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     __version__: str
 
 #: Public modules.
-_MODULES = "cluster components errors examples experiment networks plot reproduce results study"
+_MODULES = "cluster components errors examples experiment networks plot plot_rows reproduce results study"
 
 #: Names in `dir(cellyard)` and `help(cellyard)` besides the modules and the groups of components.
 _SHOWN = (

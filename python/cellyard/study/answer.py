@@ -154,10 +154,10 @@ def matters(spread: Difference) -> str:
     >>> [matters(Difference(*ends)) for ends in ((0.2, 0.1, 0.3), (0.05, 0.04, 0.06), (0.01, -0.01, 0.02))]
     ['decides', 'matters a little for', 'hardly matters for']
     >>> matters(Difference(0.2, -0.1, 0.5)), matters(Difference(0.2))
-    ('has no clear effect on', 'has no known effect on')
+    ('has no clear effect on', 'has an unknown effect on')
     """
     if spread.low is None or spread.high is None:
-        return "has no known effect on"
+        return "has an unknown effect on"
     if spread.mean < LITTLE and spread.high < DECIDES:
         return "hardly matters for"
     if not spread.sign:

@@ -39,8 +39,9 @@ def zero_loss(rows: Rows) -> Verdict:
         holds &= min(shares[1:]) > 0.8 and max(shares) <= 1 and max(steps) - min(steps) < 0.1
         sizes = ", ".join(f"N = {n}: {cells}" for n, cells in queue.items())
         parts.append(
-            f"{configuration.upper()}: {sizes} cells. Up to N = 15 this is {min(shares):.2f} to {max(shares):.2f} of the sum of "
-            f"the windows, and each further source adds {min(steps):.2f} to {max(steps):.2f} of a window"
+            f"{configuration.upper()}: {sizes} cells. This is {shares[0]:.2f} of the sum of the windows with N = {numbers[0]} and "
+            f"{min(shares[1:]):.2f} to {max(shares[1:]):.2f} up to N = {numbers[-1]}, and each further source adds "
+            f"{min(steps):.2f} to {max(steps):.2f} of a window"
         )
         beyond = chosen.where(sources=20)
         if timeouts := sum(beyond.values("timeouts")):
