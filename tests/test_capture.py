@@ -220,7 +220,7 @@ def test_python_writes_captures_into_a_folder(tmp_path: Path) -> None:
     for options, expected in wrong:
         with pytest.raises(cy.UsageError, match=expected):
             scenario.run(captures=tmp_path / "none", **options)
-    with pytest.raises(cy.UsageError, match="capture_limit has no effect"):
+    with pytest.raises(cy.UsageError, match="captures has no effect"):
         cy.examples.scenario("lan-5").run(captures=tmp_path / "none")
     assert not (tmp_path / "none").exists()
 

@@ -274,6 +274,9 @@ def test_decisions_in_python_are_exact() -> None:
     assert tenths.decide(X=1, a=0.1) == "refuse"
     assert fair.decide(X=95, Y=40, N=5, K=100) == fair.decide(X=95, Y=40, N=5, K=100, R=90) == "refuse"
     assert fair.decide(X=95, Y=40, N=5, K=math.inf) == "accept"
+    for wrong in (math.nan, None):
+        with pytest.raises(TypeError, match=f"X = {wrong}: must be a number"):
+            half_share.decide(X=wrong, Y=1, N=1)
     # A local name holds floats if any of its values is one: 0.1 + 0.2 > 0.3 as floats, not as decimals.
     wide: Policy = function(
         "@cy.policy\ndef made(X):\n    p = 0.1\n    q = abs(p)\n    if X > 1:\n        p = float(X)\n"

@@ -79,6 +79,9 @@ def nested(depth: int) -> list[Any]:
     return made
 
 
+#: A probe that writes a file.
+CAPTURE = cy.CaptureProbe(of="west->east", layer="cells")
+
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "class": (lambda: with_drop(cy.Epd), r"switches\[0\].ubr.drop = Epd: is a class; did you mean Epd\(...\)\?"),
     "surrogate": (lambda: lan(name="\ud800"), r"name = '\\ud800': contains half of a surrogate pair"),
@@ -106,6 +109,18 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "one override": (lambda: cy.Scenario.from_toml(LAN, overrides=("seed", "1")), "must map paths"),  # type: ignore[arg-type]
     "values": (lambda: lan().with_values("seed=1"), "values = 'seed=1': must map paths"),  # type: ignore[arg-type]
     "path of values": (lambda: lan().with_values({3: 1}), "path in values = 3: must be a string"),  # type: ignore[arg-type]
+    "path of a store": (lambda: cy.open_store(None), "path = None: must be the name of a file"),  # type: ignore[arg-type]
+    "folder of captures": (
+        lambda: lan().with_values({"probe": [CAPTURE]}).run(captures=3),  # type: ignore[arg-type]
+        "captures = 3: must be the name of a file",
+    ),
+    "store": (lambda: lan().run(store=3), "store = 3: must be an open store"),  # type: ignore[arg-type]
+    "cluster": (lambda: lan().run(on="tcp://a:1", workers=2), "either on .* or workers .*, not both"),
+    "study": (lambda: cy.study.load(None), "name = None: must be the name of a file"),  # type: ignore[arg-type]
+    "tables": (
+        lambda: cy.study.select(cy.study.load("ubr-plus"), "2-3"),
+        r"tables = '2-3': must be a list of names, such as \['2-3'\]",
+    ),
     "kernel": (lambda: lan().run(kernel=[1]), r"kernel '\[1\]' does not exist"),  # type: ignore[arg-type]
     "metric": (lambda: lan(duration="1 ms").run().median(["a"]), "metric .* does not exist"),  # type: ignore[arg-type]
     "unwritable metric": (lambda: lan(duration="1 ms").run().median("\ud800"), "metric .* does not exist"),

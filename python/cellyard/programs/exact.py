@@ -300,6 +300,8 @@ def argument_value(name: str, value: Any, k: Any) -> Any:
         return Rate(value)
     if isinstance(value, str):
         return of_text(name, value, k)
+    if not isinstance(value, (int, float, Fraction)) or math.isnan(value):
+        raise TypeError(f"{name} = {shown(value)}: must be a number")
     return Fraction(repr(value)) if isinstance(value, float) and math.isfinite(value) else value
 
 

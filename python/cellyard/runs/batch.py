@@ -102,6 +102,10 @@ def run_jobs(
         raise unknown("kernel", kernel, KERNELS)
     if isinstance(store, (str, PurePath)):
         raise UsageError(f"store = {str(store)!r}: must be an open store, such as cellyard.open_store({str(store)!r})")
+    if store is not None and not callable(getattr(store, "add_all", None)):
+        raise UsageError(f"store = {shown(store)}: must be an open store, such as that of cellyard.open_store()")
+    if on is not None and workers is not None:
+        raise UsageError("give either on (the address of a cluster) or workers (their number), not both")
     if cancel is not None and not callable(getattr(cancel, "is_set", None)):
         raise UsageError(f"cancel = {shown(cancel)}: must be a threading.Event, or an object with a method is_set()")
     if kernel != "auto" or digest:

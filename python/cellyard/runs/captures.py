@@ -34,10 +34,10 @@ def limit_bytes(value: str | int | None) -> int:
     return DEFAULT_LIMIT if value is None else size_bytes("capture_limit", value)
 
 
-def check_possible(scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -> None:
-    """Raise `UsageError` if runs of these scenarios in canonical JSON cannot write captures."""
+def check_possible(argument: str, scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -> None:
+    """Raise `UsageError` if runs of these scenarios in canonical JSON cannot write captures, which ``argument`` asks for."""
     if not any(map(has_captures, scenarios)):
-        raise UsageError('capture_limit has no effect: the scenario has no probe with what = "capture"')
+        raise UsageError(f'{argument} has no effect: the scenario has no probe with what = "capture"')
     if kernel == "twin":
         raise UsageError("the reference engine (kernel twin) writes no captures: choose another kernel")
     if on_cluster:

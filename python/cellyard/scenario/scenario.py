@@ -35,7 +35,7 @@ from cellyard.scenario import fields as scenario_fields
 from cellyard.system.errors import Problem, ScenarioError, UsageError
 from cellyard.system.limits import MOST_REPLICATIONS, MOST_SEED, whole
 from cellyard.system.terminal import printable
-from cellyard.system.values import overrides as pairs, plain, shown, unicode
+from cellyard.system.values import file_path, overrides as pairs, plain, shown, unicode
 
 if TYPE_CHECKING:
     from cellyard.components.network import ScenarioFields
@@ -101,10 +101,7 @@ class Scenario:
     @classmethod
     def read(cls, path: str | Path, *, overrides: Overrides = ()) -> Self:
         """Read a scenario from a TOML file; raises `cellyard.UsageError` when the file cannot be read."""
-        name = printable(str(path))
-        if not isinstance(path, (str, Path)) or "\0" in str(path):
-            raise UsageError(f"path = {shown(path)}: must be the name of a file")
-        return cls.from_toml(read_text(Path(path)), file=name, overrides=overrides)
+        return cls.from_toml(read_text(file_path("path", path)), file=printable(str(path)), overrides=overrides)
 
     @property
     def canonical(self) -> str:
@@ -247,8 +244,8 @@ class Scenario:
         seconds = outline(text)["duration_s"] if len(jobs_of_runs) == 1 and display() else None
         limit = limit_bytes(capture_limit)
         if captures is not None:
-            check_possible([text], kernel=kernel, on_cluster=on is not None or workers is not None)
-        folder = None if captures is None else writable_folder(Path(captures))
+            check_possible("captures", [text], kernel=kernel, on_cluster=on is not None or workers is not None)
+        folder = None if captures is None else writable_folder(file_path("captures", captures))
         with (
             Spool(folder) if folder else nullcontext() as spool,
             NotebookProgress(self.name, len(jobs_of_runs), simulated_seconds=seconds) as progress,

@@ -29,6 +29,7 @@ from cellyard.store.encoding import (
 from cellyard.store.reader import Reader
 from cellyard.system.errors import UsageError
 from cellyard.system.terminal import printable
+from cellyard.system.values import file_path
 
 if TYPE_CHECKING:
     from cellyard.results.run import RunResult
@@ -318,7 +319,7 @@ def open_store(path: Path | str, *, create: bool = False) -> Store:
 
     Use it in a ``with`` block, or `Store.close` it.
     """
-    found = Path(path)
+    found = file_path("path", path)
     if not found.is_dir():
         return Store(found, create=create)
     if not create and not (found / FILE_NAME).exists():

@@ -34,6 +34,7 @@ from cellyard.study.metrics import Measures, read as read_measures
 from cellyard.study.rows import PRINTED, Row as Row, Rows as Rows, Value
 from cellyard.system.errors import ScenarioError, UsageError, unknown
 from cellyard.system.terminal import printable
+from cellyard.system.values import file_path
 
 if TYPE_CHECKING:
     from cellyard.runs.cluster import Workers
@@ -276,7 +277,7 @@ def load(name: str | Path, *, beside: Path = Path()) -> Study:
     Raises `UsageError` when there is none.
     """
     known = studies()
-    folder = beside / name
+    folder = beside / file_path("name", name)
     if not is_path(name):
         if name in known:
             return known[str(name)]
@@ -298,6 +299,8 @@ def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | 
     A parameter that is repeated in ``where`` may have any of its values. Raises `UsageError` on
     unknown names, and on values that no row has.
     """
+    if isinstance(tables, str):
+        raise UsageError(f"tables = {tables!r}: must be a list of names, such as [{tables!r}]")
     for name in tables:
         if name not in study.tables:
             raise unknown(f"{study.name}: table", name, study.tables)

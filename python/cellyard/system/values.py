@@ -7,6 +7,7 @@ import json
 import math
 import operator
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, SupportsFloat, SupportsIndex
 
 from cellyard.system.errors import UsageError
@@ -119,6 +120,13 @@ def shown(value: object) -> str:
     except Exception:  # a repr of somebody else's that fails must not hide what is wrong
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def file_path(name: str, value: object) -> Path:
+    """``value`` as a path; raises `UsageError` for anything else."""
+    if not isinstance(value, (str, Path)) or "\0" in str(value):
+        raise UsageError(f"{name} = {shown(value)}: must be the name of a file or folder")
+    return Path(value)
 
 
 def unicode(name: str, value: object) -> str:
