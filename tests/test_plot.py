@@ -572,6 +572,9 @@ def test_an_alternative_text_has_the_values_of_each_series_and_is_in_every_file(
     assert drawn.alt.startswith(f"A title. {first}")
     over = plot_rows.grid(cube(), ["efficiency"], x="drop_policy", group="buffer_cells", columns=["sources"])
     assert "N = 5, efficiency [-]: K = 1000 cells 0.3 to 0.7; " in plot.described(over)
+    inner = plot_rows.grid(cube(), ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"])
+    inner.axes[1].set_ylabel(f"({plot.START} 0.8)")
+    assert f"efficiency [-] ({plot.START} 0.8) over buffer K [cells]: " in plot.described(inner)
     table = plot_rows.table_map(cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"))
     assert "highest 0.8 (EPD, 1000); lowest 0.1 (FBA, 2000)." in plot.described(table)
     for kind in ("png", "svg", "pdf"):

@@ -1,6 +1,6 @@
 """Figures of series over time and of rows of studies. Nothing is simulated. Needs matplotlib."""
 
-from cellyard.plot.alt import described as described
+from cellyard.plot.alt import START as START, described as described
 from cellyard.plot.axes import (
     MOST_SHIFT as MOST_SHIFT,
     number_axis as number_axis,
@@ -21,7 +21,6 @@ from cellyard.plot.drawing import (
     MOST_SIDE_BY_SIDE as MOST_SIDE_BY_SIDE,
     PORTS as PORTS,
     PUBLISHED as PUBLISHED,
-    START as START,
     STYLES as STYLES,
     TEXT_KEYS as TEXT_KEYS,
     TICKS as TICKS,

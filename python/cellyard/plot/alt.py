@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cellyard.system.terminal import printable
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: How the label of an axis says where it begins.
+START = "axis from"
 #: Limit on the characters of a text. Further panels are counted.
 LONGEST = 1500
 #: Limit on the series of a panel that are named one by one.
@@ -41,12 +43,20 @@ def _panel(axes: Axes, panels: Sequence[Axes]) -> str:
         [one for one in panels if _place(one, side) == _place(axes, side)] for side in ("colspan", "rowspan")
     )
     title = _line(axes.get_title() or next((text for one in column if (text := one.get_title())), ""))
-    x = _line(axes.get_xlabel() or next((text for one in reversed(column) if (text := one.get_xlabel())), ""))
-    y = _line(axes.get_ylabel() or next((text for one in line if (text := one.get_ylabel())), ""))
+    x = _label(axes.get_xlabel(), [one.get_xlabel() for one in reversed(column)])
+    y = _label(axes.get_ylabel(), [one.get_ylabel() for one in line])
     over = (", " if _is_across(axes) else " over ").join(text for text in (y, x) if text)
     head = ", ".join(text for text in (title, over) if text)
     more = f"; {len(told) - MOST_SERIES} more" if len(told) > MOST_SERIES else ""
     return f"{head}: {'; '.join(told[:MOST_SERIES])}{more}." if head else f"{'; '.join(told[:MOST_SERIES])}{more}."
+
+
+def _label(label: str, others: Iterable[str]) -> str:
+    """The label of an axis. One that is missing, or only says where the axis begins, takes its quantity from the ``others``."""
+    if label and not label.startswith(f"({START}"):
+        return _line(label)
+    quantity = next((other for other in others if other and not other.startswith(f"({START}")), "")
+    return _line(f"{quantity} {label}".strip())
 
 
 def _place(axes: Axes, side: str) -> object:

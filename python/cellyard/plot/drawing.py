@@ -16,7 +16,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from cellyard.plot.alt import described
+from cellyard.plot.alt import START, described
 from cellyard.results import DroppedCell, Series
 from cellyard.show.figure import empty
 from cellyard.show.notebook import picture_html
@@ -72,9 +72,6 @@ JOINED = {"acknowledged": "sequence"}
 
 #: Suffixes of files that a figure can be written to.
 KINDS = (".png", ".svg", ".pdf")
-
-#: How the label of an axis says where it begins.
-START = "axis from"
 
 #: Format of numbers on an axis, with all their digits.
 TICKS = "{x:,.10g}"
