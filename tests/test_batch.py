@@ -168,6 +168,10 @@ def test_progress_without_a_terminal_is_an_occasional_line(
         now[0] += progress.LINE_SECONDS
         shown.update(0.4)
     assert capsys.readouterr().err == f"lan: 8 of 20 s simulated, {took:.0f} s, about {2 * took:.0f} s left\n"
+    with progress.Progress("lan", 1, simulated_seconds=100_000.0) as shown:
+        now[0] += progress.LINE_SECONDS
+        shown.update(0.906)
+    assert capsys.readouterr().err.startswith("lan: 90600 of 100000 s simulated, ")
 
 
 def test_a_cancelled_run_ends_and_finished_runs_are_kept(tmp_path: Path) -> None:

@@ -71,7 +71,8 @@ class Progress(AbstractContextManager["Progress"]):
     def _count_text(self, done: float, points: int | None) -> str:
         """The progress in words."""
         if self._simulated_seconds is not None:
-            text = f"{done * self._simulated_seconds:.3g} of {self._simulated_seconds:g} s simulated"
+            seconds = done * self._simulated_seconds
+            text = f"{seconds:{'.3g' if seconds < 999.5 else '.0f'}} of {self._simulated_seconds:g} s simulated"
         else:
             text = f"{int(done + 1e-6)} of {self._total} runs"
             if points is not None and self._points:
