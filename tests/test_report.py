@@ -162,6 +162,15 @@ def test_a_report_of_some_rows_omits_sections_and_says_so() -> None:
     assert "Answer" in headings and not {"Agreement", "Claims", "Not matched"} & set(headings)
 
 
+def test_claims_of_few_replications_have_a_caveat() -> None:
+    study = load("ubr-plus")
+    claims = [{"holds": True, "text": "A claim.", "evidence": "numbers"}]
+    for replications, has_caveat in ((None, True), (5, True), (6, False)):
+        document = {**DOCUMENT, "claims": claims, "replications": replications}
+        for text in (page(study, Rows(()), document, []), summary(study, Rows(()), document)):
+            assert ("With fewer than 6 replications no interval is known" in text) is has_caveat
+
+
 def test_omitted_figures_are_counted_and_drawing_reports_its_progress(
     shown: Page, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

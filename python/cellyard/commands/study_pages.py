@@ -9,6 +9,7 @@ from cellyard.commands import study_tables
 from cellyard.commands.picture import Picture
 from cellyard.show import pages
 from cellyard.show.text import range_name
+from cellyard.statistics.difference import FEWEST
 from cellyard.statistics.ranges import share_inside
 from cellyard.study import Study
 from cellyard.study.answer import untold
@@ -19,6 +20,11 @@ from cellyard.study.rows import Rows
 NUMBERS_CAPTION = (
     "Values are means over the replications, with the 95 % interval of that mean. In sentences ± is half an interval, rounded up. "
     "An interval needs six replications."
+)
+#: Caption of claims where no interval is known.
+FEW_CAPTION = (
+    f"Verdicts rest on the simulated values alone. With fewer than {FEWEST} replications no interval is known, and other seeds "
+    "may give other verdicts."
 )
 EVIDENCE_CAPTION = (
     "Differences are means over replications with common random numbers. The intervals of several candidates have a joint "
@@ -83,6 +89,7 @@ def _template_values(
         "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
         "numbers_caption": NUMBERS_CAPTION,
         "chosen": chosen,
+        "claims_caption": FEW_CAPTION if replications < FEWEST else "",
         "citation": study.info["citation"],
         "evidence_caption": EVIDENCE_CAPTION,
         "document": document,
