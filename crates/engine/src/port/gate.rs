@@ -355,11 +355,11 @@ impl Gate {
         self.policy.state(vc)
     }
 
-    /// The limit on X or Y_i that applied when a cell that found `queue` was dropped for `reason`;
-    /// for traces.
-    pub fn threshold(&self, reason: DropReason, queue: &QueueView) -> Option<f64> {
+    /// The limit on X or Y_i that applied when a cell of the flow with local number `vc`, which found
+    /// `queue`, was dropped for `reason`; for traces.
+    pub fn threshold(&self, reason: DropReason, vc: u32, queue: &QueueView) -> Option<f64> {
         match reason {
-            DropReason::Policy => self.policy.threshold(queue),
+            DropReason::Policy => self.policy.threshold(vc, queue),
             DropReason::Full | DropReason::Front => Some(self.buffer as f64),
             DropReason::Police | DropReason::Rest | DropReason::Link => None,
         }

@@ -151,7 +151,7 @@ pub fn queue_snapshot(
     reason: Option<DropReason>,
     vc: u32,
 ) -> QueueSnapshot {
-    let threshold = reason.and_then(|reason| gate.threshold(reason, queue));
+    let threshold = reason.and_then(|reason| gate.threshold(reason, vc, queue));
     QueueSnapshot {
         waiting: queue.waiting,
         waiting_of_vc: queue.waiting_of_vc,

@@ -35,6 +35,8 @@ pub struct Dfba {
     rates: Vec<u64>,
     /// Sum of `rates`, at least 1.
     sum: u64,
+    /// Whether the latest frame that found X > L was tagged, by local number; for traces.
+    tagged: Vec<bool>,
     /// Number of random draws so far.
     drawn: u64,
 }
@@ -60,6 +62,7 @@ impl Dfba {
             high: resolve(high, buffer),
             z: z.as_f64(),
             alpha: alpha.as_f64(),
+            tagged: vec![false; rates.len()],
             rates,
             sum,
             drawn: 0,
@@ -95,6 +98,7 @@ impl DropRule for Dfba {
         let Some(low) = self.low.filter(|&low| exceeds(queue.waiting, low)) else {
             return Decision::Accept;
         };
+        self.tagged[cell.vc as usize] = cell.tagged;
         let high = self.high.map_or(f64::INFINITY, Ratio::as_f64);
         if queue.waiting as f64 >= high || cell.tagged {
             return Decision::refuse_if(true);
@@ -107,9 +111,17 @@ impl DropRule for Dfba {
         Decision::refuse_if(draw < probability)
     }
 
-    /// Threshold L, cells.
-    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
-        self.low.map(Ratio::as_f64)
+    /// H where X >= H. Between L and H, it is L for a tagged frame and X W_i, the limit on X_i, for
+    /// others. Cells.
+    fn threshold(&self, vc: u32, queue: &QueueView) -> Option<f64> {
+        let low = self.low.filter(|&low| exceeds(queue.waiting, low))?;
+        let (x, vc) = (queue.waiting as f64, vc as usize);
+        let high = self.high.map(Ratio::as_f64).filter(|&high| x >= high);
+        Some(match high {
+            Some(high) => high,
+            None if self.tagged[vc] => low.as_f64(),
+            None => x * self.rates[vc] as f64 / self.sum as f64,
+        })
     }
 
     /// Smallest X above L.
@@ -179,6 +191,23 @@ mod tests {
             0,
             "its share: 3/4 of 160"
         );
+    }
+
+    // W = 1/4 and 3/4.
+    #[test]
+    fn traces_have_the_limit_that_refused() {
+        let mut policy = policy();
+        let mut limit = |vc, tagged, view: QueueView| {
+            policy.admit(Time::ZERO, &cell(vc, tagged), &view);
+            policy.threshold(vc, &view)
+        };
+        assert_eq!(limit(0, false, queue(160, 100)), Some(40.0));
+        assert_eq!(limit(1, false, queue(160, 140)), Some(120.0));
+        assert_eq!(limit(2, false, queue(160, 16)), Some(0.0));
+        assert_eq!(limit(0, true, queue(160, 100)), Some(100.0));
+        assert_eq!(limit(0, false, queue(160, 100)), Some(40.0));
+        assert_eq!(limit(0, true, queue(200, 100)), Some(200.0));
+        assert_eq!(limit(0, true, queue(100, 100)), None);
     }
 
     // X = 160, W = 1/4, X_i = 100: (100 - 40) / 120 = 0.5; (160 - 100) / 100 = 0.6; P = 0.55.

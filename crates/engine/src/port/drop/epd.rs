@@ -51,7 +51,7 @@ impl DropRule for Epd {
     }
 
     /// Threshold T, cells.
-    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+    fn threshold(&self, _vc: u32, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }
 
@@ -83,20 +83,23 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_200_cells_but_no_more_than_half() {
-        let threshold = |k| Epd::new(None, None, Some(k)).threshold(&queue(0));
+        let threshold = |k| Epd::new(None, None, Some(k)).threshold(0, &queue(0));
         assert_eq!(
             [12_000, 1000, 400, 399, 220, 5].map(threshold),
             [11_800.0, 800.0, 200.0, 200.0, 110.0, 3.0].map(Some)
         );
-        assert_eq!(Epd::new(None, None, None).threshold(&queue(0)), None);
+        assert_eq!(Epd::new(None, None, None).threshold(0, &queue(0)), None);
     }
 
     #[test]
     fn the_threshold_is_told() {
         let half = Threshold::Fraction(Ratio::new(1, 2));
         let epd = Epd::new(Some(half), None, Some(1005));
-        assert_eq!(epd.threshold(&queue(600)), Some(502.5));
-        assert_eq!(Epd::new(None, Some(200), None).threshold(&queue(600)), None);
+        assert_eq!(epd.threshold(0, &queue(600)), Some(502.5));
+        assert_eq!(
+            Epd::new(None, Some(200), None).threshold(0, &queue(600)),
+            None
+        );
     }
 
     #[test]

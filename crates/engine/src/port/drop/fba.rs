@@ -62,7 +62,7 @@ impl DropRule for Fba {
     }
 
     /// Cutoff for Y_i: Z (K - R) / (X - R) X / N_a, where X > R.
-    fn threshold(&self, q: &QueueView) -> Option<f64> {
+    fn threshold(&self, _vc: u32, q: &QueueView) -> Option<f64> {
         let (r, k) = (self.r?, self.k?);
         exceeds(q.waiting, r).then(|| {
             let (x, r) = (q.waiting as f64, r.as_f64());
@@ -112,8 +112,8 @@ mod tests {
     fn the_threshold_is_told() {
         let r = Threshold::Cells(900);
         let p = Fba::new(r, Ratio::new(8, 10), Some(1000), Some(1000));
-        assert_eq!(p.threshold(&queue(950, 305, 5)), Some(304.0));
-        assert_eq!(p.threshold(&queue(900, 900, 5)), None);
+        assert_eq!(p.threshold(0, &queue(950, 305, 5)), Some(304.0));
+        assert_eq!(p.threshold(0, &queue(900, 900, 5)), None);
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl DropRule for GcraEpd {
     }
 
     /// Threshold Th, cells.
-    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+    fn threshold(&self, _vc: u32, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }
 }
@@ -146,6 +146,6 @@ mod tests {
             export_tag: false,
         };
         let policy = Policy::new(&policy, None, &[], crate::units::Span::ZERO, Clock::AAL5);
-        assert_eq!(policy.threshold(&QueueView::default()), Some(10.0));
+        assert_eq!(policy.threshold(0, &QueueView::default()), Some(10.0));
     }
 }

@@ -79,7 +79,7 @@ impl DropRule for GcraRoundRobin {
     }
 
     /// Threshold Th, cells.
-    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+    fn threshold(&self, _vc: u32, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }
 }

@@ -105,7 +105,7 @@ impl DropRule for GcraTwoThresholds {
     }
 
     /// Threshold Th, cells.
-    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+    fn threshold(&self, _vc: u32, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }
 }

@@ -253,10 +253,10 @@ pub trait DropRule {
         false
     }
 
-    /// Threshold above which a frame that finds `queue` is refused, for traces; `None` where none
-    /// is refused.
-    /// The threshold is for X, or for Y_i with [`Needs::vc_counts`].
-    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+    /// Limit above which a frame of the flow with local number `vc` that finds `queue` is refused,
+    /// for traces; `None` where none is refused.
+    /// The limit is on X, or on Y_i where the policy compares counts by VC.
+    fn threshold(&self, _vc: u32, _queue: &QueueView) -> Option<f64> {
         None
     }
 

@@ -51,7 +51,7 @@ impl DropRule for SelectiveDrop {
     }
 
     /// Cutoff for Y_i: Z X / N_a, where X > R.
-    fn threshold(&self, q: &QueueView) -> Option<f64> {
+    fn threshold(&self, _vc: u32, q: &QueueView) -> Option<f64> {
         let above = self.r.is_some_and(|r| exceeds(q.waiting, r));
         above.then(|| self.z.as_f64() * q.waiting as f64 / q.active_vcs as f64)
     }
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn the_threshold_is_z_times_a_share() {
         let p = policy(Ratio::new(8, 10));
-        assert_eq!(p.threshold(&queue(905, 200, 5)), Some(0.8 * 905.0 / 5.0));
-        assert_eq!(p.threshold(&queue(900, 900, 5)), None);
+        assert_eq!(p.threshold(0, &queue(905, 200, 5)), Some(0.8 * 905.0 / 5.0));
+        assert_eq!(p.threshold(0, &queue(900, 900, 5)), None);
     }
 
     #[test]

@@ -245,7 +245,7 @@ fn a_policy_can_push_out_what_waits_but_not_from_an_empty_queue() {
     let full = gate.judge_anew(NOW, &run(0, 1, 11), &mut state, 0, &queue(10), None);
     assert_eq!(full.verdict, Verdict::PushOut);
     assert_eq!(state.fate, Fate::Accepted);
-    assert_eq!(gate.threshold(DropReason::Front, &queue(10)), Some(10.0));
+    assert_eq!(gate.threshold(DropReason::Front, 0, &queue(10)), Some(10.0));
 }
 
 #[test]
