@@ -28,7 +28,8 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
         };
         let cells = u64::from(frame.size.cells());
         for &link in topology.data_path(index) {
-            let buffer = net.queue(link, vc.class).and_then(|queue| queue.buffer);
+            let port = net.port(link).filter(|port| port.can_queue);
+            let buffer = port.and_then(|port| port.queue(vc.class).buffer);
             // One more cell fits, since it is in service.
             if let Some(buffer) = buffer.filter(|&k| k + 1 < cells) {
                 let name = scenario.links[link].name.as_str();
@@ -284,6 +285,7 @@ mod tests {
         let note = "the buffer of s has no effect, because no cell can wait: each port has one input, whose cells arrive no faster than they leave; \
                     add inputs or use a slower link";
         assert_eq!(found, [note]);
+        assert_eq!(notes("10 Mbps", "5 cells"), [note]);
         assert!(notes("9 Mbps", "1000 cells").is_empty());
         assert!(notes("10 Mbps", "unlimited").is_empty());
     }
