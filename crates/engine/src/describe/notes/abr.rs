@@ -117,10 +117,10 @@ fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
 /// Warns about ports where ERICA may let several VCs exceed the link's rate for ever.
 ///
 /// MaxAllocPrevious repeats the largest rate while the load is at most 1 + delta times the target.
+/// Names the port that accepts the most.
 fn targets_above_the_rate(net: &Resolved<'_>) -> Option<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut ports = Vec::new();
-    let mut first = None;
     for (index, link) in scenario.links.iter().enumerate() {
         let port = net.port(index).filter(|port| port.can_queue);
         let feedback = port.and_then(|port| port.queue(Class::Abr).feedback.as_ref());
@@ -134,16 +134,17 @@ fn targets_above_the_rate(net: &Resolved<'_>) -> Option<String> {
             && exceeds_the_rate(erica.target, erica.delta)
             && vcs.count() > 1
         {
-            first.get_or_insert(erica);
-            ports.push(link.name.as_str());
+            let accepted = erica.target.as_f64() * (1.0 + erica.delta.as_f64());
+            ports.push((accepted, link.name.as_str(), erica));
         }
     }
-    let erica = first?;
+    ports.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let &(accepted, _, erica) = ports.first()?;
+    let names: Vec<&str> = ports.iter().map(|&(_, name, _)| name).collect();
     Some(format!(
-        "the feedback of {} accepts {:.4} times the link rate (target {} times 1 + delta {}), so its queue may grow until the end; \
+        "the feedback of {} accepts {accepted:.4} times the link rate (target {} times 1 + delta {}), so its queue may grow until the end; \
          lower `target` or `delta`, or use erica-plus",
-        named(&ports),
-        erica.target.as_f64() * (1.0 + erica.delta.as_f64()),
+        named(&names),
         show_ratio(erica.target),
         show_ratio(erica.delta),
     ))
@@ -223,17 +224,13 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
 /// Queueing after the stop that is at most this fraction of the active time is not reported.
 const SHORT: f64 = 0.05;
 
-/// Warns about sources that stop while a long queue still waits before their ABR end systems.
+/// Warns about sources that stop while a long queue still waits before their ABR end systems. Names
+/// the source that sends for the longest time afterwards.
 fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
-    let mut names = Vec::new();
-    let mut longest: Option<(f64, f64, f64)> = None;
-    for &(index, rate) in shares {
+    let late = shares.iter().filter_map(|&(index, rate)| {
         let vc = &scenario.vcs[index];
-        let stop = vc.stop.filter(|&stop| stop < scenario.duration);
-        let (Some(stop), Some(offered), Some(abr)) = (stop, vc.traffic.offered_rate(), vc.abr)
-        else {
-            continue;
-        };
+        let stop = vc.stop.filter(|&stop| stop < scenario.duration)?;
+        let (offered, abr) = vc.traffic.offered_rate().zip(vc.abr)?;
         let clock = Format::AAL5.clock;
         let active = stop.as_seconds(clock) - vc.start.as_seconds(clock);
         let most = abr.queue.map_or(f64::INFINITY, |cells| {
@@ -241,16 +238,14 @@ fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
         });
         let rest = scenario.duration.as_seconds(clock) - stop.as_seconds(clock);
         let late = (((offered - rate) * active).min(most) / rate).min(rest);
-        if late > SHORT * active {
-            names.push(vc.name.as_str());
-            if longest.is_none_or(|(longest, ..)| late > longest) {
-                longest = Some((late, offered, rate));
-            }
-        }
-    }
-    let (late, offered, rate) = longest?;
+        (late > SHORT * active).then_some((late, vc.name.as_str(), offered, rate))
+    });
+    let mut late: Vec<_> = late.collect();
+    late.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let &(longest, _, offered, rate) = late.first()?;
+    let names: Vec<&str> = late.iter().map(|&(_, name, ..)| name).collect();
     Some(format!(
-        "{} may send for up to {late:.3} s after `stop`: the source offers {:.3} Mb/s, feedback allows {:.3} Mb/s, and the rest waits \
+        "{} may send for up to {longest:.3} s after `stop`: the source offers {:.3} Mb/s, feedback allows {:.3} Mb/s, and the rest waits \
          at the host; limit this queue with `abr.queue`",
         named(&names),
         offered / 1e6,
@@ -347,6 +342,27 @@ mod tests {
     }
 
     #[test]
+    fn the_target_furthest_above_the_rate_is_noted() {
+        let [note] = &notes_of(
+            r#"
+            duration = "1 s"
+            host = [{ name = "a", count = 2 }, { name = "b" }]
+            switch = [{ name = "s" }, { name = "t" }]
+            link = [
+                { from = "a", to = "s", rate = "20 Mbps" },
+                { from = "s", to = "t", rate = "10 Mbps", abr = { feedback = { kind = "erica", target = 0.95, delta = 0.1 } } },
+                { from = "t", to = "b", rate = "5 Mbps", abr = { feedback = { kind = "erica", target = 1, delta = 0.1 } } },
+            ]
+            vc = [{ from = "a", to = "b", class = "abr", abr = {}, traffic = "tcp" }]
+            "#,
+        )[..] else {
+            panic!("one note");
+        };
+        let begins = "the feedback of t->b and 1 more accepts 1.1000 times the link rate (target 1 times 1 + delta 0.1)";
+        assert!(note.starts_with(begins), "{note}");
+    }
+
+    #[test]
     fn a_stop_that_takes_effect_late_is_noted() {
         let udp = |rate: &str, abr: &str, stop: &str| {
             let vc = format!(
@@ -361,5 +377,14 @@ mod tests {
         assert_eq!(udp("10 Mbps", r#"queue = "1000 cells""#, "300 ms").len(), 1);
         assert!(udp("3.6 Mbps", "", "300 ms").is_empty());
         assert!(udp("10 Mbps", "", "1 s").is_empty());
+        // The source that sends for the longest time is named first.
+        let two = r#"abr = {}, stop = "100 ms", traffic = { kind = "udp", rate = "3 Mbps" } },
+            { name = "w", from = "a1", to = "b1", class = "abr", abr = {}, stop = "100 ms", traffic = { kind = "udp", rate = "6 Mbps" }"#;
+        let [note] = &slow_ends("5 Mbps", "", two)[..] else {
+            panic!("one note");
+        };
+        let begins =
+            "w and 2 more may send for up to 0.150 s after `stop`: the source offers 6.000 Mb/s";
+        assert!(note.starts_with(begins), "{note}");
     }
 }

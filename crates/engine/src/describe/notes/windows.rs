@@ -8,36 +8,35 @@ use crate::scenario::topology::Topology;
 use crate::scenario::{Link, Scenario, TcpParams};
 use std::collections::BTreeMap;
 
-/// Warns about TCPs whose window is less than their fair share of the links in a round trip.
+/// Warns about TCPs whose window is less than their fair share of the links in a round trip. Names
+/// the TCP that needs the largest window.
 pub(super) fn small_windows(
     scenario: &Scenario,
     topology: &Topology,
     fair: &[(usize, f64)],
 ) -> Option<String> {
-    let (mut first, mut names) = (None, Vec::new());
-    for &(index, share) in fair {
+    let small = fair.iter().filter_map(|&(index, share)| {
         let vc = &scenario.vcs[index];
-        let Some(tcp) = vc.traffic.tcp() else {
-            continue;
-        };
+        let tcp = vc.traffic.tcp().filter(|tcp| !fits_window(tcp))?;
         let size = vc.traffic.frame_size(scenario.format);
         let round = round_trip(scenario, topology, index, size);
-        let window = 8.0 * tcp.rwnd as f64;
-        if window < ENOUGH * share * round && !fits_window(tcp) {
-            names.push(vc.name.as_str());
-            first.get_or_insert((tcp.rwnd, window / round, round, share));
-        }
-    }
-    let (rwnd, most, round, share) = first?;
+        let is_small = 8.0 * (tcp.rwnd as f64) < ENOUGH * share * round;
+        is_small.then_some((vc.name.as_str(), tcp.rwnd, round, share))
+    });
+    let mut small: Vec<_> = small.collect();
+    let need = |&(.., round, share): &(&str, u64, f64, f64)| share * round / 8.0;
+    small.sort_by(|a, b| need(b).total_cmp(&need(a)));
+    let largest @ &(_, rwnd, round, share) = small.first()?;
+    let names: Vec<&str> = small.iter().map(|&(name, ..)| name).collect();
     Some(format!(
         "the window of {}, {}, allows only {:.3} Mb/s at a round trip of {:.3} ms, less than a fair share of the links, {:.3} Mb/s; \
          use `rwnd` of at least {}",
         named(&names),
         show_bytes(rwnd),
-        most / 1e6,
+        8.0 * rwnd as f64 / round / 1e6,
         round * 1e3,
         share / 1e6,
-        show_bytes((share * round / 8.0).ceil() as u64),
+        show_bytes(need(largest).ceil() as u64),
     ))
 }
 
@@ -149,5 +148,38 @@ mod tests {
         assert!(notes_of_lan(&[delay, rwnd("2900000 bytes")]).is_empty());
         let file = ("vc.traffic.file_size", "60000 bytes");
         assert!(notes_of_lan(&[delay, file]).is_empty());
+    }
+
+    // The advice fits all TCPs that the note counts.
+    #[test]
+    fn the_largest_window_that_is_needed_is_noted() {
+        let notes = |rwnd: &str| {
+            notes_of(&format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a" }}, {{ name = "b" }}, {{ name = "c" }}]
+                switch = [{{ name = "s" }}, {{ name = "t" }}]
+                link = [
+                    {{ from = "a", to = "s", rate = "50 Mbps" }},
+                    {{ from = "s", to = "t", rate = "50 Mbps", delay = "20 ms" }},
+                    {{ from = "t", to = "b", rate = "50 Mbps" }},
+                    {{ from = "t", to = "c", rate = "50 Mbps", delay = "200 ms" }},
+                ]
+                vc = [
+                    {{ name = "near", from = "a", to = "b", traffic = {{ kind = "tcp", rwnd = "{rwnd}" }} }},
+                    {{ name = "far", from = "a", to = "c", traffic = {{ kind = "tcp", rwnd = "{rwnd}" }} }},
+                ]
+                "#
+            ))
+        };
+        let [note] = &notes("65535 bytes")[..] else {
+            panic!("one note");
+        };
+        assert!(
+            note.starts_with("the window of far and 1 more, 65535 bytes, allows only 1.19"),
+            "{note}"
+        );
+        let (_, rwnd) = note.rsplit_once("at least ").expect("advice");
+        assert!(notes(rwnd).is_empty(), "{note}");
     }
 }
