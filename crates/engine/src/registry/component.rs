@@ -140,9 +140,10 @@ impl Parameter {
         matches!(self.default, Default::Required)
     }
 
-    /// The symbol of the formulas, with which its help begins.
+    /// The symbol of the formulas, with which its help begins; its name if there is none.
     pub(crate) fn symbol(&self) -> &'static str {
-        self.help.split(',').next().unwrap_or_default()
+        let symbol = self.help.split_once(',');
+        symbol.map_or(self.name, |(symbol, _)| symbol)
     }
 }
 

@@ -106,6 +106,6 @@ fn a_promise_needs_a_program_that_may_be_left_out() {
     );
     says(
         &told("refuse = \"X > 3\", never_below = \"2000 cells\""),
-        &["drop.never_below", "is above the buffer K = 1000 cells"],
+        &["drop.never_below = \"2000 cells\": never_below is above the buffer K = 1000 cells"],
     );
 }
