@@ -26,7 +26,7 @@ pub(crate) fn component(
         other_format(component, node, path, report);
         return None;
     }
-    let before = report.count();
+    let mut before = report.count();
     let mut record = Record::new();
     if let Some(tag) = family.tag() {
         record.insert(tag.into(), json!(component.name));
@@ -37,6 +37,13 @@ pub(crate) fn component(
         }
         match component.own {
             None => unknown_field(component, field, path, report),
+            Some(own)
+                if !validate::uses(component, fields, &field.name)
+                    && scalar(&own.kind, &field.node, report.format).is_err() =>
+            {
+                validate::unused_parameter(component, &field.name, path, report);
+                before += 1; // The text can be read without it.
+            }
             Some(own) => {
                 let path = join(path, &shorten(&field.name));
                 if let Some(value) = value(&own.kind, &field.node, &path, report) {
@@ -64,7 +71,7 @@ pub(crate) fn component(
     }
     unused_options(component, fields, &record, path, report);
     fill_in(component, &mut record);
-    // The text of a program means nothing without all its parameters.
+    // The text of a program means nothing without all parameters that it uses.
     if component.own.is_none() || report.count() == before {
         validate::component(component, &record, path, report);
     }

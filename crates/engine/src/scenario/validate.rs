@@ -6,7 +6,9 @@
 use super::program::{Asked, WrittenPolicy, WrittenScheduler};
 use super::record::{Record, complete, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
+use super::tree::Field;
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
+use crate::program::lex::{Token, tokens};
 use crate::program::names::{DROP, Dialect, Known, SCHEDULER, VERDICTS};
 use crate::program::parse::fault_of_parameter;
 use crate::program::{self, MOST_PARAMETERS, Program, Verdict};
@@ -450,28 +452,38 @@ fn untagged<T: DeserializeOwned>(component: &Component, record: &Record) -> Opti
     complete(&Value::Object(fields))
 }
 
-/// Reports parameters of a program that it does not use.
-fn unused_parameters(
-    component: &Component,
-    unused: &[String],
-    what: &str,
-    path: &str,
-    report: &mut Report,
-) {
-    for name in unused {
-        let fields = component.parameters.iter().map(|p| p.name);
-        let suggestion = report.suggest(name, fields);
-        let allowed = format!(
-            "the fields of `{}`, and names that its {what}",
-            component.name
-        );
-        report.add(
-            &join(path, name),
-            "is a parameter that the program does not use",
-            allowed,
-            suggestion,
-        );
-    }
+/// Whether a text of the program with these fields uses `name`. True for a text with a character
+/// that the language lacks.
+pub(crate) fn uses(component: &Component, fields: &[Field], name: &str) -> bool {
+    let is_text = |field: &&Field| {
+        let parameter = component.parameter(&field.name);
+        parameter.is_some_and(|p| matches!(p.kind, Kind::Program))
+    };
+    let texts = fields.iter().filter(is_text);
+    let mut texts = texts.filter_map(|field| field.node.text());
+    texts.any(|text| {
+        tokens(text).map_or(true, |all| all.iter().any(|t| t.token == Token::Word(name)))
+    })
+}
+
+/// Reports a parameter of a program that it does not use.
+pub(crate) fn unused_parameter(component: &Component, name: &str, path: &str, report: &mut Report) {
+    let fields = component.parameters.iter().map(|p| p.name);
+    let suggestion = report.suggest(name, fields);
+    let texts = match component.family {
+        Family::Scheduler => "texts use",
+        _ => "text uses",
+    };
+    let allowed = format!(
+        "the fields of `{}`, and names that its {texts}",
+        component.name
+    );
+    report.add(
+        &join(path, name),
+        "is a parameter that the program does not use",
+        allowed,
+        suggestion,
+    );
 }
 
 /// A scheduler must have texts without mistakes, whose parameters are all used.
@@ -495,8 +507,9 @@ fn scheduler(component: &Component, record: &Record, path: &str, report: &mut Re
     }
     match written.read() {
         Ok(ranking) => {
-            let unused = &ranking.rank.unused_parameters;
-            unused_parameters(component, unused, "texts use", path, report);
+            for name in &ranking.rank.unused_parameters {
+                unused_parameter(component, name, path, report);
+            }
         }
         Err((which, mistake)) => {
             let at = join(path, which.field());
@@ -531,13 +544,9 @@ fn policy(component: &Component, record: &Record, path: &str, report: &mut Repor
         Ok(program) => program,
         Err(mistake) => return report.add_mistake(&at, written.text(), mistake),
     };
-    unused_parameters(
-        component,
-        &program.unused_parameters,
-        "text uses",
-        path,
-        report,
-    );
+    for name in &program.unused_parameters {
+        unused_parameter(component, name, path, report);
+    }
     if written.asked == Asked::Frames {
         frames_asked(&program, &written, &at, path, report);
     }

@@ -1,6 +1,6 @@
 //! Errors of drop policies that are stated as programs.
 
-use super::spoil::{says, spoilt};
+use super::spoil::{GOOD, problems, says, spoilt};
 
 const DROP: &str = "{ policy = \"epd\", threshold = \"800 cells\" }";
 
@@ -89,6 +89,34 @@ fn parameters_are_used_and_have_names_of_their_own() {
     says(
         &told(&format!("refuse = \"X > 3\"{many}")),
         &["has 65 parameters", "at most 64"],
+    );
+}
+
+#[test]
+fn a_misspelt_field_is_no_parameter_whatever_its_value() {
+    for (field, meant) in [
+        ("aksed = \"cells\"", "asked"),
+        ("export_tags = true", "export_tag"),
+        ("never_bellow = \"900 sells\"", "never_below"),
+    ] {
+        let found = told(&format!("refuse = \"X > 900\", {field}"));
+        let suggested = format!("did you mean `{meant}`?");
+        let unused = "is a parameter that the program does not use";
+        says(&found, &[field, unused, &suggested]);
+    }
+    let text = "{ policy = \"program\", reffuse = \"X > 900\" }";
+    let [missing, unused] = &problems(&GOOD.replace(DROP, text))[..] else {
+        panic!("two problems");
+    };
+    says(
+        &unused.to_string(),
+        &["drop.reffuse", "did you mean `refuse`?"],
+    );
+    says(&missing.to_string(), &["drop.refuse: is missing"]);
+    let text = "name = \"west\"\nscheduler = { kind = \"program\", rank = \"0\", klass = \"ubr\" }";
+    says(
+        &spoilt("name = \"west\"", text),
+        &["scheduler.klass = \"ubr\"", "did you mean `class`?"],
     );
 }
 
