@@ -189,7 +189,7 @@ pub(super) static MEASURE: &[Component] = &[Component {
     family: Family::Measure,
     name: "measure",
     help: "The measured period, and the goodput that efficiency is relative to.",
-    formula: "efficiency = sum of the TCP VCs' goodputs / max_goodput",
+    formula: "efficiency = sum of the goodputs of VCs that carry frames / max_goodput",
     parameters: &[
         parameter(
             "warm_up",
@@ -211,7 +211,7 @@ pub(super) static MEASURE: &[Component] = &[Component {
                 fair_shares: true,
             },
             Derived("none; efficiency is then undefined"),
-            "Largest possible sum of the TCP VCs' goodputs. With \"fair shares\", it is the sum of max-min fair shares of the links.",
+            "Largest possible sum of the goodputs of VCs that carry frames. With \"fair shares\", it is the sum of max-min fair shares of the links.",
         ),
     ],
     ..PLAIN
