@@ -97,7 +97,8 @@ pub(super) fn apply(
         }
         let candidates = candidates.iter().map(|c| c.as_str());
         let allowed = list(candidates.clone());
-        let suggestion = meant(&missing.step, candidates.chain(missing.fields));
+        let suggestion =
+            meant(&missing.step, candidates).or_else(|| meant(&missing.step, missing.fields));
         problem(missing.message, shorten(&allowed), suggestion)
     })
 }

@@ -244,6 +244,10 @@ fn wrong_overrides_are_named_as_such() {
             "(allowed: 0 to 1, west, east, *)",
         ],
     );
+    // `cbr`, a field of all switches, is as near.
+    let core = ("switch.cor.ubr.buffer".into(), "1 cell".into());
+    let found = read_toml(&GOOD.replace("west", "core"), "test.toml", &[core]).unwrap_err();
+    says(&found[0].to_string(), &["did you mean `core`?"]);
     says(
         &set("probe.0.interval", "1 s"),
         &["the scenario has no probe"],
