@@ -44,16 +44,16 @@ class Format(Component):
 class Measure(Component):
     """The measured period, and the goodput that efficiency is relative to.
 
-    Formula: efficiency = sum of the TCP VCs' goodputs / max_goodput
+    Formula: efficiency = sum of the goodputs of VCs that carry frames / max_goodput
 
     Fields:
         warm_up: Deliveries before this time do not count in goodputs and delays. Allowed: "0 s" to "100000 s";
             units: s, ms, us, ns, ticks. Default: ``0 s``.
         window: Length of the measured period after the warm-up. Allowed: "1 ns" to "100000 s"; units: s, ms, us,
             ns, ticks. Default: the rest of the run.
-        max_goodput: Largest possible sum of the TCP VCs' goodputs. With "fair shares", it is the sum of max-min
-            fair shares of the links. Allowed: "1 bps" to "1 Tbps", or "fair shares"; units: bps, kbps, Mbps, Gbps,
-            Tbps, cells/s. Default: none; efficiency is then undefined.
+        max_goodput: Largest possible sum of the goodputs of VCs that carry frames. With "fair shares", it is the
+            sum of max-min fair shares of the links. Allowed: "1 bps" to "1 Tbps", or "fair shares"; units: bps,
+            kbps, Mbps, Gbps, Tbps, cells/s. Default: none; efficiency is then undefined.
     """
 
     warm_up: str = "0 s"

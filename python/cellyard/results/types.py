@@ -697,9 +697,10 @@ class DroppedCell(ResultPart):
     #: N_a: VCs with cells waiting in that queue. None for the reason ``link``.
     active_vcs: int | None
 
-    #: Limit that the drop policy (reason ``policy``) or the buffer (``full``, ``front``) set in that state: on X,
-    #: or on Y_i for policies that count by VC. None for other reasons. A policy that refuses frames decides at the
-    #: first cell of a frame; the cells after it share its fate.
+    #: Limit that the drop policy (reason ``policy``) or the buffer (``full``, ``front``) set in that state. It is
+    #: on Y_i for ``selective-drop``, ``fba``, and untagged cells of ``dfba`` at X < H. For all others, it is on X.
+    #: None for other reasons. A policy that refuses frames decides at the first cell of a frame; the cells after it
+    #: share its fate.
     threshold_cells: float | None
 
     #: Average queue of a policy of the RED family after this cell. None for other policies and for the reason
