@@ -363,6 +363,18 @@ def test_a_constraint_that_cannot_be_evaluated_is_an_error(cli: Cli, tmp_path: P
     assert "constraints" in done.stderr and "cannot be evaluated" in done.stderr
 
 
+def test_unlimited_is_infinite_in_constraints() -> None:
+    axis = ex.Axis("switch.west.ubr.buffer", ["100 cells", "unlimited", "500 cells"])
+    for constraint, allowed in {
+        "buffer >= 500": ["unlimited", "500 cells"],
+        "buffer != 'unlimited'": ["100 cells", "500 cells"],
+        "0.5 * buffer < 100": ["100 cells"],
+    }.items():
+        base = examples.scenario("lan-5")
+        experiment = ex.Experiment(name="u", base=base, axes=[axis], metrics=["efficiency"], constraints=[constraint])
+        assert [point.labels["buffer"] for point in experiment.plan.points()] == allowed
+
+
 def test_a_metric_may_not_have_the_name_of_a_column(cli: Cli, tmp_path: Path) -> None:
     text = CONSTRAINED.replace('constraints = ["policy > 3"]\n', "").replace('["efficiency"]', '{ runs = "timeouts" }')
     (tmp_path / "named.toml").write_text(text)

@@ -128,6 +128,22 @@ def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width
     assert sorted(widths)[4] <= (2 if width < 300 else 8)
 
 
+@pytest.mark.parametrize(("want", "expected"), [("smallest", "500 cells"), ("largest", "unlimited")])
+def test_find_takes_unlimited_as_the_largest_value(want: str, expected: str) -> None:
+    for values in (["1000 cells", "500 cells", "unlimited", "100 cells"], ["unlimited", "100 cells", "500 cells"]):
+        experiment = ex.Experiment(
+            name="unlimited",
+            base=BASE,
+            axes=[ex.Axis("switch.west.ubr.buffer", values)],
+            metrics=["efficiency"],
+            question=ex.Find("buffer", ["efficiency > 0.6"], want=want),  # type: ignore[arg-type]
+            replications=20,
+        )
+        outcome = experiment.run(runner=by(lambda at, _: {"efficiency": float(at["buffer"] >= 500)}))
+        assert outcome.answer is not None
+        assert outcome.answer.tables["found"][0]["buffer"] == expected
+
+
 def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_without_steps() -> None:
     experiment = ex.Experiment(
         name="few",

@@ -43,6 +43,9 @@ _ALIASES = {
     "B": "bytes",
 }
 
+#: The text of an infinite quantity in a scenario file.
+UNLIMITED = "unlimited"
+
 _QUANTITY = re.compile(r"([\"']?)([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?) ?([A-Za-z/\u00b5\u03bc]*)\1$")
 
 
@@ -67,7 +70,7 @@ def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
     found = {text: quantity(text) for text in texts}
     units = {quantity[0] for quantity in found.values() if quantity and quantity[0] is not None}
     plain = any(quantity and quantity[0] is None for quantity in found.values())
-    known = all(quantity or text.strip("\"'") == "unlimited" for text, quantity in found.items())
+    known = all(quantity or text.strip("\"'") == UNLIMITED for text, quantity in found.items())
     if not known or len(units) + plain != 1:
         return path, {text: text for text in texts}
     name = f"{path}_{units.pop()}" if units else path

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-from cellyard.show.columns import quantity
+from cellyard.show.columns import UNLIMITED, quantity
 from cellyard.system.values import toml
 
 Scale: TypeAlias = Literal["linear", "log"]
@@ -46,7 +46,9 @@ class Level:
 
     @cached_property
     def number(self) -> float | int | None:
-        """Value in the unit of results (s, Mb/s, cells, bytes); ``None`` unless it is a quantity."""
+        """Value in the unit of results (s, Mb/s, cells, bytes), infinite for ``unlimited``; ``None`` unless it is a quantity."""
+        if self.label.strip("\"'") == UNLIMITED:
+            return math.inf
         parsed = quantity(self.label)
         return None if parsed is None else parsed[1]
 
@@ -163,8 +165,8 @@ def level(value: Any) -> Level:
     Level(text='{ policy = "fba", z = 0.5 }', label='fba z=0.5')
     >>> level({"rif": 1}).label, level({"z": 0.5, "policy": "fba"}).label
     ('rif=1', 'fba z=0.5')
-    >>> level("2000 cells").number, level(5).number, level("epd").number
-    (2000, 5, None)
+    >>> level("2000 cells").number, level(5).number, level("unlimited").number, level("epd").number
+    (2000, 5, inf, None)
     """
     text = value if isinstance(value, str) else toml(value)
     return Level(text, _label(value, text))

@@ -12,8 +12,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
+
+from cellyard.show.columns import UNLIMITED
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -216,7 +218,7 @@ def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Name):
         return values[node.id]
     if isinstance(node, ast.Constant):
-        return node.value
+        return inf if node.value == UNLIMITED else node.value  # as in the values of an axis
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return _CALLS[node.func.id](*(_number(_value(part, values)) for part in node.args))
     if isinstance(node, ast.BinOp):
