@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from cellyard import experiment as ex
-from cellyard.statistics.inference import estimate, holm, log_no_difference
+from cellyard.statistics.difference import at_confidence, log_no_difference
+from cellyard.statistics.inference import holm
 from known_answers import BASE, by, comparison, drawn
 
 
@@ -78,8 +79,8 @@ def test_intervals_of_compare_exclude_zero_exactly_for_different_pairs() -> None
         r = drawn("steps", repetition)
         samples = [[r.gauss(shift, 1) for _ in range(8)] for shift in (0, 0.6, 1.2, 2.4)]
         for result, values in zip(holm([log_no_difference(v) for v in samples], 0.95), samples, strict=True):
-            found = estimate(values, result.confidence)
-            assert found and found.low is not None and found.high is not None
+            found = at_confidence(values, result.confidence)
+            assert found.low is not None and found.high is not None
             assert (result.probability < 0.05) == (not found.low <= 0 <= found.high)
             seen.add(result.probability < 0.05)
     assert seen == {True, False}
@@ -108,6 +109,39 @@ def test_a_difference_of_a_single_pair_is_not_known() -> None:
     assert outcome.text.startswith(
         "The difference in efficiency between 1001 cells and 1000 cells is not known: 1 replication defines it for both."
     )
+
+
+@pytest.mark.parametrize(
+    ("replications", "variants", "difference", "better", "probability"),
+    [
+        (2, 2, 1, "not known", None),
+        (5, 2, 1, "not known", None),
+        (6, 2, 1, "1001 cells", 2**-5),
+        (6, 3, 1, "not known", None),
+        (8, 3, 1, "1001 cells", 3 * 2**-7),
+        (2, 2, 0, "not separated", 1.0),
+    ],
+)
+def test_equal_differences_are_separated_only_by_enough_equal_signs(
+    replications: int, variants: int, difference: int, better: str, probability: float | None
+) -> None:
+    """Equal differences have no spread, so only their signs count: n are equal by chance with probability 2^(1 - n)."""
+    outcome = comparison(replications=replications, variants=variants).run(
+        runner=by(lambda at, i: {"efficiency": i + difference * (at["buffer"] - 1000)})
+    )
+    assert outcome.answer is not None
+    record = outcome.answer.tables["comparisons"][0]
+    assert (record["better"], record["difference"]) == (better, difference)
+    assert record["probability"] == (probability and pytest.approx(probability))
+    ends = None if better == "not known" else difference
+    assert (record["difference_low"], record["difference_high"]) == (ends, ends)
+    if better == "not known":
+        assert outcome.text.startswith(
+            "The difference in efficiency between 1001 cells and 1000 cells is not known: "
+            f"it is 1 in each of {replications} replications, too few to show how it varies."
+        )
+        pytest.importorskip("matplotlib")
+        assert "differences" not in [figure.name for figure in outcome.figures()]
 
 
 def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:

@@ -512,8 +512,9 @@ def _differences(document: Mapping[str, Any]) -> list[Drawn]:
     records = document["comparisons"]
     metrics = list(dict.fromkeys(one["metric"] for one in records))
     known = {
-        metric: [one for one in records if one["metric"] == metric and one["difference"] is not None]
+        metric: found
         for metric in metrics
+        if (found := [one for one in records if one["metric"] == metric and one["difference_low"] is not None])
     }
     many = max(map(len, known.values()), default=0)
     first = f" The first {MOST_ROWS} of {many}; comparisons.csv has all." if many > MOST_ROWS else ""
@@ -522,7 +523,7 @@ def _differences(document: Mapping[str, Any]) -> list[Drawn]:
         Drawn(
             name, "Differences", text, _of_differences(document, {metric: known[metric][:MOST_ROWS] for metric in page})
         )
-        for name, page in _pages("differences", metrics)
+        for name, page in _pages("differences", list(known))
     ]
 
 

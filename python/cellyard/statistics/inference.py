@@ -8,7 +8,7 @@ from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 from cellyard.statistics.ranges import Number
-from cellyard.statistics.student import log_beta, log_probability_outside, student_quantile
+from cellyard.statistics.student import log_beta, student_quantile
 
 
 class Estimate(NamedTuple):
@@ -38,22 +38,6 @@ def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
         return Estimate(mean, None, None)
     half = student_quantile((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half)
-
-
-def log_no_difference(values: Sequence[float]) -> float:
-    """Natural logarithm of the two-sided p-value of Student's test that the mean of the values is 0.
-
-    Returns 0 for fewer than two values, and minus infinity for equal values other than 0.
-
-    >>> round(math.exp(log_no_difference([1.0, 2.0, 3.0])), 4), log_no_difference([1.0])
-    (0.0742, 0.0)
-    """
-    if len(values) < 2:
-        return 0.0
-    spread, mean = stdev(values), fmean(values)
-    if spread == 0:
-        return 0.0 if mean == 0 else -math.inf
-    return log_probability_outside(abs(mean) * math.sqrt(len(values)) / spread, len(values) - 1)
 
 
 class HolmResult(NamedTuple):

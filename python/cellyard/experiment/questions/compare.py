@@ -22,7 +22,8 @@ from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, number, percent, probability
-from cellyard.statistics.inference import Estimate, HolmResult, estimate, holm, log_no_difference
+from cellyard.statistics.difference import Difference, at_confidence, log_no_difference
+from cellyard.statistics.inference import HolmResult, holm
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class Compare(Question):
         verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
         records, sentences = [], []
         for comparison, verdict in zip(comparisons, verdicts, strict=True):
-            spread = estimate(comparison.differences, verdict.confidence)
+            spread = at_confidence(comparison.differences, verdict.confidence) if comparison.differences else None
+            is_known = spread is not None and spread.low is not None
             winner = self._winner(comparison, plan, spread, verdict)
             records.append(
                 {
@@ -67,8 +69,8 @@ class Compare(Question):
                     "difference": spread and spread.mean,
                     "difference_low": spread and spread.low,
                     "difference_high": spread and spread.high,
-                    "probability": verdict.probability,
-                    "better": winner or _undecided(comparison),
+                    "probability": verdict.probability if is_known else None,
+                    "better": winner or (NOT_SEPARATED if is_known else NOT_KNOWN),
                     "pairs": len(comparison.differences),
                 }
             )
@@ -111,22 +113,20 @@ class Compare(Question):
         references = [variant for variant in variants if variant[0] == self.against]
         return [(first, second) for first in references for second in variants if second[0] != self.against]
 
-    def _winner(self, comparison: Comparison, plan: Plan, spread: Estimate | None, verdict: HolmResult) -> str | None:
+    def _winner(self, comparison: Comparison, plan: Plan, spread: Difference | None, verdict: HolmResult) -> str | None:
         if spread is None or verdict.probability >= 1 - self.confidence:
             return None
         higher = (self.better.get(comparison.metric) or better_of(plan.metrics[comparison.metric])) == "higher"
         return comparison.second if (spread.mean > 0) == higher else comparison.first
 
     def _sentence(
-        self, comparison: Comparison, spread: Estimate | None, verdict: HolmResult, winner: str | None
+        self, comparison: Comparison, spread: Difference | None, verdict: HolmResult, winner: str | None
     ) -> str:
         where = f"At {comparison.point}: " if comparison.point.levels else ""
         metric, first, second = comparison.metric, comparison.first, comparison.second
         if spread is None or spread.low is None:
-            known = (
-                f"{counted(len(comparison.differences), 'replication')} {'defines' if spread else 'define'} it for both"
-            )
-            return f"{where}{'the' if where else 'The'} difference in {metric} between {second} and {first} is not known: {known}."
+            why = _why_unknown(comparison.differences)
+            return f"{where}{'the' if where else 'The'} difference in {metric} between {second} and {first} is not known: {why}."
         size = f"[{number(spread.low)}, {number(spread.high)}], {probability(verdict.probability)}"
         if winner is None:
             return (
@@ -185,21 +185,24 @@ def _loser(record: Mapping[str, Any]) -> str:
     return str(record["against"] if record["better"] == record["variant"] else record["variant"])
 
 
-def _undecided(comparison: Comparison) -> str:
-    """Verdict of a comparison without a winner. Fewer than two pairs of runs cannot be tested."""
-    return NOT_SEPARATED if len(comparison.differences) > 1 else NOT_KNOWN
+def _why_unknown(differences: Sequence[float]) -> str:
+    """Why the interval of a difference is not known, in words."""
+    count = counted(len(differences), "replication")
+    if len(differences) < 2:
+        return f"{count} {'defines' if differences else 'define'} it for both"
+    return f"it is {number(differences[0])} in each of {count}, too few to show how it varies"
 
 
-def _negated(difference: Estimate) -> Estimate:
-    """The estimate of the negated difference."""
+def _negated(difference: Difference) -> Difference:
+    """The negative of a difference."""
     if difference.low is None or difference.high is None:
-        return Estimate(-difference.mean, None, None)
-    return Estimate(-difference.mean, -difference.high, -difference.low)
+        return Difference(-difference.mean)
+    return Difference(-difference.mean, -difference.high, -difference.low)
 
 
 #: Limit on sentences besides the one on confidence, above which comparisons are summarised.
 MOST_SENTENCES = 4
-#: Verdicts in place of the better variant: no significant difference, and too few pairs of runs to test.
+#: Verdicts in place of the better variant: no significant difference, and no interval.
 NOT_SEPARATED, NOT_KNOWN = "not separated", "not known"
 UNDECIDED = (NOT_SEPARATED, NOT_KNOWN)
 #: Columns of the table in addition to those of the other axes.
