@@ -118,7 +118,8 @@ def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width
         (found,) = outcome.answer.tables["found"]
         expected = min(x for x in values if sum(holds(x, i) for i in range(many)) >= share * many)
         assert found["buffer"] == f"{expected} cells"
-        first, last = (int(found[end].split()[0]) for end in ("bracket_from", "bracket_to"))
+        ends = (found["bracket_from"], found["bracket_to"] or f"{values[-1]} cells")
+        first, last = (int(end.split()[0]) for end in ends)
         assert first <= expected <= last
         widths.append((last - first) // 20)
         fresh = [holds(expected, many + i) for i in range(many)]
@@ -142,6 +143,55 @@ def test_find_takes_unlimited_as_the_largest_value(want: str, expected: str) -> 
         outcome = experiment.run(runner=by(lambda at, _: {"efficiency": float(at["buffer"] >= 500)}))
         assert outcome.answer is not None
         assert outcome.answer.tables["found"][0]["buffer"] == expected
+
+
+def test_find_says_how_many_values_it_tried_where_none_holds() -> None:
+    text, found = finding(lambda x: 0.0, size=1000)
+    tried = found["values_tried"]
+    assert tried < 20 and found["buffer"] is None
+    assert text.startswith(
+        f"None of the {tried} values of buffer tried gives efficiency > 0.5 in 95 % of the replications. "
+        "The axis has 1000 values, from 1 cells to 1000 cells."
+    )
+    text, _ = finding(lambda x: 0.0, size=1000, monotone=False)
+    assert text.startswith("No value of buffer gives efficiency > 0.5")
+    experiment = ex.Experiment(
+        name="find",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "1000 cells")),
+            ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy"),
+        ],
+        metrics=["efficiency"],
+        question=ex.Find("buffer", ["efficiency > 0.5"]),
+        replications=1,
+    )
+    text = experiment.run(runner=by(lambda at, i: {"efficiency": 0.0})).text
+    assert f"At policy = epd: none of the {tried} values of buffer tried meets it." in text
+
+
+@pytest.mark.parametrize("want", ["smallest", "largest"])
+def test_the_bracket_of_find_ends_at_no_value_that_fails(want: str) -> None:
+    """Only one value holds, followed by values that fail, so that nothing shows where the border ends."""
+    experiment = ex.Experiment(
+        name="bump",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "9 cells"))],
+        metrics=["efficiency"],
+        question=ex.Find("buffer", ["efficiency > 0.5"], monotone=False, want=want),  # type: ignore[arg-type]
+        replications=20,
+    )
+    outcome = experiment.run(runner=by(lambda at, i: {"efficiency": float(at["buffer"] == 5)}))
+    assert outcome.answer is not None
+    (found,) = outcome.answer.tables["found"]
+    end = ("4 cells", None) if want == "smallest" else (None, "6 cells")
+    assert (found["buffer"], found["bracket_from"], found["bracket_to"]) == ("5 cells", *end)
+    where = (
+        "4 cells or above (its upper end is not known)"
+        if want == "smallest"
+        else "6 cells or below (its lower end is not known)"
+    )
+    assert f"The 20 replications place the border at {where}." in outcome.text
 
 
 def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_without_steps() -> None:

@@ -110,7 +110,7 @@ class Find(Question):
             found = search.run()
             searches.append((search, found))
             low, high = (None, None) if found is None else search.fresh_interval(found)
-            bracket = ("", "") if found is None else search.bracket(found)
+            bracket = (None, None) if found is None else search.bracket(found)
             records.append(
                 {
                     **point.shown_labels,
@@ -120,8 +120,8 @@ class Find(Question):
                     "share_high": high,
                     "values_tried": len(search.tried),
                     "assumption": search.verdict,
-                    "bracket_from": bracket[0] or None,
-                    "bracket_to": bracket[1] or None,
+                    "bracket_from": bracket[0],
+                    "bracket_to": bracket[1],
                 }
             )
         metrics = [name for text in self.require for name in Condition(text).names]
@@ -137,11 +137,13 @@ class Find(Question):
         results = []
         for search, found in searches:
             if found is not None:
-                first, last = search.bracket(found)
-                border = "" if first == last else f", with the border between {first} and {last}"
-                results.append(f"At {search.point}: the {self.want} {self.axis} is {search.label(found)}{border}.")
+                border = search.border(found)
+                results.append(
+                    f"At {search.point}: the {self.want} {self.axis} is {search.label(found)}"
+                    f"{border and f', with the border {border}'}."
+                )
             elif search.size:
-                results.append(f"At {search.point}: no value of {self.axis} meets it.")
+                results.append(f"At {search.point}: {search.none_of(self.axis)} meets it.")
             else:
                 results.append(f"At {search.point}: the constraints exclude every value of {self.axis}.")
         if len(results) > MOST_SENTENCES:
@@ -154,26 +156,26 @@ class Find(Question):
         if not search.size:
             return [f"The constraints exclude every value of {self.axis}."]
         if found is None:
+            subject = search.none_of(self.axis)
             return [
-                f"No value of {self.axis} gives {self._requirement}.",
-                f"The values tried are from {search.label(0)} to {search.label(search.size - 1)}.",
+                f"{subject[0].upper()}{subject[1:]} gives {self._requirement}.",
+                f"The axis has {counted(search.size, 'value')}, from {search.label(0)} to {search.label(search.size - 1)}.",
                 search.assumption,
             ]
         low, _ = search.fresh_interval(found)
-        (first, last), replications = search.bracket(found), plan.replications
+        border, replications = search.border(found), plan.replications
         not_shown = "" if low >= self.share else ", which is less than required"
         has_neighbour = found - 1 in search.tried
         neighbour = (
             f", and with {search.label(found - 1)} in {percent(search.share(found - 1))}" if has_neighbour else ""
         )
         end = "" if found else f"; this is the end of {self.axis}, and nothing beyond it was tried"
-        border = f"The {replications} replications place the border between {first} and {last}."
         return [
             f"The {self.want} {self.axis} that gives {self._requirement} is {search.label(found)}.",
             f"The requirement holds there in {percent(search.share(found))} of {replications} replications{neighbour}{end}.",
             f"In {replications} fresh replications, it holds in {percent(search.fresh_share(found))}: the share is at least "
             f"{percent(low)} (95 % confidence){not_shown}.",
-            *([border] if first != last else []),
+            *([f"The {replications} replications place the border {border}."] if border else []),
             search.assumption,
         ]
 
@@ -260,28 +262,41 @@ class Search:
         """Whether the share at a candidate is below the required one."""
         return self._interval(self.share(index), confidence)[1] < self._find.share
 
-    def bracket(self, found: int) -> tuple[str, str]:
+    def none_of(self, axis: str) -> str:
+        """Subject of a sentence on values that fail: all of the axis, or those tried."""
+        tried = len(self.tried)
+        return f"no value of {axis}" if tried == self.size else f"none of the {tried} values of {axis} tried"
+
+    def bracket(self, found: int) -> tuple[str | None, str | None]:
         """The values, in the order of the axis, between which the replications place the border.
 
         One end is the nearest before ``found`` whose share is below the required one, or the end of
         the axis. The other is the first from ``found`` on that holds, as does the next tried, with
-        a share separated from that of the first end.
+        a share separated from that of the first end. It is ``None`` if there is no such value.
         """
         first = next((index for index in range(found - 1, -1, -1) if self._tried_below(index)), 0)
         highest = self._interval(self.share(first), CONFIDENCE)[1] if first < found else 0.0
         after = [index for index in sorted(self.tried) if index >= found]
         last = next(
             (
-                index
+                self.label(index)
                 for index, following in zip(after, [*after[1:], after[-1]], strict=True)
                 if self.holds(index)
                 and self.holds(following)
                 and self._interval(self.share(index), CONFIDENCE)[0] > highest
             ),
-            after[-1],
+            None,
         )
-        ends = self.label(first), self.label(last)
-        return ends if self._find.want == "smallest" else (ends[1], ends[0])
+        return (self.label(first), last) if self._find.want == "smallest" else (last, self.label(first))
+
+    def border(self, found: int) -> str:
+        """Where the border is, in words; empty where both ends of its bracket are one value."""
+        low, high = self.bracket(found)
+        if low is None:
+            return f"at {high} or below (its lower end is not known)"
+        if high is None:
+            return f"at {low} or above (its upper end is not known)"
+        return "" if low == high else f"between {low} and {high}"
 
     def _tried_below(self, index: int) -> bool:
         return index in self.tried and self._is_below(index, CONFIDENCE)
