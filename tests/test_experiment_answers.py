@@ -83,7 +83,7 @@ def test_the_field_better_overrides_the_direction_of_compare() -> None:
     assert answer.tables["comparisons"][0]["better"] == "1000 cells"
 
 
-def test_compare_lists_the_best_variants_with_their_gains_and_counts_the_others() -> None:
+def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_others() -> None:
     """At both points of the other axis, variant k beats 1000 cells by 1000 k.
 
     The two smallest do so at only one of the points.
@@ -109,7 +109,8 @@ def test_compare_lists_the_best_variants_with_their_gains_and_counts_the_others(
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
     assert answer.sentences[0] == (
-        "Best in goodput_mbps is 1150 cells: better in 2 comparisons, by 15000 on average; of 30 comparisons, 2 not separated."
+        "Compared with 1000 cells, goodput_mbps is better in 28 of 30 comparisons and not separated in 2; "
+        "the largest improvement is 15000 [15000, 15000], with 1150 cells at policy = epd."
     )
 
 

@@ -165,9 +165,68 @@ def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
     assert answer is not None
     assert (
         answer.sentences[0]
-        == "Best in efficiency is epd: 0.3017 [0.2882, 0.3153] better than tail-drop; of 3 comparisons, 1 not separated."
+        == "In efficiency, epd is better than tail-drop at buffer = 1000 cells, by 0.3017 [0.2882, 0.3153], and worse in 1; "
+        "of 3 comparisons, 1 not separated."
     )
     assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("gains", "expected"),
+    [
+        ([0.1, 0.3, 0.2], "better in all 3 comparisons; the largest improvement is 0.3 [0.3, 0.3], with 1002 cells"),
+        (
+            [0.1, -0.3, 0.0],
+            "better in 1 of 3 comparisons, worse in 1 and not separated in 1; the improvement is 0.1 [0.1, 0.1], with 1001 cells",
+        ),
+        ([-0.1, -0.3, 0.0], "worse in 2 of 3 comparisons and not separated in 1; the largest decline is 0.3 [0.3, 0.3], with 1002 cells"),
+    ],
+)  # fmt: skip
+def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[float], expected: str) -> None:
+    """Twenty replications separate equal differences."""
+    metrics = ["efficiency", "fairness"]
+    experiment = ex.Experiment(
+        name="against",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(4)])],
+        metrics=metrics,
+        question=ex.Compare("buffer", metrics, against="1000 cells"),
+    )
+    answer = experiment.run(
+        runner=by(lambda at, i: dict.fromkeys(metrics, [0.0, *gains][int(at["buffer"]) - 1000]))
+    ).answer
+    assert answer is not None
+    assert answer.sentences[:-1] == [
+        *(f"Compared with 1000 cells, {metric} is {expected}." for metric in metrics),
+        "The others were compared with 1000 cells only, not with each other.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("separated", "expected"),
+    [
+        (0, "No difference in efficiency is shown; of 9 comparisons, 9 not separated."),
+        (1, "In efficiency, 1001 cells is better in 2 of its 6 comparisons, by 0.1 on average; of 9 comparisons, 7 not separated."),
+        (3, "Best in efficiency is 1001 cells: better in all its 6 comparisons, by 0.1 on average; of 9 comparisons, 3 not separated."),
+    ],
+)  # fmt: skip
+def test_comparisons_of_all_pairs_name_the_best_only_if_it_wins_everywhere(separated: int, expected: str) -> None:
+    policies = ["epd", "tail-drop", "ppd"]
+    experiment = ex.Experiment(
+        name="pairs",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells", "1002 cells"]),
+            ex.Axis("switch.west.ubr.drop", policies, name="policy"),
+        ],
+        metrics=["efficiency"],
+        question=ex.Compare("buffer"),
+    )
+    better = policies[:separated]
+    answer = experiment.run(
+        runner=by(lambda at, i: {"efficiency": 0.1 * (at["buffer"] == 1001 and at["policy"] in better)})
+    ).answer
+    assert answer is not None and answer.sentences[0] == expected
 
 
 @pytest.mark.parametrize("count", [1, 3, 6])
@@ -188,8 +247,8 @@ def test_many_comparisons_give_at_most_five_sentences(count: int) -> None:
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None and len(answer.tables["comparisons"]) == 6 * count
     assert len(answer.sentences) == min(count, 4) + 1
-    first = "Best in m0 is 4000 cells: better in 3 comparisons, by 0.28"
-    assert answer.sentences[0].startswith(first) and "all comparisons are separated." in answer.sentences[0]
+    first = "Best in m0 is 4000 cells: better in all its 3 comparisons, by 0.28"
+    assert answer.sentences[0].startswith(first) and "; all 6 comparisons are separated." in answer.sentences[0]
     assert ("The table has 2 more metrics." in answer.sentences[-2]) == (count == 6)
 
 

@@ -21,7 +21,7 @@ from cellyard.experiment.metric_kind import better_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner
-from cellyard.show.words import counted, number, percent, probability
+from cellyard.show.words import counted, listed, number, percent, probability
 from cellyard.statistics.difference import Difference, at_confidence, log_no_difference
 from cellyard.statistics.inference import HolmResult, holm
 
@@ -146,43 +146,89 @@ class Compare(Question):
         has_points = any(self.axis != name and name not in COLUMNS for record in records for name in record)
         if len(sentences) <= MOST_SENTENCES and not has_points:
             return list(sentences)
-        summaries = [self._best(metric, records) for metric in self.metrics[:MOST_SENTENCES]]
+        summaries = [self._summary(metric, records) for metric in self.metrics[:MOST_SENTENCES]]
         if others := self.metrics[MOST_SENTENCES:]:
             summaries[-1] += f" The table has {counted(len(others), 'more metric')}."
+        if self.against is not None and len({record["variant"] for record in records}) > 1:
+            summaries.append(f"The others were compared with {self.against} only, not with each other.")
         return summaries
 
-    def _best(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
-        """The variant with most wins over losses, then with the largest gain, and the number of undecided comparisons."""
+    def _summary(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
+        """What all comparisons of a metric show, and the most notable of them."""
         of_metric = [record for record in records if record["metric"] == metric]
-        wins: dict[str, list[Mapping[str, Any]]] = {}
-        losses: Counter[str] = Counter()
-        for record in of_metric:
-            if record["better"] not in UNDECIDED:
-                wins.setdefault(record["better"], []).append(record)
-                losses[_loser(record)] += 1
         verdicts = [record["better"] for record in of_metric]
-        undecided = [f"{verdicts.count(verdict)} {verdict}" for verdict in UNDECIDED if verdict in verdicts]
-        comparisons = counted(len(of_metric), "comparison")
-        end = f"of {comparisons}, {' and '.join(undecided)}" if undecided else "all comparisons are separated"
-        if not wins:
-            return f"In {metric} no variant is better: {end}."
+        undecided = [(verdicts.count(verdict), verdict) for verdict in UNDECIDED if verdict in verdicts]
+        decided = [record for record in of_metric if record["better"] not in UNDECIDED]
+        if decided and self.against is not None:
+            return self._against(metric, self.against, decided, undecided)
+        begin = self._most_wins(metric, of_metric, decided) if decided else f"No difference in {metric} is shown"
+        total, results = len(of_metric), listed([f"{count} {verdict}" for count, verdict in undecided])
+        if undecided:
+            return f"{begin}; of {counted(total, 'comparison')}, {results}."
+        return f"{begin}; all {total} comparisons are separated." if total > 1 else f"{begin}."
+
+    def _against(
+        self,
+        metric: str,
+        against: str,
+        decided: Sequence[Mapping[str, Any]],
+        undecided: Sequence[tuple[int, str]],
+    ) -> str:
+        """Numbers of comparisons with the value ``against`` by result, and the largest improvement, or else decline."""
+        worse = [record for record in decided if record["better"] == against]
+        better = [record for record in decided if record["better"] != against]
+        results = [(len(found), name) for found, name in ((better, "better"), (worse, "worse")) if found]
+        (first, word), *others = [*results, *undecided]
+        total = len(decided) + sum(count for count, _ in undecided)
+        comparisons = counted(total, "comparison")
+        shown = f"{word} in {f'{first} of ' if others else 'all ' if total > 1 else ''}{comparisons}"
+        rest = [shown, *(f"{name} in {count}" for count, name in others)]
+        largest = max(better or worse, key=lambda record: abs(record["difference"]))
+        change = "improvement" if better else "decline"
+        return (
+            f"Compared with {against}, {metric} is {listed(rest)}; the {'largest ' if len(better or worse) > 1 else ''}{change} "
+            f"is {_size(largest)}, with {largest['variant']}{self._place(largest)}."
+        )
+
+    def _most_wins(
+        self, metric: str, of_metric: Sequence[Mapping[str, Any]], decided: Sequence[Mapping[str, Any]]
+    ) -> str:
+        """The variant with most wins over losses, then with the largest gain. It is best only if it wins all its comparisons."""
+        wins: dict[str, list[Mapping[str, Any]]] = {}
+        for record in decided:
+            wins.setdefault(record["better"], []).append(record)
+        losses = Counter(map(_loser, decided))
 
         def gain(name: str) -> float:
             return fmean(abs(record["difference"]) for record in wins[name])
 
-        best = min(wins, key=lambda name: (losses[name] - len(wins[name]), -gain(name), name))
-        if len(wins[best]) > 1:
-            by = f"better in {len(wins[best])} comparisons, by {number(gain(best))} on average"
+        variant = min(wins, key=lambda name: (losses[name] - len(wins[name]), -gain(name), name))
+        won = wins[variant]
+        total = sum(variant in (record["variant"], record["against"]) for record in of_metric)
+        if len(won) > 1:
+            share = "all" if len(won) == total else f"{len(won)} of"
+            text = f"better in {share} its {total} comparisons, by {number(gain(variant))} on average"
         else:
-            (record,) = wins[best]
-            low, high = sorted(abs(record[name]) for name in ("difference_low", "difference_high"))
-            by = f"{number(gain(best))} [{number(low)}, {number(high)}] better than {_loser(record)}"
-        return f"Best in {metric} is {best}: {by}; {end}."
+            text = f"better than {_loser(won[0])}{self._place(won[0])}, by {_size(won[0])}"
+        if losses[variant]:
+            text += f", and worse in {losses[variant]}"
+        return f"Best in {metric} is {variant}: {text}" if len(won) == total else f"In {metric}, {variant} is {text}"
+
+    def _place(self, record: Mapping[str, Any]) -> str:
+        """The point of a comparison, in words; empty without other axes."""
+        values = [f"{name} = {value}" for name, value in record.items() if name not in COLUMNS]
+        return f" at {listed(values)}" if values else ""
 
 
 def _loser(record: Mapping[str, Any]) -> str:
     """The worse variant of a decided comparison."""
     return str(record["against"] if record["better"] == record["variant"] else record["variant"])
+
+
+def _size(record: Mapping[str, Any]) -> str:
+    """Size of a decided difference, without its sign, with its interval."""
+    low, high = sorted(abs(record[name]) for name in ("difference_low", "difference_high"))
+    return f"{number(abs(record['difference']))} [{number(low)}, {number(high)}]"
 
 
 def _why_unknown(differences: Sequence[float]) -> str:
