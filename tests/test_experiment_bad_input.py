@@ -107,6 +107,18 @@ WRONG = {
         "3:40: metrics.ratio = ",
         "a formula of other metrics by their names, such as `near / far`",
     ),
+    "malformed formula": (
+        'metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = { b = "efficiency +", cell_loss_ratio = "cell_loss_ratio" }',
+        '3:13: metrics.b = "efficiency +": is a malformed formula: it is not a valid expression', "a formula of other metrics",
+    ),
+    "number in a formula": (
+        'metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = { b = "efficiency * 1e400", cell_loss_ratio = "cell_loss_ratio" }',
+        '3:13: metrics.b = "efficiency * 1e400": is a malformed formula: it has a number above 1.8e+308: `1e400`', "a formula of",
+    ),
+    "bracket in a formula": (
+        'metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = { b = "100 * cell_loss_ratio )", cell_loss_ratio = "cell_loss_ratio" }',
+        '3:13: metrics.b = "100 * cell_loss_ratio )": is a malformed formula: it is not a valid expression', "a formula of",
+    ),
     "metrics": ('metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = "efficiency"', "3:1: metrics = ", "is neither a list"),
     "example": ('"lan-5"', '"lan-6"', "2:10: base.example = ", "did you mean 'lan-5'?"),
     "base": ('example = "lan-5"', 'file = "none.toml"', "2:10: base.file = ", "No such file"),
@@ -357,10 +369,15 @@ values = ["epd", "tail-drop"]
 
 
 def test_a_constraint_that_cannot_be_evaluated_is_an_error(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "constrained.toml").write_text(CONSTRAINED)
-    done = cli("experiment", "check", "constrained.toml")
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "constraints" in done.stderr and "cannot be evaluated" in done.stderr
+    for condition, fault in {
+        "policy > 3": "compares a number with a text",
+        "2 * policy > 3": "does arithmetic with the text `epd`, which can only be compared",
+    }.items():
+        (tmp_path / "constrained.toml").write_text(CONSTRAINED.replace("policy > 3", condition))
+        done = cli("experiment", "check", "constrained.toml")
+        assert done.returncode == 2
+        message = f"constrained.toml:4:1: constraints: cannot be evaluated at every point: the condition `{condition}` {fault}"
+        assert done.stderr == f"{message}, at policy = epd\n"
 
 
 def test_unlimited_is_infinite_in_constraints() -> None:

@@ -242,7 +242,7 @@ class Outcome:
                 f"{self.experiment.name}: the scenario of a point is invalid: {error.problems[0].summary}"
             ) from None
         except ConditionError as error:
-            raise UsageError(f"{self.experiment.name}: a condition {error}") from None
+            raise UsageError(f"{self.experiment.name}: the condition {error}") from None
 
     def figures(self, style: str = "paper") -> list[Drawn]:
         """Draw the figures of the report, in the style ``paper`` or ``slide``. Needs matplotlib; raises `UsageError` without it."""

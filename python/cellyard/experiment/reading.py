@@ -453,7 +453,7 @@ def _check_combinations(plan: Plan, problems: Problems) -> None:
     try:
         points = plan.checked_points(MOST_CHECKED)
     except ConditionError as error:
-        problems.add(("constraints",), "", f"cannot be evaluated at every point: a condition {error}")
+        problems.add(("constraints",), "", f"cannot be evaluated at every point: the condition {error}")
         return
     all_checked = plan.design.kind != "grid" or plan.size() <= MOST_CHECKED
     if not points and plan.constraints and all_checked:

@@ -79,7 +79,7 @@ class _Expression:
                 waiting += _parts(node)
             except ConditionError as error:
                 part = ast.get_source_segment(self.text.strip(), node) if isinstance(node, ast.expr) else None
-                shown = f": `{part if len(part) <= _SHOWN else part[:_SHOWN] + '...'}`" if part else ""
+                shown = f": `{_shortened(part)}`" if part else ""
                 raise ConditionError(f"{error}{shown}") from None
 
     @cached_property
@@ -102,7 +102,8 @@ class Condition(_Expression):
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether the condition holds. False where a value is undefined (``None``) or too large for a float.
 
-        Raises `ConditionError` for arithmetic with a text, and for comparing a text with a number.
+        Raises `ConditionError`, with the condition and its texts, for arithmetic with a text, and for
+        comparing a text with a number.
         """
         if any(values[name] is None for name in self.names):
             return False
@@ -110,8 +111,8 @@ class Condition(_Expression):
             return bool(_value(self._tree, values))
         except ArithmeticError:
             return False
-        except TypeError:
-            raise ConditionError("compares a number with a text") from None
+        except (TypeError, ConditionError) as error:
+            raise self._invalid(error, values) from None
 
     def excess(self, values: Mapping[str, Any]) -> float:
         """Distance from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined.
@@ -132,12 +133,18 @@ class Condition(_Expression):
             excess = float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
         except ArithmeticError:
             return float("inf")
-        except TypeError:
-            raise ConditionError(f"compares a number with a text: {self.text}") from None
+        except (TypeError, ConditionError) as error:
+            raise self._invalid(error, values) from None
         if excess != excess:  # the difference of two infinite numbers
             return 0.0 if self.holds(values) else float("inf")
         # Where equality is not enough, it misses by the least amount.
         return excess if excess != 0 or self.holds(values) else sys.float_info.min
+
+    def _invalid(self, error: Exception, values: Mapping[str, Any]) -> ConditionError:
+        """The error of a condition that these values make invalid."""
+        message = str(error) if isinstance(error, ConditionError) else "compares a number with a text"
+        texts = [f"{name} = {_shortened(values[name])}" for name in self.names if isinstance(values[name], str)]
+        return ConditionError(f"`{_shortened(self.text)}` {message}{', at ' if texts else ''}{', '.join(texts)}")
 
 
 @dataclass(frozen=True)
@@ -235,6 +242,10 @@ def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
 def _number(value: Any) -> Any:
     """An operand of arithmetic; raises `ConditionError` for a text."""
     if isinstance(value, str):
-        shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
-        raise ConditionError(f"does arithmetic with the text `{shown}`, which can only be compared")
+        raise ConditionError(f"does arithmetic with the text `{_shortened(value)}`, which can only be compared")
     return value
+
+
+def _shortened(text: str) -> str:
+    """A text cut to `_SHOWN` characters."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."

@@ -69,9 +69,15 @@ def read(data: Any, problems: Problems) -> dict[str, Metric]:
         if name in RESERVED:
             problems.add(path, name, "is a reserved name", allowed=f"a name other than {', '.join(RESERVED)}")
             continue
-        if isinstance(data, Mapping) and (formula := _formula(plain)):
-            metrics[name], formulas[name] = None, (formula, path)  # in its place
-            continue
+        if isinstance(data, Mapping):
+            try:
+                formulas[name] = Formula(plain), path
+                metrics[name] = None  # in its place
+                continue
+            except ConditionError as error:
+                if _has_operators(plain):
+                    problems.add(path, text, f"is a malformed formula: it {error}", allowed=ALLOWED_IN_FORMULAS)
+                    continue
         try:
             if plain in Totals.numbers() or ("." not in plain and "(" not in plain):
                 if plain not in Totals.numbers():
@@ -93,12 +99,10 @@ def read(data: Any, problems: Problems) -> dict[str, Metric]:
 _OPERATOR = re.compile(r"\s[-+*/]\s")
 
 
-def _formula(text: str) -> Formula | None:
-    """The formula in a text; ``None`` for a path, which has dots between names."""
-    try:
-        return Formula(text)
-    except ConditionError:
-        return None
+def _has_operators(text: str) -> bool:
+    """Whether a text can only be meant as a formula: it has operators that no path contains."""
+    is_path = "." in text or "(" in text
+    return bool(_OPERATOR.search(text) or (not is_path and re.search(r"[-+*/)]", text)))
 
 
 def _derived(
