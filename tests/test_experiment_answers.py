@@ -432,6 +432,19 @@ def test_a_table_counts_points_not_separated_from_its_extremes() -> None:
     assert single.text.endswith("lowest at buffer = 1000 cells: 0.1 (interval not known).")
 
 
+@pytest.mark.parametrize("question", [ex.Table(), ex.Sensitivity(samples=2)])
+@pytest.mark.parametrize("count", [3, 4])
+def test_an_answer_says_how_many_metrics_are_only_in_the_table(question: ex.Table | ex.Sensitivity, count: int) -> None:
+    if isinstance(question, ex.Sensitivity):
+        pytest.importorskip("scipy")
+    metrics = {f"m{k}": "efficiency" for k in range(count)}
+    axis = ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"])
+    experiment = ex.Experiment(name="many", base=BASE, axes=[axis], metrics=metrics, question=question, replications=5)
+    answer = experiment.run(runner=by(lambda at, i: dict.fromkeys(metrics, at["buffer"] + i))).answer
+    assert answer is not None
+    assert ("The table has 1 more metric." in answer.sentences) == (count == 4)
+
+
 @pytest.mark.parametrize("name", ["buffer", "threshold", "utilisation", "what-matters"])
 @pytest.mark.parametrize("seed", range(3))
 def test_an_entry_of_an_answer_is_one_sentence_with_at_most_four_numbers(name: str, seed: int) -> None:

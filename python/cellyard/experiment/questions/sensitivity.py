@@ -111,6 +111,8 @@ class Sensitivity(Question):
             records += records_of_metric
             if i < MOST_METRICS:
                 sentences += _sentences(metric, records_of_metric)
+        if (others := len(self.metrics) - MOST_METRICS) > 0:
+            sentences.append(f"The table has {counted(others, 'more metric')}.")
         sentences += _impossible_indices(records, plan, self.samples)
         points = self.samples * (len(plan.space) + 2)
         sentences.append(

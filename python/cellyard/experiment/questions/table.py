@@ -52,6 +52,8 @@ class Table(Question):
                     f"{metric} is highest at {top}: {spread(high)}{_overlapping(high, means)}, and lowest at {bottom}: "
                     f"{spread(low)}{_overlapping(low, means)}."
                 )
+        if (others := len(plan.metrics) - MOST_METRICS) > 0:
+            sentences.append(f"The table has {counted(others, 'more metric')}.")
         return Answer(sentences)
 
 
