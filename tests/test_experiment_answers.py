@@ -283,7 +283,8 @@ def test_whole_run_metrics_are_noted_if_a_measuring_time_is_set() -> None:
 def test_a_note_on_all_points_has_no_axis_values() -> None:
     late = ex.Experiment.from_toml(NOTED.replace('"0 s", ', ""))
     assert TOO_LATE in late.notes
-    crossed = NOTED.replace("vc.class", "duration").replace('"ubr", "abr"', '"100 ms", "200 ms"')
+    axis = NOTED.replace('set = { duration = "100 ms" }', "").replace("vc.class", "duration")
+    crossed = axis.replace('"ubr", "abr"', '"100 ms", "200 ms"')
     assert ex.Experiment.from_toml(crossed).notes == [
         f"{TOO_LATE} (at 3 of 6 points, for example service = 100 ms, start = 100 ms)"
     ]
@@ -305,6 +306,17 @@ class Noting:
     def describe(self) -> dict[str, Any]:
         """Return a description without ports."""
         return {"ports": []}
+
+
+def test_values_listed_several_times_are_noted() -> None:
+    axes = [
+        ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells", "500 cells"]),
+        ex.Axis("duration", ["1 s", "1 s"], together="t"),
+        ex.Axis("switch.west.ubr.drop", ["epd", "ppd"], together="t"),
+    ]
+    experiment = ex.Experiment(name="twice", base=BASE, axes=axes, metrics=["efficiency"])
+    assert experiment.expected().points == 4
+    assert experiment.notes == ["buffer: `500 cells` is listed 2 times but runs only once"]
 
 
 def test_a_large_grid_is_sampled_for_a_limited_number_of_notes() -> None:

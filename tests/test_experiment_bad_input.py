@@ -62,6 +62,12 @@ WRONG = {
         '5:9: set.host.source.count = 4: vc[0].to = "sink": is a group of 5, but `from` is a group of 4',
         "groups of the same size",
     ),
+    "set beside an axis": (
+        "replications = 2",
+        'replications = 2\nset = { "switch.west.ubr.buffer" = "10 cells" }',
+        '8:1: axis[0].path = "switch.west.ubr.buffer": `set` sets it too; set each path once',
+        "",
+    ),
     "values": (VALUES, "values = 3", "8:1: axis[0].values = 3: is not a list", "a list"),
     "component": (
         f"{AXIS}\n{VALUES}", 'name = "buffer"\npath = "switch.west.ubr.drop"\nvalues = ["epd", { kind = "fba" }]',
@@ -343,6 +349,8 @@ def test_any_value_anywhere_is_read_or_refused(name: str) -> None:
     data = tomllib.loads(experiments.text(name))
     data["base"] = {"example": "lan-5"}
     data["set"] = {"switch.west.ubr.drop": "fba", "duration": "1 s"}
+    for axis in data["axis"]:
+        data["set"].pop(axis["path"], None)
     data["constraints"] = ["1 < 2"]
     cases = [(path, value) for path in paths_of(data) if path for value in WEIRD]
     refused = 0
@@ -423,7 +431,7 @@ def test_an_invalid_pair_of_values_is_found_in_a_sampled_grid() -> None:
     It is neither the first nor the last nor the middle value of its axis.
     """
     fine = ", ".join(f'"{cells} cells"' for cells in range(100, 130))
-    base = 'question = "table"\nset = { "switch.west.ubr.buffer" = "2000 cells" }'
+    base = 'question = "table"\nset = { "switch.0.ubr.buffer" = "2000 cells" }'
     late = big(BUFFERS.format(1000), RESERVE.format(f'{fine}, "1900 cells", "100 cells"'), SEEDS)
     with pytest.raises(ExperimentError, match=r"the values .*reserve = 1900 cells.* are invalid together"):
         ex.Experiment.from_toml(late.replace('question = "table"', base))

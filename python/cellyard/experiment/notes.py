@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -63,6 +64,7 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
     ranked = sorted(points_by_note.items(), key=lambda item: -len(item[1]))
     warnings = [f"{name} is undefined: {NO_MAX_GOODPUT}" for name in plan.undefined_metrics]
     warnings += question.warnings(plan)
+    warnings += _repeated_values(plan)
     warnings += _whole_run_metrics(plan)
     warnings += _along_axes(plan, checked, scenario)
     warnings += [note for axis, buffers in queues.items() for note in differing_queues(axis, buffers)]
@@ -73,6 +75,17 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
             "`cellyard check` shows all notes of a scenario"
         )
     return warnings
+
+
+def _repeated_values(plan: Plan) -> list[str]:
+    """A sentence for each value that an axis lists several times. Axes that vary together may repeat values."""
+    lists = (axis for axis in plan.axes if not axis.is_range and not axis.together)
+    return [
+        f"{axis.name}: `{level.label}` is listed {count} times but runs only once"
+        for axis in lists
+        for level, count in Counter(axis.written_levels).items()
+        if count > 1
+    ]
 
 
 def _along_axes(plan: Plan, checked: Mapping[Point, Scenario], scenario: Callable[[Point], Scenario]) -> list[str]:

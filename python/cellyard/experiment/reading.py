@@ -108,6 +108,7 @@ def read(
         if '"probes":[]' not in base.canonical:  # probes change no number, and an experiment ignores their series
             base = base.with_values({"probe": []})
     axes = _axes(data.get("axis", []), problems)
+    _check_set_paths(data.get("set"), axes, problems)
     before = problems.count
     metrics = measure.read(data.get("metrics"), problems)
     metrics_are_valid = problems.count == before
@@ -169,6 +170,14 @@ def _axes(data: Any, problems: Problems) -> dict[int, Axis]:
                 problems.add((*table_path, "path"), axis_path, "is also the path of another axis; vary each path once")
         axes[index] = axis
     return axes
+
+
+def _check_set_paths(data: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
+    """Report paths of axes that ``set`` sets too."""
+    for index, axis in axes.items():
+        for path in axis.paths:
+            if isinstance(data, Mapping) and path in data:
+                problems.add(("axis", index, "path"), path, "`set` sets it too; set each path once")
 
 
 class _AnyName(dict[str, Any]):
