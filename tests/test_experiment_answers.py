@@ -19,7 +19,7 @@ from cellyard.statistics.inference import holm
 from cellyard.statistics.student import log_probability_outside
 from cellyard.system.errors import ExperimentError, UsageError
 from conftest import ROOT, Cli
-from known_answers import BASE, by, comparison, drawn, hill, optimising
+from known_answers import BASE, Measure, by, comparison, drawn, hill, optimising
 
 
 def test_compare_takes_the_better_direction_from_the_path_not_the_name() -> None:
@@ -406,6 +406,20 @@ def test_the_best_point_is_reported_from_fresh_replications_with_violated_requir
     assert (best["efficiency"], best["fairness"]) == (pytest.approx(1.0, abs=0.02), pytest.approx(0.1))
     assert f"There, efficiency is {best['efficiency']:.4g} [" in outcome.text
     assert "In the fresh replications, fairness > 0.5 does not hold." in outcome.text
+
+
+def test_optimise_says_how_many_other_points_are_equal() -> None:
+    question = {"goals": {"efficiency": "highest"}, "trials": 10, "pruner": "none", "sampler": "random"}
+
+    def best(measure: Measure) -> str:
+        answer = optimising(**question).run(runner=by(measure)).answer
+        assert answer is not None
+        return answer.sentences[0]
+
+    flat = best(lambda at, i: {"efficiency": 1.0, "fairness": at["r"]})
+    assert flat.startswith("The highest efficiency was found at r = ")
+    assert flat.endswith(", and an equal one at 9 other points tried.")
+    assert "equal" not in best(lambda at, i: {"efficiency": at["r"], "fairness": at["r"]})
 
 
 def test_optimise_warns_of_fewer_trials_than_the_first_random_population() -> None:

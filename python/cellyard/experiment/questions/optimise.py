@@ -182,8 +182,10 @@ class Optimise(Question):
                 for replications in (plan.replication_numbers, self._fresh_replications(plan))
             )
             broken = [text for text in self.require if Condition(text).excess(records[0]) > 0]
+            equal = counted(len(records) - 1, "other point")
+            ties = f", and an equal one at {equal} tried" if len(records) > 1 else ""
             sentences = [
-                f"The {goal}{under} was found at {best[0]}.",
+                f"The {goal}{under} was found at {best[0]}{ties}.",
                 f"There, {metric} is {spread(again) if again else 'undefined'} in "
                 f"{counted(plan.replications, 'fresh replication')}.",
                 f"In the replications that selected this point, {metric} was {number(chosen.mean) if chosen else 'undefined'}, "
