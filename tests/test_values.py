@@ -82,8 +82,10 @@ def nested(depth: int) -> list[Any]:
 #: A probe that writes a file.
 CAPTURE = cy.CaptureProbe(of="west->east", layer="cells")
 
+
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "class": (lambda: with_drop(cy.Epd), r"switches\[0\].ubr.drop = Epd: is a class; did you mean Epd\(...\)\?"),
+    "function": (lambda: with_drop(len), r"its type is builtin_function_or_method; did you mean len\(\)\?"),
     "surrogate": (lambda: lan(name="\ud800"), r"name = '\\ud800': contains half of a surrogate pair"),
     "surrogate in a text": (lambda: cy.Scenario.from_toml("name = '\ud800'"), "text = .*half of a surrogate pair"),
     "surrogate in a path": (lambda: lan().with_values({"\ud800": 1}), "path in values = .*half of a surrogate pair"),

@@ -107,9 +107,10 @@ def number(path: str, value: object) -> int | float:
         if not math.isfinite(real):
             raise UsageError(f"{path} = {real}: must be a finite number")
         return real
+    hint = f"; did you mean {value.__name__}()?" if callable(value) and hasattr(value, "__name__") else ""
     raise UsageError(
         f"{path} = {shown(value)}: must be a string, a number, a boolean, a component, a list or a tuple, "
-        f"but its type is {type(value).__name__}"
+        f"but its type is {type(value).__name__}{hint}"
     )
 
 
