@@ -102,8 +102,8 @@ THIRD = {(0.9, 0.8): 0.7, (0.5, 0.8): 0.74, (0.9, 0.5): 0.72}
 FOURTH = {**THIRD, (0.1, 0.2): 0.71}
 
 UBR_PLUS = [
-    holds("zero_loss", "nine tenths", "0.90 to 0.90 of the sum", max_queue_cells=windows(lambda n: 0.9 * n)),
-    holds("zero_loss", "two sources may need less", "0.55 to 0.94 of the sum", max_queue_cells=windows(lambda n: n - 0.9)),
+    holds("zero_loss", "nine tenths", "N = 2 and 0.90 to 0.90", max_queue_cells=windows(lambda n: 0.9 * n)),
+    holds("zero_loss", "two sources may need less", "N = 2 and 0.82 to 0.94", max_queue_cells=windows(lambda n: n - 0.9)),
     holds("zero_loss", "twenty are beyond the text", "(2 timeouts without a loss)",
           max_queue_cells=windows(lambda n: n if n < 20 else 99), timeouts=lambda row: 2 * (row["sources"] // 20)),
     fails("zero_loss", "far less than the windows on the LAN", max_queue_cells=windows(lambda n: 0.79 * n, "lan")),
