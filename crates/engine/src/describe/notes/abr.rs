@@ -1,7 +1,7 @@
 //! Warnings about ABR: VCs without feedback, ports that feedback overloads, and rates above what
 //! minimum rates or targets leave.
 
-use super::named;
+use super::{largest, named};
 use crate::abr::{Sites, higher_rate};
 use crate::fair_goodput::MOST_VCS;
 use crate::flow::FlowKind;
@@ -138,13 +138,10 @@ fn targets_above_the_rate(net: &Resolved<'_>) -> Option<String> {
             ports.push((accepted, link.name.as_str(), erica));
         }
     }
-    ports.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let &(accepted, _, erica) = ports.first()?;
-    let names: Vec<&str> = ports.iter().map(|&(_, name, _)| name).collect();
+    let (accepted, erica, names) = largest(ports.into_iter())?;
     Some(format!(
-        "the feedback of {} accepts {accepted:.4} times the link rate (target {} times 1 + delta {}), so its queue may grow until the end; \
+        "the feedback of {names} accepts {accepted:.4} times the link rate (target {} times 1 + delta {}), so its queue may grow until the end; \
          lower `target` or `delta`, or use erica-plus",
-        named(&names),
         show_ratio(erica.target),
         show_ratio(erica.delta),
     ))
@@ -238,16 +235,12 @@ fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
         });
         let rest = scenario.duration.as_seconds(clock) - stop.as_seconds(clock);
         let late = (((offered - rate) * active).min(most) / rate).min(rest);
-        (late > SHORT * active).then_some((late, vc.name.as_str(), offered, rate))
+        (late > SHORT * active).then_some((late, vc.name.as_str(), (offered, rate)))
     });
-    let mut late: Vec<_> = late.collect();
-    late.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let &(longest, _, offered, rate) = late.first()?;
-    let names: Vec<&str> = late.iter().map(|&(_, name, ..)| name).collect();
+    let (longest, (offered, rate), names) = largest(late)?;
     Some(format!(
-        "{} may send for up to {longest:.3} s after `stop`: the source offers {:.3} Mb/s, feedback allows {:.3} Mb/s, and the rest waits \
+        "{names} may send for up to {longest:.3} s after `stop`: the source offers {:.3} Mb/s, feedback allows {:.3} Mb/s, and the rest waits \
          at the host; limit this queue with `abr.queue`",
-        named(&names),
         offered / 1e6,
         rate / 1e6,
     ))

@@ -39,6 +39,17 @@ fn named(names: &[&str]) -> String {
     }
 }
 
+/// The largest of several figures with its data, and the names that they belong to, that of the
+/// largest first; `None` without figures.
+fn largest<'a, T>(figures: impl Iterator<Item = (f64, &'a str, T)>) -> Option<(f64, T, String)> {
+    let mut figures: Vec<_> = figures.collect();
+    figures.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let names: Vec<&str> = figures.iter().map(|figure| figure.1).collect();
+    let names = named(&names);
+    let (figure, _, data) = figures.into_iter().next()?;
+    Some((figure, data, names))
+}
+
 #[cfg(test)]
 mod testing {
     use crate::describe::describe;

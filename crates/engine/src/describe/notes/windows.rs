@@ -1,6 +1,6 @@
 //! Warnings about TCP windows, and links for ACKs, that hold TCPs below a fair share of the links.
 
-use super::named;
+use super::{largest, named};
 use crate::describe::cost::{acks_per_segment, round_trip};
 use crate::flow::FlowKind;
 use crate::notation::show::{show_bytes, show_rate};
@@ -21,22 +21,21 @@ pub(super) fn small_windows(
         let size = vc.traffic.frame_size(scenario.format);
         let round = round_trip(scenario, topology, index, size);
         let is_small = 8.0 * (tcp.rwnd as f64) < ENOUGH * share * round;
-        is_small.then_some((vc.name.as_str(), tcp.rwnd, round, share))
+        is_small.then_some((
+            share * round / 8.0,
+            vc.name.as_str(),
+            (tcp.rwnd, round, share),
+        ))
     });
-    let mut small: Vec<_> = small.collect();
-    let need = |&(.., round, share): &(&str, u64, f64, f64)| share * round / 8.0;
-    small.sort_by(|a, b| need(b).total_cmp(&need(a)));
-    let largest @ &(_, rwnd, round, share) = small.first()?;
-    let names: Vec<&str> = small.iter().map(|&(name, ..)| name).collect();
+    let (needed, (rwnd, round, share), names) = largest(small)?;
     Some(format!(
-        "the window of {}, {}, allows only {:.3} Mb/s at a round trip of {:.3} ms, less than a fair share of the links, {:.3} Mb/s; \
+        "the window of {names}, {}, allows only {:.3} Mb/s at a round trip of {:.3} ms, less than a fair share of the links, {:.3} Mb/s; \
          use `rwnd` of at least {}",
-        named(&names),
         show_bytes(rwnd),
         8.0 * rwnd as f64 / round / 1e6,
         round * 1e3,
         share / 1e6,
-        show_bytes(need(largest).ceil() as u64),
+        show_bytes(needed.ceil() as u64),
     ))
 }
 
