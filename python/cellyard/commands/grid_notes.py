@@ -92,6 +92,7 @@ def _point_name(point: Point) -> str:
 def _is_replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
     """Whether the values of the grid replace an override, so that any other value would give the same scenario."""
     path, _ = overrides[place]
+    # Only a free text can be "?". Any other field refuses it, unless the grid replaces the field.
     others = [*overrides[:place], (path, "?"), *overrides[place + 1 :]]
 
     def has_effect(*values: tuple[str, str]) -> bool:

@@ -21,14 +21,14 @@ NUMBERS_CAPTION = (
     "Values are means over the replications, with the 95 % interval of that mean. In sentences ± is half an interval, rounded up. "
     "An interval needs six replications."
 )
+EVIDENCE_CAPTION = (
+    "Differences are means over replications with common random numbers. The intervals of several candidates have a joint "
+    "confidence of 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are separated."
+)
 #: Caption of claims where no interval is known.
 FEW_CAPTION = (
     f"Verdicts rest on the simulated values alone. With fewer than {FEWEST} replications no interval is known, and other seeds "
     "may give other verdicts."
-)
-EVIDENCE_CAPTION = (
-    "Differences are means over replications with common random numbers. The intervals of several candidates have a joint "
-    "confidence of 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are separated."
 )
 
 

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import operator
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, SupportsFloat, SupportsIndex
@@ -125,7 +126,7 @@ def shown(value: object) -> str:
 
 def file_path(name: str, value: object) -> Path:
     """``value`` as a path; raises `UsageError` for anything else."""
-    if not isinstance(value, (str, Path)) or "\0" in str(value):
+    if not isinstance(value, (str, os.PathLike)) or "\0" in str(value):
         raise UsageError(f"{name} = {shown(value)}: must be the name of a file or folder")
     return Path(value)
 
