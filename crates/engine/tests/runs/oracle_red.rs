@@ -79,6 +79,49 @@ proptest! {
     }
 }
 
+/// Two sources with long pauses at a port with `min_th` 0: the average of a queue decays to 0 among
+/// cells that the arithmetic kernel takes together.
+#[test]
+fn an_average_that_decays_to_zero_draws_as_often_in_each_engine() {
+    let text = r#"
+        name = "red"
+        duration = "1000 ms"
+        host = [{ name = "a" }, { name = "b" }, { name = "d" }]
+        link = [
+          { from = "a", to = "x", rate = "10 Mbps", delay = "10 us" },
+          { from = "b", to = "x", rate = "10 Mbps", delay = "10 us" },
+          { from = "x", to = "d", rate = "10 Mbps", delay = "10 us" },
+        ]
+        [[switch]]
+        name = "x"
+        [switch.ubr]
+        buffer = "30 cells"
+        [switch.ubr.drop]
+        policy = "atm-red"
+        w_q = 0.1
+        max_p = 1
+        min_th = "0 cells"
+        max_th = "30 cells"
+        segment_cells = "12 cells"
+        average = "cell"
+        [[vc]]
+        from = "a"
+        to = "d"
+        traffic = { kind = "udp", datagram_size = "100 bytes", rate = "8 Mbps" }
+        [[vc]]
+        from = "b"
+        to = "d"
+        traffic = { kind = "udp", datagram_size = "1000 bytes", on = "5 ms", off = "50 ms" }
+    "#;
+    let scenario = read_toml(text, "", &[]).unwrap_or_else(|problems| panic!("{}", problems[0]));
+    let replication = None;
+    agrees(&Case {
+        scenario,
+        replication,
+    })
+    .unwrap();
+}
+
 /// The result of a run with `probes`.
 fn watch(net: &Scenario, replication: Option<u64>, probes: Vec<Probe>) -> RunResult {
     let net = Scenario {

@@ -166,7 +166,9 @@ impl Red {
                 self.count = 0;
             } else {
                 let p = self.slope * (highest - self.min_th);
-                let is_on_curve = lowest > self.min_th && highest < self.max_th && p < 1.0;
+                // An average below NOTHING becomes 0, where p is 0 and nothing is drawn.
+                let least_on_curve = self.min_th.max(NOTHING);
+                let is_on_curve = lowest > least_on_curve && highest < self.max_th && p < 1.0;
                 let draws = if p > 0.0 { decided * cells.cells } else { 0 };
                 let stream = cells.runs[0].cell.draws;
                 if !is_on_curve || self.spacing || self.any_below(p, draws, stream) {
@@ -407,6 +409,7 @@ mod tests {
         #[test]
         fn cells_that_are_seen_together_leave_what_they_leave_one_after_the_other(
             (by_frames, w_q, spacing, when) in (any::<bool>(), 1u64..12, 0u8..4, 0u8..4),
+            (from_zero, idle) in (any::<bool>(), prop_oneof![Just(0), 0u64..80]),
             before in vec((0u32..3, 0u64..60, any::<bool>(), any::<bool>()), 0..60),
             (runs, cells, x) in (1usize..4, 1u64..40, 0i64..40),
             shapes in vec((any::<bool>(), any::<bool>(), any::<bool>()), 3),
@@ -414,6 +417,7 @@ mod tests {
             let params = RedParams {
                 spacing: spacing == 0,
                 average: [RedAverage::Cell, RedAverage::Cell, RedAverage::Idle, RedAverage::Frame][usize::from(when)],
+                min_th: Threshold::Cells(if from_zero { 0 } else { 10 }),
                 ..red(1, w_q * w_q)
             };
             let spec = if by_frames { DropPolicy::AtmRed(params) } else { DropPolicy::CellRed(params) };
@@ -421,6 +425,10 @@ mod tests {
             let queue = |waiting| QueueView { waiting, ..QueueView::default() };
             for (vc, waiting, begins, eom) in before {
                 policy.admit(Time::ZERO, &cell(vc, begins, eom), &queue(waiting));
+            }
+            // The average decays, to 0 if w_q is large.
+            for _ in 0..idle {
+                policy.admit(Time::ZERO, &cell(0, false, false), &queue(0));
             }
             let mut asked: Vec<_> = (0..runs).map(|vc| {
                 let (begins, ends, single) = shapes[vc];
@@ -452,6 +460,33 @@ mod tests {
             }
             prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
         }
+    }
+
+    /// With `min_th` 0 each of eight cells halves an average of 4.5 x 2^-64. It is still on the
+    /// curve at the first two, after which it becomes 0: two draws, and not eight.
+    #[test]
+    fn an_average_that_becomes_zero_among_cells_draws_no_more() {
+        let params = RedParams {
+            min_th: Threshold::Cells(0),
+            ..red(1, 2)
+        };
+        let first = cell(0, false, false);
+        let mut one_by_one = at(&params, 4.5 * NOTHING);
+        let mut together = one_by_one.clone();
+        for _ in 0..8 {
+            one_by_one.sees(&first, 0);
+            let p = one_by_one.probability();
+            assert!(!one_by_one.marks(p, first.draws));
+        }
+        assert_eq!((one_by_one.average, one_by_one.drawn), (0.0, 2));
+        let cells = AskedRuns {
+            runs: &[AskedRun::new(&Run::default(), first, 0)],
+            cells: 8,
+            period: Span(1),
+            least: 0,
+            most: 0,
+        };
+        assert!(!together.passes_all(&cells, 1) || together.drawn == 2);
     }
 
     /// In each of the three cases: below the lower threshold, on the curve where no draw marks, and
