@@ -20,6 +20,7 @@ import experiment_schema
 import result_classes
 import result_page
 import study_table
+import tie_table
 from cellyard import _engine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -471,6 +472,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs/components.md": page(registry),
         ROOT / "python/cellyard/results/types.py": formatted(result_classes.module(results)),
         ROOT / "docs/results.md": result_page.page(results),
+        ROOT / "docs/model.md": tie_table.into((ROOT / "docs/model.md").read_text(encoding="utf-8")),
         ROOT / "README.md": study_table.into((ROOT / "README.md").read_text(encoding="utf-8")),
     }
 

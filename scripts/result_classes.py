@@ -36,7 +36,7 @@ RENAMED = {"from": "source", "to": "destination", "class": "service_class"}
 RENAMED_TYPES = {"Class": "ServiceClass"}
 
 #: Fields that documents of earlier versions lack. They are None there, or empty.
-LATER = ("statistic", "tied_cells", "tied_dropped_cells", "inputs")
+LATER = ("statistic", "refusals", "tied_refusals", "inputs")
 
 #: Classes whose fields are the parts of a count.
 COUNTS = ("DroppedCells",)

@@ -142,10 +142,10 @@ def test_runs_of_an_earlier_engine_can_be_read_and_repeated(tmp_path: Path) -> N
             for part in ("totals", "vcs"):
                 assert result[part] == again[part]
             # Ports have fields that did not exist then.
-            later = {"tied_cells", "tied_dropped_cells", "inputs"}
+            later = {"refusals", "tied_refusals", "inputs"}
             ports = [{name: value for name, value in port.items() if name not in later} for port in again["ports"]]
             assert result["ports"] == ports
-            assert all(port.tied_cells is None and port.inputs == () for port in found.ports.values())
+            assert all(port.tied_refusals is None and port.inputs == () for port in found.ports.values())
             for series, series_again in zip(result["series"], again["series"], strict=True):
                 assert (
                     series["time_s"].tolist() == series_again["time_s"].tolist()

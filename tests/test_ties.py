@@ -1,4 +1,4 @@
-"""Ties among the inputs of a port: their counts in results, and the warning of ``run``."""
+"""Refusals at ties among the inputs of a port: their counts in results, and the warning of ``run``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ vc = [
 ]
 """
 
-NOTE = "drops fell on ties; results depend on `tie_order`: --grid tie_order=fixed,rotating,random shows how much\n"
+HINT = "results depend on `tie_order`: --grid tie_order=fixed,rotating,random,fair shows how much"
 
 
 @pytest.fixture
@@ -39,29 +39,51 @@ def in_phase(tmp_path: Path) -> Path:
     return Path("in-phase.toml")
 
 
-def test_inputs_in_phase_tie_at_every_cell(in_phase: Path, tmp_path: Path) -> None:
+def test_inputs_in_phase_are_refused_at_contested_ties(in_phase: Path, tmp_path: Path) -> None:
     scenario = cy.Scenario.read(tmp_path / in_phase)
     port = scenario.run().ports["s->c"]
-    assert port.tied_cells == port.arrived_cells
-    assert port.tied_dropped_cells == port.dropped_cells.total > 300
+    assert port.tied_refusals == port.refusals == port.dropped_cells.total > 300
     assert [brought.link for brought in port.inputs] == ["a->s", "b->s"]
-    assert {brought.tied_cells for brought in port.inputs} == {port.arrived_cells // 2}
     assert scenario.run(kernel="twin").ports["s->c"] == port
     apart = scenario.with_values({"vc.two.start": "1 us"}).run().ports["s->c"]
-    assert apart.dropped_cells.total > 300
-    assert apart.tied_cells == apart.tied_dropped_cells == 0
+    assert apart.refusals == apart.dropped_cells.total > 300
+    assert apart.tied_refusals == 0
 
 
-def test_run_warns_of_drops_on_ties_only_without_a_stated_order(cli: Cli, in_phase: Path) -> None:
+def test_fair_refuses_sources_in_step_equally_often_and_rotating_does_not(tmp_path: Path) -> None:
+    text = IN_PHASE.replace('{ name = "c" }', '{ name = "c" }, { name = "idle", count = 8 }').replace(
+        "vc = [", 'vc = [\n  { from = "idle", to = "c", start = "1 ms", traffic = { kind = "udp" } },'
+    )
+    text = text.replace("link = [", 'link = [\n  { from = "idle", to = "s", rate = "155.52 Mbps" },')
+
+    def refused(order: str) -> list[int]:
+        inputs = cy.Scenario.from_toml(f'tie_order = "{order}"\n{text}').run().ports["s->c"].inputs
+        assert all(brought.refusals == 0 for brought in inputs if "idle" in brought.link)
+        return sorted(brought.tied_refusals for brought in inputs if "idle" not in brought.link)
+
+    few, many = refused("fair")
+    assert many - few <= 1
+    # Of ten inputs, two neighbours: one goes first in nine of ten turns.
+    few, many = refused("rotating")
+    assert 7 < many / few < 11
+
+
+def test_run_warns_of_refusals_at_ties_only_without_a_stated_order(cli: Cli, in_phase: Path) -> None:
     done = cli("run", in_phase)
     count = done.stderr.split()[1]
     assert int(count) > 300
-    assert done.stderr == f"note: {count} of {count} {NOTE}"
+    run = json.loads(cli("run", in_phase, "--format", "json").stdout)
+    (port,) = [port for port in run["runs"][0]["ports"] if port["name"] == "s->c"]
+    least, most = sorted(port["inputs"], key=lambda brought: brought["tied_refusals"])
+    assert done.stderr == (
+        f"note: {count} of {count} refusals fell on contested ties; at s->c, {most['link']} ({most['tied_refusals']}) was "
+        f"refused most and {least['link']} ({least['tied_refusals']}) least; {HINT}\n"
+    )
     head = next(line.split() for line in done.stdout.splitlines() if line.startswith("port "))
-    assert head[head.index("link") :][1:4] == ["tied", "tied_dropped", "max_queue"]
+    assert head[head.index("link") :][1:3] == ["tied_refusals", "max_queue"]
     for stated in (
         ("--set", "tie_order=rotating"),
-        ("--grid", "tie_order=fixed,rotating,random"),
+        ("--grid", "tie_order=fixed,rotating,random,fair"),
         ("--set", "vc.two.start=1 us"),
         ("--set", "duration=50 us"),
     ):
@@ -73,23 +95,42 @@ def test_order_stated_in_the_file_gives_no_warning(cli: Cli, tmp_path: Path) -> 
     assert cli("run", "stated.toml").stderr == ""
 
 
+def contested(tied: int, refused: int) -> dict[str, object]:
+    """A run whose only port refused cells of two inputs."""
+    inputs = [{"link": "a->s", "tied_refusals": 1}, {"link": "b->s", "tied_refusals": tied - 1}]
+    return {"ports": [{"name": "s->c", "refusals": refused, "tied_refusals": tied, "inputs": inputs}]}
+
+
 @pytest.mark.parametrize(
-    ("tied", "dropped", "warns"), [(10, 20, True), (9, 20, False), (19, 19, False), (20, 41, False), (21, 41, True)]
+    ("tied", "refused", "warns"), [(10, 20, True), (9, 20, False), (19, 19, False), (20, 41, False), (21, 41, True)]
 )
-def test_half_of_twenty_drops_is_enough(tied: int, dropped: int, warns: bool) -> None:
-    port = {"can_queue": True, "tied_dropped_cells": tied, "dropped_cells": {"full": dropped, "link": 100}}
-    scenario = cy.Scenario.from_toml(IN_PHASE)
-    notes = grid_notes.tie_notes(scenario, [{"ports": [port]}])
-    assert [note.partition(";")[0] for note in notes] == [f"{tied} of {dropped} drops fell on ties"] * warns
+def test_half_of_twenty_refusals_is_enough(tied: int, refused: int, warns: bool) -> None:
+    notes = grid_notes.tie_notes(cy.Scenario.from_toml(IN_PHASE), [contested(tied, refused)])
+    stated = f"{tied} of {refused} refusals fell on contested ties"
+    assert [note.partition(";")[0] for note in notes] == [stated] * warns
 
 
 def test_a_note_on_several_runs_counts_them() -> None:
-    runs = [
-        {"ports": [{"can_queue": True, "tied_dropped_cells": tied, "dropped_cells": {"full": 40}}]}
-        for tied in (40, 3, 20)
-    ]
+    runs = [contested(tied, 40) for tied in (40, 3, 20)]
     (note,) = grid_notes.tie_notes(cy.Scenario.from_toml(IN_PHASE), runs)
-    assert note.startswith("in 2 of 3 runs, at least half of the drops fell on ties; results depend on `tie_order`: ")
+    assert note == (
+        "in 2 of 3 runs, at least half of the refusals fell on contested ties; at s->c in the first of them, "
+        f"b->s (39) was refused most and a->s (1) least; {HINT}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "order"),
+    [
+        ('"aal5"', "rotating"),
+        ('"ethernet"', "fair"),
+        ('{ cell = "64 bytes", carries = "64 bytes" }', "fair"),
+    ],
+)
+def test_the_default_order_is_fair_in_every_format_but_aal5(form: str, order: str) -> None:
+    traffic = '{ kind = "udp", datagram_size = "100 bytes" }'
+    text = f"format = {form}\n{IN_PHASE}".replace('{ kind = "cbr", rate = "155.52 Mbps" }', traffic)
+    assert cy.Scenario.from_toml(text).to_dict()["tie_order"] == order
 
 
 def test_a_scenario_says_what_it_states() -> None:
@@ -99,14 +140,14 @@ def test_a_scenario_says_what_it_states() -> None:
     assert cy.Scenario.from_toml(f'tie_order = "fixed"\n{IN_PHASE}').states("tie_order")
 
 
-def test_results_of_earlier_versions_do_not_know_ties(in_phase: Path, tmp_path: Path) -> None:
+def test_results_of_earlier_versions_do_not_know_refusals(in_phase: Path, tmp_path: Path) -> None:
     scenario = cy.Scenario.read(tmp_path / in_phase)
     data = json.loads(json.dumps({"ports": scenario.run().only.data["ports"]}))
     for port in data["ports"]:
-        for name in ("tied_cells", "tied_dropped_cells", "inputs"):
+        for name in ("refusals", "tied_refusals", "inputs"):
             del port[name]
     port = RunResult(data).ports["s->c"]
-    assert port.tied_cells is None and port.tied_dropped_cells is None and port.inputs == ()
+    assert port.refusals is None and port.tied_refusals is None and port.inputs == ()
     assert grid_notes.tie_notes(scenario, [data]) == []
 
 
@@ -115,5 +156,6 @@ def test_inputs_have_a_file_and_metrics(cli: Cli, in_phase: Path, tmp_path: Path
     rows = list(csv.DictReader((tmp_path / "out/port_inputs.csv").open(encoding="utf-8")))
     assert [(row["port"], row["link"]) for row in rows] == [("s->c", "a->s"), ("s->c", "b->s")]
     run = cy.Scenario.read(tmp_path / in_phase).run().only
-    assert metric_path("port.s->c.input.a->s.tied_cells").value_in(run) == int(rows[0]["tied_cells"]) > 300
-    assert metric_path("port.s->c.tied_cells").value_in(run) == run.ports["s->c"].arrived_cells
+    of_input = metric_path("port.s->c.input.a->s.tied_refusals").value_in(run)
+    assert of_input == int(rows[0]["tied_refusals"]) > 100
+    assert metric_path("port.s->c.tied_refusals").value_in(run) == run.ports["s->c"].tied_refusals

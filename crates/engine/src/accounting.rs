@@ -12,8 +12,8 @@ impl Simulation {
     /// Brings all counters up to date at the end of the run.
     pub fn settle_all(&mut self) {
         let fabric = &mut self.fabric;
-        for (index, port) in self.ports.iter_mut().enumerate() {
-            port.settle_at_end(fabric, index);
+        for port in &mut self.ports {
+            port.settle_at_end(fabric);
         }
         self.hosts.finish();
     }

@@ -174,8 +174,6 @@ pub struct Feed {
     /// The run whose cells arrive next; empty (`n == 0`) if no arrival is known yet.
     pub head: Run,
     queue: VecDeque<Run>,
-    /// Cells that came at an instant at which another input of the port brought one.
-    pub tied: u64,
 }
 
 impl Feed {

@@ -13,7 +13,7 @@ use crate::delays::Waits;
 use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{DepartedCell, Observers};
-use crate::port::Ties;
+use crate::port::TieRule;
 use crate::processing::SwitchStage;
 use crate::program::Failure;
 use crate::record::QueueSnapshot;
@@ -124,8 +124,8 @@ pub struct HopExtra {
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
     pub dropped: DropCounts,
-    /// Cells dropped by the port at an instant at which several inputs brought one.
-    pub tied_drops: u64,
+    /// Cells refused by the port; of a refused frame, only the first.
+    pub refusals: u64,
     /// Cells tagged here.
     pub tagged: u64,
     /// Cells that had not left when the run ended.
@@ -141,6 +141,15 @@ impl HopExtra {
     pub fn dropped_by_port(&self) -> u64 {
         self.dropped.total() - self.dropped[DropReason::Link]
     }
+}
+
+/// What went wrong at an instant at which several inputs bring a cell.
+#[derive(Debug, Default)]
+pub struct AtTie {
+    /// Feeds whose cell was dropped on arrival, and whether it was refused.
+    pub dropped: Vec<(usize, bool)>,
+    /// Hops of which a frame that still arrives was damaged by a push-out.
+    pub damaged: Vec<u32>,
 }
 
 /// Everything between the stations, with its counters.
@@ -173,14 +182,12 @@ pub struct Fabric {
     /// Time until which a port may drop the rest of a frame at once: the end of the run, or an
     /// earlier instant at which the port is measured.
     pub drop_until: Time,
-    /// Per port: ties of its inputs.
-    pub ties: Vec<Ties>,
     /// Per port, with ABR VCs only: no cell that has not left it starts before this time.
     pub earliest_starts: Vec<Time>,
-    /// The port that takes arrivals, and the time before which it takes all.
-    pub step: (usize, Time),
-    /// Whether several inputs bring that port a cell at this instant.
+    /// Whether a port judges cells that several inputs bring at one instant.
     pub tied: bool,
+    /// What went wrong at that instant so far.
+    pub at_tie: AtTie,
     /// Measuring time, [from, to).
     pub measured: (Time, Time),
     /// Why the run cannot continue, if so.
@@ -412,26 +419,48 @@ impl Fabric {
         self.overdue(Overdue::Queue(link));
     }
 
-    /// Counts the first `n` cells of `run`, the first run of `feed`, as dropped by the port. The
-    /// first of them arrives now.
-    pub fn drop_arriving(&mut self, feed: usize, run: &Run, reason: DropReason, n: u32) {
-        self.drop_by_port(feed, run.hop, reason, n, run.time);
-        if n > 1 {
-            let mut rest = run.first(n);
-            rest.skip(1);
-            let (port, horizon) = self.step;
-            let (feeds, extras) = (&mut self.feeds, &mut self.extras);
-            self.ties[port].drop_ahead(run.time, feed, &rest, feeds, extras, horizon);
+    /// Counts `n` cells that `feed` brings to the port of `hop` as dropped on arrival, the first of
+    /// them now. That one is `refused`, or its frame was discarded already, or it is policed.
+    pub fn drop_arriving(
+        &mut self,
+        feed: usize,
+        hop: u32,
+        reason: DropReason,
+        n: u32,
+        refused: bool,
+    ) {
+        self.drop_cells(hop, reason, n);
+        // A push-out at this instant may have damaged the frame of a cell still to be judged.
+        let refused = refused || (reason == DropReason::Rest && self.at_tie.damaged.contains(&hop));
+        self.extras[hop as usize].refusals += u64::from(refused);
+        if self.tied {
+            self.at_tie.dropped.push((feed, refused));
         }
     }
 
-    /// Counts `n` cells of a hop as dropped by the port, the first of them at `now`, when `feed`
-    /// brings a cell.
-    pub fn drop_by_port(&mut self, feed: usize, hop: u32, reason: DropReason, n: u32, now: Time) {
-        self.drop_cells(hop, reason, n);
-        let (port, horizon) = self.step;
-        if self.tied || self.ties[port].is_dropped_at(now, feed, horizon) {
-            self.extras[hop as usize].tied_drops += 1;
+    /// Ends an instant whose cells the inputs brought in the order `taken`, and settles its tie by
+    /// the rule `tie` of the port. The feed of input i is `first_feed` + i.
+    #[inline(always)]
+    pub fn end_tie(
+        &mut self,
+        tie: &mut TieRule,
+        first_feed: usize,
+        taken: impl Iterator<Item = u32>,
+    ) {
+        self.tied = false;
+        if !self.at_tie.dropped.is_empty() || !self.at_tie.damaged.is_empty() {
+            tie.settle(taken, first_feed, &self.at_tie.dropped);
+            self.at_tie.dropped.clear();
+            self.at_tie.damaged.clear();
+        }
+    }
+
+    /// Counts a waiting cell of `hop` as pushed out. It may have `damaged` a frame that still
+    /// arrives.
+    pub fn push_out(&mut self, hop: u32, damaged: bool) {
+        self.drop_cells(hop, DropReason::Front, 1);
+        if self.tied && damaged {
+            self.at_tie.damaged.push(hop);
         }
     }
 

@@ -136,13 +136,14 @@ impl ClassTally {
     }
 }
 
-/// Ties of one input of a port (model section 3).
+/// Cells of one input that a port refused: the buffer or the drop policy dropped them on arrival.
+/// Of a refused frame, only the first counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InputTies {
-    /// Cells of the input that arrived at an instant at which another input brought one.
-    pub arrived: u64,
-    /// Cells of the input that the port dropped at an instant at which several inputs brought one.
-    pub dropped: u64,
+pub struct InputRefusals {
+    /// All of them.
+    pub all: u64,
+    /// Those refused at a contested tie, where the port accepted a cell of another input.
+    pub tied: u64,
 }
 
 /// Counts of one port.
@@ -160,8 +161,8 @@ pub struct PortTally {
     pub line_time: Option<Span>,
     /// Counts of each class, by class index.
     pub classes: [ClassTally; CLASSES],
-    /// Ties of each input, in the order of the port's inputs.
-    pub ties: Vec<InputTies>,
+    /// Refusals of each input, in the order of the port's inputs.
+    pub refusals: Vec<InputRefusals>,
     /// Counts of the measuring time alone.
     pub measured: MeasuredPort,
 }

@@ -14,8 +14,8 @@ from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
 MOST_POINTS = 50
-#: Fewest drops from which a share of them at ties is a warning.
-LEAST_DROPS = 20
+#: Fewest refusals from which a share of them at contested ties is a warning.
+LEAST_REFUSALS = 20
 #: Why a TCP that lost its first segments sends nothing again.
 _NO_TIMEOUT = "the run ends before the first timeout (initial_rto)"
 
@@ -137,30 +137,35 @@ def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def tie_notes(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on runs with many drops at ties, if ``scenario`` leaves the order at ties to its default."""
-    counts = [_tied_drops(run) for run in runs]
-    many = [(tied, dropped) for tied, dropped in counts if dropped >= LEAST_DROPS and 2 * tied >= dropped]
+    """A sentence on runs with many refusals at contested ties, if ``scenario`` leaves the order at ties to its default."""
+    many = [run for run in runs if _is_contested(run)]
     if not many or scenario.states("tie_order"):
         return []
-    (tied, dropped), *_ = many
-    drops = (
-        f"{tied} of {dropped} drops"
+    tied, refused = _refusals(many[0])
+    refusals = (
+        f"{tied} of {refused} refusals fell on contested ties"
         if len(runs) == 1
-        else f"in {len(many)} of {len(runs)} runs, at least half of the drops"
+        else f"in {len(many)} of {len(runs)} runs, at least half of the refusals fell on contested ties"
     )
+    port = max(many[0]["ports"], key=lambda port: port["tied_refusals"] or 0)
+    inputs = sorted(port["inputs"], key=lambda brought: brought["tied_refusals"], reverse=True)
+    most, least = (f"{brought['link']} ({brought['tied_refusals']})" for brought in (inputs[0], inputs[-1]))
     return [
-        f"{drops} fell on ties; results depend on `tie_order`: --grid tie_order=fixed,rotating,random shows how much"
+        f"{refusals}; at {port['name']}{' in the first of them' if len(runs) > 1 else ''}, {most} was refused most and "
+        f"{least} least; results depend on `tie_order`: --grid tie_order=fixed,rotating,random,fair shows how much"
     ]
 
 
-def _tied_drops(run: Mapping[str, Any]) -> tuple[int, int]:
-    """Cells that ports dropped at ties, and all that they dropped; (0, 0) for a run that did not count ties."""
-    ports = [port for port in run["ports"] if port["can_queue"]]
-    tied = [port.get("tied_dropped_cells") for port in ports]
-    if None in tied:
-        return 0, 0
-    dropped = (count for port in ports for reason, count in port["dropped_cells"].items() if reason != "link")
-    return sum(tied), sum(dropped)
+def _is_contested(run: Mapping[str, Any]) -> bool:
+    """Whether at least half of the refusals of a run, which are many enough, fell on contested ties."""
+    tied, refused = _refusals(run)
+    return refused >= LEAST_REFUSALS and 2 * tied >= refused
+
+
+def _refusals(run: Mapping[str, Any]) -> tuple[int, int]:
+    """Cells that ports refused at contested ties, and all that they refused; (0, 0) for a run that did not count them."""
+    ports = [port for port in run["ports"] if port.get("refusals") is not None]
+    return sum(port["tied_refusals"] for port in ports), sum(port["refusals"] for port in ports)
 
 
 def _why_no_efficiency(runs: Sequence[Mapping[str, Any]]) -> str:

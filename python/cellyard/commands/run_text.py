@@ -352,10 +352,9 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
     # Shown beside utilisation to reveal wasted transmissions. ACKs and single cells have no
     # efficiency.
     of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
-    of_ties = {"tied_cells": "tied", "tied_dropped_cells": "tied_dropped"}
-    of_ties = of_ties if any(port.get("tied_cells") for port in ports) else {}
+    of_ties = ["tied_refusals"] if any(port.get("tied_refusals") for port in ports) else []
     measures = ["max_queue", "mean_queue", "utilisation"]
-    head = ["port", "rate_mbps", "sent_cells", *reasons, *of_ties.values(), *measures, *of_frames]
+    head = ["port", "rate_mbps", "sent_cells", *reasons, *of_ties, *measures, *of_frames]
     rows = [
         [
             port["name"],

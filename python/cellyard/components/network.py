@@ -356,8 +356,9 @@ class ScenarioFields(TypedDict, total=False):
     format: Literal["aal5", "ethernet"] | Format
     #: Seed of every random stream. Default: 1.
     seed: int
-    #: Order of cells that reach a port at the same instant from several inputs. Default: rotating.
-    tie_order: Literal["fixed", "rotating", "random"]
+    #: Order of cells that reach a port at the same instant from several inputs. Default: rotating if format is
+    #: aal5, else fair.
+    tie_order: Literal["fixed", "rotating", "random", "fair"]
     #: Offset of the rotating tie order. Default: 0.
     tie_offset: int
     #: Whether a port handles an arrival before a departure at the same instant. Default: true.

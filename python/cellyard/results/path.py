@@ -10,7 +10,7 @@
 ``port.west->east.max_queue_cells``               metric of a port
 ``port.west->east.dropped_cells.full``            cells dropped at the port, by reason or as ``total``
 ``port.west->east.class.vbr.max_queue_cells``     metric of a class at a port
-``port.west->east.input.a->west.tied_cells``      metric of an input of a port, named like its link
+``port.west->east.input.a->west.tied_refusals``   metric of an input of a port, named like its link
 ``max(port.*.class.vbr.max_queue_cells)``         ``max``, ``mean``, ``min`` or ``sum`` over all matching names
 ================================================  ==============================================================
 """

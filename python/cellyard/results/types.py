@@ -459,17 +459,17 @@ class PortClassResult(ResultPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortInputResult(ResultPart):
-    """Ties of one input of a port: a link over which cells reach it. Values cover the whole run."""
+    """Refusals of one input of a port: a link over which cells reach it. Values cover the whole run."""
 
     #: Name of the link.
     link: str
 
-    #: Cells of the input that arrived at an instant at which another input brought one.
-    tied_cells: int
+    #: Cells of the input that the buffer or the drop policy refused on arrival. Of a refused frame, only the first
+    #: cell counts.
+    refusals: int
 
-    #: Cells of the input that the port dropped at an instant at which several inputs brought one. A cell that is
-    #: pushed out is dropped when the cell arrives that pushes it out.
-    tied_dropped_cells: int
+    #: Refusals of the input at an instant at which the port accepted a cell of another input.
+    tied_refusals: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -520,13 +520,13 @@ class PortResult(ResultPart):
     #: Cells of high priority that a policer or the drop policy tagged; they continue with CLP = 1.
     tagged_cells: int
 
-    #: Cells that arrived at an instant at which another input of the port brought one. None for a port that cannot
-    #: queue, and in results of earlier versions.
-    tied_cells: int | None = None
+    #: Cells that the buffer or the drop policy refused on arrival. Of a refused frame, only the first cell counts.
+    #: None for a port that cannot queue, and in results of earlier versions.
+    refusals: int | None = None
 
-    #: Cells that the port dropped at an instant at which several inputs brought one. None for a port that cannot
-    #: queue, and in results of earlier versions.
-    tied_dropped_cells: int | None = None
+    #: Refusals at an instant at which the port accepted a cell of another input: ``tie_order`` decided which. None
+    #: for a port that cannot queue, and in results of earlier versions.
+    tied_refusals: int | None = None
 
     #: Largest number of waiting cells, over all classes.
     max_queue_cells: int
@@ -567,7 +567,7 @@ class PortResult(ResultPart):
     #: Results of every service class that crosses the port, most urgent first.
     classes: tuple[PortClassResult, ...] = field(repr=False)
 
-    #: Ties of every input, in scenario order. Empty for a port that cannot queue, and in results of earlier
+    #: Refusals of every input, in scenario order. Empty for a port that cannot queue, and in results of earlier
     #: versions.
     inputs: tuple[PortInputResult, ...] = field(default=(), repr=False)
 

@@ -237,7 +237,7 @@ impl Blueprint<'_> {
             only_logs,
             loss: None,
             dropped: DropCounts::default(),
-            tied_drops: 0,
+            refusals: 0,
             tagged: 0,
             unsent: 0,
             late: Vec::new(),

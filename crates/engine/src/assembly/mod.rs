@@ -12,7 +12,7 @@ mod roles;
 use crate::abr::{Logs, Sites, SubscriberIndex};
 use crate::capture::Captures;
 use crate::cells::Feed;
-use crate::fabric::Fabric;
+use crate::fabric::{AtTie, Fabric};
 use crate::flow::{FlowId, FlowKind};
 use crate::loss::Losses;
 use crate::options::{Options, RunError};
@@ -90,10 +90,9 @@ pub fn build(
         logs,
         end,
         drop_until: end,
-        ties: ports.iter().map(|port| port.inputs.no_ties()).collect(),
         earliest_starts: vec![Time::ZERO; if has_abr { ports.len() } else { 0 }],
-        step: (0, Time::ZERO),
         tied: false,
+        at_tie: AtTie::default(),
         measured,
         stopped: None,
     };

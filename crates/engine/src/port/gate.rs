@@ -71,16 +71,20 @@ pub struct Judgement {
     pub cells: u32,
     /// Whether the policer or the policy lowers the priority of an accepted cell (sets CLP = 1).
     pub tagged: bool,
+    /// Whether the buffer or the policy refuses the cell. Cells of frames that are discarded
+    /// already, and cells that are policed, are dropped without that.
+    pub refused: bool,
 }
 
 impl Judgement {
     /// A judgement that tags no cell.
     fn new(verdict: Verdict, cells: u32) -> Judgement {
-        let tagged = false;
+        let (tagged, refused) = (false, false);
         Judgement {
             verdict,
             cells,
             tagged,
+            refused,
         }
     }
 }
@@ -264,7 +268,11 @@ impl Gate {
             Decision::Refuse(reason) => {
                 if begins {
                     let cells = self.refuse_frame(run, state, reason);
-                    return Judgement::new(Verdict::Refuse(reason), cells);
+                    let refused = true;
+                    return Judgement {
+                        refused,
+                        ..Judgement::new(Verdict::Refuse(reason), cells)
+                    };
                 }
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(reason)
@@ -285,6 +293,7 @@ impl Gate {
         Judgement {
             verdict,
             cells: 1,
+            refused: matches!(verdict, Verdict::Refuse(_)),
             tagged: ruling == Ruling::Tag || decision == Decision::Tag,
         }
     }

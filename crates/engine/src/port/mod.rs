@@ -18,13 +18,12 @@ pub mod police;
 pub mod sched;
 pub mod slotted;
 mod tie;
-mod ties;
 pub mod watch;
 
 use crate::fabric::{Fabric, Next};
 use crate::format::Format;
 use crate::stop::FailedProgram;
-use crate::tally::{InputTies, PortTally};
+use crate::tally::{InputRefusals, PortTally};
 use crate::units::{BitRate, Span, Time};
 use arithmetic::Arithmetic;
 pub use measuring::Measuring;
@@ -33,7 +32,6 @@ pub use meter::Meter;
 use order::ArrivalOrder;
 use slotted::{QueuedCells, Slotted};
 pub use tie::{Leads, TieRule};
-pub use ties::Ties;
 use watch::PortProbe;
 
 /// How a port moves cells.
@@ -150,11 +148,6 @@ impl Inputs {
         }
     }
 
-    /// The ties of these inputs, none so far.
-    pub fn no_ties(&self) -> Ties {
-        Ties::new(self.first_feed..self.first_feed + self.tie.inputs())
-    }
-
     /// Index of the feed of `input`.
     #[inline(always)]
     fn feed(&self, input: u32) -> usize {
@@ -174,6 +167,14 @@ impl Inputs {
     fn feed_in_turn(&self, first: usize, i: usize) -> usize {
         let (at, n) = (first + i, self.group.len());
         self.feed(self.group[if at < n { at } else { at - n }])
+    }
+
+    /// Settles the tie of `group`, whose cells have been taken from index `first` on.
+    #[inline(always)]
+    fn end_tie(&mut self, fabric: &mut Fabric, first: usize) {
+        let (sooner, later) = self.group.split_at(first);
+        let taken = later.iter().chain(sooner).copied();
+        fabric.end_tie(&mut self.tie, self.first_feed, taken);
     }
 
     /// The input that brings the next cell, if that arrives before `horizon`.
@@ -203,7 +204,7 @@ impl Inputs {
     /// Puts the inputs of `group` that have more cells back into the order.
     #[inline]
     fn put_back(&mut self, fabric: &Fabric) {
-        if !self.tie.is_regular() {
+        if !self.tie.keeps_ascending() {
             self.group.sort_unstable();
         }
         self.order
@@ -264,9 +265,9 @@ impl Port {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
         if self.meter.is_some() || self.probe.is_some() || self.measuring.is_some() {
-            self.take_and_measure_before(fabric, index, horizon);
+            self.take_and_measure_before(fabric, horizon);
         } else {
-            self.take_before(fabric, index, horizon);
+            self.take_before(fabric, horizon);
         }
         if let PortKernel::Slotted(k) = &mut self.kernel {
             let beyond = match k.serves_vcs() {
@@ -287,7 +288,7 @@ impl Port {
     /// Takes all arrivals before `horizon`, like `take_before`. On the way, this ends averaging
     /// intervals, takes regular samples and reads the counters at the bounds of the measuring time.
     #[inline(never)]
-    fn take_and_measure_before(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
+    fn take_and_measure_before(&mut self, fabric: &mut Fabric, horizon: Time) {
         loop {
             let due = self
                 .next_measurement()
@@ -298,7 +299,7 @@ impl Port {
                 break;
             }
             if self.next_cell() < due {
-                self.take_before(fabric, index, due);
+                self.take_before(fabric, due);
             }
             self.settle(fabric);
             self.measure_until(fabric, due);
@@ -309,7 +310,7 @@ impl Port {
                 self.sample_until(fabric, due.max(self.quiet_until(horizon)));
             }
         }
-        self.take_before(fabric, index, horizon);
+        self.take_before(fabric, horizon);
         fabric.drop_until = fabric.end;
     }
 
@@ -372,12 +373,8 @@ impl Port {
 
     /// Takes all arrivals before `horizon` of inputs that are awake.
     #[inline(always)]
-    fn take_before(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
+    fn take_before(&mut self, fabric: &mut Fabric, horizon: Time) {
         if horizon > self.done {
-            fabric.step = (index, horizon);
-            if fabric.ties[index].has_any_ahead() {
-                self.count_ahead(fabric, index, horizon);
-            }
             let inputs = &mut self.inputs;
             match (&mut self.kernel, &mut self.probe) {
                 (PortKernel::Arithmetic(k), Some(p)) if p.sees_each_cell() => {
@@ -391,24 +388,6 @@ impl Port {
             }
             self.done = horizon;
         }
-    }
-
-    /// Counts ties of cells dropped before they arrive, if they arrive before `horizon`.
-    #[cold]
-    fn count_ahead(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
-        let Fabric {
-            ties,
-            feeds,
-            extras,
-            ..
-        } = fabric;
-        let mut active = Vec::new();
-        while let Some((time, input)) = self.inputs.order.get(active.len())
-            && time < horizon
-        {
-            active.push(self.inputs.feed(input));
-        }
-        ties[index].count_ahead(&active, feeds, extras, self.done, horizon);
     }
 
     /// The cells waiting in queues here; none for the arithmetic kernel, which passes cells on when
@@ -452,10 +431,8 @@ impl Port {
 
     /// Brings everything up to date at the end of the run, up to which all arrivals have been
     /// taken.
-    pub fn settle_at_end(&mut self, fabric: &mut Fabric, index: usize) {
+    pub fn settle_at_end(&mut self, fabric: &mut Fabric) {
         self.settle(fabric);
-        let end = fabric.end;
-        self.count_ahead(fabric, index, end);
         self.measure_until(fabric, fabric.end);
     }
 
@@ -485,7 +462,7 @@ impl Port {
     /// Counters at the end of the run.
     pub fn tally(&self, fabric: &Fabric) -> PortTally {
         let mut tally = self.counted(fabric, fabric.end);
-        tally.ties = self.ties(fabric);
+        tally.refusals = self.refusals(fabric);
         match &self.measuring {
             Some(measuring) => measuring.complete(&mut tally),
             None => tally.measured = measured(None, &tally),
@@ -493,21 +470,16 @@ impl Port {
         tally
     }
 
-    /// Ties of each input.
-    fn ties(&self, fabric: &Fabric) -> Vec<InputTies> {
-        let inputs = 0..self.inputs.tie.inputs() as u32;
-        let of_input = |input| InputTies {
-            arrived: fabric.feeds[self.inputs.feed(input)].tied,
-            dropped: 0,
-        };
-        let mut ties: Vec<InputTies> = inputs.map(of_input).collect();
+    /// Refusals of each input.
+    fn refusals(&self, fabric: &Fabric) -> Vec<InputRefusals> {
+        let mut refusals = self.inputs.tie.refusals();
         for &index in &self.hops {
             let Next::Port { input, .. } = fabric.hops[index as usize - 1].next else {
                 unreachable!("it leads to this port");
             };
-            ties[input as usize].dropped += fabric.extras[index as usize].tied_drops;
+            refusals[input as usize].all += fabric.extras[index as usize].refusals;
         }
-        ties
+        refusals
     }
 
     /// Counters up to `time`, before which everything has been handled. Largest queues count from

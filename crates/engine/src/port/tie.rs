@@ -2,6 +2,7 @@
 
 use crate::rng::Stream;
 use crate::scenario::TieOrder;
+use crate::tally::InputRefusals;
 use crate::units::{Span, Time};
 
 /// The order among inputs whose cells arrive at one instant.
@@ -17,6 +18,12 @@ pub struct TieRule {
     slot_start: Time,
     turn: u32,
     keyed: Vec<(u64, u32)>,
+    /// By input: number of its last win, counted over all inputs; 0 before the first.
+    last_won: Vec<u64>,
+    /// Cells accepted at contested ties.
+    wins: u64,
+    /// By input: cells refused at contested ties.
+    tied_refusals: Vec<u64>,
 }
 
 /// The cell times, counted from some instant, at which one of two inputs goes first. These are the
@@ -34,6 +41,12 @@ impl Leads {
         passed: 0,
         row: 0,
         cycle: 1,
+    };
+
+    /// Every cell time.
+    const ALWAYS: Leads = Leads {
+        row: 1,
+        ..Leads::NEVER
     };
 
     /// The number of whole cycles in `times` cell times, and the rest. Divides only beyond the
@@ -79,20 +92,17 @@ impl TieRule {
             slot_start: Time::ZERO,
             turn: (offset % inputs) as u32,
             keyed: Vec::new(),
+            last_won: vec![0; inputs as usize],
+            wins: 0,
+            tied_refusals: vec![0; inputs as usize],
         }
     }
 
-    /// Number of inputs.
-    pub fn inputs(&self) -> usize {
-        self.inputs as usize
-    }
-
     /// The index of the first to handle of `group`: inputs in ascending order, all with a cell at
-    /// `time`. The inputs behind it follow, then those before it. For a random order, this shuffles
-    /// `group` and returns 0.
+    /// `time`. The inputs behind it follow, then those before it. This may reorder `group`.
     #[inline]
     pub fn arrange(&mut self, time: Time, group: &mut [u32]) -> usize {
-        if !self.is_regular() {
+        if self.order == TieOrder::Random {
             self.keyed.clear();
             let (stream, n) = (self.stream, self.inputs);
             let key = |i: u32| stream.bits(time.0.wrapping_mul(n).wrapping_add(u64::from(i)));
@@ -101,37 +111,82 @@ impl TieRule {
             for (slot, &(_, input)) in group.iter_mut().zip(&self.keyed) {
                 *slot = input;
             }
-            0
-        } else {
-            self.leader(time, group, |&input| input).0
+            return 0;
         }
+        self.sort(group, |&input| input);
+        self.leader(time, group, |&input| input).0
     }
 
-    /// Whether coincident cells are taken in the order of inputs, possibly rotated.
-    pub fn is_regular(&self) -> bool {
+    /// Whether [`TieRule::arrange`] and [`TieRule::sort`] leave inputs in ascending order.
+    pub fn keeps_ascending(&self) -> bool {
         match self.order {
             TieOrder::Fixed | TieOrder::Rotating => true,
             TieOrder::Random => false,
+            TieOrder::Fair => self.wins == 0,
         }
     }
 
-    /// Whether the first place rotates; meaningful only for a regular order.
-    fn rotates(&self) -> bool {
-        match self.order {
-            TieOrder::Fixed => false,
-            TieOrder::Rotating | TieOrder::Random => true,
+    /// Whether the order of later instants is known as long as no cell is refused.
+    pub fn is_known_ahead(&self) -> bool {
+        self.order != TieOrder::Random
+    }
+
+    /// Sorts members of a tie, which come in ascending order of `input`, for [`TieRule::leader`].
+    #[inline]
+    pub fn sort<T>(&self, group: &mut [T], input: impl Fn(&T) -> u32) {
+        if !self.keeps_ascending() {
+            group.sort_unstable_by_key(|member| self.fair_key(input(member)));
         }
     }
 
-    /// The index of the first of `group` (ascending, not empty) at `time`, and the number of
-    /// consecutive cell times it stays first. The order must be regular.
+    /// Smallest for the input that goes first in a fair order.
+    fn fair_key(&self, input: u32) -> (u64, u32) {
+        (self.last_won[input as usize], input)
+    }
+
+    /// Counts the refusals of an instant, whose cells were taken in the order `inputs`. `dropped`
+    /// has the feeds whose cell was dropped, and whether it was refused; the feed of input i is
+    /// `first_feed` + i. If the tie is contested, its winners go to the back of a fair order.
+    #[inline(never)]
+    pub fn settle(
+        &mut self,
+        inputs: impl Iterator<Item = u32>,
+        first_feed: usize,
+        dropped: &[(usize, bool)],
+    ) {
+        let refused = dropped.iter().filter(|(_, refused)| *refused);
+        if refused.clone().next().is_none() {
+            return;
+        }
+        let before = self.wins;
+        for input in inputs {
+            let feed = first_feed + input as usize;
+            if dropped.iter().all(|&(other, _)| other != feed) {
+                self.wins += 1;
+                self.last_won[input as usize] = self.wins;
+            }
+        }
+        if self.wins > before {
+            refused.for_each(|&(feed, _)| self.tied_refusals[feed - first_feed] += 1);
+        }
+    }
+
+    /// Refusals of each input so far, without those at instants that are not contested.
+    pub fn refusals(&self) -> Vec<InputRefusals> {
+        let tied = self.tied_refusals.iter();
+        tied.map(|&tied| InputRefusals { all: 0, tied }).collect()
+    }
+
+    /// The index of the first of `group` at `time`, and the number of consecutive cell times it
+    /// stays first, as long as no cell is refused. The group is not empty, and was sorted by
+    /// [`TieRule::sort`]. The order must be known ahead.
     pub fn leader<T>(
         &mut self,
         time: Time,
         group: &[T],
         input: impl Fn(&T) -> u32,
     ) -> (usize, u64) {
-        if group.len() == 1 || !self.rotates() {
+        if group.len() == 1 || self.order != TieOrder::Rotating {
             return (0, u64::MAX);
         }
         let turn = self.turn_at(time);
@@ -146,10 +201,12 @@ impl TieRule {
     }
 
     /// The cell times, counted from `time`, at which `other` goes before `lower`. Both bring a cell
-    /// at each of them, `lower` is the smaller input, and the order must be regular.
+    /// at each of them, `lower` is the smaller input, and the order must be known ahead.
     pub fn leads_of_other(&mut self, time: Time, [lower, other]: [u32; 2]) -> Leads {
-        if !self.rotates() {
-            return Leads::NEVER;
+        match self.order {
+            TieOrder::Fair if self.fair_key(other) < self.fair_key(lower) => return Leads::ALWAYS,
+            TieOrder::Fixed | TieOrder::Fair => return Leads::NEVER,
+            TieOrder::Rotating | TieOrder::Random => {}
         }
         // `other` leads in consecutive turns: from the one behind `lower` to its own.
         let turn = u64::from(self.turn_at(time));
@@ -214,20 +271,62 @@ mod tests {
             }
         }
 
+        /// The stated rule: a list whose winners go to the back.
+        #[test]
+        fn a_fair_order_is_a_list_whose_winners_go_to_the_back(
+            ties in proptest::collection::vec(proptest::collection::vec(0u8..4, 5), 0..30),
+        ) {
+            let mut rule = rule(TieOrder::Fair, 5, 3);
+            let mut stated: Vec<u32> = (0..5).collect();
+            let mut refused_at_ties = [0; 5];
+            for (time, fates) in ties.iter().enumerate() {
+                // Of each input: brings nothing, is accepted, refused, or dropped otherwise.
+                let fate = |input: u32| fates[input as usize];
+                let mut group: Vec<u32> = (0..5).filter(|&i| fate(i) > 0).collect();
+                if group.is_empty() {
+                    continue;
+                }
+                let first = rule.arrange(Time(time as u64), &mut group);
+                group.rotate_left(first);
+                let present: Vec<u32> = stated.iter().copied().filter(|&i| fate(i) > 0).collect();
+                prop_assert_eq!(&group, &present);
+                let dropped: Vec<(usize, bool)> = (0..5u32)
+                    .filter(|&i| fate(i) > 1)
+                    .map(|i| (7 + i as usize, fate(i) == 2))
+                    .collect();
+                rule.settle(group.iter().copied(), 7, &dropped);
+                let winners: Vec<u32> = present.into_iter().filter(|&i| fate(i) == 1).collect();
+                if fates.contains(&1) && fates.contains(&2) {
+                    stated.retain(|i| !winners.contains(i));
+                    stated.extend(&winners);
+                    (0..5).filter(|&i| fate(i) == 2).for_each(|i| refused_at_ties[i as usize] += 1);
+                }
+            }
+            let counted: Vec<u64> = rule.refusals().iter().map(|input| input.tied).collect();
+            prop_assert_eq!(counted, refused_at_ties);
+        }
+
         #[test]
         fn of_two_inputs_the_other_leads_where_it_does_in_each_round(
             [n, one, other] in [2usize..9, 0usize..9, 0usize..9],
             [time, offset, rounds] in [0u64..1 << 33, 0u64..20, 1u64..40],
-            rotating in any::<bool>(),
+            order in prop::sample::select(vec![TieOrder::Fixed, TieOrder::Rotating, TieOrder::Fair]),
+            other_is_first in any::<bool>(),
         ) {
             let (one, other) = (one % n, other % n);
             prop_assume!(one < other);
             let pair = [one as u32, other as u32];
-            let order = if rotating { TieOrder::Rotating } else { TieOrder::Fixed };
             let mut rule = rule(order, n, offset);
+            if other_is_first {
+                // The lower input wins a contested tie.
+                rule.settle(pair.into_iter(), 0, &[(other, true)]);
+            }
+            let mut sorted = pair;
+            rule.sort(&mut sorted, |&i| i);
             let leads = rule.leads_of_other(Time(time), pair);
             for round in 0..rounds {
-                let other_leads = rule.leader(Time(time + 68_900_000 * round), &pair, |&i| i).0 == 1;
+                let first = rule.leader(Time(time + 68_900_000 * round), &sorted, |&i| i).0;
+                let other_leads = sorted[first] == pair[1];
                 prop_assert_eq!(leads.at(round), other_leads);
                 prop_assert_eq!(leads.before(round + 1) - leads.before(round), u64::from(other_leads));
             }

@@ -182,6 +182,8 @@ pub enum Default {
     Multiple(u64, &'static str),
     /// What the component implies that the parameter named after the family holds, else this.
     Implied(Family, &'static str),
+    /// The first value if another parameter, a choice, is so chosen, else the second.
+    ByChoice([&'static str; 2], [&'static str; 2]),
     /// What the engine makes of it, in words.
     Derived(&'static str),
 }

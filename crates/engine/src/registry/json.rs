@@ -103,6 +103,7 @@ pub(super) fn default(default: &Default) -> Value {
         | Default::AllDefaults
         | Default::Multiple(..)
         | Default::Implied(..)
+        | Default::ByChoice(..)
         | Default::Derived(_) => Value::Null,
     }
 }

@@ -1,6 +1,8 @@
 //! Entries of the scenario itself: what holds for all of it, what is measured, what is drawn.
 
-use super::component::Default::{AllDefaults, Bool, Derived, EmptyList, Integer, Required, Text};
+use super::component::Default::{
+    AllDefaults, Bool, ByChoice, Derived, EmptyList, Integer, Required, Text,
+};
 use super::component::{Component, PLAIN, parameter};
 use super::family::Family;
 use super::kind::{
@@ -56,17 +58,21 @@ pub(super) static SCENARIO: &[Component] = &[Component {
                 Choice {
                     name: "rotating",
                     help: "The first place rotates among the n inputs, one step per cell time.",
-                    formula: "at time t, input (floor(t rate / bits of a cell) + tie_offset + j) mod n is the j-th of n",
+                    formula: "at time t, input (floor(t / cell time of the port) + tie_offset + j) mod n is the j-th of n",
                     source: "",
-                    limits: "",
+                    limits: "Not fair: of two neighbours that alone send, one goes first in n - 1 of n turns.",
                     options: &[],
                 },
                 choice(
                     "random",
                     "A seeded random order, drawn for each instant and port.",
                 ),
+                choice(
+                    "fair",
+                    "Inputs go in the order of their last contested tie won, longest ago first.",
+                ),
             ]),
-            Text("rotating"),
+            ByChoice(["format", "aal5"], ["rotating", "fair"]),
             "Order of cells that reach a port at the same instant from several inputs.",
         ),
         parameter(

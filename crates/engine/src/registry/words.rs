@@ -132,6 +132,9 @@ impl Parameter {
             Default::EmptyList => "none".into(),
             Default::AllDefaults => format!("the defaults of `{}`", self.name),
             Default::Multiple(times, other) => format!("{times} x {other}"),
+            Default::ByChoice([other, choice], [value, otherwise]) => {
+                format!("{value} if {other} is {choice}, else {otherwise}")
+            }
             Default::Implied(family, otherwise) => {
                 let implied = family.components().iter().filter_map(|component| {
                     let value = component.implied(self.name)?;

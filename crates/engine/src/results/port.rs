@@ -43,12 +43,12 @@ pub struct PortResult {
     pub cell_loss_ratio: f64,
     /// Cells of high priority that a policer or the drop policy tagged; they continue with CLP = 1.
     pub tagged_cells: u64,
-    /// Cells that arrived at an instant at which another input of the port brought one. None for a
-    /// port that cannot queue, and in results of earlier versions.
-    pub tied_cells: Option<u64>,
-    /// Cells that the port dropped at an instant at which several inputs brought one. None for a
-    /// port that cannot queue, and in results of earlier versions.
-    pub tied_dropped_cells: Option<u64>,
+    /// Cells that the buffer or the drop policy refused on arrival. Of a refused frame, only the
+    /// first cell counts. None for a port that cannot queue, and in results of earlier versions.
+    pub refusals: Option<u64>,
+    /// Refusals at an instant at which the port accepted a cell of another input: `tie_order`
+    /// decided which. None for a port that cannot queue, and in results of earlier versions.
+    pub tied_refusals: Option<u64>,
     /// Largest number of waiting cells, over all classes.
     pub max_queue_cells: u64,
     /// Mean number of waiting cells, over all classes.
@@ -79,21 +79,21 @@ pub struct PortResult {
     pub measured_utilisation: Option<f64>,
     /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,
-    /// Ties of every input, in scenario order. Empty for a port that cannot queue, and in results of
+    /// Refusals of every input, in scenario order. Empty for a port that cannot queue, and in results of
     /// earlier versions.
     pub inputs: Vec<PortInputResult>,
 }
 
-/// Ties of one input of a port: a link over which cells reach it. Values cover the whole run.
+/// Refusals of one input of a port: a link over which cells reach it. Values cover the whole run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PortInputResult {
     /// Name of the link.
     pub link: String,
-    /// Cells of the input that arrived at an instant at which another input brought one.
-    pub tied_cells: u64,
-    /// Cells of the input that the port dropped at an instant at which several inputs brought one. A
-    /// cell that is pushed out is dropped when the cell arrives that pushes it out.
-    pub tied_dropped_cells: u64,
+    /// Cells of the input that the buffer or the drop policy refused on arrival. Of a refused
+    /// frame, only the first cell counts.
+    pub refusals: u64,
+    /// Refusals of the input at an instant at which the port accepted a cell of another input.
+    pub tied_refusals: u64,
 }
 
 /// Results of one class queue of a port. Values cover the whole run unless their names begin with
@@ -217,13 +217,13 @@ fn of(
             measured_max_queue_cells: measured.map(|m| m.max_queue),
         }
     });
-    let ties = counted.map(|counted| counted.ties.as_slice());
+    let refusals = counted.map(|counted| counted.refusals.as_slice());
     let links = topology.inputs[link].iter();
-    let inputs = links.zip(ties.unwrap_or_default());
-    let inputs = inputs.map(|(&input, ties)| PortInputResult {
+    let inputs = links.zip(refusals.unwrap_or_default());
+    let inputs = inputs.map(|(&input, refusals)| PortInputResult {
         link: scenario.links[input].name.clone(),
-        tied_cells: ties.arrived,
-        tied_dropped_cells: ties.dropped,
+        refusals: refusals.all,
+        tied_refusals: refusals.tied,
     });
     let arrived = counted.map_or(port.accepted, PortTally::arrived);
     let dropped = port.classes.iter().map(ClassTally::dropped_by_port).sum();
@@ -239,8 +239,8 @@ fn of(
         dropped_cells: DroppedCells(port.dropped()),
         cell_loss_ratio: ratio(dropped, arrived),
         tagged_cells: port.classes.iter().map(|class| class.tagged).sum(),
-        tied_cells: ties.map(|ties| ties.iter().map(|input| input.arrived).sum()),
-        tied_dropped_cells: ties.map(|ties| ties.iter().map(|input| input.dropped).sum()),
+        refusals: refusals.map(|inputs| inputs.iter().map(|input| input.all).sum()),
+        tied_refusals: refusals.map(|inputs| inputs.iter().map(|input| input.tied).sum()),
         max_queue_cells: port.max_queue,
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
         utilisation: busy_seconds(sent, tally.link_line_time[link]) / duration.as_seconds(clock),

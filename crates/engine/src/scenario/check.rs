@@ -302,6 +302,10 @@ fn following(parameter: &Parameter, record: &Record) -> Option<Json> {
             let implied = chosen.and_then(|c| c.implied(parameter.name));
             Some(json!(implied.unwrap_or(otherwise)))
         }
+        Default::ByChoice([other, choice], [value, otherwise]) => {
+            let is_chosen = text(record, other).is_some_and(|chosen| chosen == choice);
+            Some(json!(if is_chosen { value } else { otherwise }))
+        }
         _ => None,
     }
 }
@@ -318,9 +322,11 @@ fn default(parameter: &Parameter, place: Place, report: &mut Report) -> Json {
         Default::Bool(truth) => Value::Bool(truth),
         Default::EmptyList => Value::List(Vec::new()),
         Default::AllDefaults => Value::Table(Vec::new()),
-        Default::Required | Default::Multiple(..) | Default::Implied(..) | Default::Derived(_) => {
-            return Json::Null;
-        }
+        Default::Required
+        | Default::Multiple(..)
+        | Default::Implied(..)
+        | Default::ByChoice(..)
+        | Default::Derived(_) => return Json::Null,
     };
     let node = Node { value, place };
     let read = self::value(&parameter.kind, &node, parameter.name, report).unwrap_or(Json::Null);

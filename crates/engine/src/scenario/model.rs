@@ -77,6 +77,8 @@ pub enum TieOrder {
     Rotating,
     /// Random order, drawn from the seed anew for each instant and port.
     Random,
+    /// By the last contested tie that the input won: never first, then longest ago, then by number.
+    Fair,
 }
 
 /// Whether the coarse TCP timers of all hosts tick together.

@@ -171,11 +171,7 @@ impl<'a> Twin<'a> {
             Event::Arrival { port, input, cell } => {
                 let mut cells = vec![(input, cell)];
                 cells.extend(self.events.other_arrivals(self.now, port));
-                self.sort_ties(port, &mut cells);
-                let tied = cells.len() > 1;
-                for (_, cell) in cells {
-                    self.cell_reaches_port(port, cell, tied);
-                }
+                self.cells_reach_port(port, cells);
             }
             Event::Departure { link } => self.departure(link),
             Event::Paced { flow } => self.paced(flow),
@@ -468,34 +464,67 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Sorts cells that reach `port` at this instant, with their input links, into tie order.
+    /// Handles the cells that reach `port` at this instant, each with its input link.
+    fn cells_reach_port(&mut self, port: usize, cells: Vec<(usize, Cell)>) {
+        let inputs = &self.topology.inputs[port];
+        let place = |link| inputs.iter().position(|&i| i == link).expect("an input");
+        let mut cells: Vec<(usize, Cell)> = cells.into_iter().map(|(l, c)| (place(l), c)).collect();
+        self.sort_ties(port, &mut cells);
+        let class = |cell: &Cell| self.vcs[self.vc(cell.flow)].class as usize;
+        let here = self.ports[port].as_ref().expect("a port");
+        let discarded: Vec<bool> = cells
+            .iter()
+            .map(|(_, cell)| here.discards(cell, class(cell)))
+            .collect();
+        let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+        for ((input, cell), discarded) in cells.into_iter().zip(discarded) {
+            match self.cell_reaches_port(port, cell) {
+                _ if discarded => {}
+                Some(Verdict::Starts | Verdict::Waits) => accepted.push(input),
+                // No order could have saved a cell that is policed.
+                Some(Verdict::Dropped(DropReason::Police)) => {}
+                Some(Verdict::Dropped(_)) => refused.push(input),
+                // The run stops.
+                Some(Verdict::Overdue | Verdict::Failed(_)) | None => {}
+            }
+        }
+        let here = self.ports[port].as_mut().expect("a port");
+        here.settle(&accepted, &refused);
+    }
+
+    /// Sorts cells that reach `port` at this instant, with the numbers of their inputs, into tie
+    /// order.
     fn sort_ties(&self, port: usize, cells: &mut [(usize, Cell)]) {
         let inputs = &self.topology.inputs[port];
         let n = inputs.len() as u64;
         let slots = self.now.0 / self.topology.cell_time(self.scenario, port).0;
         let first = (slots + self.tie_offset) % n;
-        cells.sort_by_key(|(link, _)| {
-            let input = inputs.iter().position(|i| i == link).expect("an input") as u64;
+        let fair_order = &self.ports[port].as_ref().expect("a port").fair_order;
+        cells.sort_by_key(|&(input, _)| {
+            let fair_place = fair_order.iter().position(|&i| i == input);
+            let input = input as u64;
             let key = match self.scenario.tie_order {
                 TieOrder::Fixed => input,
                 TieOrder::Rotating => (input + n - first) % n,
                 TieOrder::Random => {
                     self.tie_streams[port].bits(self.now.0.wrapping_mul(n).wrapping_add(input))
                 }
+                TieOrder::Fair => fair_place.expect("an input") as u64,
             };
             (key, input)
         });
     }
 
-    fn cell_reaches_port(&mut self, link: usize, cell: Cell, tied: bool) {
+    /// Handles an arriving cell. Returns its fate, or `None` if it is not judged.
+    fn cell_reaches_port(&mut self, link: usize, cell: Cell) -> Option<Verdict> {
         // The other arrivals of the instant at which a run stops are not judged.
         if self.stopped.is_some() {
-            return;
+            return None;
         }
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         self.passes(link, cell);
         let port = self.ports[link].as_mut().expect("a port");
-        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class, tied);
+        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class);
         self.note_failure(link);
         self.count(cell.flow).cells_tagged += u64::from(tags);
         let tagged = cell.tagged || tags;
@@ -513,6 +542,7 @@ impl<'a> Twin<'a> {
         for other in pushed_out {
             self.count_drop(&other, link, DropReason::Front);
         }
+        Some(verdict)
     }
 
     // ---- names ----

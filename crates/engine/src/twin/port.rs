@@ -12,11 +12,12 @@ use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
-use crate::tally::{CLASSES, DropReason, InputTies, MeasuredPort, PortTally};
+use crate::tally::{CLASSES, DropReason, InputRefusals, MeasuredPort, PortTally};
 use crate::units::{Span, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Outcome of a cell's arrival.
+#[derive(Clone, Copy)]
 pub(super) enum Verdict {
     /// The cell found the port idle and is sent at once.
     Starts,
@@ -82,10 +83,8 @@ pub(super) struct Port {
     most_waiting: u64,
     /// Flows that cross the port; a flow's index is its local number.
     flows: Vec<FlowId>,
-    /// By local number: the input that brings the cells of the flow.
-    inputs: Vec<usize>,
-    /// Whether several inputs bring a cell at this instant.
-    tied: bool,
+    /// Inputs by the last contested tie that they won, longest ago first.
+    pub(super) fair_order: Vec<usize>,
     cell_time: Span,
     busy: bool,
     /// End of the last transmission, if the port is idle.
@@ -122,13 +121,6 @@ impl Port {
             }
         });
         let shares: Vec<FlowShare> = shares.collect();
-        let input_of = |&id: &FlowId| {
-            let path = &of(id).path;
-            let place = path.iter().position(|&l| l == link).expect("it crosses");
-            let inputs = &topology.inputs[link];
-            inputs.iter().position(|&input| input == path[place - 1])
-        };
-        let inputs = flows.iter().map(|id| input_of(id).expect("an input"));
         let name = &scenario.links[link].name;
         let cell_time = topology.cell_time(scenario, link);
         let queues = Class::ALL.map(|class| {
@@ -167,10 +159,9 @@ impl Port {
                 let end = Time::ZERO + scenario.duration;
                 cell_time.fit_after(end)
             },
-            inputs: inputs.collect(),
+            fair_order: (0..topology.inputs[link].len()).collect(),
             flows,
             cell_time,
-            tied: false,
             busy: false,
             idle_since: Time::ZERO,
             sent: 0,
@@ -182,7 +173,7 @@ impl Port {
             },
             counted_until: Time::ZERO,
             tally: PortTally {
-                ties: vec![InputTies::default(); topology.inputs[link].len()],
+                refusals: vec![InputRefusals::default(); topology.inputs[link].len()],
                 measured: MeasuredPort {
                     line_time: has_many_lengths(topology, link).then_some(Span::ZERO),
                     ..MeasuredPort::default()
@@ -192,20 +183,14 @@ impl Port {
         }
     }
 
-    /// Handles an arriving cell, which is `tied` if other inputs bring one at the same instant.
-    /// Returns its fate, the cells dropped from the queue in its favour, and whether it arrived
+    /// Handles an arriving cell. Returns its fate, the cells dropped from the queue in its favour, and whether it arrived
     /// with high priority and continues with low.
     pub(super) fn arrival(
         &mut self,
         now: Time,
         cell: Cell,
         class: usize,
-        tied: bool,
     ) -> (Verdict, Vec<Cell>, bool) {
-        self.tied = tied;
-        if tied {
-            self.ties_of(cell.flow).arrived += 1;
-        }
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
         if self.measures(now) {
@@ -224,7 +209,7 @@ impl Port {
             }
             Err(NotTaken::Failed(failure)) => return (Verdict::Failed(failure), Vec::new(), false),
             Err(NotTaken::Dropped(reason)) => {
-                self.count_drop(now, cell.flow, class, reason);
+                self.count_drop(now, class, reason);
                 Verdict::Dropped(reason)
             }
             Ok(taken) if !self.busy => {
@@ -280,11 +265,7 @@ impl Port {
         let begun = latest.filter(|(frame, _)| *frame == cell.frame);
         let mut state = begun.map_or(FrameState::Accepted, |&(_, state)| state);
         let is_rm = cell.is_rm;
-        let spared = match queue.rest_of_frame {
-            RestOfFrame::Accept => true,
-            RestOfFrame::DropButEom => cell.eom,
-            RestOfFrame::Drop => false,
-        };
+        let spared = queue.spares(cell);
         let begins = begun.is_none();
         let mut arriving = Arriving {
             vc: local,
@@ -380,20 +361,38 @@ impl Port {
             {
                 *state = FrameState::Damaged;
             }
-            self.count_drop(now, cell.flow, class, DropReason::Front);
+            self.count_drop(now, class, DropReason::Front);
         }
         dropped
     }
 
-    fn ties_of(&mut self, flow: FlowId) -> &mut InputTies {
-        let input = self.inputs[self.local(flow)];
-        &mut self.tally.ties[input]
+    /// Whether the cell is the rest of a frame that the port already discards.
+    pub(super) fn discards(&self, cell: &Cell, class: usize) -> bool {
+        match self.latest.get(&cell.flow) {
+            Some((frame, state)) if *frame == cell.frame => match state {
+                FrameState::Accepted => false,
+                FrameState::Refused(_) => true,
+                FrameState::Damaged => !self.queues[class].spares(cell),
+            },
+            _ => false,
+        }
     }
 
-    fn count_drop(&mut self, now: Time, flow: FlowId, class: usize, reason: DropReason) {
-        if self.tied {
-            self.ties_of(flow).dropped += 1;
+    /// Counts the refusals of an instant. Of the cells that were still to be judged, those of the
+    /// inputs `accepted` were accepted in this order, and those of `refused` were refused. If there
+    /// are both, the tie is contested, and its winners go to the back.
+    pub(super) fn settle(&mut self, accepted: &[usize], refused: &[usize]) {
+        for &input in refused {
+            self.tally.refusals[input].all += 1;
+            self.tally.refusals[input].tied += u64::from(!accepted.is_empty());
         }
+        if !refused.is_empty() {
+            self.fair_order.retain(|input| !accepted.contains(input));
+            self.fair_order.extend(accepted);
+        }
+    }
+
+    fn count_drop(&mut self, now: Time, class: usize, reason: DropReason) {
         self.tally.classes[class].dropped[reason] += 1;
         if self.measures(now) {
             self.tally.measured.classes[class].dropped += 1;
@@ -580,6 +579,15 @@ impl Port {
 }
 
 impl ClassQueue {
+    /// Whether this later cell of a damaged frame may still be accepted.
+    fn spares(&self, cell: &Cell) -> bool {
+        match self.rest_of_frame {
+            RestOfFrame::Accept => true,
+            RestOfFrame::DropButEom => cell.eom,
+            RestOfFrame::Drop => false,
+        }
+    }
+
     /// The queue as the policy sees it. Counts per VC are made only for policies that need them.
     fn view(&self, flow: FlowId) -> QueueView {
         if !self.policy.needs().vc_counts {

@@ -43,7 +43,7 @@ proptest! {
         mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
         buffer in 20u64..600,
         counts in any::<bool>(),
-        tie_order in prop_oneof![2 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)],
+        tie_order in build::tie_orders(),
         tie_offset in 0u64..8,
         delay_us in 0u64..40,
         spread in prop::option::weighted(0.3, 0u64..4_000),
@@ -156,7 +156,7 @@ proptest! {
         buffer in prop::option::of(20u64..600),
         counts in any::<bool>(),
         arrival_first in any::<bool>(),
-        tie in (prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)], 0u64..8),
+        tie in (build::tie_orders(), 0u64..8),
         warm_up in prop_oneof![Just(Span::ZERO), (0u64..15).prop_map(Span::from_milliseconds)],
         spread in prop::option::of(0u64..4_000),
     ) {

@@ -93,15 +93,7 @@ fn cases() -> impl Strategy<Value = Case> {
         0u64..40,
         2u64..60_000,
     );
-    let order = (
-        prop_oneof![
-            4 => Just(TieOrder::Rotating),
-            2 => Just(TieOrder::Fixed),
-            1 => Just(TieOrder::Random),
-        ],
-        0u64..8,
-        any::<bool>(),
-    );
+    let order = (build::tie_orders(), 0u64..8, any::<bool>());
     let others = proptest::collection::vec(above(), 0..4);
     let scheduler = (scheduler(), shares());
     (senders, frames, others, policy(), scheduler, order).prop_map(

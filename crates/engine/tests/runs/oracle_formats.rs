@@ -60,7 +60,7 @@ proptest! {
         mss in prop_oneof![Just(1_460), 100..9_000u64],
         buffer in 2u64..600,
         counts in any::<bool>(),
-        tie_order in prop_oneof![2 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)],
+        tie_order in build::tie_orders(),
         arrival_first in any::<bool>(),
     ) {
         let drop = if counts {

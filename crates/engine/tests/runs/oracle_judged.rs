@@ -140,10 +140,7 @@ fn cases() -> impl Strategy<Value = Case> {
             ]);
             (Just(buffer), policy, police(), rest)
         });
-    let ties = (
-        prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed), 1 => Just(TieOrder::Random)],
-        0u64..8,
-    );
+    let ties = (build::tie_orders(), 0u64..8);
     let sources = prop_oneof![
         3 => prop::collection::vec(source(), 1..6),
         1 => (2usize..6, source()).prop_map(|(n, source)| in_step(n, &source)),

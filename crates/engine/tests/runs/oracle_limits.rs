@@ -221,6 +221,7 @@ fn a_frame_that_comes_with_the_last_cell_of_a_round_takes_its_turn() {
         (TieOrder::Fixed, 0),
         (TieOrder::Rotating, 0),
         (TieOrder::Rotating, 1),
+        (TieOrder::Fair, 0),
     ] {
         (net.tie_order, net.tie_offset) = (order, offset);
         both_orders_agree(net.clone());

@@ -131,10 +131,7 @@ fn scheduler() -> impl Strategy<Value = Scheduler> {
 fn cases() -> impl Strategy<Value = Case> {
     let queue = prop_oneof![1 => Just(None), 3 => (20u64..400).prop_map(Some)]
         .prop_flat_map(|buffer| (Just(buffer), policy(buffer)));
-    let ties = (
-        prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed), 1 => Just(TieOrder::Random)],
-        0u64..300,
-    );
+    let ties = (build::tie_orders(), 0u64..300);
     let classes = prop_oneof![2 => Just(0u64), 1 => 1..100u64];
     let shape = (
         prop_oneof![3 => Just(1u64), 1 => 2..4u64],

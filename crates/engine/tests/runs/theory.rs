@@ -298,35 +298,47 @@ fn two_inputs(later: Span, cells_apart: u64, buffer: Option<u64>) -> Scenario {
     net
 }
 
-/// The counts of ties at the port of [`two_inputs`], by input, and its cells dropped.
-fn ties_of(net: &Scenario, engine: engines::Engine) -> ([[u64; 2]; 2], u64) {
+/// Refusals at the port of [`two_inputs`] by input, all and those at contested ties, and its cells
+/// dropped.
+fn refusals_of(net: &Scenario, engine: engines::Engine) -> ([[u64; 2]; 2], u64) {
     let tally = engine(net, None);
     let port = tally.ports[build::index_of(net, "s", "c")].as_ref();
     let port = port.expect("a port that can queue");
-    let ties = [0, 1].map(|i| [port.ties[i].arrived, port.ties[i].dropped]);
-    (ties, port.dropped().total())
+    let refusals = [0, 1].map(|i| [port.refusals[i].all, port.refusals[i].tied]);
+    (refusals, port.dropped().total())
 }
 
-/// Cells of one rate tie always or never, as their phases say. At two rates, every second cell of
-/// the faster input ties.
+/// Of two cells that reach a full queue together, one takes the place that became free, so every
+/// refusal is at a contested tie. Half a cell time apart, none is.
 #[test]
-fn inputs_in_phase_tie_and_others_do_not() {
+fn inputs_in_phase_are_refused_at_ties_and_others_are_not() {
     let cell = Format::AAL5.cell_time(OC3);
-    // Whole cell times before the end of the run, less one for the way to the switch.
-    let cells = Span::from_milliseconds(2).0.div_ceil(cell.0) - 1;
     for (name, engine) in engines::ALL {
-        for buffer in [None, Some(5)] {
-            let of = |later, apart| ties_of(&two_inputs(later, apart, buffer), engine);
-            let (ties, dropped) = of(Span::ZERO, 1);
-            assert_eq!(ties.map(|[arrived, _]| arrived), [cells; 2], "{name}");
-            assert_eq!(ties[0][1] + ties[1][1], dropped, "{name}");
-            assert_eq!(dropped > 0, buffer.is_some());
-            assert_eq!(of(Span(cell.0 / 2), 1).0, [[0; 2]; 2], "{name}");
-            let (ties, dropped) = of(Span::ZERO, 2);
-            let half = cells.div_ceil(2);
-            assert_eq!(ties.map(|[arrived, _]| arrived), [half; 2], "{name}");
-            assert_eq!(ties[0][1] + ties[1][1], dropped, "{name}");
+        for (buffer, later, apart, tied) in [
+            (None, 0, 1, false),
+            (Some(5), 0, 1, true),
+            (Some(5), 0, 2, true),
+            (Some(5), cell.0 / 2, 1, false),
+        ] {
+            let net = two_inputs(Span(later), apart, buffer);
+            let ([a, b], dropped) = refusals_of(&net, engine);
+            assert_eq!(dropped > 0, buffer.is_some(), "{name}");
+            assert_eq!(a[0] + b[0], dropped, "{name}");
+            assert_eq!(a[1] + b[1], if tied { dropped } else { 0 }, "{name}");
         }
+    }
+}
+
+/// Sources in step at a full queue: k of them bring cells in every cell time, with one place. Under
+/// `fair`, their refusals differ by at most one.
+#[test]
+fn a_fair_order_refuses_sources_in_step_equally_often() {
+    for (name, engine) in engines::ALL {
+        let mut net = two_inputs(Span::ZERO, 1, Some(5));
+        net.tie_order = TieOrder::Fair;
+        let ([a, b], dropped) = refusals_of(&net, engine);
+        assert_eq!(a[1] + b[1], dropped, "{name}");
+        assert!(a[1].abs_diff(b[1]) <= 1, "{name}: {a:?} {b:?}");
     }
 }
 
@@ -336,7 +348,7 @@ fn a_fixed_order_drops_cells_of_the_last_input_alone() {
     for (name, engine) in engines::ALL {
         let mut net = two_inputs(Span::ZERO, 1, Some(5));
         net.tie_order = TieOrder::Fixed;
-        let (ties, dropped) = ties_of(&net, engine);
-        assert_eq!([ties[0][1], ties[1][1]], [0, dropped], "{name}");
+        let ([a, b], dropped) = refusals_of(&net, engine);
+        assert_eq!([a[1], b[1]], [0, dropped], "{name}");
     }
 }

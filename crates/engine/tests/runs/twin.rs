@@ -134,6 +134,38 @@ fn cells_of_one_instant_go_in_tie_order() {
     assert_eq!(order(&net), expected);
 }
 
+/// Three sources bring a cell in every cell time, in step, to a port with room for one waiting cell.
+/// One cell leaves in each. Worked by hand: at the first instant a starts, b waits and c is refused,
+/// so the order becomes c a b. At the second, the queue is full before the departure, all are
+/// refused, and the tie is not contested. With departures first, c is accepted, a and b are refused,
+/// and c goes to the back: a b c. Then a wins, then b, and so on.
+#[test]
+fn a_fair_order_gives_each_place_to_the_input_that_won_longest_ago() {
+    let c = cell();
+    let rows = |instants: u64, arrival_first: bool| {
+        let mut net = single_cells(&[0, 0, 0], 1, (instants + 1) * c);
+        for vc in &mut net.vcs {
+            vc.traffic = Traffic::Cbr {
+                rate: net.links[0].rate,
+            };
+        }
+        (net.tie_order, net.arrival_first) = (TieOrder::Fair, arrival_first);
+        let tally = run_twin(&net, None);
+        let port = tally.ports[0].clone().unwrap();
+        port.refusals
+            .iter()
+            .map(|r| (r.all, r.tied))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(rows(1, false), [(0, 0), (0, 0), (1, 1)]);
+    assert_eq!(rows(2, false), [(1, 1), (1, 1), (1, 1)]);
+    assert_eq!(rows(3, false), [(1, 1), (2, 2), (2, 2)]);
+    assert_eq!(rows(4, false), [(2, 2), (2, 2), (3, 3)]);
+    assert_eq!(rows(5, false), [(3, 3), (3, 3), (3, 3)]);
+    // Arrivals first: the place is free again only after the instant.
+    assert_eq!(rows(2, true), [(1, 0), (1, 0), (2, 1)]);
+}
+
 #[test]
 fn coincident_departure_makes_room_only_when_it_goes_first() {
     let c = cell();

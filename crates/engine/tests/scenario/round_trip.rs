@@ -79,7 +79,12 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
 
 /// Settings of a whole scenario, without a network.
 fn general() -> impl Strategy<Value = Scenario> {
-    let tie = prop::sample::select(vec![TieOrder::Fixed, TieOrder::Rotating, TieOrder::Random]);
+    let tie = prop::sample::select(vec![
+        TieOrder::Fixed,
+        TieOrder::Rotating,
+        TieOrder::Random,
+        TieOrder::Fair,
+    ]);
     let own = (
         "[ -~äµ]{0,20}",
         0u64..i64::MAX as u64,

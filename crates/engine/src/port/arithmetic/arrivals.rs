@@ -77,10 +77,9 @@ impl Arithmetic {
         fabric.tied = true;
         for i in 0..inputs.group.len() {
             let feed = inputs.feed_in_turn(first, i);
-            fabric.feeds[feed].tied += 1;
             self.take_another(fabric, feed, time + Span(1));
         }
-        fabric.tied = false;
+        inputs.end_tie(fabric, first);
         inputs.put_back(fabric);
     }
 
@@ -172,7 +171,7 @@ impl Arithmetic {
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
-                fabric.drop_arriving(feed, &run, reason, n);
+                fabric.drop_arriving(feed, run.hop, reason, n, judged.refused);
                 dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
@@ -208,7 +207,6 @@ impl Arithmetic {
             fabric.tied = inputs.group.len() > 1;
             for i in 0..inputs.group.len() {
                 let feed = inputs.feed_in_turn(first, i);
-                fabric.feeds[feed].tied += u64::from(fabric.tied);
                 let run = fabric.feeds[feed].head;
                 let hop = &fabric.hops[run.hop as usize];
                 let (cell, local) = (TracedCell::first_of(&run, hop), hop.local);
@@ -223,7 +221,7 @@ impl Arithmetic {
                     probe.arrived(time, |quantity| seen.look(quantity));
                 }
             }
-            fabric.tied = false;
+            inputs.end_tie(fabric, first);
             inputs.put_back(fabric);
         }
     }

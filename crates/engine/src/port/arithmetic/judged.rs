@@ -324,12 +324,11 @@ impl Arithmetic {
         fabric.tied = true;
         for i in 0..inputs.group.len() {
             let feed = inputs.feed_in_turn(first, i);
-            fabric.feeds[feed].tied += 1;
             let interleaved =
                 interleaved::of(&mut inputs.interleaved, (feed - inputs.first_feed) as u32);
             self.judge_next(fabric, interleaved, feed, time);
         }
-        fabric.tied = false;
+        inputs.end_tie(fabric, first);
         // Inputs keep their places until all have been handled.
         for _ in 0..inputs.group.len() {
             let Some((_, input)) = inputs.order.first() else {
@@ -457,7 +456,7 @@ impl Arithmetic {
         let cells = self.gate.refuse_frame(&run, &mut hop.frame_state, reason);
         let n = cells.min(run.before(fabric.drop_until));
         hop.arrived += u64::from(n);
-        fabric.drop_arriving(feed, &run, reason, n);
+        fabric.drop_arriving(feed, run.hop, reason, n, true);
         fabric.feeds[feed].skip(n)
     }
 

@@ -212,7 +212,6 @@ fn break_off(
         fabric.tied = group.len() > 1;
         for round_input in in_turn(group, first) {
             let feed = inputs.first_feed + round_input.input as usize;
-            fabric.feeds[feed].tied += u64::from(fabric.tied);
             if is_over {
                 // A cell of the same instant.
                 kernel.judge_one(fabric, feed);
@@ -223,7 +222,8 @@ fn break_off(
                 kernel.accept_first(fabric, feed, None);
             }
         }
-        fabric.tied = false;
+        let taken = in_turn(group, first).map(|round_input| round_input.input);
+        fabric.end_tie(tie, inputs.first_feed, taken);
         if is_over {
             break;
         }
@@ -257,7 +257,7 @@ fn gather(
 ) -> Option<RoundBounds> {
     let c = kernel.cell_time();
     let (begin, _) = inputs.order.first()?;
-    if !inputs.tie.is_regular() || !kernel.is_steady_at(begin) {
+    if !inputs.tie.is_known_ahead() || !kernel.is_steady_at(begin) {
         return None;
     }
     inputs.round_inputs.clear();
@@ -315,6 +315,9 @@ fn gather(
     if inputs.round_inputs.len() < 2 || limit <= last_time {
         return None;
     }
+    if !inputs.tie.keeps_ascending() {
+        sort_ties(&mut inputs.round_inputs, &inputs.tie);
+    }
     Some(RoundBounds {
         begin,
         last_time,
@@ -327,6 +330,17 @@ fn gather(
         latest,
         oldest,
     })
+}
+
+/// Puts the inputs of each tie into the order in which their cells are taken.
+#[inline(never)]
+fn sort_ties(round_inputs: &mut [RoundInput], tie: &TieRule) {
+    for group in round_inputs.chunk_by_mut(RoundInput::ties_with) {
+        tie.sort(group, |m| m.input);
+    }
+    for (round_input, number) in round_inputs.iter_mut().zip(0..) {
+        round_input.number = number;
+    }
 }
 
 /// Fills `inputs.round_inputs` and returns as many rounds as all conditions allow.
@@ -542,13 +556,6 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
             fabric.destinations.deliver(hop.flow, &run, n, ages, last);
         }
         fabric.feeds[inputs.first_feed + round_input.input as usize].skip(n);
-    }
-    for group in inputs.round_inputs.chunk_by(RoundInput::ties_with) {
-        if group.len() > 1 {
-            for round_input in group {
-                fabric.feeds[inputs.first_feed + round_input.input as usize].tied += rounds;
-            }
-        }
     }
 }
 

@@ -187,9 +187,6 @@ impl Arithmetic {
             self.accepted += n;
             self.waited(taken.waits(), n);
             let feed = &mut fabric.feeds[pair.feeds[m]];
-            if pair.times[0] == pair.times[1] {
-                feed.tied += u64::from(pair.rounds);
-            }
             let run = &feed.head;
             let hop = &mut fabric.hops[run.hop as usize];
             hop.count_passed(run.frame, n);
@@ -343,7 +340,7 @@ impl Pair {
             || hops[1].next != Next::Host
             || !is_straight(kernel, runs[1], hops[1])
             || kernel.idle_at(time.signed())
-            || !inputs.tie.is_regular()
+            || !inputs.tie.is_known_ahead()
         {
             return None;
         }
@@ -423,13 +420,15 @@ impl Pair {
         if self.times[1] < self.times[0] {
             return each(1, rounds);
         }
-        let (lower, inputs) = self.ascending();
+        let (lower, _) = self.ascending();
+        let mut members = [lower, 1 - lower];
+        tie.sort(&mut members, |&m| self.inputs[m]);
         let mut round = 0;
         while round < rounds {
             let time = self.times[0] + self.cell_time * round;
-            let (first, slots) = tie.leader(time, &inputs, |&input| input);
+            let (first, slots) = tie.leader(time, &members, |&m| self.inputs[m]);
             let n = slots.min(rounds - round);
-            each(if first == 0 { lower } else { 1 - lower }, n);
+            each(members[first], n);
             round += n;
         }
     }

@@ -77,7 +77,16 @@ fn queue(waiting: u64) -> QueueView {
     }
 }
 
+/// The buffer or the policy refuses the first of `cells` cells.
 fn refused(reason: DropReason, cells: u32) -> Judgement {
+    Judgement {
+        refused: true,
+        ..discarded(reason, cells)
+    }
+}
+
+/// Cells of a frame that is already discarded, or a cell that is policed.
+fn discarded(reason: DropReason, cells: u32) -> Judgement {
     Judgement::new(Verdict::Refuse(reason), cells)
 }
 
@@ -85,6 +94,7 @@ const ACCEPT: Judgement = Judgement {
     verdict: Verdict::Accept,
     cells: 1,
     tagged: false,
+    refused: false,
 };
 
 #[test]
@@ -93,7 +103,7 @@ fn a_refused_frame_is_dropped_whole_even_when_the_port_is_idle() {
     let first = gate.judge_anew(NOW, &run(7, 0, 12), &mut state, 0, &queue(6), None);
     assert_eq!(first, refused(DropReason::Policy, 12));
     let later = gate.judge_anew(NOW, &run(7, 4, 8), &mut state, 0, &queue(0), Some(0));
-    assert_eq!(later, refused(DropReason::Policy, 8));
+    assert_eq!(later, discarded(DropReason::Policy, 8));
     let next = gate.judge_anew(NOW, &run(8, 0, 12), &mut state, 0, &queue(5), None);
     assert_eq!((next, state), (ACCEPT, FrameState::accepted(8)));
 }
@@ -121,13 +131,13 @@ fn the_rest_of_a_damaged_frame_goes_as_the_setting_says() {
         (RestOfFrame::Accept, ACCEPT, ACCEPT),
         (
             RestOfFrame::DropButEom,
-            refused(DropReason::Rest, 3),
+            discarded(DropReason::Rest, 3),
             ACCEPT,
         ),
         (
             RestOfFrame::Drop,
-            refused(DropReason::Rest, 4),
-            refused(DropReason::Rest, 1),
+            discarded(DropReason::Rest, 4),
+            discarded(DropReason::Rest, 1),
         ),
     ] {
         let mut gate = epd(rest);
@@ -232,7 +242,7 @@ fn the_rest_of_a_lost_frame_goes_at_once_unless_somebody_needs_each_of_its_cells
             fate: Fate::Damaged,
         };
         let rest = gate.judge_anew(NOW, &run(0, 1, 11), &mut state, 0, &queue(3), None);
-        assert_eq!(rest, refused(DropReason::Rest, cells));
+        assert_eq!(rest, discarded(DropReason::Rest, cells));
     }
 }
 

@@ -72,10 +72,9 @@ impl Slotted {
         fabric.tied = true;
         for i in from..inputs.group.len() {
             let feed = inputs.feed_in_turn(first, i);
-            fabric.feeds[feed].tied += 1;
             self.handle_arrival(fabric, feed, false);
         }
-        fabric.tied = false;
+        inputs.end_tie(fabric, first);
         inputs.put_back(fabric);
     }
 
@@ -98,10 +97,9 @@ impl Slotted {
             fabric.tied = inputs.group.len() > 1;
             for i in 0..inputs.group.len() {
                 let feed = inputs.feed_in_turn(first, i);
-                fabric.feeds[feed].tied += u64::from(fabric.tied);
                 self.arrive_watched(probe, fabric, feed);
             }
-            fabric.tied = false;
+            inputs.end_tie(fabric, first);
             inputs.put_back(fabric);
         }
         self.sample_before(probe, fabric, Time(horizon.0 - 1));
@@ -284,14 +282,14 @@ impl Slotted {
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
-                fabric.drop_arriving(feed, &run, reason, n);
+                fabric.drop_arriving(feed, run.hop, reason, n, judged.refused);
                 outcome.dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
             Verdict::Failed => fabric.fails_at(run.hop, gate.failure()),
             Verdict::PushOut | Verdict::PushOutFrame => {
                 let whole = judged.verdict == Verdict::PushOutFrame;
-                self.push_out(fabric, feed, class, whole, run.time);
+                self.push_out(fabric, class, whole, run.time);
                 if fabric.captures_drops(run.hop) {
                     self.capture_pushed_out(fabric, class, local, run.time, &view);
                 }
@@ -338,10 +336,9 @@ impl Slotted {
         raise(&mut self.max_queue, self.total + self.decided.total);
     }
 
-    /// Pushes out the cell at the front of the queue of `class` at `now`, when `feed` brings one, or with `whole` its
-    /// waiting frame.
-    /// A frame that loses a cell while it is still arriving becomes damaged.
-    fn push_out(&mut self, fabric: &mut Fabric, feed: usize, class: usize, whole: bool, now: Time) {
+    /// Pushes out the cell at the front of the queue of `class` at `now`, or with `whole` its
+    /// waiting frame. A frame that loses a cell while it is still arriving becomes damaged.
+    fn push_out(&mut self, fabric: &mut Fabric, class: usize, whole: bool, now: Time) {
         let queue = &mut self.queues[class];
         self.last_pushed_out.clear();
         match self.scheduler.class_order(class) {
@@ -356,8 +353,10 @@ impl Slotted {
         }
         for cell in &self.last_pushed_out {
             let hop = &mut fabric.hops[cell.hop as usize];
-            if hop.frame_state.frame == Some(cell.frame) && hop.frame_state.fate == Fate::Accepted {
-                hop.frame_state.fate = Fate::Damaged;
+            let state = &mut hop.frame_state;
+            let damages = state.frame == Some(cell.frame) && state.fate == Fate::Accepted;
+            if damages {
+                state.fate = Fate::Damaged;
             }
             if self.counts[class] {
                 queue.count_out(hop.local as usize, 1);
@@ -366,7 +365,7 @@ impl Slotted {
             self.total -= 1;
             self.pushed_out += 1;
             self.queue_time += Waits::Equal(now - cell.arrived).sum(1);
-            fabric.drop_by_port(feed, cell.hop, DropReason::Front, 1, now);
+            fabric.push_out(cell.hop, damages);
         }
     }
 

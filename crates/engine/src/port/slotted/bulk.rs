@@ -92,7 +92,6 @@ impl Slotted {
         for &input in &inputs.group {
             self.queue_before(fabric, inputs.feed(input), limit, is_near);
         }
-        self.bulk_ties.count(&mut fabric.feeds);
         inputs.group.sort_unstable();
         inputs.put_back(fabric);
         if is_near {
@@ -166,7 +165,6 @@ impl Slotted {
             hop.frame_state = FrameState::accepted(run.frame);
             hop.arrived += u64::from(n);
             self.accepted += u64::from(n);
-            self.bulk_ties.add(run, n, feed);
             if notes {
                 let slot = self.slot_of(run.time) as usize;
                 let end = slot + n as usize;

@@ -111,7 +111,6 @@ impl Slotted {
                     if !self.defer(fabric, feed, &mut deferred) {
                         break;
                     }
-                    fabric.feeds[feed].tied += 1;
                     i += 1;
                 }
                 if i < inputs.group.len() {

@@ -44,7 +44,6 @@ use super::fast_paths::FastPath;
 use super::gate::Gate;
 use super::order::ArrivalOrder;
 use super::sched::{ClassOrder, FlowShare, Scheduler};
-use super::ties::BulkTies;
 use super::waits_after;
 use super::watch::Quantity;
 use crate::cells::{ENDS_FRAME, Run};
@@ -96,7 +95,6 @@ pub struct Slotted {
     /// Scratch for `bulk.rs`: number of arrivals in each slot from now on.
     arrivals: Vec<u32>,
     /// Ties of the cells that `bulk.rs` takes.
-    bulk_ties: BulkTies,
     /// When VCs without cells get those that `bulk.rs` has queued.
     resumptions: ArrivalOrder,
     /// By VC: cells that have left in bulk for their host.
@@ -221,7 +219,6 @@ impl Slotted {
             by_vc,
             last_pushed_out: Vec::new(),
             arrivals: Vec::new(),
-            bulk_ties: BulkTies::default(),
             resumptions: ArrivalOrder::default(),
             leaving: vec![LeavingCells::default(); if takes_bulk { vcs } else { 0 }],
             have_leaving: Vec::new(),

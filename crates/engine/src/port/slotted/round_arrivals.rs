@@ -53,7 +53,7 @@ impl Slotted {
     ) -> Option<u32> {
         let c = self.cell_time;
         let begin_together = next.other < next.time + c && fabric.feeds[next.feed].head.period == c;
-        if begin_together && self.takes_rounds && self.busy && inputs.tie.is_regular() {
+        if begin_together && self.takes_rounds && self.busy && inputs.tie.is_known_ahead() {
             self.rounds_before(inputs, fabric, next.horizon)
         } else {
             None
@@ -137,12 +137,9 @@ impl Slotted {
     ) {
         let mut arrivals = std::mem::take(&mut self.round_arrivals);
         let cells = u64::from(rounds);
-        for group in arrivals.chunk_by(|a, b| a.time == b.time) {
-            if group.len() > 1 {
-                for arrival in group {
-                    fabric.feeds[inputs.feed(arrival.input)].tied += cells;
-                }
-            }
+        if !inputs.tie.keeps_ascending() {
+            let groups = arrivals.chunk_by_mut(|a, b| a.time == b.time);
+            groups.for_each(|group| inputs.tie.sort(group, |arrival| arrival.input));
         }
         for arrival in &arrivals {
             let feed = &mut fabric.feeds[inputs.feed(arrival.input)];

@@ -3,6 +3,7 @@
 use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
+use proptest::prelude::*;
 
 /// Rate of OC-3, 155.52 Mb/s.
 pub const OC3: BitRate = BitRate(155_520_000);
@@ -174,4 +175,14 @@ pub fn fast_between(near: Span, far: Span, duration: Span) -> Scenario {
 pub fn index_of(scenario: &Scenario, from: &str, to: &str) -> usize {
     let found = |l: &Link| l.from == from && l.to == to;
     scenario.links.iter().position(found).expect("a link")
+}
+
+/// Every order at ties.
+pub fn tie_orders() -> impl Strategy<Value = TieOrder> {
+    prop_oneof![
+        3 => Just(TieOrder::Fair),
+        3 => Just(TieOrder::Rotating),
+        1 => Just(TieOrder::Fixed),
+        1 => Just(TieOrder::Random),
+    ]
 }

@@ -131,7 +131,7 @@ pub fn port(port: &PortResult) -> Result<(), String> {
         format!("sent by classes: {port:?}")
     })?;
     measured(port)?;
-    ties(port)?;
+    refusals(port)?;
     let within = port
         .classes
         .iter()
@@ -139,17 +139,26 @@ pub fn port(port: &PortResult) -> Result<(), String> {
     must(within, || format!("a queue above its buffer: {port:?}"))
 }
 
-/// Ties are among the cells that arrived and were dropped, and never of one input alone.
-fn ties(port: &PortResult) -> Result<(), String> {
-    let arrived = port.inputs.iter().map(|input| input.tied_cells);
-    let dropped = port.inputs.iter().map(|input| input.tied_dropped_cells);
-    let sums = [arrived.clone().sum(), dropped.sum()].map(|sum| port.can_queue.then_some(sum));
-    let all = arrived.clone().sum::<u64>();
-    let most = arrived.max().unwrap_or(0);
-    let holds = sums == [port.tied_cells, port.tied_dropped_cells]
-        && all <= port.arrived_cells
-        && (most == 0 || all > most);
-    must(holds, || format!("ties: {port:?}"))
+/// Refusals are among the drops on arrival. Refusals at ties need an input that won.
+fn refusals(port: &PortResult) -> Result<(), String> {
+    let all = port.inputs.iter().map(|input| input.refusals);
+    let tied = port.inputs.iter().map(|input| input.tied_refusals);
+    let sums = [all.sum(), tied.clone().sum()].map(|sum| port.can_queue.then_some(sum));
+    let some_tied = tied.sum::<u64>() > 0;
+    let drops = serde_json::to_value(&port.dropped_cells).expect("numbers");
+    let on_arrival: u64 = ["policy", "full", "rest"]
+        .into_iter()
+        .filter_map(|reason| drops[reason].as_u64())
+        .sum();
+    let each = port
+        .inputs
+        .iter()
+        .all(|input| input.tied_refusals <= input.refusals);
+    let holds = sums == [port.refusals, port.tied_refusals]
+        && each
+        && port.refusals.unwrap_or(0) <= on_arrival
+        && (!some_tied || (port.inputs.len() > 1 && port.accepted_cells > 0));
+    must(holds, || format!("refusals: {port:?}"))
 }
 
 /// Counts of a port in the measuring time add up and do not exceed those of the whole run.

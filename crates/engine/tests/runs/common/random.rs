@@ -195,11 +195,7 @@ pub fn span(base: u64, most_cells: u64) -> impl Strategy<Value = Span> {
 }
 
 fn settings(base: u64, length: u64) -> impl Strategy<Value = Scenario> {
-    let ties = prop_oneof![
-        Just(TieOrder::Rotating),
-        Just(TieOrder::Fixed),
-        Just(TieOrder::Random)
-    ];
+    let ties = build::tie_orders();
     let ensemble = (span(base, 30), any::<bool>(), any::<bool>(), any::<bool>());
     let measure = (span(base, length / 2), option::of(span(base, length)));
     (
