@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from statistics import fmean, stdev
 
 import cellyard as cy
 import pytest
@@ -159,3 +160,75 @@ def test_inputs_have_a_file_and_metrics(cli: Cli, in_phase: Path, tmp_path: Path
     of_input = metric_path("port.s->c.input.a->s.tied_refusals").value_in(run)
     assert of_input == int(rows[0]["tied_refusals"]) > 100
     assert metric_path("port.s->c.tied_refusals").value_in(run) == run.ports["s->c"].tied_refusals
+
+
+def refused_in_step(sources: int, idle: int, cells: int, rate: float, *, arrival_first: bool, epd: bool) -> list[int]:
+    """Refusals at contested ties of UDPs in step with frames of ``cells`` cells, at ``rate`` of the port's line."""
+    udp = cy.Udp(datagram_size=f"{48 * cells - 44} bytes")
+    hosts = [("source", sources)] + [("idle", idle)] * (idle > 0)
+    links = [cy.Link(from_=name, to="s", rate=f"{rate * 1e8:.0f} bps", delay="1 us") for name, _ in hosts]
+    silent = cy.Vc(from_="idle", to="z", start="1 s", traffic=udp)
+    queue = cy.Queue(
+        buffer=f"{max(4, 2 * cells)} cells", drop=cy.Epd(threshold=f"{cells} cells") if epd else cy.TailDrop()
+    )
+    run = cy.Scenario(
+        name="in step",
+        duration="200 ms",
+        tie_order="fair",
+        arrival_first=arrival_first,
+        hosts=[cy.Host(name=name, count=count) for name, count in hosts] + [cy.Host(name="z")],
+        switches=[cy.Switch(name="s", ubr=queue)],
+        links=[*links, cy.Link(from_="s", to="z", rate="100 Mbps", delay="1 us")],
+        vcs=[cy.Vc(from_="source", to="z", traffic=udp)] + [silent] * (idle > 0),
+    ).run()
+    inputs = run.ports["s->z"].inputs
+    assert run.ports["s->z"].dropped_cells.total > 0
+    assert all(brought.refusals == 0 for brought in inputs if brought.link.startswith("idle"))
+    return [brought.tied_refusals for brought in inputs if brought.link.startswith("source")]
+
+
+@pytest.mark.parametrize("arrival_first", [True, False])
+@pytest.mark.parametrize("epd", [True, False])
+def test_sources_in_step_are_refused_equally_often_under_fair(arrival_first: bool, epd: bool) -> None:
+    for sources, rate in [
+        (2, 1),
+        (2, 2 / 3),
+        (3, 1 / 2),
+        (3, 4 / 9),
+        (5, 1),
+        (5, 2 / 3),
+        (5, 4 / 9),
+        (5, 1 / 2),
+        (5, 1 / 4),
+    ]:
+        for idle, cells in [(0, 1), (3, 1), (0, 12), (3, 12), (0, 32), (3, 192)]:
+            refused = refused_in_step(sources, idle, cells, rate, arrival_first=arrival_first, epd=epd)
+            assert max(refused) - min(refused) <= 1, (sources, rate, idle, cells)
+
+
+def test_tcps_that_go_on_after_others_are_done_share_the_line_under_fair() -> None:
+    long = cy.Tcp(recovery="sack", mss="1460 bytes", granularity="1 ms")
+    short = cy.Tcp(recovery="sack", mss="1460 bytes", granularity="1 ms", file_size="20 kB")
+    scenario = cy.Scenario(
+        name="leftover",
+        duration="4 s",
+        format="ethernet",
+        hosts=[cy.Host(name="long", count=2), cy.Host(name="short", count=14), cy.Host(name="z")],
+        switches=[cy.Switch(name="w", ubr=cy.Queue(buffer="64 cells"))],
+        links=[cy.Link(from_=name, to="w", rate="1 Gbps", delay="5 us") for name in ("long", "short")]
+        + [cy.Link(from_="w", to="z", rate="1 Gbps", delay="5 us")],
+        measure=cy.Measure(warm_up="1 s"),
+        vcs=[cy.Vc(from_="long", to="z", traffic=long), cy.Vc(from_="short", to="z", traffic=short)],
+    )
+
+    def shares(order: str) -> tuple[float, float]:
+        """Mean over 20 replications of the difference of the two goodputs, and half its 95 % interval, in Mb/s."""
+        runs = scenario.with_values({"tie_order": order}).run(replications=20).runs
+        differences = [run.vcs["vc1"].goodput_mbps - run.vcs["vc2"].goodput_mbps for run in runs]
+        return fmean(differences), 2.093 * stdev(differences) / len(differences) ** 0.5
+
+    for order in ("fair", "random"):
+        mean, half = shares(order)
+        assert abs(mean) <= half, order
+    mean, half = shares("rotating")
+    assert abs(mean) - half > 200

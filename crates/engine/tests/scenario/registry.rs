@@ -104,9 +104,11 @@ fn literal(default: &Default) -> Option<String> {
         Default::Bool(truth) => Some(truth.to_string()),
         Default::EmptyList => Some("[]".into()),
         Default::AllDefaults => Some("{}".into()),
-        Default::Required | Default::Multiple(..) | Default::Implied(..) | Default::Derived(_) => {
-            None
-        }
+        Default::Required
+        | Default::Multiple(..)
+        | Default::Implied(..)
+        | Default::ByChoice(..)
+        | Default::Derived(_) => None,
     }
 }
 
