@@ -159,6 +159,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     assert "switch[1].ubr.drop.refuse" in wrong and line.strip() == "X > K and Y >" and caret.strip() == "^"
     assert "Allowed: " in found["hint"] and found["stopped"].endswith("was restarted: it panicked")
     assert len(found["stories"]) == 9 and all(problems == [] for _, problems in found["stories"])
+    assert any(note.startswith("note: efficiency is up to ") for note in found["notes"])
     assert found.get("axe", []) == []
     messages = [
         line for line in log.read_text().splitlines() if "CONSOLE" in line and "Content Security Policy" not in line

@@ -106,6 +106,7 @@ DOCUMENT: dict[str, Any] = {
     "answer": [],
     "numbers": [],
     "evidence": [],
+    "notes": [],
     "summary": {},
     "claims": [],
 }

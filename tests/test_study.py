@@ -49,7 +49,8 @@ def test_document_has_the_promised_shape(cli: Cli) -> None:
     options = ["--table", "2-3", "--where", "configuration=lan", "--where", "buffer_cells=1000", "--replications", 3]
     found = document(cli, "ubr-plus", *options)
     assert list(found) == [
-        "study", "engine_version", "seed", "replications", "centre", "complete", "rows", "answer", "numbers", "evidence", "summary",
+        "study", "engine_version", "seed", "replications", "centre", "complete", "notes", "rows", "answer", "numbers", "evidence",
+            "summary",
         "claims", "cells", "bottleneck_cells", "timing", "provenance",
     ]  # fmt: skip
     assert len(found["rows"]) == 8

@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellyard.experiment.grid import Point, split_values
+from cellyard.results import run_notes
 from cellyard.scenario import Scenario
-from cellyard.scenario.hints import SYNCHRONISED_TCPS
 from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
 MOST_POINTS = 50
-#: Fewest refusals from which a share of them at contested ties is a warning.
-LEAST_REFUSALS = 20
-#: Why a TCP that lost its first segments sends nothing again.
-_NO_TIMEOUT = "the run ends before the first timeout (initial_rto)"
+#: What to do about a kind of notes on finished runs, in a grid.
+HINTS = {"tied_refusals": ": --grid tie_order=fixed,rotating,random,fair shows how much"}
 
 
 def notes_before(
@@ -108,9 +106,19 @@ def _is_replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int)
     return has_effect() and not has_effect(*point.values.items())
 
 
-def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences on results: seeds without effect, missing goodput or goodput above what fits, files, and overloaded hosts."""
-    notes = _unsent_cells(runs) + _goodput_beyond_line(runs) + _synchronized_tcps(runs) + _unfinished_files(runs)
+def notes_after(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Sentences on finished runs: seeds without effect, and the notes of `run_notes`.
+
+    Refusals at ties are a warning only if ``scenario`` leaves the order at ties to its default.
+    """
+    found = run_notes.notes([run_notes.facts(run) for run in runs])
+    if scenario.states("tie_order"):
+        found = [note for note in found if note.kind != "tied_refusals"]
+    return _seeds_without_effect(runs) + [f"{note.text}{HINTS.get(note.kind, '')}" for note in found]
+
+
+def _seeds_without_effect(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence on a seed of a grid that gave the same run as another."""
     found: dict[str, str] = {}
     for run in runs:
         values = dict(run.get("set", {}))
@@ -119,160 +127,8 @@ def notes_after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
             continue
         first_seed = found.setdefault(json.dumps([values, run["totals"], run["vcs"]]), seed)
         if first_seed != seed:
-            notes.append(
+            return [
                 f"seed={seed} gave exactly the same run as seed={first_seed}: nothing in this scenario is random; "
                 "--replications adds random draws"
-            )
-            break
-    without = sum(run["totals"]["efficiency"] is None and any(map(carries_frames, run["vcs"])) for run in runs)
-    if without:
-        share = "" if without == len(runs) else f" in {without} of {len(runs)} runs"
-        notes.append(f"no efficiency{share}: {_why_no_efficiency(runs)}")
-    most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
-    if most > 1.0005:
-        notes.append(
-            f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput gives as the maximum"
-        )
-    return notes
-
-
-def tie_notes(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on runs with many refusals at contested ties, if ``scenario`` leaves the order at ties to its default."""
-    many = [run for run in runs if _is_contested(run)]
-    if not many or scenario.states("tie_order"):
-        return []
-    tied, refused = _refusals(many[0])
-    refusals = (
-        f"{tied} of {refused} refusals fell on contested ties"
-        if len(runs) == 1
-        else f"in {len(many)} of {len(runs)} runs, at least half of the refusals fell on contested ties"
-    )
-    port = max(many[0]["ports"], key=lambda port: port["tied_refusals"] or 0)
-    inputs = sorted(port["inputs"], key=lambda brought: brought["tied_refusals"], reverse=True)
-    most, least = (f"{brought['link']} ({brought['tied_refusals']})" for brought in (inputs[0], inputs[-1]))
-    return [
-        f"{refusals}; at {port['name']}{' in the first of them' if len(runs) > 1 else ''}, {most} was refused most and "
-        f"{least} least; results depend on `tie_order`: --grid tie_order=fixed,rotating,random,fair shows how much"
-    ]
-
-
-def _is_contested(run: Mapping[str, Any]) -> bool:
-    """Whether at least half of the refusals of a run, which are many enough, fell on contested ties."""
-    tied, refused = _refusals(run)
-    return refused >= LEAST_REFUSALS and 2 * tied >= refused
-
-
-def _refusals(run: Mapping[str, Any]) -> tuple[int, int]:
-    """Cells that ports refused at contested ties, and all that they refused; (0, 0) for a run that did not count them."""
-    ports = [port for port in run["ports"] if port.get("refusals") is not None]
-    return sum(port["tied_refusals"] for port in ports), sum(port["refusals"] for port in ports)
-
-
-def _why_no_efficiency(runs: Sequence[Mapping[str, Any]]) -> str:
-    """Why runs have no efficiency."""
-    if any(run["totals"]["max_goodput_mbps"] == 0 for run in runs):
-        return "the fair shares of the links add up to zero, because sources of cells take the whole capacity"
-    from cellyard.scenario.hints import NO_MAX_GOODPUT
-
-    return NO_MAX_GOODPUT
-
-
-def _goodput_beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on the port whose goodput most exceeds its link's capacity in the measuring time, if any does."""
-    ports = [port for run in runs if run["measured_s"] < run["duration_s"] for port in run["ports"]]
-    port = max(ports, key=lambda port: port["efficiency"] or 0, default=None)
-    if port is None or (port["efficiency"] or 0) <= 1.0005:
-        return []
-    return [
-        f"the goodput through {port['name']} is up to {port['efficiency']:.4f} of what its link can carry in the measuring time: "
-        "data that arrived earlier, behind a gap, counts when the gap is filled; another warm-up, or none, reduces or avoids this"
-    ]
-
-
-def _synchronized_tcps(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences on runs in which TCPs that began nearly together delivered nothing, since all lost cells at one port."""
-    stated: list[int] = []  # the timeouts of each run in which nothing was delivered
-    drawn: list[int] = []
-    for run in runs:
-        tcps = [vc for vc in run["vcs"] if vc["traffic"] == "tcp" and vc["began_s"] is not None]
-        if len(tcps) < 2 or any(vc["delivered_bytes"] for vc in tcps) or not _lose_at_one_port(tcps):
-            continue
-        timeouts = sum(vc["timeouts"] for vc in tcps)
-        if run["replication"] is not None:
-            drawn.append(timeouts)
-        elif len({vc["began_s"] for vc in tcps}) == 1:
-            stated.append(timeouts)
-
-    def no_delivery(found: Sequence[int]) -> str:
-        return "no TCP delivered anything" + (f" in {len(found)} of {len(runs)} runs" if len(found) < len(runs) else "")
-
-    notes = []
-    if stated:
-        meet = (
-            "meet again in one buffer after each timeout" if any(stated) else f"meet in one buffer, and {_NO_TIMEOUT}"
-        )
-        hint = "--replications draws random start times, within ensemble.start_jitter of each other"
-        notes.append(f"{no_delivery(stated)}: they start at the same time, and {meet}; {hint}")
-    if drawn:
-        notes.append(
-            f"{no_delivery(drawn)}: {SYNCHRONISED_TCPS if any(drawn) else f'they lost their first segments, and {_NO_TIMEOUT}'}"
-        )
-    return notes
-
-
-def _lose_at_one_port(vcs: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a port dropped cells of each VC; losses on links do not count."""
-
-    def ports(vc: Mapping[str, Any]) -> set[str]:
-        return {
-            port["port"]
-            for port in vc["ports"]
-            if any(count for reason, count in port["dropped_cells"].items() if reason != "link")
-        }
-
-    return bool(set.intersection(*map(ports, vcs)))
-
-
-def _unfinished_files(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on TCPs that finished no file where others did, since transfer times say nothing about them."""
-    judged = [run for run in runs if run["totals"]["finished_transfers"]]
-    files = [vc for run in judged for vc in run["vcs"] if vc["file_size_bytes"] is not None]
-    left = [vc for vc in files if vc["began_s"] is not None and not vc["finished_transfers"]]
-    if not left:
-        return []
-    waiting = sum(bool(vc["frames_lost"] and not vc["timeouts"] and not vc["delivered_bytes"]) for vc in left)
-    why = f"; {waiting} of these delivered nothing, and {_NO_TIMEOUT}" if waiting else ""
-    return [
-        f"{len(left)} of {len(files)} TCPs that send files{', over all runs,' if len(runs) > 1 else ''} finished none: "
-        f"the durations shown are those of the other TCPs{why}"
-    ]
-
-
-def carries_frames(vc: Mapping[str, Any]) -> bool:
-    """Whether a VC carries frames, not single cells."""
-    return bool(vc["carries"] == "frames")
-
-
-def is_overloaded(vc: Mapping[str, Any]) -> bool:
-    """Whether the cell sources at a VC's host exceed its link, by more than rounding errors of the sum."""
-    return bool(vc["host_load"] > 1 + 1e-9)
-
-
-def _unsent_cells(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence for each host whose cell sources exceed its link, over all runs in which cells were left there."""
-    left: dict[str, list[Mapping[str, Any]]] = {}
-    for run in runs:
-        for vc in run["vcs"]:
-            if is_overloaded(vc):
-                left.setdefault(vc["from"], []).append(vc)
-    notes = []
-    for host, vcs in left.items():
-        cells = sum(vc["cells_not_sent"] for vc in vcs)
-        if cells:
-            brought = cells + sum(vc["cells_sent"] for vc in vcs)
-            load = max(vc["host_load"] for vc in vcs)
-            notes.append(
-                f"the host {host} never sent {cells} of its {brought} data cells, which count neither as lost nor as delayed: "
-                f"its cell sources offer {'up to ' if len(runs) > 1 else ''}{load:.2f} times the capacity of its link"
-            )
-    return notes
+            ]
+    return []

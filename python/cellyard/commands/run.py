@@ -74,8 +74,9 @@ def command(
             raise UsageError("--plot cannot be used with --kernel twin: omit one of them")
         _can_plot(plot, planned, window)
     limit = _capture_limit(capture_limit, planned, out, kernel=kernel, on_cluster=on is not None or workers is not None)
-    _print_notes(grid_notes.notes_before(points, overrides=overrides, grid=grid))
-    _print_notes(note for point in points for note in point.scenario.notes())
+    before = grid_notes.notes_before(points, overrides=overrides, grid=grid)
+    before += [note for point in points for note in point.scenario.notes()]
+    _print_notes(before)
     first = points[0].scenario
     # Skip the scenario's text unless it is shown, since making it takes as long as reading it.
     with_origin = out is not None or output_format == "json"
@@ -98,10 +99,12 @@ def command(
             )
             complete = len(runs) == len(planned)
             results = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
+            after = grid_notes.notes_after(first, runs)
+            results["notes"] = list(dict.fromkeys(before + after))
             results["summary"] = summary(runs) if with_origin or len(runs) > 1 else []
             captured = _captured(spool, planned) if limit and complete else []
             unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(run_store)]
-        _print_notes(grid_notes.notes_after(runs) + grid_notes.tie_notes(first, runs))
+        _print_notes(after)
         if plot and runs:
             names = [_name_of_run(point, job) for point, job in planned]
             unwritten.append(_draw(plot, dict(zip(names, runs, strict=False)), window, style or "paper"))
@@ -312,6 +315,7 @@ def document(
         "seed": scenario.seed,
         "replications": replications,
         "complete": complete,
+        "notes": [],
         "runs": runs,
         "summary": [],
         "cells": sum(run["totals"]["cells"] for run in runs),

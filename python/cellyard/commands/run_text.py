@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.commands.grid_notes import carries_frames, is_overloaded
+from cellyard.results.run_notes import carries_frames, is_overloaded
 from cellyard.show.table import Table
 from cellyard.show.text import cell_count, cpu_time, format_range, format_value, range_head
 from cellyard.statistics.ranges import interval, median

@@ -74,6 +74,8 @@ def command(
         print(dump(document))
     elif output_format == "csv":
         print(Table.from_records(study_files.records(document)).csv(), end="")
+        for note in document["notes"]:
+            print(f"note: {note}", file=sys.stderr)
     else:
         print(study_text.text(study, reproduction, document))
     if unwritten:

@@ -27,6 +27,7 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
         parts.append("\n".join(claim_lines(document["claims"])))
     if document["replications"] is None and (note := study.info.get("single")):
         parts.append(f"note: in single runs {note}")
+    parts += [textwrap.fill(f"note: {note}", 110) for note in document["notes"]]
     timing = document["timing"]
     ensemble = (
         "single runs as published"

@@ -17,12 +17,13 @@ from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import CachedRunner, EngineRunner, ProgressListener, Runner
+from cellyard.experiment.runner import CachedRunner, EngineRunner, ProgressListener, Replicate, Runner
+from cellyard.results import run_notes
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import Scenario, read_text
-from cellyard.scenario.hints import USE_FAIR_SHARES
 from cellyard.show import frame
 from cellyard.show.columns import as_columns
+from cellyard.show.hints import USE_FAIR_SHARES
 from cellyard.show.notebook import sentences_html, table_html
 from cellyard.show.text import format_value
 from cellyard.show.words import counted
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 #: Limit on the points whose scenarios are asked for their cost. Beyond it, the cost is
 #: extrapolated.
 MOST_COSTED = 200
-#: Efficiency above this cannot be explained by rounding of `measure.max_goodput`.
-MOST_EFFICIENCY = 1.0005
 
 
 class Experiment:
@@ -230,11 +229,13 @@ class Outcome:
     experiment: Experiment
     answer: Answer | None = None
     measured: dict[Point, dict[int, Mapping[str, Number]]] = field(default_factory=dict)
+    facts: Mapping[Replicate, run_notes.Facts] = field(default_factory=dict)
 
     def ask(self, runner: Runner) -> None:
         """Ask the question. After an interrupt, the metrics measured so far are kept, but there is no answer."""
         cached = CachedRunner(runner)
         self.measured = cached.cache
+        self.facts = runner.facts if isinstance(runner, EngineRunner) else {}
         try:
             self.answer = self.experiment.question.answer(self.experiment.plan, cached)
         except ScenarioError as error:
@@ -291,19 +292,17 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """Warnings about possibly misleading answers: notes on scenarios, runs without deliveries, efficiencies above 1."""
-        return [*self.experiment.notes, *self._no_deliveries(), *self._efficiency_above_one()]
-
-    def _no_deliveries(self) -> list[str]:
-        """A sentence on runs in which no TCP delivered anything, if any."""
-        return notes.no_deliveries(self.experiment.plan, self.experiment.engine().scenario, self._begun)
+        """Warnings about possibly misleading answers: notes on scenarios and on finished runs."""
+        plan, scenario = self.experiment.plan, self.experiment.engine().scenario
+        of_runs = notes.of_runs(plan, scenario, self._begun, self.facts)
+        return [*self.experiment.notes, *of_runs, *self._efficiency_above_one()]
 
     def _efficiency_above_one(self) -> list[str]:
         """A sentence on an efficiency above 1, if any."""
         names = [name for name, path in self.experiment.plan.metrics.items() if path.text == "totals.efficiency"]
         runs = (sample for samples in self.measured.values() for sample in samples.values())
         most = max((float(sample[name] or 0) for sample in runs for name in names), default=0.0)
-        if most <= MOST_EFFICIENCY:
+        if most <= run_notes.MOST_EFFICIENCY:
             return []
         return [
             f"{names[0]} reaches {most:.3f}: more was delivered than measure.max_goodput allows. If an axis changes what the "

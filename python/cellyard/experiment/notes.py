@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from cellyard.experiment.description.design import Dimension, Point, at_shares
@@ -12,6 +12,8 @@ from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.metric_kind import is_of_whole_run
 from cellyard.experiment.plan import Plan
 from cellyard.experiment.questions.question import Question
+from cellyard.experiment.runner import Replicate
+from cellyard.results import run_notes
 from cellyard.scenario import Scenario
 from cellyard.scenario.axis_notes import (
     MOST_NAMED,
@@ -25,9 +27,8 @@ from cellyard.scenario.axis_notes import (
     lines_along,
     renumbered_vcs,
 )
-from cellyard.scenario.hints import NO_MAX_GOODPUT, SYNCHRONISED_TCPS
+from cellyard.show.hints import NO_MAX_GOODPUT
 from cellyard.show.words import counted, listed
-from cellyard.statistics.ranges import Number
 from cellyard.system.errors import ScenarioError
 
 #: Largest number of points of which all are checked, and number sampled from a larger grid; see
@@ -35,8 +36,8 @@ from cellyard.system.errors import ScenarioError
 MOST_CHECKED, SAMPLED_POINTS = 100, 50
 #: The name of a VC in the path of a metric.
 _NAMED_VC = re.compile(r"\bvc\.([^.*]+)\.")
-#: Metrics that are 0 where no TCP delivered anything.
-_ZERO_WITHOUT_DELIVERY = ("totals.efficiency", "totals.goodput_mbps")
+#: What to do about a kind of notes on finished runs, in an experiment.
+HINTS = {"tied_refusals": '; an axis with `path = "tie_order"` shows how much'}
 #: Limit on reported warnings.
 MOST_REPORTED = 8
 
@@ -115,34 +116,25 @@ def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario
     return line
 
 
-def no_deliveries(
-    plan: Plan, scenario: Callable[[Point], Scenario], measured: Mapping[Point, Mapping[int, Mapping[str, Number]]]
+def of_runs(
+    plan: Plan,
+    scenario: Callable[[Point], Scenario],
+    measured: Mapping[Point, Iterable[int]],
+    facts: Mapping[Replicate, run_notes.Facts],
 ) -> list[str]:
-    """A sentence on runs in which no TCP delivered anything, judged by efficiency or goodput, with their points.
-
-    Only points count at which all VCs are TCPs and several begin before the end. Only scenarios of
-    such runs are built.
-    """
-    names = [name for name, path in plan.metrics.items() if path.text in _ZERO_WITHOUT_DELIVERY]
-    failures = {
-        point: failed
-        for point, samples in measured.items()
-        if (failed := sum(any(sample[name] == 0 for name in names) for sample in samples.values()))
-    }
-    affected = [point for point in failures if _starts_together(scenario(point))]
-    if not affected:
-        return []
-    in_time = " in the measuring time" if plan.may_measure_part else ""
-    failed, runs = sum(failures[point] for point in affected), sum(map(len, measured.values()))
-    where = f" in {failed} of {runs} runs{_where(affected, list(measured))}" if failed < runs else ""
-    return [f"no TCP delivered anything{in_time}{where}; if frames were lost, {SYNCHRONISED_TCPS}"]
-
-
-def _starts_together(scenario: Scenario) -> bool:
-    """Whether all VCs are TCPs and several begin before the end of the run."""
-    data = scenario.to_dict()
-    tcps = [vc for vc in data["vcs"] if vc["traffic"]["kind"] == "tcp"]
-    return len(tcps) == len(data["vcs"]) and sum(vc["start"] < data["duration"] for vc in tcps) > 1
+    """The notes of `run` on the finished runs, each with its points, as far as they concern what is measured."""
+    runs = [Replicate(point, number) for point, numbers in measured.items() for number in numbers]
+    found = run_notes.notes([facts.get(run, {}) for run in runs])
+    told = []
+    for note in run_notes.concerning(found, " ".join(path.text for path in plan.metrics.values())):
+        affected = list(dict.fromkeys(runs[place].point for place in note.runs))
+        # Other notes name these metrics.
+        if note.kind == "efficiency_above_one" or (note.kind == "no_efficiency" and plan.undefined_metrics):
+            continue
+        if note.kind == "tied_refusals" and scenario(affected[0]).states("tie_order"):
+            continue
+        told.append(f"{note.text}{HINTS.get(note.kind, '')}{_where(affected, list(measured))}")
+    return told
 
 
 def _whole_run_metrics(plan: Plan) -> list[str]:

@@ -16,7 +16,7 @@ from cellyard.experiment.description.design import Design, Dimension, Point
 from cellyard.experiment.description.expression import Condition
 from cellyard.experiment.description.measure import Metric
 from cellyard.scenario import Scenario
-from cellyard.scenario.hints import NO_MAX_GOODPUT
+from cellyard.show.hints import NO_MAX_GOODPUT
 from cellyard.system.errors import UsageError
 
 #: Limit on the runs of an experiment, checked before memory is allocated.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cellyard.experiment.description.design import Point
 from cellyard.experiment.description.measure import Metric
-from cellyard.results import RunResult
+from cellyard.results import RunResult, run_notes
 from cellyard.runs.batch import Finished, Job, run_jobs
 from cellyard.scenario import Scenario
 from cellyard.statistics.ranges import Number
@@ -59,6 +59,8 @@ class EngineRunner:
     cpu_seconds: float = 0.0
     cells: int = 0
     runs: int = 0
+    #: What notes on finished runs need of each, without runs that have nothing.
+    facts: dict[Replicate, run_notes.Facts] = field(default_factory=dict)
     _done: set[Point] = field(default_factory=set)
 
     def __call__(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
@@ -89,10 +91,13 @@ class EngineRunner:
             self.cpu_seconds += finished.cpu_seconds
             self.cells += run.totals.cells
             self.runs += 1
+            found = run_notes.facts(finished.result)
             for index in job_indices[finished.index]:
                 unfinished[number_of[index]] -= 1
                 if not unfinished[number_of[index]]:
                     self._done.add(replicates[index].point)
+                if found:
+                    self.facts[replicates[index]] = found
                 yield index, measured
 
     def _run(self, jobs: Sequence[Job]) -> Iterator[Finished]:

@@ -39,6 +39,7 @@ export class Side {
   build() {
     const label = `variant ${this.name}`;
     const canvas = (what) => element('canvas', { tabindex: 0, role: 'img', 'aria-label': `${what}, ${label}` });
+    this.notes = element('ul', { class: 'notes', 'aria-live': 'polite' });
     this.pictures = {
       queue: canvas('queue by VC'),
       window: canvas('congestion windows'),
@@ -67,6 +68,7 @@ export class Side {
       this.knobs,
       this.hint,
       this.problem,
+      this.notes,
       this.pictures.queue,
       this.legend,
       this.why,
@@ -195,6 +197,7 @@ export class Side {
       this.read = data.read;
       this.result = data.result;
       this.end = data.end;
+      this.notes.replaceChildren(...data.notes.map((note) => element('li', {}, `note: ${note}`)));
       this.port = data.result.ports.find((port) => port.name === data.read.port);
       this.drawKnobs();
       this.command.textContent = this.commandLine();

@@ -6,6 +6,7 @@
 // to be recorded is answered twice: with samples, which are soon there, and with envelopes, which have every spike.
 import { Column, after, rebinned, envelope } from './bins.js';
 import { Engine, Refused, dropAt } from './engine.js';
+import { notesOf } from './notes.js';
 import { captureOf, coarseness, portOf, probesOf } from './scenario.js';
 
 /** Seconds simulated in one step, and milliseconds after which a newer request is looked for. */
@@ -54,12 +55,14 @@ async function run({ seq, request, watch }) {
     const found = await recorded(seq);
     if (!found) return;
     const { totals, vcs, ports } = found.result;
+    const stated = 'tie_order' in read.tree || request.overrides.some(([path]) => path === 'tie_order');
     kept = found;
     self.postMessage({
       seq: looking.seq,
       ...picture(looking.view),
       read: { ...read, port, every, how },
       result: { totals, vcs, ports },
+      notes: [...read.description.notes, ...notesOf(found.result, stated)],
       engine_ms: performance.now() - began,
       points: found.points,
     });

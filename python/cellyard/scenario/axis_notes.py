@@ -6,9 +6,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from cellyard.runs.expected import outline
-from cellyard.scenario.hints import USE_FAIR_SHARES
 from cellyard.scenario.overview import mbps
 from cellyard.scenario.scenario import Scenario
+from cellyard.show.hints import USE_FAIR_SHARES
 from cellyard.show.words import counted, listed
 
 #: Scenarios that differ only in one axis, each with its value on the axis.

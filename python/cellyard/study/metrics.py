@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cellyard.results import RunResult, Totals, VcResult
+from cellyard.results import RunResult, Totals, VcResult, run_notes
 from cellyard.results.part import ResultPart
 from cellyard.results.path import MetricPath, metric_path
 from cellyard.statistics.ranges import Number
@@ -96,7 +96,11 @@ class Measures:
 
 @dataclass(frozen=True)
 class RowMetrics:
-    """The kept part of a run for ``rows`` with one scenario: the metrics of each, and cell counts that measure the work."""
+    """The kept part of a run for ``rows`` with one scenario.
+
+    It holds the metrics of each row, what notes on finished runs need, and cell counts that measure
+    the work.
+    """
 
     measures: Measures
     rows: tuple[Row, ...]
@@ -105,14 +109,19 @@ class RowMetrics:
     def identity(self) -> str:
         """A text that differs whenever something else would be kept of the run."""
         own = [[row.table, dict(row.parameters)] for row in self.rows]
-        return json.dumps([self.measures.identity, own if self.measures.module else len(own)])
+        return json.dumps([self.measures.identity, own if self.measures.module else len(own), "facts"])
 
     def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """The kept part of the engine's document of a run."""
         run = RunResult(result)
         totals = run.totals
         metrics = [self.measures.of(run, row) for row in self.rows]
-        return {"metrics": metrics, "cells": totals.cells, "bottleneck_cells": totals.bottleneck_cells}
+        return {
+            "metrics": metrics,
+            "facts": run_notes.facts(result),
+            "cells": totals.cells,
+            "bottleneck_cells": totals.bottleneck_cells,
+        }
 
 
 def read(stated: Mapping[str, Any], file: Path, own_module: Callable[[], ModuleType]) -> Measures:

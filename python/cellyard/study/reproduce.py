@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cellyard import _engine
+from cellyard.results import run_notes
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.statistics.ranges import interval, mean, median, whole_count
 from cellyard.study.agreement import summary
@@ -20,6 +23,10 @@ from cellyard.system.limits import MOST_REPLICATIONS, whole
 if TYPE_CHECKING:
     from cellyard.runs.cluster import Workers
     from cellyard.store import Store
+
+
+#: Numbers in a note, and names that it shortens.
+_NUMBERS = re.compile(r"\d[\d.]*( and \d+ more)?")
 
 
 def _nameless(canonical: str) -> str:
@@ -158,14 +165,50 @@ class Reproduction:
                 judged.append({"text": item.text, "holds": verdict.holds, "evidence": verdict.evidence})
         return judged
 
+    @property
+    def notes(self) -> list[str]:
+        """The notes of `cellyard run` on the scenarios and finished runs, with their rows.
+
+        Notes that differ only in numbers appear once, for the first of their rows. Refusals at ties are
+        left out if the scenario or an assumption of the study states the order at ties.
+        """
+        rows_by_network: dict[int, list[Row]] = {}
+        for (network, _), row in zip(self._places, self._rows, strict=True):
+            rows_by_network.setdefault(network, []).append(row)
+        alike: dict[str, tuple[str, list[int]]] = {}
+        for network in rows_by_network:
+            for text in _engine.notes(self._jobs[network * self._draws].scenario):
+                alike.setdefault(_NUMBERS.sub("#", text), (text, []))[1].append(network)
+        told = list(alike.values())
+        finished = sorted(self._kept)
+        found = run_notes.notes([self._kept[index]["facts"] for index in finished])
+        for note in run_notes.concerning(found, " ".join(self.study.measures.names)):
+            affected = list(dict.fromkeys(finished[place] // self._draws for place in note.runs))
+            if note.kind == "tied_refusals" and (
+                self.study.assumes("tie_order")
+                or self.study.scenario(rows_by_network[affected[0]][0]).states("tie_order")
+            ):
+                continue
+            told.append((note.text, affected))
+        return [
+            f"{text}{self._where([row for network in affected for row in rows_by_network[network]])}"
+            for text, affected in told
+        ]
+
+    def _where(self, affected: Sequence[Row]) -> str:
+        """The number of affected rows and the first of them, unless all are."""
+        if len(affected) == len(self._rows):
+            return ""
+        first = affected[0]
+        values = [f"{name} = {value}" for name, value in first.parameters.items() if value != ""]
+        return f" (in {len(affected)} of {len(self._rows)} rows; first: table {first.table}, {', '.join(values)})"
+
     def summary(self) -> dict[str, dict[str, Any]]:
         """Agreement with the published values by metric, over all rows and per table and group; see `cellyard.study.agreement`."""
         return summary(self.study, self.rows)
 
     def to_dict(self, *, wall_seconds: float) -> dict[str, Any]:
         """The JSON document. Everything but ``timing`` is reproducible."""
-        from cellyard import _engine
-
         rows = self.rows
         told = answer(self.study, rows, self.replications)
         return {
@@ -175,6 +218,7 @@ class Reproduction:
             "replications": self.replications,
             "centre": None if self.replications is None else self.study.centre,
             "complete": self.complete,
+            "notes": self.notes,
             "rows": [row.to_dict() for row in rows],
             "answer": [one.text for one in told],
             "numbers": [{"sentence": k, **one.to_dict()} for k, of in enumerate(told, 1) for one in of.numbers],

@@ -170,6 +170,10 @@ class Study:
         """Default replications of each row in a report."""
         return int(self.info.get("replications", REPLICATIONS))
 
+    def assumes(self, path: str) -> bool:
+        """Whether an assumption has alternatives that set this path of the scenario."""
+        return any(path in tried for item in self.info.get("assumed", ()) for tried in item.get("alternatives", ()))
+
     @property
     def meanings(self) -> Mapping[str, str]:
         """Metrics whose meaning in this study differs from the usual one, with an explanation."""

@@ -1,0 +1,88 @@
+// Warnings about one finished run: the sentences of `cellyard.results.run_notes`, with which a test compares them.
+
+const LEAST_REFUSALS = 20;
+const MOST_EFFICIENCY = 1.0005;
+const NO_TIMEOUT = 'the run ends before the first timeout (initial_rto)';
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+/** The notes on a result; refusals at ties count unless the scenario states `tie_order`. */
+export function notesOf(result, statesTieOrder) {
+  const found = [unsentCells, goodputBeyondLine, noDelivery, unfinishedFiles, efficiency].flatMap((note) => note(result));
+  return statesTieOrder ? found : [...found, ...tiedRefusals(result)];
+}
+
+function unsentCells({ vcs }) {
+  const overloaded = vcs.filter((vc) => vc.host_load > 1 + 1e-9);
+  return [...new Set(overloaded.map((vc) => vc.from))].flatMap((host) => {
+    const own = overloaded.filter((vc) => vc.from === host);
+    const left = sum(own.map((vc) => vc.cells_not_sent));
+    const offered = left + sum(own.map((vc) => vc.cells_sent));
+    const load = Math.max(...own.map((vc) => vc.host_load)).toFixed(2);
+    const what = `the host ${host} never sent ${left} of its ${offered} data cells, which count neither as lost nor as delayed`;
+    return left ? [`${what}: its cell sources offer ${load} times the capacity of its link`] : [];
+  });
+}
+
+function goodputBeyondLine({ ports, measured_s, duration_s }) {
+  const most = Math.max(...ports.map((port) => port.efficiency ?? 0));
+  if (measured_s >= duration_s || most <= MOST_EFFICIENCY) return [];
+  const { name } = ports.find((port) => port.efficiency === most);
+  return [
+    `the goodput through ${name} is up to ${most.toFixed(4)} of what its link can carry in the measuring time: ` +
+      'data that arrived earlier, behind a gap, counts when the gap is filled; another warm-up, or none, reduces or avoids this',
+  ];
+}
+
+function noDelivery({ vcs }) {
+  const tcps = vcs.filter((vc) => vc.traffic === 'tcp' && vc.began_s !== null);
+  const together = new Set(tcps.map((vc) => vc.began_s)).size === 1;
+  if (tcps.length < 2 || !together || tcps.some((vc) => vc.delivered_bytes)) return [];
+  const lostAt = tcps.map((vc) => new Set(vc.ports.filter((port) => refused(port)).map(({ port }) => port)));
+  if (![...lostAt[0]].some((port) => lostAt.every((ports) => ports.has(port)))) return [];
+  const meet = tcps.some((vc) => vc.timeouts)
+    ? 'meet again in one buffer after each timeout'
+    : `meet in one buffer, and ${NO_TIMEOUT}`;
+  return [
+    `no TCP delivered anything: they start at the same time, and ${meet}; ` +
+      '--replications draws random start times, within ensemble.start_jitter of each other',
+  ];
+}
+
+/** Cells that a port dropped for any reason but the loss of its link. */
+function refused({ dropped_cells }) {
+  return sum(Object.entries(dropped_cells).map(([reason, cells]) => (reason === 'link' ? 0 : cells)));
+}
+
+function unfinishedFiles({ totals, vcs }) {
+  const files = vcs.filter((vc) => vc.file_size_bytes !== null);
+  const left = files.filter((vc) => vc.began_s !== null && !vc.finished_transfers);
+  if (!totals.finished_transfers || !left.length) return [];
+  const waiting = left.filter((vc) => vc.frames_lost && !vc.timeouts && !vc.delivered_bytes).length;
+  const why = waiting ? `; ${waiting} of these delivered nothing, and ${NO_TIMEOUT}` : '';
+  const what = `${left.length} of ${files.length} TCPs that send files finished none`;
+  return [`${what}: the durations shown are those of the other TCPs${why}`];
+}
+
+function efficiency({ totals, vcs }) {
+  if (totals.efficiency === null && vcs.some((vc) => vc.carries === 'frames')) {
+    return totals.max_goodput_mbps === 0
+      ? ['no efficiency: the fair shares of the links add up to zero, because sources of cells take the whole capacity']
+      : ['no efficiency: the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'];
+  }
+  if ((totals.efficiency ?? 0) <= MOST_EFFICIENCY) return [];
+  const most = totals.efficiency.toFixed(3);
+  return [`efficiency is up to ${most}: more was delivered than measure.max_goodput gives as the maximum`];
+}
+
+function tiedRefusals({ ports }) {
+  const queues = ports.filter((port) => port.can_queue);
+  const tied = sum(queues.map((port) => port.tied_refusals));
+  const refused = sum(queues.map((port) => port.refusals));
+  if (refused < LEAST_REFUSALS || 2 * tied < refused) return [];
+  const { name, inputs } = queues.reduce((most, port) => (port.tied_refusals > most.tied_refusals ? port : most));
+  const [most, ...others] = [...inputs].sort((a, b) => b.tied_refusals - a.tied_refusals);
+  const least = others.at(-1) ?? most;
+  const who = `${name} refused ${most.link} most (${most.tied_refusals} cells) and ${least.link} least (${least.tied_refusals})`;
+  return [`${tied} of ${refused} refusals fell on contested ties; ${who}; results depend on \`tie_order\``];
+}
