@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
+import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +200,149 @@ def test_a_whole_file_keeps_its_link_and_mode_and_a_failure_leaves_the_old_one(t
         write_whole(tmp_path / "folder", "new")
     assert error.value.filename == str(tmp_path / "folder")
     assert {path.name for path in tmp_path.iterdir()} == {"real", "link", "folder"}
+
+
+def obstacles(path: Path) -> list[Callable[[Path], None]]:
+    """What can have the name of a file and is none, on this system and for this user."""
+    found: list[Callable[[Path], None]] = [Path.mkdir]
+    if hasattr(os, "mkfifo"):
+        found.append(os.mkfifo)
+    if hasattr(os, "mknod") and os.geteuid() == 0:  # a device such as /dev/null
+        found.append(lambda path: os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3)))
+    return found
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("page.html", ["explore", "--save", "page.html"]),
+        ("queue.png", ["run", "lan.toml", "--set", 'probe=[{ what = "cwnd", of = "vc1" }]', "--plot", "queue.png"]),
+        ("points.svg", ["plot", "runs.sqlite", "--x", "seed", "--y", "totals.efficiency", "--out", "points.svg"]),
+        ("experiment.schema.json", ["schema", "experiment", "--out", "."]),
+    ],
+)
+def test_output_into_a_pipe_reaches_its_reader_and_the_pipe_stays(
+    cli: Cli, lan: Path, file: str, command: list[str]
+) -> None:
+    if command[0] == "plot":
+        assert cli("run", lan, "--set", "duration=10 ms", "--store", "runs.sqlite").returncode == 0
+    assert cli(*command).returncode == 0
+    expected = (lan.parent / file).read_bytes()
+    (lan.parent / file).unlink()
+    os.mkfifo(lan.parent / file)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit((lan.parent / file).read_bytes)
+        assert cli(*command).returncode == 0
+        assert read.result(timeout=60) == expected
+    assert (lan.parent / file).is_fifo()
+    assert not [path for path in lan.parent.iterdir() if path.name.startswith(".")]
+
+
+def test_a_device_stays_and_takes_the_content(tmp_path: Path) -> None:
+    for make in obstacles(tmp_path):
+        make(tmp_path / "other")
+        (tmp_path / "link").symlink_to("other")
+        kind = stat.S_IFMT((tmp_path / "other").stat().st_mode)
+        for name in ("other", "link") if stat.S_ISCHR(kind) else ():
+            write_whole(tmp_path / name, "new")
+        with pytest.raises(OSError, match=r"directory|pipe, device or socket") as error:
+            write_whole(tmp_path / "other", "new", follow=False)
+        assert error.value.filename == str(tmp_path / "other")
+        assert stat.S_IFMT((tmp_path / "other").lstat().st_mode) == kind and (tmp_path / "link").is_symlink()
+        (tmp_path / "link").unlink()
+        (tmp_path / "other").rmdir() if stat.S_ISDIR(kind) else (tmp_path / "other").unlink()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_set_is_unchanged_if_a_pipe_device_or_folder_has_the_name_of_a_file(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    names = [*NEW, files.SUMS_FILE, files.LIST_FILE]
+    for number in range(40):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        put(folder, OLD)
+        blocked = draw.sample(names, draw.randint(1, 3))
+        for name in blocked:
+            (folder / name).unlink(missing_ok=True)
+            draw.choice(obstacles(folder))(folder / name)
+        kept = {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+        made = FileSet(folder)
+        with pytest.raises(OSError) as error, made:
+            for name, content in NEW.items():
+                made.add(name, content)
+        assert Path(error.value.filename).name in blocked and made.state == "unchanged"
+        assert {path.name: path.read_text() for path in folder.iterdir() if path.is_file()} == kept
+        assert {path.name for path in folder.iterdir()} == {*kept, *blocked}
+
+
+@pytest.mark.parametrize(
+    "name", [files.LIST_FILE, "provenance.json", files.SUMS_FILE, "vcs.csv", "runs.sqlite", "runs.sqlite-wal"]
+)
+def test_a_folder_with_a_pipe_or_folder_for_one_of_our_files_is_refused_before_any_run(
+    cli: Cli, lan: Path, name: str
+) -> None:
+    options = ["--set", "duration=10 ms", "--out", "out"]
+    assert cli("run", lan, *options).returncode == 0
+    out = lan.parent / "out"
+    (out / name).unlink(missing_ok=True)
+    before = contents(out)
+    for make in obstacles(out):
+        make(out / name)
+        for more in ([], ["--overwrite"]):
+            done = cli("run", lan, *options, *more, "--seed", 2, timeout=30)
+            assert (done.returncode, done.stdout) == (2, "")
+            assert done.stderr.startswith(f"out/{name}: ") and done.stderr.count("\n") == 1
+        done = cli("store", "show", "out", timeout=30)
+        assert done.stderr.count("\n") == (name.startswith("runs."))
+        assert not (out / name).is_file()
+        (out / name).rmdir() if (out / name).is_dir() else (out / name).unlink()
+        assert contents(out) == before
+
+
+def test_a_rename_that_fails_in_a_committed_set_is_reported_and_completed_by_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def folder() -> ResultFolder:
+        return ResultFolder(tmp_path, holds="a", content="a", provenance={})
+
+    rename = os.replace
+
+    def failing(source: Path, target: Path) -> None:
+        if target.name == "b.csv":
+            raise PermissionError(1, "Operation not permitted")
+        rename(source, target)
+
+    def add(made: FileSet) -> None:
+        made.add("a.csv", "a")
+        made.add("b.csv", "b")
+
+    with folder() as first, monkeypatch.context() as patched:
+        patched.setattr(os, "replace", failing)
+        assert first.publish(add) == (
+            f"{tmp_path}/b.csv: cannot be written: Operation not permitted; the result files are partly replaced until the "
+            "next command on this folder completes them, and 0 finished runs are kept"
+        )
+    assert not (tmp_path / "b.csv").exists()
+    with folder():
+        assert (tmp_path / "b.csv").read_text() == "b" and not (tmp_path / files.LIST_FILE).exists()
+
+
+def test_an_interrupt_just_after_a_set_is_committed_completes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, OLD)
+    renamed = Path.replace
+
+    def interrupted(source: Path, target: Path) -> None:
+        renamed(source, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        put(tmp_path, NEW)
+    assert contents(tmp_path) == summed(NEW)
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
 def test_the_label_of_a_folder_changes_together_with_its_files(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from cellyard.store.folder_label import LABEL_FILE, read_label
 from cellyard.system.errors import UsageError
 from cellyard.system.files import (
+    SUMS_FILE,
     FileSet,
+    check_replaceable,
     checksums,
     finish_renames,
     missing_folders,
@@ -54,6 +56,8 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
                 f"{path}: another command is writing there; wait until it ends, or choose another folder"
             ) from None
         try:
+            for name in (LABEL_FILE, SUMS_FILE, *checksums(path)):
+                check_replaceable(path / name)
             finish_renames(path, overwrite=overwrite)
             if not overwrite:
                 _refuse_other_content(path, holds, content)
@@ -85,18 +89,16 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
     def publish(self, add: Callable[[FileSet], None]) -> str:
         """Replace the result files by those that ``add`` adds, all or none; returns what failed and what is kept, in words."""
         failure, rest = self._store.failure if self._store else None, "all other files are complete"
-        before = checksums(self.path)
+        files = FileSet(self.path)
         try:
             self._check_exists()
-            with FileSet(self.path) as files:
+            with files:
                 add(files)
                 files.add(LABEL_FILE, sealed(self._label))
         except OSError as error:
-            failure, rest = failure or error, "the result files are unchanged"
+            failure, rest = failure or error, f"the result files are {files.state}"
         except KeyboardInterrupt:
-            replaced = checksums(self.path) != before
-            state = "complete" if replaced else "unchanged"
-            raise KeyboardInterrupt(f"the result files are {state}, and {self._kept_message()}") from None
+            raise KeyboardInterrupt(f"the result files are {files.state}, and {self._kept_message()}") from None
         return self._failure_message(failure, "", rest) if failure else ""
 
     def failure_message(self, failure: OSError, subject: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cellyard.system.files import unsealed
+from cellyard.system.files import read_regular, unsealed
 
 #: File that describes the content of a folder and its origin. Written before the first run.
 LABEL_FILE = "provenance.json"
@@ -15,7 +15,7 @@ LABEL_FILE = "provenance.json"
 def read_label(path: Path) -> Mapping[str, Any] | None:
     """The label of a folder; ``None`` when there is none that can be trusted."""
     try:
-        mark = unsealed((path / LABEL_FILE).read_text(encoding="utf-8"))
+        mark = unsealed(read_regular(path / LABEL_FILE))
     except (OSError, ValueError):
         return None
     return mark if isinstance(mark.get("holds"), str) and isinstance(mark.get("content"), str) else None

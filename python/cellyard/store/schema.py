@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cellyard.system.errors import UsageError
+from cellyard.system.files import check_regular
 
 T = TypeVar("T")
 
@@ -144,11 +145,19 @@ def _denied(path: Path) -> OSError:
     return OSError(number, os.strerror(number))
 
 
+def _files_of(path: Path) -> list[Path]:
+    """The file of a store, and its log and index, which are next to the target of a link."""
+    target = path.resolve() if path.is_symlink() else path
+    return [path, *(target.with_name(target.name + suffix) for suffix in ("-wal", "-shm"))]
+
+
 def _is_file(path: Path, *, create: bool) -> bool:
     """Whether the file exists; raises `UsageError` when it is not a file, or is required and missing."""
     try:
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; must be a file for finished runs")
+        for file in _files_of(path):
+            check_regular(file)
         if path.exists():
             # SQLite accepts an empty file as a database and would create tables in it.
             if not create and not path.stat().st_size:
@@ -158,8 +167,8 @@ def _is_file(path: Path, *, create: bool) -> bool:
             raise UsageError(f"{path}: this store does not exist; {ALLOWED}")
         if not path.parent.is_dir():
             raise UsageError(f"{path}: cannot be created: the folder {path.parent} does not exist")
-    except OSError as error:  # a name that is none
-        raise UsageError(_refusal_message(path, error, ALLOWED)) from None
+    except OSError as error:  # for example an invalid name
+        raise UsageError(_refusal_message(Path(error.filename or path), error, ALLOWED)) from None
     return False
 
 

@@ -36,12 +36,18 @@ LONGEST_NAME = 255
 def write_whole(path: Path, content: str | bytes | Iterable[bytes], *, follow: bool = True) -> None:
     """Write a file in one step, so that others see the old or the complete new one. Raises `OSError`.
 
-    A link is kept and its target written. Without ``follow``, the file replaces the link.
+    A link is kept and its target written; a pipe or character device stays and receives the
+    content. Without ``follow``, the file replaces a link, and nothing else but a regular file.
     """
+    pieces = [content] if isinstance(content, (str, bytes)) else content
+    if follow and _is_stream(path):
+        _with_path_in_errors(path, _write_stream, path, pieces)
+        return
     target = Path(os.path.realpath(path)) if follow else path
     new = target.with_name(f"{NEW_PREFIX}{os.getpid()}-{target.name}")
     try:
-        _write(new, [content] if isinstance(content, (str, bytes)) else content)
+        check_replaceable(target)
+        _write(new, pieces)
         with suppress(OSError):
             new.chmod(stat.S_IMODE(target.stat().st_mode))
         new.replace(target)
@@ -51,6 +57,42 @@ def write_whole(path: Path, content: str | bytes | Iterable[bytes], *, follow: b
         with suppress(OSError):
             new.unlink(missing_ok=True)
     _sync_folder(target.parent)
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise `OSError` unless ``path`` is missing, a regular file or a link, all of which a file may replace."""
+    if not path.is_symlink():
+        check_regular(path)
+
+
+def read_regular(path: Path) -> str:
+    """The text of a file. Raises `OSError`, also for a pipe or device, which need not end."""
+    check_regular(path)
+    return path.read_text(encoding="utf-8")
+
+
+def check_regular(path: Path) -> None:
+    """Raise `OSError` for anything at ``path`` that is not a regular file."""
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is a pipe, device or socket, not a file", str(path))
+
+
+def _is_stream(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def _write_stream(path: Path, pieces: Iterable[str | bytes]) -> None:
+    with path.open("wb") as stream:
+        for piece in pieces:
+            stream.write(piece.encode() if isinstance(piece, str) else piece)
 
 
 def sealed(document: Mapping[str, Any]) -> str:
@@ -79,12 +121,15 @@ class FileSet(AbstractContextManager["FileSet"]):
     """Files of ``folder`` that replace the previous set, all or none, when the ``with`` block ends without an exception.
 
     Unmodified files of the previous set that are not in the new one are removed. `SUMS_FILE` has the
-    checksum of each file. Links in the folder are replaced and never followed. Raises `OSError`.
+    checksum of each file. Links in the folder are replaced and never followed. Raises `OSError`, and
+    replaces nothing if anything but a file or a link has the name of a file of the set.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._sums: dict[str, str] = {}
+        #: What has happened to the files of the folder, in words.
+        self.state = "unchanged"
 
     def add(self, name: str, content: str | bytes | Iterable[str] | Iterable[bytes]) -> None:
         """Write the file ``name``, as a whole or in pieces. It takes its place together with the others."""
@@ -103,23 +148,29 @@ class FileSet(AbstractContextManager["FileSet"]):
             gone = {name: seal for name, seal in sorted(checksums(self._folder).items()) if name not in self._sums}
             self.add(SUMS_FILE, "".join(f"{seal}  {name}\n" for name, seal in sorted(self._sums.items())))
             self.add(LIST_FILE, sealed({"files": self._sums, "gone": gone}))
+            for name in self._sums:
+                check_replaceable(self._folder / name)
             _sync_folder(self._folder)
             (self._folder / f"{NEW_PREFIX}{LIST_FILE}").replace(self._folder / LIST_FILE)
-        except BaseException:
-            _remove_temporary(self._folder)
+            self._finish()
+        except BaseException as error:
+            if self.state == "unchanged" and not (self._folder / LIST_FILE).is_file():
+                _remove_temporary(self._folder)
+            elif isinstance(error, KeyboardInterrupt):  # the new set counts already
+                self._finish()
             raise
+
+    def _finish(self) -> None:
+        self.state = "partly replaced until the next command on this folder completes them"
         _sync_folder(self._folder)
-        try:
-            _finish_renames(self._folder)
-        except KeyboardInterrupt:  # it counts already
-            _finish_renames(self._folder)
-            raise
+        _finish_renames(self._folder)
+        self.state = "complete"
 
 
 def checksums(folder: Path) -> dict[str, str]:
     """The files of the set in ``folder`` with their checksums; empty where no set is."""
     try:
-        lines = (folder / SUMS_FILE).read_text(encoding="utf-8").splitlines()
+        lines = read_regular(folder / SUMS_FILE).splitlines()
     except (OSError, ValueError):
         return {}
     pairs = [line.partition("  ") for line in lines]
@@ -147,6 +198,7 @@ def finish_renames(folder: Path, *, overwrite: bool = False) -> None:
     """Complete the renames of an interrupted set, and remove temporary files.
 
     Raises `UsageError` when the list of the set is damaged; with ``overwrite``, discards that set.
+    Raises `OSError` if anything but a file or a link has the name of a file of the set.
     """
     try:
         _finish_renames(folder)
@@ -162,13 +214,15 @@ def finish_renames(folder: Path, *, overwrite: bool = False) -> None:
 
 def _finish_renames(folder: Path) -> None:
     try:
-        text = (folder / LIST_FILE).read_text(encoding="utf-8")
+        text = read_regular(folder / LIST_FILE)
     except FileNotFoundError:
         return
     found = unsealed(text)
     files, gone = found.get("files"), found.get("gone")
     if not isinstance(files, dict) or not isinstance(gone, dict) or not all(map(_is_plain, [*files, *gone])):
         raise ValueError("it lists a name that is not a file of the folder")
+    for name in files:
+        check_replaceable(folder / name)
     for name in files:
         with suppress(FileNotFoundError):  # it is in its place
             _with_path_in_errors(folder / name, os.replace, folder / f"{NEW_PREFIX}{name}", folder / name)
