@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from cellyard.show import explorer
 from command_line import COMMANDS
 from conftest import ROOT
 
@@ -62,7 +63,7 @@ def test_every_command_and_option_is_in_the_documentation() -> None:
 
 
 def test_links_into_the_explorer_name_its_stories_and_examples() -> None:
-    stories = re.findall(r"name: '([\w-]+)'", (ROOT / "python/cellyard/explorer/stories.js").read_text())
+    stories = [story["name"] for story in explorer.stories()]
     links = [
         link
         for page in (ROOT / "docs/gallery").glob("*.md")
@@ -70,6 +71,8 @@ def test_links_into_the_explorer_name_its_stories_and_examples() -> None:
     ]
     assert len(links) == 8
     assert all(link.removeprefix("story=") in stories for link in links)
+    page = (ROOT / "docs/explorer.md").read_text(encoding="utf-8")
+    assert all(f"| {story['title']} |" in page for story in explorer.stories())
 
 
 @pytest.mark.parametrize(

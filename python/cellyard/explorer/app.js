@@ -7,7 +7,6 @@ import { compared } from './numbers.js';
 import { svgFile } from './painter.js';
 import { Side } from './side.js';
 import { fresh, fromFragment, toFragment, variant } from './state.js';
-import { STORIES } from './stories.js';
 
 const $ = (id) => document.getElementById(id);
 
@@ -67,7 +66,7 @@ class App {
   /** The state of the address; what is wrong with it is said, and the first story shown. */
   begun() {
     const story = new URLSearchParams(location.hash.slice(1)).get('story');
-    const found = STORIES.find((one) => one.name === story);
+    const found = this.files.stories.find((one) => one.name === story);
     if (found) return fresh(...found.sides, { story: found.name });
     try {
       const known = (name) => Object.hasOwn(this.files.examples, name);
@@ -79,7 +78,7 @@ class App {
     }
     const { opened } = this.files;
     if (opened) return fresh(variant(opened), variant(opened), { both: false });
-    return fresh(...STORIES[0].sides, { story: STORIES[0].name });
+    return fresh(...this.files.stories[0].sides, { story: this.files.stories[0].name });
   }
 
   opened() {
@@ -96,12 +95,12 @@ class App {
   controls() {
     const names = Object.keys(this.files.examples);
     fill($('scenario'), [['', 'choose one'], ...names.map((name) => [name, name])]);
-    fill($('story'), [['', 'none'], ...STORIES.map((one) => [one.name, one.title])]);
+    fill($('story'), [['', 'none'], ...this.files.stories.map((one) => [one.name, one.title])]);
     $('scenario').onchange = ({ target }) => {
       if (target.value) this.become(fresh(variant(target.value), variant(target.value), { both: this.state.both }));
     };
     $('story').onchange = ({ target }) => {
-      const story = STORIES.find((one) => one.name === target.value);
+      const story = this.files.stories.find((one) => one.name === target.value);
       if (story) this.become(fresh(...story.sides, { story: story.name }));
       else this.become({ ...this.state, story: null });
     };
@@ -139,7 +138,7 @@ class App {
     this.sides[1].element.hidden = !both;
     $('story').value = story ?? '';
     $('scenario').value = Object.hasOwn(this.files.examples, this.state.sides[0].base) ? this.state.sides[0].base : '';
-    this.tell(STORIES.find((one) => one.name === story));
+    this.tell(this.files.stories.find((one) => one.name === story));
     this.eachShown((side) => side.run());
   }
 

@@ -7,10 +7,12 @@ import gzip
 import hashlib
 import json
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from cellyard.system.errors import UsageError
 
@@ -86,7 +88,33 @@ class Explorer:
         return f'<iframe sandbox="{rights}" style="{size}" srcdoc="{escape(self.page())}"></iframe>'
 
     def _data(self) -> str:
-        return json.dumps({"examples": dict(self.scenarios), "opened": self.opened})
+        return json.dumps({"examples": dict(self.scenarios), "opened": self.opened, "stories": stories()})
+
+
+def _stories() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads((FOLDER / "stories.toml").read_text(encoding="utf-8"))["story"]
+    return found
+
+
+def stories() -> list[dict[str, Any]]:
+    """Stories in order: `name`, `title`, `text`, `attempt` and `sides`, each with `base` and `set`."""
+    return [
+        {
+            **{field: story[field] for field in ("name", "title", "text")},
+            "attempt": story["attempt"]["text"],
+            "sides": [
+                {"base": story["base"], "set": {**story["set"], **story.get("a", {})}},
+                {"base": story.get("base_b", story["base"]), "set": {**story["set"], **story.get("b", {})}},
+            ],
+        }
+        for story in _stories()
+    ]
+
+
+def attempt(name: str) -> dict[str, dict[str, str]]:
+    """What a story advises to try: values for B (`b`), or for both variants (`both`)."""
+    found: dict[str, dict[str, str]] = next(story["attempt"] for story in _stories() if story["name"] == name)
+    return found
 
 
 def _hash(text: str) -> str:
