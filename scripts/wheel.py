@@ -27,6 +27,10 @@ from pathlib import Path
 
 import pgo
 
+sys.path.insert(0, str(Path(__file__).parent / "backend"))
+
+import paths
+
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 TOOLS = ROOT / ".venv/wheel-tools"
@@ -109,11 +113,15 @@ def guided(programs: Path) -> dict[str, str]:
 
 
 def complete(archive: Path) -> None:
-    """Check what an archive contains; exits with what is missing."""
+    """Check what an archive contains; exits with what is missing, or names a folder of this machine."""
     if archive.suffix == ".whl":
         wanted = IN_WHEEL
         with zipfile.ZipFile(archive) as packed:
             names = packed.namelist()
+            folders = [f"{folder}{os.sep}".encode() for folder in paths.prefixes()]
+            naming = [name for name in names if any(folder in packed.read(name) for folder in folders)]
+        if naming:
+            sys.exit(f"{archive.name} names folders of this machine in {', '.join(naming)}")
     else:
         wanted = IN_SOURCES
         with tarfile.open(archive) as carried:

@@ -93,3 +93,37 @@ def test_errors_are_reported_and_the_engine_continues() -> None:
     )
     assert [bool(answer.get("errors")) for answer in found] == [True, True, True, True, False]
     assert "duration" in found[1]["errors"][0]
+
+
+def test_no_text_of_a_link_takes_more_than_the_memory_of_a_run() -> None:
+    """Networks of the most components that the engine reads there, and of more."""
+
+    def network(hosts: int, more: int = 0, of_each: str = "") -> str:
+        """Return a network of so many hosts on each side, more that do nothing, and VCs between the sides."""
+        return f"""
+name = "x"
+duration = "1 ms"
+host = [{{ name = "a", count = {hosts} }}, {{ name = "b", count = {hosts} }}, {{ name = "c", count = {1 + more} }}]
+switch = [{{ name = "s" }}, {{ name = "t" }}]
+link = [
+    {{ from = "a", to = "s", rate = "1 Mbps" }},
+    {{ from = "s", to = "t", rate = "1 Mbps" }},
+    {{ from = "t", to = "b", rate = "1 Mbps" }},
+    {{ from = "t", to = "c1", rate = "1 Mbps" }},
+]
+vc = [{{ from = "a", to = "b", traffic = "tcp"{of_each} }}]
+"""
+
+    most = {
+        "VCs, hosts and links": network(14_000),
+        "VCs": network(1, of_each=", count = 99000"),
+        "hosts": network(1, 99_000),
+        "too many": network(100_000),
+    }
+    script = Path(__file__).parent / "explorer/memory.mjs"
+    done = subprocess.run([str(NODE), script, ENGINE], input=json.dumps(most), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert all(megabytes < 1000 for megabytes, _ in found.values()), found
+    assert "at most 100000 hosts" in found["too many"][1] and found["too many"][0] < 50
+    assert found["VCs, hosts and links"][1] == ""

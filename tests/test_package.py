@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
 import re
+import sys
 import tomllib
+import zipfile
+from pathlib import Path
 from typing import Any
 
+import pytest
+from cellyard import _engine
+from cellyard.show import explorer
 from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts/backend"))
+
+import paths
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 REPOSITORY: str = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]
@@ -70,3 +83,44 @@ def test_the_conda_recipe_has_the_version_and_the_requirements_of_the_package() 
 def test_actions_of_workflows_are_pinned_by_hash() -> None:
     used = re.findall(r"uses: (.*)", (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))
     assert used and all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used)
+
+
+def test_nothing_that_is_built_names_a_folder_of_this_machine() -> None:
+    built = [Path(str(_engine.__file__)), *explorer.FOLDER.glob("*.wasm")]
+    folders = [f"{folder}{os.sep}".encode() for folder in paths.prefixes()]
+    naming = [path.name for path in built if any(folder in path.read_bytes() for folder in folders)]
+    assert naming == [], "run `make build`: only the build backend keeps these folders out"
+
+
+def test_the_compiler_is_told_what_to_name_instead(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in os.environ if name.endswith("RUSTFLAGS")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CARGO_HOME", str(tmp_path))
+    mine = "CARGO_TARGET_A_B_RUSTFLAGS"
+    monkeypatch.setenv(mine, "-Cprofile-use=x")
+    flags = paths.variables("a-b")[mine].split()
+    assert flags[0] == "-Cprofile-use=x" and f"--remap-path-prefix={tmp_path}=cargo" in flags
+    # Other variables hide that of a target.
+    monkeypatch.setenv("RUSTFLAGS", "-Cdebuginfo=1")
+    assert list(paths.variables("a-b", "c")) == ["RUSTFLAGS"]
+    monkeypatch.setenv("CARGO_ENCODED_RUSTFLAGS", "-C\x1fopt-level=1")
+    (encoded,) = paths.variables("a-b").values()
+    assert encoded.split("\x1f")[:2] == ["-C", "opt-level=1"]
+    monkeypatch.setenv("CARGO_HOME", str(tmp_path / "Jane Doe"))
+    assert "Jane" not in paths.variables("a-b").popitem()[1]
+
+
+def test_the_list_of_crates_in_a_wheel_names_no_folder(tmp_path: Path) -> None:
+    wheel = tmp_path / "a.whl"
+    place, record = "a.dist-info/sboms/a.cyclonedx.json", "a.dist-info/RECORD"
+    with zipfile.ZipFile(wheel, "w") as packed:
+        packed.writestr("a.py", "x = 1")
+        packed.writestr(place, f'"path+{ROOT.as_uri()}/crates/engine#1"')
+        packed.writestr(record, f"a.py,sha256=x,5\n{place},sha256=y,9\n{record},,\n")
+    paths.clean(wheel)
+    with zipfile.ZipFile(wheel) as packed:
+        assert packed.namelist() == ["a.py", place, record] and packed.read("a.py") == b"x = 1"
+        content = packed.read(place)
+        assert content == b'"path+file:///cellyard/crates/engine#1"'
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        assert packed.read(record).decode() == f"a.py,sha256=x,5\n{place},sha256={digest},{len(content)}\n{record},,\n"

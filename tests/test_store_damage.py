@@ -312,3 +312,9 @@ def test_a_command_on_a_damaged_store_is_one_line_and_status_2(cli: Cli, path: P
         f"`cellyard store prune {path} --damaged` removes damaged runs\n"
     )
     assert cli("store", "prune", path, "--damaged").stdout.endswith("; 0 runs remain\n")
+
+
+def test_advice_on_a_damaged_store_is_quoted_for_a_shell(cli: Cli, path: Path, tmp_path: Path) -> None:
+    emptied(path, "run")
+    odd = path.rename(tmp_path / "a $(b).sqlite")
+    assert f"`cellyard store prune '{odd}' --damaged`" in cli("store", "export", odd, "--out", "tables").stderr

@@ -7,10 +7,12 @@ contain `cellyard/explorer/engine.wasm` if it can be compiled here (explorer_eng
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import explorer_engine
 import maturin
+import paths
 from maturin import (
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
@@ -42,7 +44,10 @@ def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     """Build both engines and a wheel of them; return the wheel's name."""
     explorer_engine.build_if_possible()
-    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    with paths.hidden():
+        name = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    paths.clean(Path(wheel_directory, name))
+    return name
 
 
 def build_editable(
@@ -50,4 +55,7 @@ def build_editable(
 ) -> str:
     """Build both engines in the sources, and a wheel that refers to them; return the wheel's name."""
     explorer_engine.build_if_possible()
-    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    with paths.hidden():
+        name = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    paths.clean(Path(wheel_directory, name))
+    return name

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import paths
+
 ROOT = Path(__file__).resolve().parents[2]
 ENGINE = ROOT / "python/cellyard/explorer/engine.wasm"
 #: Is not in a source distribution, which contains the compiled engine instead.
@@ -51,7 +53,7 @@ def fetch_target() -> None:
 
 def build() -> None:
     """Compile the engine; raises `CannotBuildError`."""
-    command, environment = ["cargo"], dict(os.environ)
+    command, environment = ["cargo"], {**os.environ, **paths.variables(TARGET)}
     if not has_target():
         fetch_target()
     if not has_target():

@@ -1,13 +1,16 @@
 // Parts of the page that need no browser. Run by `node --test`.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Engine } from '../../python/cellyard/explorer/engine.js';
 import { Column, after, rebinned, envelope } from '../../python/cellyard/explorer/bins.js';
 import { queueColumns, ticks } from '../../python/cellyard/explorer/charts.js';
 import { groupsOf, numberAt, position, written } from '../../python/cellyard/explorer/knobs.js';
 import { instantOf, placeOf } from '../../python/cellyard/explorer/numbers.js';
 import { SvgPainter, svgFile } from '../../python/cellyard/explorer/painter.js';
 import { crosses, levelsOf, probesOf, withNoun } from '../../python/cellyard/explorer/scenario.js';
-import { fresh, fromFragment, overrides, toFragment, variant } from '../../python/cellyard/explorer/state.js';
+import { fresh, fromFragment, overrides, runCommand, toFragment, variant } from '../../python/cellyard/explorer/state.js';
 
 /** Numbers that look random and are the same each time. */
 function* draws(seed) {
@@ -128,6 +131,51 @@ test('a hostile address gets a message, and unknown parts are left out', () => {
     known,
   );
   assert.deepEqual(odd, fresh(variant('lan-5'), variant('lan-5')));
+});
+
+const WASM = new URL('../../python/cellyard/explorer/engine.wasm', import.meta.url);
+
+test('a link keeps every name that the engine allows', { skip: !existsSync(WASM) }, async () => {
+  const engine = await Engine.load(readFileSync(WASM));
+  const draw = draws(11);
+  const next = (n) => Math.floor(n * draw.next().value);
+  const odd = [...'_-/>:+', 'é', '北', '٣', 'Ⅷ', '½', 'ா', 'ⓐ', '𝒳'];
+  let allowed = 0;
+  for (let round = 0; round < 600; round++) {
+    const any = () => (next(4) ? odd[next(odd.length)] : String.fromCodePoint(32 + next(next(2) ? 0x3000 : 0x1ffff)));
+    const letters = Array.from({ length: 1 + next(5) }, any).join('');
+    // Characters that this Unicode does not know yet, and halves of one, are not compared.
+    if (/[\p{Cn}\p{Cs}]/u.test(letters)) continue;
+    const name = `a${letters}`.padEnd(next(2) ? 64 : 1, 'é');
+    const names = JSON.stringify(name);
+    const toml = `name = "x"\nduration = "1 ms"\nhost = [{ name = ${names} }, { name = "b" }]\nlink = [{ from = ${names}, to = "b", rate = "1 Mbps" }]\nvc = [{ name = ${names}, from = ${names}, to = "b", traffic = "udp" }]\n`;
+    const read = JSON.parse(engine.text('read_scenario', { toml, overrides: [] }));
+    if (read.errors) continue;
+    allowed++;
+    const [port, vc] = [read.scenario.links[0].name, read.scenario.vcs[0].name];
+    const state = fresh(variant('a = 1\n', { [`vc.${name}.start`]: '0 s' }), variant('a = 1\n'), { port, vc });
+    assert.deepEqual(fromFragment(toFragment(state), () => true), state, name);
+  }
+  assert.ok(allowed > 100, allowed);
+});
+
+test('a state that a link would not give back has none', () => {
+  const sets = (n) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`a${i}`, '1']));
+  assert.ok(toFragment(fresh(variant('lan-5', sets(60)), variant('lan-5'))));
+  assert.equal(toFragment(fresh(variant('lan-5', sets(61)), variant('lan-5'))), null);
+});
+
+test('a shell takes the words of a command as they are', () => {
+  const signs = [..."a '\"$`\\!*?;&|<>()#~\t\n-é"];
+  const draw = draws(3);
+  for (let round = 0; round < 60; round++) {
+    const text = () => Array.from({ length: 1 + Math.floor(12 * draw.next().value) }, () => signs[Math.floor(signs.length * draw.next().value)]).join('');
+    const [file, value] = [`${text()}.toml`, text()];
+    const script = `cellyard() { printf '%s\\0' "$@"; }\n${runCommand(file, { 'a.b': value })}`;
+    const words = execFileSync('sh', ['-c', script], { encoding: 'utf8', cwd: '/' }).split('\0');
+    assert.deepEqual(words, ['run', file.startsWith('-') ? `./${file}` : file, '--set', `a.b=${value}`, '']);
+  }
+  assert.equal(runCommand('lan-5.toml', {}), 'cellyard run lan-5.toml');
 });
 
 test('components are set before what is in them', () => {

@@ -1,10 +1,11 @@
 //! The calls of the interface: a request as JSON text in, an answer as JSON text out.
 
+use cellyard_engine::format::Constants;
 use cellyard_engine::results::Dropped;
 use cellyard_engine::scenario::{self, Node, Probe, Problem, Scenario, Value};
-use cellyard_engine::units::Time;
-use cellyard_engine::{About, Options, Session, describe, registry};
-use serde::Deserialize;
+use cellyard_engine::units::{Span, Time};
+use cellyard_engine::{About, Description, Options, Session, describe, registry};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -39,10 +40,12 @@ pub type Answer = Result<Json, Vec<String>>;
 
 /// Returns the answer as JSON text; problems become `{"errors": [...]}`.
 pub fn text(answer: Answer) -> String {
-    match answer {
-        Ok(answer) => answer.to_string(),
-        Err(errors) => json!({ "errors": errors }).to_string(),
-    }
+    written(answer.map(|answer| answer.to_string()))
+}
+
+/// Returns an answer that is text already; problems become `{"errors": [...]}`.
+pub fn written(answer: Result<String, Vec<String>>) -> String {
+    answer.unwrap_or_else(|errors| json!({ "errors": errors }).to_string())
 }
 
 /// Returns a list of one problem.
@@ -60,25 +63,47 @@ pub fn scenario(text: &str) -> Result<Scenario, Vec<String>> {
     let mut scenario = scenario::read_toml(&request.toml, "scenario", &request.overrides)
         .map_err(|problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
     if let Some(probes) = request.probes {
+        // The reader has checked the scenario's own probes, and nobody these.
+        let never = |probe: &Probe| {
+            [probe.interval, probe.envelope].contains(&Some(Span(0))) || probe.every == Some(0)
+        };
+        if let Some(place) = probes.iter().position(never) {
+            return Err(problem(format!(
+                "probes[{place}]: `interval`, `envelope` and `every` must be at least 1"
+            )));
+        }
         scenario.probes = probes;
     }
     Ok(scenario)
 }
 
+/// What [`read`] answers. It is written as text at once: as a tree of values, the description of a
+/// large network would take several times as much memory.
+#[derive(Serialize)]
+struct Reading<'s> {
+    tree: Json,
+    scenario: &'s Scenario,
+    description: Description<'s>,
+    format: Constants,
+    toml: String,
+}
+
 /// Returns the file as data (`tree`), the canonical scenario with every default (`scenario`), its
 /// ports and cost (`description`), the constants of its format (`format`), and the file with every
-/// default (`toml`).
-pub fn read(text: &str) -> Answer {
+/// default (`toml`), as JSON text.
+pub fn read(text: &str) -> Result<String, Vec<String>> {
     let tree = scenario::from_toml(&request(text)?.toml, "scenario")
         .map_err(|problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
+    let tree = data(&tree);
     let scenario = scenario(text)?;
-    Ok(json!({
-        "tree": data(&tree),
-        "scenario": scenario,
-        "description": describe(&scenario).map_err(problem)?,
-        "format": scenario.format.constants(),
-        "toml": scenario::write_toml(&scenario),
-    }))
+    let reading = Reading {
+        tree,
+        scenario: &scenario,
+        description: describe(&scenario).map_err(problem)?,
+        format: scenario.format.constants(),
+        toml: scenario::write_toml(&scenario),
+    };
+    serde_json::to_string(&reading).map_err(problem)
 }
 
 fn data(node: &Node) -> Json {
@@ -284,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_scenario_is_told_as_data_with_its_ports_and_every_default() {
-        let found = read(&short(json!([]))).unwrap();
+        let found: Json = serde_json::from_str(&read(&short(json!([]))).unwrap()).unwrap();
         assert_eq!(found["tree"]["switch"][0]["ubr"]["buffer"], "1000 cells");
         assert_eq!(found["scenario"]["duration"], 12_636_000_000_000_u64);
         assert_eq!(found["description"]["vcs"], 5);
@@ -296,7 +321,17 @@ mod tests {
     fn what_is_wrong_is_a_list_of_texts() {
         for wrong in ["", "{}", r#"{"toml": "["}"#, r#"{"toml": "", "more": 1}"#] {
             assert!(!read(wrong).unwrap_err().is_empty(), "{wrong}");
-            assert!(text(read(wrong)).starts_with(r#"{"errors":["#));
+            assert!(written(read(wrong)).starts_with(r#"{"errors":["#));
+        }
+    }
+
+    #[test]
+    fn probes_that_would_never_end_are_refused() {
+        for field in ["interval", "envelope", "every"] {
+            let probe = |value: u64| json!([{"what": "queue", "of": "west->east", field: value}]);
+            assert!(Run::new(&short(probe(1_000_000_000))).is_ok(), "{field}");
+            let errors = Run::new(&short(probe(0))).err().unwrap();
+            assert!(errors[0].starts_with("probes[0]"), "{errors:?}");
         }
     }
 

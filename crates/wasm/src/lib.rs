@@ -10,7 +10,7 @@
 
 mod calls;
 
-pub use calls::{Run, build, components, read, text};
+pub use calls::{Run, build, components, read, text, written};
 use std::cell::RefCell;
 
 #[derive(Default)]
@@ -84,7 +84,7 @@ pub extern "C" fn describe_engine() -> usize {
 /// Reads the scenario of a request; see [`calls::read`].
 #[unsafe(no_mangle)]
 pub extern "C" fn read_scenario() -> usize {
-    answered(|_, request| text(read(request)))
+    answered(|_, request| written(read(request)))
 }
 
 /// Begins a run of the scenario of a request, and answers `{}`.

@@ -5,7 +5,7 @@ import { numberAt, position, quantity, written } from './knobs.js';
 import { byDrop, byVc, instantOf, placeOf } from './numbers.js';
 import { CanvasPainter, SvgPainter } from './painter.js';
 import { levelsOf, vcsAt, withNoun } from './scenario.js';
-import { overrides } from './state.js';
+import { overrides, runCommand } from './state.js';
 
 const INK = '#1d232b';
 /** In a view of at most so many cell times, cells are drawn one by one. */
@@ -378,9 +378,7 @@ export class Side {
     const known = Object.hasOwn(this.app.files.examples, base);
     const file = known ? `${base}.toml` : 'scenario.toml';
     const first = known && base !== this.app.files.opened ? `cellyard example ${base} > ${file}\n` : '';
-    const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
-    const sets = overrides(set).map(([path, value]) => ` --set ${quoted(`${path}=${value}`)}`);
-    return `${first}cellyard run ${file}${sets.join('')}`;
+    return `${first}${runCommand(file, set)}`;
   }
 
   /** The knobs, built anew when another scenario or component is chosen, so that a slider under way keeps its place. */

@@ -5,8 +5,8 @@ const LONGEST = 8192;
 const MOST_SETS = 60;
 /** As long as the engine lets a program be; every other value is shorter. */
 const LONGEST_VALUE = 4096;
-const PATH = /^[A-Za-z0-9_.>-]{1,100}$/;
-const NAME = /^[A-Za-z0-9_.>-]{1,100}$/;
+/** Paths, and names as the engine allows them: of a port two of 64 characters, and what joins them. */
+const NAME = /^[\p{Alphabetic}\p{N}_\-/>:+.]{1,200}$/u;
 
 /** A variant: the name of an example or the text of a scenario, and what is set in it. */
 export function variant(base, set = {}) {
@@ -18,10 +18,15 @@ export function fresh(a, b, more = {}) {
   return { sides: [a, b], both: true, port: null, vc: null, from: null, to: null, story: null, ...more };
 }
 
-/** The state as the fragment of an address, or null when it is too long for a link. */
+/** The state as the fragment of an address, or null when a link cannot hold it. */
 export function toFragment(state) {
   const text = `#${encodeURIComponent(JSON.stringify(state))}`;
-  return text.length <= LONGEST ? text : null;
+  try {
+    fromFragment(text, () => true);
+  } catch {
+    return null;
+  }
+  return text;
 }
 
 /**
@@ -31,7 +36,7 @@ export function toFragment(state) {
 export function fromFragment(fragment, known) {
   const text = fragment.replace(/^#/, '');
   if (!text) return null;
-  if (text.length > LONGEST) throw new Error(`The link is longer than ${LONGEST} characters.`);
+  if (fragment.length > LONGEST) throw new Error(`The link is longer than ${LONGEST} characters.`);
   let data;
   try {
     data = JSON.parse(decodeURIComponent(text));
@@ -64,7 +69,7 @@ function sideOf(side, known) {
   const entries = Object.entries(typeof side.set === 'object' && side.set !== null ? side.set : {});
   if (entries.length > MOST_SETS) throw new Error(`The link sets more than ${MOST_SETS} values.`);
   for (const [path, value] of entries) {
-    if (!PATH.test(path) || typeof value !== 'string' || value.length > LONGEST_VALUE) {
+    if (!NAME.test(path) || typeof value !== 'string' || value.length > LONGEST_VALUE) {
       throw new Error('The link sets a value that this page cannot read.');
     }
   }
@@ -74,4 +79,12 @@ function sideOf(side, known) {
 /** Paths and values as the engine and `--set` take them: components before what is in them. */
 export function overrides(set) {
   return Object.entries(set).sort(([a], [b]) => a.split('.').length - b.split('.').length);
+}
+
+/** The command that runs a file with these values, for a shell. A file that begins with a minus sign is no option. */
+export function runCommand(file, set) {
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const path = file.startsWith('-') ? `./${file}` : file;
+  const sets = overrides(set).map(([name, value]) => ` --set ${quoted(`${name}=${value}`)}`);
+  return `cellyard run ${/^[\w./-]+$/.test(path) ? path : quoted(path)}${sets.join('')}`;
 }

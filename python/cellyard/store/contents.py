@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -258,7 +259,7 @@ def _damage_error(store: Reader, subject: str, reason: object) -> UsageError:
 
 
 def _repair_advice(store: Reader) -> str:
-    return f"`cellyard store prune {store.path} --damaged` removes damaged runs"
+    return f"`cellyard store prune {shlex.quote(str(store.path))} --damaged` removes damaged runs"
 
 
 def scenario_toml(store: Reader, scenario: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import time
 import zlib
@@ -342,5 +343,5 @@ def _damage_message(path: Path, identity: Identity) -> str:
     draw = "" if identity.replication is None else f", replication {identity.replication}"
     return (
         f"{path}: the run of {name}, seed {seed}{draw} is damaged: its checksum does not match; "
-        f"`cellyard store prune {path} --damaged` removes damaged runs, which are then simulated again"
+        f"`cellyard store prune {shlex.quote(str(path))} --damaged` removes damaged runs, which are then simulated again"
     )

@@ -9,8 +9,13 @@ use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 use std::mem::size_of;
 
-/// Limit on hosts, switches, links and VCs together.
-pub(crate) const MOST_COMPONENTS: u64 = 1_000_000;
+/// Limit on hosts, switches, links and VCs together. With 32-bit addresses, in a browser, they and
+/// their description must fit into the 1 GB that a page gives the engine.
+pub(crate) const MOST_COMPONENTS: u64 = if cfg!(target_pointer_width = "32") {
+    100_000
+} else {
+    1_000_000
+};
 
 /// Number of things that the entries make.
 #[derive(Default)]

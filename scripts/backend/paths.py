@@ -1,0 +1,68 @@
+"""Keep the paths of the building machine out of what is built: compiled code, and the list of crates in a wheel."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def prefixes() -> dict[str, str]:
+    """Return folders that the compiler would name in messages of panics, and what it names instead."""
+    home = Path.home()
+    cargo = Path(os.environ.get("CARGO_HOME") or home / ".cargo")
+    # The last prefix that fits counts. The home of a system user may be the root of all files.
+    folders = {home: "home", cargo: "cargo", ROOT: "cellyard"}
+    return {str(folder): name for folder, name in folders.items() if folder != Path(folder.anchor)}
+
+
+def variables(*targets: str) -> dict[str, str]:
+    """Return the variables of cargo that keep these folders out of code for the targets.
+
+    Each target has a variable of its own, which other flags may be in. `RUSTFLAGS` would hide it.
+    """
+    # Cargo splits these variables at spaces.
+    flags = [f"--remap-path-prefix={old}={new}" for old, new in prefixes().items() if " " not in old]
+    common = next((name for name in ("CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS") if name in os.environ), None)
+    names = [common] if common else [f"CARGO_TARGET_{name.upper().replace('-', '_')}_RUSTFLAGS" for name in targets]
+    between = "\x1f" if common == "CARGO_ENCODED_RUSTFLAGS" else " "
+    return {name: between.join([*filter(None, [os.environ.get(name)]), *flags]) for name in names}
+
+
+@contextmanager
+def hidden() -> Iterator[None]:
+    """Set the variables for the engine of this machine, which maturin builds, for a while."""
+    asked = subprocess.run(["rustc", "--print", "host-tuple"], cwd=ROOT, capture_output=True, text=True)
+    apple = ["aarch64-apple-darwin", "x86_64-apple-darwin"] if sys.platform == "darwin" else []
+    before = dict(os.environ)
+    os.environ.update(variables(*dict.fromkeys([*asked.stdout.split(), *apple])))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def clean(wheel: Path) -> None:
+    """Replace the folder of the sources in a wheel's list of crates, whose digest is in the wheel's RECORD."""
+    with zipfile.ZipFile(wheel) as packed:
+        files = [(info, packed.read(info)) for info in packed.infolist()]
+    digests = {}
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as packed:
+        for info, content in files:
+            if info.filename.endswith(".cyclonedx.json"):
+                content = content.replace(ROOT.as_uri().encode(), b"file:///cellyard")
+                digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+                digests[info.filename] = f"{info.filename},sha256={digest},{len(content)}"
+            elif info.filename.endswith(".dist-info/RECORD"):
+                lines = [digests.get(line.partition(",")[0], line) for line in content.decode().splitlines()]
+                content = "".join(f"{line}\n" for line in lines).encode()
+            packed.writestr(info, content)
