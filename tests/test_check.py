@@ -128,7 +128,7 @@ def test_a_program_that_schedules_is_described() -> None:
         "    S = S + floor(unit / weight)",
         "  rank:",
         "    S",
-        "parameters: unit = 4294967296 (decimal)",
+        "parameters: unit = 60 (decimal)",
         "state of the port: v (integer)",
         "state of each VC: S (integer)",
         "the smallest rank (integer) goes; 7 steps",

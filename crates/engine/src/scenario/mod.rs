@@ -42,6 +42,7 @@ mod traffic;
 mod tree;
 mod validate;
 mod values;
+pub(crate) mod weights;
 mod write;
 
 pub use model::*;

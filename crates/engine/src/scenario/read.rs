@@ -10,6 +10,7 @@ use super::report::Report;
 use super::tree::{self, Node};
 use super::{
     available, check, contracts, from_record, overrides, probes, push_out, syntax, time_limit,
+    weights,
 };
 use crate::fair_goodput;
 use crate::registry::Family;
@@ -83,6 +84,7 @@ fn resolve(
                 things: &things,
             };
             push_out::check(&network, &mut report);
+            weights::check(&network, &mut report);
             contracts::check(&network, &mut report);
             available::check(&network, &mut report);
             time_limit::check(&network, &mut report);

@@ -269,3 +269,50 @@ fn no_text_runs_at_a_port_that_cannot_queue() {
         assert!(ran.is_ok(), "{kernel:?}: {:?}", ran.err());
     }
 }
+
+/// By hand from section 6 of the model page. Both VCs always have packets of 1288 bytes waiting, which
+/// take 1.0304 ms. After one of another class, the tags of `a` are 0, 1, those of `b` 0, 1/3, 2/3, 1:
+/// so a, b, b, b, and then `a` again, which is named first. With five packets, `a` has had two.
+#[test]
+fn a_vc_wins_its_ties_whatever_the_weights() {
+    const TEXT: &str = r#"
+duration = "7200 us"
+format = "ethernet"
+host = [{ name = "first" }, { name = "a" }, { name = "b" }, { name = "z" }]
+switch = [{ name = "s", scheduler = "per-vc" }]
+link = [
+    { from = "first", to = "s", rate = "1 Gbps" },
+    { from = "a", to = "s", rate = "1 Gbps" },
+    { from = "b", to = "s", rate = "1 Gbps" },
+    { name = "out", from = "s", to = "z", rate = "10 Mbps" },
+]
+[[vc]]
+from = "first"
+to = "z"
+class = "cbr"
+stop = "1 us"
+traffic = { kind = "udp", datagram_size = "1222 bytes" }
+[[vc]]
+from = "a"
+to = "z"
+weight = 1
+traffic = { kind = "udp", datagram_size = "1222 bytes", rate = "1 Gbps" }
+[[vc]]
+from = "b"
+to = "z"
+weight = 3
+traffic = { kind = "udp", datagram_size = "1222 bytes", rate = "1 Gbps" }
+"#;
+    let built_in = read_toml(TEXT, "", &[]).expect("it is right");
+    let mut restating = built_in.clone();
+    for scheduler in schedulers_of(&mut restating) {
+        *scheduler = restated(scheduler);
+    }
+    for (name, engine) in common::engines::ALL {
+        for scenario in [&built_in, &restating] {
+            let delivered = engine(scenario, None).vcs;
+            let packets = delivered.iter().map(|vc| vc.delivered_bytes / 1222);
+            assert_eq!(packets.collect::<Vec<_>>(), [1, 2, 3], "{name}");
+        }
+    }
+}

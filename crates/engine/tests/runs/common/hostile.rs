@@ -53,7 +53,8 @@ pub fn hostile(case: Case, draws: &mut Draws) -> Case {
         let slowest = net.links.iter().map(|link| link.rate.0).min().unwrap_or(1);
         let count = net.vcs.len() as u64;
         let vc = &mut net.vcs[vc];
-        vc.weight = draws.magnitude(1, 1_000_000);
+        // A port must have a common multiple of its weights: at most 2^15 times that of 1 to 30.
+        vc.weight = draws.magnitude(1, 30) << draws.below(16);
         vc.guarantee = vc
             .guarantee
             .map(|_| BitRate(draws.magnitude(1, slowest / count + 1) - 1));

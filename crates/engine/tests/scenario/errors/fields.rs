@@ -316,6 +316,34 @@ fn schedulers_and_guarantees() {
         ],
     );
     read_toml(&text.replace("60 Mbps", "51.84 Mbps"), "", &[]).expect("three times a third fits");
+    // Six primes of 20 bits; the seventh weight has a common multiple with each.
+    let weights = [999_983, 999_979, 999_961, 999_959, 999_953, 999_931, 1];
+    let vc = |weight: &u64| {
+        format!(
+            "[[vc]]\nfrom = \"source1\"\nto = \"sink1\"\ntraffic = \"tcp\"\nweight = {weight}\n"
+        )
+    };
+    let vcs: String = weights.iter().map(vc).collect();
+    let text = text.replace("guarantee = \"60 Mbps\"\n", &vcs);
+    says(
+        &only(&text),
+        &[
+            "switch[0].scheduler = \"per-vc\"",
+            "the weights 1, 999931, 999953, 999959, 999961 and 2 more of its VCs at west->source1 exactly",
+            "allowed: a least common multiple of at most 2^96 times the smallest weight, for instance with 999932 for 999931, ",
+        ],
+    );
+    let near = [
+        (999_983, 999_984),
+        (999_979, 999_980),
+        (999_961, 999_960),
+        (999_959, 999_960),
+        (999_953, 999_952),
+    ];
+    let near = near.iter().fold(text, |text, (weight, near): &(u64, u64)| {
+        text.replace(&weight.to_string(), &near.to_string())
+    });
+    read_toml(&near.replace("999931", "999932"), "", &[]).expect("these have been suggested");
     let p = spoilt(
         "rate = \"155.52 Mbps\"\n[[link]]\nfrom = \"west\"",
         "rate = \"155.52 Mbps\"\nscheduler = \"fifo\"\n[[link]]\nfrom = \"west\"",

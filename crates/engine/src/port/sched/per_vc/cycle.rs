@@ -9,7 +9,6 @@
 //! the decisions of the last round, which is not over, are taken again.
 
 use super::PerVc;
-use super::tags::Tag;
 use crate::units::BitRate;
 
 /// Longest round that is found.
@@ -18,7 +17,7 @@ const MOST_TURNS: u64 = 4096;
 const MOST_ROUNDS: u64 = 1 << 16;
 
 /// What decisions depend on: for each VC with cells its tag, relative to v, and its credit.
-type State = Vec<(Tag, (u64, u64))>;
+type State = Vec<(u128, (u64, u64))>;
 
 /// The decisions noted, and what repeats.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +30,9 @@ pub(super) struct Cycle {
     turns: Vec<u32>,
     /// The state before them, empty if it was not looked at, and v.
     state: State,
-    virtual_time: Tag,
+    virtual_time: u128,
     /// Growth of the tags in one round.
-    growth: Tag,
+    growth: u128,
     /// Whether these decisions are a round that repeats, with the place of the next one in it, and
     /// the number of whole rounds since.
     repeats: bool,
@@ -114,20 +113,17 @@ impl PerVc {
         if !state.is_empty() && state == cycle.state {
             cycle.repeats = true;
             (cycle.place, cycle.rounds) = (0, 0);
-            cycle.growth = self.virtual_time - cycle.virtual_time;
+            cycle.growth = self.tags.virtual_time() - cycle.virtual_time;
         } else if cycle.state.is_empty() || cycle.turns.len() as u64 + cycle.interval > MOST_TURNS {
             cycle.turns.clear();
             cycle.state = state;
-            cycle.virtual_time = self.virtual_time;
+            cycle.virtual_time = self.tags.virtual_time();
         }
     }
 
     fn state(&self) -> State {
-        let with_cells = (0..self.vcs.len()).filter(|&vc| self.tags.has(vc));
-        let of = |vc: usize| {
-            let tag = self.vcs[vc].tag - self.virtual_time;
-            (tag, self.credits.of(vc, self.cycle.next))
-        };
+        let with_cells = (0..self.waiting.len()).filter(|&vc| self.tags.has(vc));
+        let of = |vc: usize| (self.tags.ahead(vc), self.credits.of(vc, self.cycle.next));
         with_cells.map(of).collect()
     }
 
@@ -168,21 +164,17 @@ impl PerVc {
         let place = self.cycle.place;
         let sent = self.cycle.next - place as u64;
         if self.cycle.rounds > 0 {
-            let growth = self.cycle.growth * self.cycle.rounds;
+            let growth = self.cycle.growth * u128::from(self.cycle.rounds);
             let slots = self.cycle.turns.len() as u64 * self.cycle.rounds;
-            for (vc, v) in self.vcs.iter_mut().enumerate() {
-                if self.tags.has(vc) {
-                    v.tag += growth;
-                    self.credits.shift(vc, slots, sent);
-                }
+            for vc in (0..self.waiting.len()).filter(|&vc| self.tags.has(vc)) {
+                self.credits.shift(vc, slots, sent);
             }
-            self.tags.shift(|tag| tag + growth);
-            self.virtual_time += growth;
+            self.tags.advance(growth);
         }
         for sent in sent..self.cycle.next {
             let (vc, means) = self.choose(sent);
             self.pay(vc, means, 1, sent + 1);
-            self.tags.enter(vc, self.vcs[vc].tag);
+            self.tags.enter(vc);
         }
     }
 }

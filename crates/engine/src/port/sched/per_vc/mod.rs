@@ -5,8 +5,8 @@
 //! gains credit g_i (guaranteed rate / link rate). A VC without cells has no credit, but still pays
 //! off a debt. So a VC that other classes kept waiting catches up before the rest. When the class
 //! is served, the VC with the most credit goes and pays 1, if it has at least 1.
-//! Otherwise start-time fair queueing decides. VC i has a start tag S_i, raised by 1 / w_i per cell
-//! served. When it becomes busy again, S_i := max(S_i, v). The VC with the smallest S_i goes, and v
+//! Otherwise start-time fair queueing decides. VC i has a start tag S_i, raised by exactly 1 / w_i per
+//! cell served. When it becomes busy again, S_i := max(S_i, v). The VC with the smallest S_i goes, and v
 //! becomes its tag. Among equal tags or credits, the smallest VC index goes.
 //! With `unit = frame`, the picked VC keeps the slots of the class until its EOM has left or it has
 //! no cell waiting. Frames are thus not interleaved, and VCs share fairly with frames of mixed
@@ -34,15 +34,7 @@ use crate::scenario::{Class, ProcessingUnit};
 use crate::units::BitRate;
 use credits::Credits;
 use cycle::Cycle;
-use tags::{Tag, Tournament};
-
-#[derive(Clone, Debug)]
-struct VcState {
-    tag: Tag,
-    /// Tag increase per cell: tags::UNIT / weight.
-    cost: u64,
-    waiting: u64,
-}
+use tags::Tags;
 
 /// How the cells of a turn are paid.
 #[derive(Clone, Copy, Debug)]
@@ -61,15 +53,14 @@ pub struct PerVc {
     with_two: usize,
     /// Number of VCs that have cells.
     busy: usize,
-    /// Tag increase per cell if it is the same for all VCs that can have cells and none has a
+    /// Whether turns are one cell, all VCs that can have cells have one weight, and none has a
     /// guarantee.
-    turn_cost: Option<u64>,
-    /// Virtual time v: the tag of the VC that went last by tag.
-    virtual_time: Tag,
+    takes_turns: bool,
     /// The VC whose turn it is.
     turn: Option<(usize, Means)>,
-    vcs: Vec<VcState>,
-    tags: Tournament,
+    /// Number of waiting cells by VC.
+    waiting: Vec<u64>,
+    tags: Tags,
     credits: Credits,
     cycle: Cycle,
 }
@@ -77,29 +68,23 @@ pub struct PerVc {
 impl PerVc {
     /// A scheduler for `class` at a port of rate `rate` that `flows`, by local number, cross.
     pub fn new(class: Class, unit: ProcessingUnit, rate: BitRate, flows: &[FlowShare]) -> PerVc {
-        let state = |share: &FlowShare| VcState {
-            tag: 0,
-            cost: tags::UNIT / share.weight,
-            waiting: 0,
-        };
         let guarantee = |f: &FlowShare| f.guarantee.filter(|_| f.class == class);
         let guarantees: Vec<_> = flows.iter().map(guarantee).collect();
-        let members = || flows.iter().filter(|f| f.class == class && f.sends);
+        let is_member = |f: &FlowShare| f.class == class && f.sends;
+        let members = || flows.iter().filter(|f| is_member(f));
         let weight = members().next().map(|first| first.weight);
         let are_equal = members().all(|f| Some(f.weight) == weight && guarantee(f).is_none());
+        let weights = flows.iter().map(|f| is_member(f).then_some(f.weight));
         PerVc {
             class: class as usize,
             unit,
             members: members().count(),
             with_two: 0,
             busy: 0,
-            turn_cost: weight
-                .filter(|_| are_equal && unit == ProcessingUnit::Cell)
-                .map(|weight| tags::UNIT / weight),
-            virtual_time: 0,
+            takes_turns: are_equal && unit == ProcessingUnit::Cell,
             turn: None,
-            vcs: flows.iter().map(state).collect(),
-            tags: Tournament::new(flows.len()),
+            waiting: vec![0; flows.len()],
+            tags: Tags::new(&weights.collect::<Vec<_>>()),
             credits: Credits::new(rate, &guarantees),
             cycle: Cycle::new(rate, &guarantees),
         }
@@ -113,7 +98,7 @@ impl PerVc {
     /// Number of waiting cells of `vc`.
     #[inline]
     pub fn waiting(&self, vc: usize) -> u64 {
-        self.vcs[vc].waiting
+        self.waiting[vc]
     }
 
     /// Whether each VC that can have cells has at least two. After the next cell of any VC, each
@@ -127,7 +112,7 @@ impl PerVc {
     /// one.
     #[inline]
     pub fn can_take_turns(&self, most: u64) -> bool {
-        self.turn_cost.is_some() && self.busy as u64 <= most && self.with_two == self.busy
+        self.takes_turns && self.busy as u64 <= most && self.with_two == self.busy
     }
 
     /// The order in which the waiting VCs take turns while all have cells, if it does not change.
@@ -135,31 +120,25 @@ impl PerVc {
     ///
     /// Their tags then grow by one amount, and no tag is further behind the first than that.
     pub fn turns(&self, order: &mut Vec<u32>) -> Option<u64> {
-        let cost = self.turn_cost?;
-        let waiting = |&vc: &u32| self.vcs[vc as usize].waiting > 0;
+        if !self.takes_turns {
+            return None;
+        }
         order.clear();
-        order.extend((0..self.vcs.len() as u32).filter(waiting));
-        let key = |&vc: &u32| (self.vcs[vc as usize].tag, vc);
-        order.sort_unstable_by_key(key);
-        let (first, last) = (order.first()?, order.last()?);
-        let (tag, vc) = key(first);
-        let least = order.iter().map(|&vc| self.vcs[vc as usize].waiting);
-        least.min().filter(|_| key(last) < (tag + cost, vc))
+        order.extend((0..self.waiting.len() as u32).filter(|&vc| self.waiting[vc as usize] > 0));
+        let stays = self.tags.put_in_order(order);
+        let least = order.iter().map(|&vc| self.waiting[vc as usize]);
+        least.min().filter(|_| stays)
     }
 
     /// Accounts for `rounds` rounds of the turns in this [order](PerVc::turns), after which each VC
     /// still has a cell.
     pub fn take_turns(&mut self, order: &[u32], rounds: u64) {
-        let cost = self.turn_cost.expect("they take turns");
         for &vc in order {
             self.take(vc as usize, rounds);
-            let v = &mut self.vcs[vc as usize];
-            v.tag += rounds * cost;
-            self.virtual_time = v.tag - cost;
         }
-        self.tags.shift(|tag| tag + rounds * cost);
-        if self.virtual_time >= tags::LOWERED_AT {
-            self.lower_tags();
+        let last = *order.last().expect("somebody takes turns");
+        if self.tags.take_rounds(rounds, last as usize) {
+            self.cycle.restart();
         }
     }
 
@@ -177,19 +156,17 @@ impl PerVc {
     /// arrived when its turn comes, the VC must [pause](PerVc::pause).
     #[inline]
     pub fn expect(&mut self, vc: usize, n: u64) -> bool {
-        let v = &mut self.vcs[vc];
-        self.with_two += usize::from(v.waiting < 2 && v.waiting + n >= 2);
-        v.waiting += n;
-        v.waiting == n
+        let waiting = &mut self.waiting[vc];
+        self.with_two += usize::from(*waiting < 2 && *waiting + n >= 2);
+        *waiting += n;
+        *waiting == n
     }
 
     /// Lets `vc` have cells when the port had begun to send `sent` cells.
     pub fn resume(&mut self, vc: usize, sent: u64) {
         self.end_cycle();
-        let v = &mut self.vcs[vc];
         self.busy += 1;
-        v.tag = v.tag.max(self.virtual_time);
-        self.tags.enter(vc, v.tag);
+        self.tags.resume(vc);
         self.credits.enter(vc, sent);
     }
 
@@ -219,24 +196,11 @@ impl PerVc {
         if let Some(vc) = self.credits.with_most_credit(sent + 1) {
             return (vc, Means::Credit);
         }
-        let (vc, tag) = self.tags.first();
-        self.virtual_time = tag;
-        if tag >= tags::LOWERED_AT {
-            self.lower_tags();
+        let (vc, lowered) = self.tags.begin_turn();
+        if lowered {
+            self.cycle.restart();
         }
         (vc, Means::Tag)
-    }
-
-    /// Subtracts v from all tags before they become too large. This loses nothing: tags of waiting
-    /// VCs are at least v, and how far others are behind never matters.
-    #[cold]
-    fn lower_tags(&mut self) {
-        for v in &mut self.vcs {
-            v.tag = v.tag.saturating_sub(self.virtual_time);
-        }
-        self.tags.shift(|tag| tag - self.virtual_time);
-        self.virtual_time = 0;
-        self.cycle.restart();
     }
 
     /// How many of the next `n` cells, all of one frame, of the VC chosen by [`PerVc::pick`] go
@@ -272,7 +236,7 @@ impl PerVc {
         if !self.take(vc, 1) {
             self.leave(vc, sent + 1);
         } else if let Means::Tag = means {
-            self.tags.enter(vc, self.vcs[vc].tag);
+            self.tags.enter(vc);
         }
         self.note_turn(vc, sent);
         vc
@@ -287,7 +251,7 @@ impl PerVc {
         if !self.take(vc, n) {
             self.leave(vc, sent);
         } else if eom || self.goes_by_cells() {
-            self.tags.enter(vc, self.vcs[vc].tag);
+            self.tags.enter(vc);
         } else {
             return;
         }
@@ -299,17 +263,17 @@ impl PerVc {
     fn pay(&mut self, vc: usize, means: Means, n: u64, sent: u64) {
         match means {
             Means::Credit => self.credits.pay(vc, n, sent),
-            Means::Tag => self.vcs[vc].tag += n * self.vcs[vc].cost,
+            Means::Tag => self.tags.pay(vc, n),
         }
     }
 
     /// Takes `n` cells of `vc`. Returns whether it has more.
     #[inline]
     fn take(&mut self, vc: usize, n: u64) -> bool {
-        let v = &mut self.vcs[vc];
-        self.with_two -= usize::from(v.waiting >= 2 && v.waiting - n < 2);
-        v.waiting -= n;
-        v.waiting > 0
+        let waiting = &mut self.waiting[vc];
+        self.with_two -= usize::from(*waiting >= 2 && *waiting - n < 2);
+        *waiting -= n;
+        *waiting > 0
     }
 
     /// Accounts for `vc` having no cells left when the port has begun to send `sent` cells.

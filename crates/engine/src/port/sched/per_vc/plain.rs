@@ -5,8 +5,17 @@ use crate::port::sched::FlowShare;
 use crate::scenario::ProcessingUnit;
 use crate::units::BitRate;
 
+/// The least common multiple.
+fn lcm(a: u128, b: u128) -> u128 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
 struct VcState {
-    /// Tag increase per cell: 2^32 / weight.
+    /// Tag increase per cell: the least common multiple of the weights, divided by the weight.
     cost: u128,
     tag: u128,
     /// Guaranteed rate, bits per second.
@@ -29,8 +38,10 @@ pub(super) struct Plain {
 
 impl Plain {
     pub(super) fn new(unit: ProcessingUnit, rate: BitRate, shares: &[FlowShare]) -> Plain {
+        let weights = shares.iter().map(|share| u128::from(share.weight));
+        let multiple = weights.fold(1, lcm);
         let state = |share: &FlowShare| VcState {
-            cost: u128::from((1u64 << 32) / share.weight),
+            cost: multiple / u128::from(share.weight),
             tag: 0,
             guarantee: share.guarantee.map_or(0, |g| g.0.into()),
             credit: 0,

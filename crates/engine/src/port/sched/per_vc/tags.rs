@@ -1,43 +1,288 @@
-//! Start tags in a tournament tree that finds the smallest in logarithmic time.
+//! Start tags of the VCs, exact, in a tournament tree that finds the smallest in logarithmic time.
+//!
+//! Tags count in units of 1 / L, where L is the least common multiple of the weights: a cell costs a
+//! VC L / weight of them. They have 64 bits if each cost is at most 2^32, as for equal weights, and
+//! 128 bits otherwise.
 
+use crate::scenario::weights;
 use std::hint::select_unpredictable;
+use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// A start tag.
-pub(super) type Tag = u64;
+/// An integer that start tags are counted in.
+///
+/// A turn has fewer than 2^30 cells. With the largest cost, tags so stay below [`Tag::NONE`].
+pub(super) trait Tag:
+    Copy
+    + Ord
+    + From<u64>
+    + Into<u128>
+    + TryFrom<u128>
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+{
+    /// Tag of a VC without waiting cells.
+    const NONE: Self;
+    /// Value of v from which all tags are lowered by v.
+    const LOWERED_AT: Self;
+}
 
-/// Tag of one cell at weight 1.
-pub(super) const UNIT: Tag = 1 << 32;
-/// Value of v from which all tags are lowered by v. A turn has fewer than 2^30 cells, so tags stay
-/// below [`NONE`].
-pub(super) const LOWERED_AT: Tag = 1 << 62;
-/// Tag of a VC without waiting cells.
-const NONE: Tag = 1 << 63;
+impl Tag for u64 {
+    const NONE: u64 = 1 << 63;
+    const LOWERED_AT: u64 = 1 << 62;
+}
+
+impl Tag for u128 {
+    const NONE: u128 = 1 << 127;
+    const LOWERED_AT: u128 = 1 << 126;
+}
+
+/// A VC's start tag.
+#[derive(Clone, Debug)]
+struct VcTag<T> {
+    tag: T,
+    /// Tag increase per cell: L / weight.
+    cost: T,
+}
+
+/// The start tags at one port.
+#[derive(Clone, Debug)]
+pub(super) struct TagsOf<T> {
+    vcs: Vec<VcTag<T>>,
+    /// Virtual time v: the tag of the VC that went last by tag.
+    virtual_time: T,
+    tree: Tournament<T>,
+}
+
+/// [`TagsOf`] as wide as they must be.
+#[derive(Clone, Debug)]
+pub(super) enum Tags {
+    Narrow(TagsOf<u64>),
+    Wide(TagsOf<u128>),
+}
+
+/// Does the same with tags of both widths.
+macro_rules! both {
+    ($tags:expr, $of:ident => $what:expr) => {
+        match $tags {
+            Tags::Narrow($of) => $what,
+            Tags::Wide($of) => $what,
+        }
+    };
+}
+
+impl Tags {
+    /// Tags of VCs with these weights, or none for a VC that never has cells.
+    pub(super) fn new(weights: &[Option<u64>]) -> Tags {
+        let multiple = weights::common_multiple(weights.iter().copied().flatten());
+        let multiple = multiple.expect("the reader has checked the weights");
+        let cost = |weight: &Option<u64>| weight.map_or(1, |weight| multiple / u128::from(weight));
+        let costs: Vec<u128> = weights.iter().map(cost).collect();
+        if costs.iter().all(|&cost| cost <= 1 << 32) {
+            Tags::Narrow(TagsOf::new(costs.into_iter().map(|cost| cost as u64)))
+        } else {
+            Tags::Wide(TagsOf::new(costs.into_iter()))
+        }
+    }
+
+    /// Whether `vc` has waiting cells.
+    pub(super) fn has(&self, vc: usize) -> bool {
+        both!(self, tags => tags.tree.has(vc))
+    }
+
+    /// Lets `vc` have waiting cells again.
+    #[inline]
+    pub(super) fn resume(&mut self, vc: usize) {
+        both!(self, tags => tags.resume(vc));
+    }
+
+    /// Removes `vc`, which has no waiting cells left.
+    #[inline]
+    pub(super) fn leave(&mut self, vc: usize) {
+        both!(self, tags => tags.tree.enter(vc, Tag::NONE));
+    }
+
+    /// The VC with the smallest tag, which becomes v. Some VC must be waiting. Also returns whether
+    /// all tags were lowered.
+    #[inline]
+    pub(super) fn begin_turn(&mut self) -> (usize, bool) {
+        both!(self, tags => tags.begin_turn())
+    }
+
+    /// Raises the tag of `vc` by `n` cells; its place follows when it [enters](Tags::enter).
+    #[inline]
+    pub(super) fn pay(&mut self, vc: usize, n: u64) {
+        both!(self, tags => tags.vcs[vc].pay(n));
+    }
+
+    /// Gives the waiting `vc` the place of its tag.
+    #[inline]
+    pub(super) fn enter(&mut self, vc: usize) {
+        both!(self, tags => tags.tree.enter(vc, tags.vcs[vc].tag));
+    }
+
+    /// Sorts waiting VCs whose cells cost 1 by tag and number. Returns whether each keeps its place
+    /// after a cell of those before it.
+    pub(super) fn put_in_order(&self, vcs: &mut [u32]) -> bool {
+        both!(self, tags => tags.put_in_order(vcs))
+    }
+
+    /// Accounts for `rounds` rounds of one cell, at a cost of 1, of all waiting VCs, the last of
+    /// which is `last`. Returns whether all tags were lowered.
+    pub(super) fn take_rounds(&mut self, rounds: u64, last: usize) -> bool {
+        both!(self, tags => tags.take_rounds(rounds, last))
+    }
+
+    /// Virtual time v.
+    pub(super) fn virtual_time(&self) -> u128 {
+        both!(self, tags => tags.virtual_time())
+    }
+
+    /// By how much the tag of the waiting `vc` exceeds v.
+    pub(super) fn ahead(&self, vc: usize) -> u128 {
+        both!(self, tags => tags.ahead(vc))
+    }
+
+    /// Raises v and the tags of all waiting VCs.
+    pub(super) fn advance(&mut self, growth: u128) {
+        both!(self, tags => tags.advance(growth));
+    }
+
+    /// Sets v so that tags are lowered after about `cells` cells at the largest cost.
+    #[cfg(test)]
+    pub(super) fn set_before_lowering(&mut self, cells: u64) {
+        both!(self, tags => tags.set_before_lowering(cells));
+    }
+}
+
+impl<T: Tag> VcTag<T> {
+    #[inline]
+    fn pay(&mut self, n: u64) {
+        self.tag += self.cost * n.into();
+    }
+}
+
+impl<T: Tag> TagsOf<T> {
+    fn new(costs: impl ExactSizeIterator<Item = T>) -> TagsOf<T> {
+        TagsOf {
+            tree: Tournament::new(costs.len()),
+            vcs: costs
+                .map(|cost| VcTag {
+                    tag: 0.into(),
+                    cost,
+                })
+                .collect(),
+            virtual_time: 0.into(),
+        }
+    }
+
+    #[inline]
+    fn resume(&mut self, vc: usize) {
+        let v = &mut self.vcs[vc];
+        v.tag = v.tag.max(self.virtual_time);
+        self.tree.enter(vc, v.tag);
+    }
+
+    fn virtual_time(&self) -> u128 {
+        self.virtual_time.into()
+    }
+
+    fn ahead(&self, vc: usize) -> u128 {
+        (self.vcs[vc].tag - self.virtual_time).into()
+    }
+
+    #[inline]
+    fn begin_turn(&mut self) -> (usize, bool) {
+        let (vc, tag) = self.tree.first();
+        self.virtual_time = tag;
+        (vc, self.lower())
+    }
+
+    /// Subtracts v from all tags before they become too large. This loses nothing: tags of waiting
+    /// VCs are at least v, and how far others are behind never matters.
+    #[inline]
+    fn lower(&mut self) -> bool {
+        let is_due = self.virtual_time >= T::LOWERED_AT;
+        if is_due {
+            self.lower_now();
+        }
+        is_due
+    }
+
+    #[cold]
+    fn lower_now(&mut self) {
+        let by = self.virtual_time;
+        for v in &mut self.vcs {
+            v.tag = v.tag.max(by) - by;
+        }
+        self.tree.shift(|tag| tag - by);
+        self.virtual_time = 0.into();
+    }
+
+    fn put_in_order(&self, vcs: &mut [u32]) -> bool {
+        let key = |&vc: &u32| (self.vcs[vc as usize].tag, vc);
+        vcs.sort_unstable_by_key(key);
+        vcs.first().zip(vcs.last()).is_some_and(|(first, last)| {
+            let (tag, vc) = key(first);
+            key(last) < (tag + T::from(1), vc)
+        })
+    }
+
+    fn take_rounds(&mut self, rounds: u64, last: usize) -> bool {
+        self.raise(rounds.into());
+        self.virtual_time = self.vcs[last].tag - T::from(1);
+        self.lower()
+    }
+
+    fn advance(&mut self, growth: u128) {
+        let growth = T::try_from(growth).ok().expect("tags have been lowered");
+        self.raise(growth);
+        self.virtual_time += growth;
+    }
+
+    #[cfg(test)]
+    fn set_before_lowering(&mut self, cells: u64) {
+        let most = self.vcs.iter().map(|v| v.cost).max().expect("a VC");
+        self.virtual_time = T::LOWERED_AT - most * cells.into();
+    }
+
+    /// Raises the tags of all waiting VCs.
+    fn raise(&mut self, by: T) {
+        for (vc, v) in self.vcs.iter_mut().enumerate() {
+            if self.tree.has(vc) {
+                v.tag += by;
+            }
+        }
+        self.tree.shift(|tag| tag + by);
+    }
+}
 
 /// The VCs with waiting cells, by tag. Equal tags go by VC index.
 #[derive(Clone, Debug)]
-pub(super) struct Tournament {
+struct Tournament<T> {
     /// Tags of the players. Player i is the winner of players 2i and 2i + 1. The second half are
     /// the VCs in ascending order; each round has a power of 2 of players.
-    tags: Vec<Tag>,
+    tags: Vec<T>,
     /// VC of each player.
     vcs: Vec<u32>,
-    winner: (Tag, u32),
+    winner: (T, u32),
 }
 
-impl Tournament {
+impl<T: Tag> Tournament<T> {
     /// A tournament of `vcs` VCs without waiting cells.
-    pub(super) fn new(vcs: usize) -> Tournament {
+    fn new(vcs: usize) -> Tournament<T> {
         let players = 2 * vcs.next_power_of_two().max(2);
         Tournament {
-            tags: vec![NONE; players],
+            tags: vec![T::NONE; players],
             vcs: vec![0; players],
-            winner: (NONE, 0),
+            winner: (T::NONE, 0),
         }
     }
 
     /// Sets the tag of the waiting `vc`.
     #[inline]
-    pub(super) fn enter(&mut self, vc: usize, tag: Tag) {
+    fn enter(&mut self, vc: usize, tag: T) {
         let (mut tag, mut player) = (tag, vc as u32);
         let players = self.tags.len();
         let (tags, vcs) = (&mut self.tags[..], &mut self.vcs[..players]);
@@ -47,7 +292,7 @@ impl Tournament {
             (tags[at], vcs[at]) = (tag, player);
             let (other, of_other) = (tags[at ^ 1], vcs[at ^ 1]);
             // The left player wins if tags are equal.
-            let loses = other < tag + (at & 1) as Tag;
+            let loses = other < tag + ((at & 1) as u64).into();
             tag = select_unpredictable(loses, other, tag);
             player = select_unpredictable(loses, of_other, player);
             at /= 2;
@@ -56,28 +301,22 @@ impl Tournament {
     }
 
     /// Changes the tags of all waiting VCs, which keep their order.
-    pub(super) fn shift(&mut self, to: impl Fn(Tag) -> Tag) {
+    fn shift(&mut self, to: impl Fn(T) -> T) {
         let tags = self.tags.iter_mut().chain([&mut self.winner.0]);
-        tags.filter(|tag| **tag != NONE)
+        tags.filter(|tag| **tag != T::NONE)
             .for_each(|tag| *tag = to(*tag));
     }
 
     /// Whether `vc` has waiting cells.
-    pub(super) fn has(&self, vc: usize) -> bool {
-        self.tags[self.tags.len() / 2 + vc] != NONE
-    }
-
-    /// Removes `vc`, which has no waiting cells left.
-    #[inline]
-    pub(super) fn leave(&mut self, vc: usize) {
-        self.enter(vc, NONE);
+    fn has(&self, vc: usize) -> bool {
+        self.tags[self.tags.len() / 2 + vc] != T::NONE
     }
 
     /// The VC with the smallest tag, and that tag; some VC must be waiting.
     #[inline]
-    pub(super) fn first(&self) -> (usize, Tag) {
+    fn first(&self) -> (usize, T) {
         let (tag, vc) = self.winner;
-        debug_assert!(tag != NONE, "nothing waits");
+        debug_assert!(tag != T::NONE, "nothing waits");
         (vc as usize, tag)
     }
 }

@@ -2,6 +2,7 @@ use super::plain::Plain;
 use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::select;
 
 const RATE: BitRate = BitRate(1_000_000);
 
@@ -101,10 +102,20 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 fn shares() -> impl Strategy<Value = Vec<FlowShare>> {
-    let weight = prop_oneof![3 => Just(1u64), 3 => 1u64..6, 1 => 1u64..=1_000_000];
+    let small = prop_oneof![3 => Just(1u64), 3 => 1u64..6, 1 => 1u64..=64].boxed();
+    // All that have no prime factor above 5 together have a common multiple.
+    let large = |w: &u64| {
+        [2, 3, 5].iter().fold(*w, |w, p| {
+            (0..19).fold(w, |w, _| if w % p == 0 { w / p } else { w })
+        }) == 1
+    };
+    let large: Vec<u64> = (1..=1_000_000).filter(large).collect();
+    let weight = prop_oneof![Just(small), Just(select(large).boxed())];
     let part =
         prop_oneof![3 => Just(0u64), 1 => Just(100), 1 => Just(250), 2 => 1u64..400, 1 => 1u64..4];
-    vec((weight, part).prop_map(|(w, g)| share(w, g)), 1..24)
+    weight.prop_flat_map(move |weight| {
+        vec((weight, part.clone()).prop_map(|(w, g)| share(w, g)), 1..24)
+    })
 }
 
 proptest! {
@@ -121,7 +132,7 @@ proptest! {
         let mut plain = Plain::new(unit, RATE, &shares);
         let mut port = Port::new(unit, &shares);
         port.frame = frame;
-        port.scheduler.virtual_time = tags::LOWERED_AT - before_lowering * tags::UNIT;
+        port.scheduler.tags.set_before_lowering(before_lowering);
         let mut total = 0;
         for event in events {
             match event {
@@ -166,7 +177,7 @@ proptest! {
     ) {
         let shares = vec![share(weight, 0); cells.len()];
         let mut port = Port::new(ProcessingUnit::Cell, &shares);
-        port.scheduler.virtual_time = tags::LOWERED_AT - before_lowering * tags::UNIT;
+        port.scheduler.tags.set_before_lowering(before_lowering);
         for (vc, &n) in cells.iter().enumerate().filter(|&(_, &n)| n > 0) {
             port.arrive(vc, n);
         }
@@ -211,7 +222,7 @@ proptest! {
         let shares: Vec<_> = of.iter().map(|&(weight, twentieths)| share(weight, 50 * twentieths)).collect();
         let mut plain = Plain::new(ProcessingUnit::Cell, RATE, &shares);
         let mut scheduler = PerVc::new(Class::Ubr, ProcessingUnit::Cell, RATE, &shares);
-        scheduler.virtual_time = tags::LOWERED_AT - before_lowering * tags::UNIT;
+        scheduler.tags.set_before_lowering(before_lowering);
         let (mut sent, mut total) = (0, 0);
         let backlog = (0..shares.len()).map(|vc| Event::Arrive(vc, backlog));
         for event in backlog.chain(events) {
@@ -255,7 +266,7 @@ fn decisions_repeat_once_credits_and_tags_are_as_before() {
 #[test]
 fn a_vc_whose_cells_have_not_arrived_gets_no_turn_when_tags_are_lowered() {
     let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 0), share(1, 0)]);
-    port.scheduler.virtual_time = tags::LOWERED_AT;
+    port.scheduler.tags.set_before_lowering(0);
     port.arrive(1, 3);
     assert!(port.scheduler.expect(0, 1));
     assert_eq!([port.serve(), port.serve()], [1, 1]);
@@ -341,6 +352,40 @@ fn the_first_of_equals_goes() {
     let order: Vec<usize> = (0..6).map(|_| port.serve()).collect();
     // Tags decide until slot 4 brings the credits to 1.2 each.
     assert_eq!(order, [0, 1, 2, 1, 2, 3]);
+}
+
+// By hand from section 6 of the model page, in sixtieths of a cell at weight 1: start tags are exact, and
+// among equal ones the first VC goes.
+#[test]
+fn equal_tags_of_different_weights_are_ties() {
+    let order = |weights: &[u64], slots: usize| {
+        let shares: Vec<_> = weights.iter().map(|&weight| share(weight, 0)).collect();
+        let mut port = Port::backlogged(ProcessingUnit::Cell, &shares);
+        (0..slots).map(|_| port.serve()).collect::<Vec<_>>()
+    };
+    // Tags of the first VC: 0 60 120; of the second: 0 20 40 60 80 100 120.
+    assert_eq!(order(&[1, 3], 9), [0, 1, 1, 1, 0, 1, 1, 1, 0]);
+    assert_eq!(order(&[7, 21], 9), [0, 1, 1, 1, 0, 1, 1, 1, 0]);
+    // 0 20 40 60, and 0 60.
+    assert_eq!(order(&[3, 1], 6), [0, 1, 0, 0, 0, 1]);
+    // 0 30 60, and 0 20 40 60.
+    assert_eq!(order(&[2, 3], 7), [0, 1, 1, 0, 1, 0, 1]);
+    // 0 12 24 36 48 60, then 0 20 40 60, then 0 15 30 45 60.
+    assert_eq!(
+        order(&[5, 3, 4], 15),
+        [0, 1, 2, 0, 2, 1, 0, 2, 0, 1, 2, 0, 0, 1, 2]
+    );
+}
+
+#[test]
+fn all_weights_up_to_64_end_their_rounds_together() {
+    let weights: Vec<u64> = (1..=64).collect();
+    let shares: Vec<_> = weights.iter().map(|&weight| share(weight, 0)).collect();
+    let mut port = Port::backlogged(ProcessingUnit::Cell, &shares);
+    for round in 1..=50 {
+        let counts = port.served(weights.iter().sum(), 0);
+        assert_eq!(counts, weights, "in round {round}");
+    }
 }
 
 #[test]
