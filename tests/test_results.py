@@ -49,11 +49,37 @@ def test_ports_count_cells_of_the_measuring_time(kernel: str) -> None:
     # Until 0.75 ms seven cells arrive: one is in service, three wait, and the buffer refuses three.
     port = burst(kernel, cy.Measure(window="0.75 ms"), buffer="3 cells").ports["west->screen"]
     assert (port.measured_arrived_cells, port.measured_dropped_cells, port.measured_sent_cells) == (7, 3, 0)
+    assert port.measured_utilisation == pytest.approx(0.65 / 0.75)  # of the cell that leaves at 1.1 ms
     assert port.measured_cell_loss_ratio == port.classes[0].measured_cell_loss_ratio == pytest.approx(3 / 7)
     assert port.cell_loss_ratio == port.classes[0].cell_loss_ratio > 3 / 7
     # A port that cannot queue has no counters.
     lone = cy.examples.scenario("lan-5", overrides={"duration": "20 ms"}).run().ports["east->sink1"]
     assert (lone.measured_arrived_cells, lone.measured_utilisation) == (None, None)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("format", ['"ethernet"', "{ cell = 1538, carries = 1500, frame_overhead = 0 }"])
+def test_utilisation_includes_the_packet_that_the_end_cuts(kernel: str, format: str) -> None:
+    # Packets of 1538 bytes take 0.6152 ms on the way in and twice as long at the port, which is busy
+    # from the first arrival on. A port behind it sends them as they come.
+    text = f"""
+        duration = "12 ms"
+        format = {format}
+        measure = {{ warm_up = "5 ms" }}
+        host = [{{ name = "a" }}, {{ name = "z" }}]
+        switch = [{{ name = "s" }}, {{ name = "t" }}]
+        link = [
+            {{ from = "a", to = "s", rate = "20 Mbps" }},
+            {{ from = "s", to = "t", rate = "10 Mbps" }},
+            {{ from = "t", to = "z", rate = "10 Mbps" }},
+        ]
+        vc = [{{ from = "a", to = "z", traffic = {{ kind = "udp", datagram_size = "1472 bytes" }} }}]
+    """
+    ports = cy.Scenario.from_toml(text).run(kernel=kernel).only.ports
+    assert ports["s->t"].utilisation == pytest.approx((12 - 0.6152) / 12)
+    assert ports["s->t"].measured_utilisation == 1
+    assert not ports["t->z"].can_queue
+    assert ports["t->z"].utilisation == pytest.approx((12 - 3 * 0.6152) / 12)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -7,6 +7,7 @@ use crate::fabric::{Hop, HopExtra, Next};
 use crate::host::traffic::{FrameSource, Source};
 use crate::simulation::Simulation;
 use crate::tally::{DropReason, FlowTally, LinkDrops, SenderCounters, Tally, VcTally};
+use crate::units::Span;
 
 impl Simulation {
     /// Brings all counters up to date at the end of the run.
@@ -71,7 +72,7 @@ impl Simulation {
             link_data_cells: vec![0; self.links],
             link_lost: vec![0; self.links],
             link_held: vec![0; self.links],
-            link_line_time: vec![None; self.links],
+            link_line_time: vec![Span::ZERO; self.links],
             ports: vec![None; self.links],
             nics: self.hosts.nic_tallies(),
             flows: self.flow_tallies(),
@@ -103,8 +104,16 @@ impl Simulation {
                     times.filter(|&t| t >= fabric.end).count() as u64
                 };
                 let unsent = after_end(port.leaves);
-                count(port.link, hop.sent - lost - unsent);
-                tally.link_held[port.link as usize] += unsent - after_end(port.arrives);
+                let (link, sent) = (port.link as usize, hop.sent - lost - unsent);
+                count(port.link, sent);
+                tally.link_held[link] += unsent - after_end(port.arrives);
+                let cut = extra
+                    .late
+                    .iter()
+                    .filter(|&&t| t + port.leaves >= fabric.end);
+                let cut = cut.map(|&t| fabric.end.since(t + port.arrives));
+                let takes = port.leaves - port.arrives;
+                tally.link_line_time[link] += cut.fold(takes * sent, |all, part| all + part);
             }
             tally.link_lost[extra.link as usize] += lost;
         }

@@ -157,8 +157,8 @@ pub struct PortTally {
     pub max_queue: u64,
     /// Time integral of the number of waiting cells until the end, in cells times ticks.
     pub queue_time: u128,
-    /// Transmission time of the cells sent; none where all cells have one length.
-    pub line_time: Option<Span>,
+    /// Time in which the port transmits.
+    pub line_time: Span,
     /// Counts of each class, by class index.
     pub classes: [ClassTally; CLASSES],
     /// Refusals of each input, in the order of the port's inputs.
@@ -188,8 +188,8 @@ pub struct MeasuredPort {
     pub max_queue: u64,
     /// Time integral of the number of waiting cells over the measuring time, in cells times ticks.
     pub queue_time: u128,
-    /// Transmission time of the cells sent; none where all cells have one length.
-    pub line_time: Option<Span>,
+    /// Time in which the port transmits.
+    pub line_time: Span,
     /// Counts of each class, by class index.
     pub classes: [MeasuredClass; CLASSES],
 }
@@ -408,9 +408,8 @@ pub struct Tally {
     /// Per link: cells in service at the end, for links that leave a switch and whose port cannot
     /// queue.
     pub link_held: Vec<u64>,
-    /// Per link: transmission time of the cells sent, for links that leave a switch and whose cells
-    /// differ in length.
-    pub link_line_time: Vec<Option<Span>>,
+    /// Per link: time in which it transmits, for links that leave a switch.
+    pub link_line_time: Vec<Span>,
     /// Per link: counts of the port, for links that leave a switch and whose port can queue.
     pub ports: Vec<Option<PortTally>>,
     /// Per link: counts of the NIC's queue, for links that leave a host.

@@ -560,8 +560,7 @@ class PortResult(ResultPart):
     #: Mean number of waiting cells in the measuring time, over all classes. None for a port that cannot queue.
     measured_mean_queue_cells: float | None
 
-    #: Utilisation in the measuring time: the time of the cells sent in it, divided by its length. At most 1, as the
-    #: first cell may have begun earlier. None for a port that cannot queue.
+    #: Fraction of the measuring time in which the link transmits. None for a port that cannot queue.
     measured_utilisation: float | None
 
     #: Results of every service class that crosses the port, most urgent first.

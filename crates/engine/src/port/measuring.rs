@@ -52,8 +52,6 @@ impl Measuring {
         if begins {
             all.measured = measured(before.as_ref(), until.as_ref().unwrap_or(all));
         }
-        let counted = all.measured.line_time.unwrap_or_default();
-        all.measured.line_time = all.line_time.map(|_| counted);
         for earlier in self.counted.iter().flatten() {
             raise(&mut all.max_queue, earlier.max_queue);
             for (class, earlier) in all.classes.iter_mut().zip(&earlier.classes) {
@@ -76,9 +74,8 @@ pub fn measured(before: Option<&PortTally>, until: &PortTally) -> MeasuredPort {
             max_queue: until.max_queue,
         }
     };
-    let line_time = |tally: &PortTally| tally.line_time.unwrap_or_default();
     MeasuredPort {
-        line_time: until.line_time.map(|all| all - line_time(before)),
+        line_time: until.line_time - before.line_time,
         sent: until.left() - before.left(),
         max_queue: until.max_queue,
         queue_time: until.queue_time - before.queue_time,

@@ -4,7 +4,6 @@ use super::{VcResult, measuring_time, ratio};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::tally::{ClassTally, DropCounts, DropReason, MeasuredPort, PortTally, Tally};
-use crate::units::Span;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -74,8 +73,8 @@ pub struct PortResult {
     /// Mean number of waiting cells in the measuring time, over all classes. None for a port that
     /// cannot queue.
     pub measured_mean_queue_cells: Option<f64>,
-    /// Utilisation in the measuring time: the time of the cells sent in it, divided by its length.
-    /// At most 1, as the first cell may have begun earlier. None for a port that cannot queue.
+    /// Fraction of the measuring time in which the link transmits. None for a port that cannot
+    /// queue.
     pub measured_utilisation: Option<f64>,
     /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,
@@ -192,12 +191,6 @@ fn of(
     let through = passed_through(topology, tally, link);
     let port = counted.unwrap_or(&through);
     let duration = scenario.duration;
-    let clock = scenario.format.clock;
-    let cell_seconds = topology.cell_time(scenario, link).as_seconds(clock);
-    let busy_seconds = |sent: u64, line_time: Option<Span>| match line_time {
-        Some(all) => all.as_seconds(clock),
-        None => sent as f64 * cell_seconds,
-    };
     let line_mbps = line_rates(scenario, topology, link, vcs);
     let measured = counted.map(|counted| &counted.measured);
     let measured_time = measuring_time(scenario);
@@ -243,7 +236,7 @@ fn of(
         tied_refusals: refusals.map(|inputs| inputs.iter().map(|input| input.tied).sum()),
         max_queue_cells: port.max_queue,
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
-        utilisation: busy_seconds(sent, tally.link_line_time[link]) / duration.as_seconds(clock),
+        utilisation: tally.link_line_time[link].0 as f64 / duration.0 as f64,
         efficiency: (!line_mbps.is_empty())
             .then(|| line_mbps.iter().sum::<f64>() / spec.rate.as_mbps()),
         measured_arrived_cells: measured.map(MeasuredPort::arrived),
@@ -252,10 +245,7 @@ fn of(
         measured_cell_loss_ratio: measured.map(|m| ratio(m.dropped(), m.arrived())),
         measured_max_queue_cells: measured.map(|m| m.max_queue),
         measured_mean_queue_cells: measured.map(|m| m.queue_time as f64 / measured_time.0 as f64),
-        measured_utilisation: measured.map(|m| {
-            let busy = busy_seconds(m.sent, m.line_time);
-            (busy / measured_time.as_seconds(clock)).min(1.0)
-        }),
+        measured_utilisation: measured.map(|m| m.line_time.0 as f64 / measured_time.0 as f64),
         classes: classes.collect(),
         inputs: inputs.collect(),
     }

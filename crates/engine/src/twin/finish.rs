@@ -17,9 +17,10 @@ impl Twin<'_> {
         // not reached the next place is in transit.
         for (link, line) in self.lines.iter().enumerate() {
             if let Some((cell, _)) = line.in_service
-                && self.ports[link].is_some()
+                && let Some(port) = &mut self.ports[link]
             {
                 held[cell.flow.index()] += 1;
+                port.transmits(line.begin_of(&cell), self.end);
             }
         }
         for (cell, from) in self.events.cells_on_their_way(&self.topology) {
@@ -57,8 +58,8 @@ impl Twin<'_> {
         }
         self.tally.ports = (0..self.ports.len())
             .map(|link| {
-                let mut tally = self.ports[link].take()?.tally;
-                tally.line_time = self.tally.link_line_time[link];
+                let tally = self.ports[link].take()?.tally;
+                self.tally.link_line_time[link] = tally.line_time;
                 if can_queue(self.scenario, &self.topology, link) {
                     return Some(tally);
                 }
@@ -72,11 +73,6 @@ impl Twin<'_> {
 
 fn is_same_cell(a: Cell, b: Cell) -> bool {
     (a.flow, a.frame, a.index) == (b.flow, b.frame, b.index)
-}
-
-/// Whether `link` leaves a switch and carries cells that differ in length.
-pub(super) fn has_many_lengths(topology: &Topology, link: usize) -> bool {
-    topology.switch_of[link].is_some() && !topology.lengths[link].are_equal()
 }
 
 /// Whether cells can wait at the port of `link` (model section 6).

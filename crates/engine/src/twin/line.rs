@@ -54,6 +54,11 @@ impl Line {
         self.format.time_of(cell.bytes, self.rate)
     }
 
+    /// When the transmission of `cell`, which is in service, began.
+    pub(super) fn begin_of(&self, cell: &Cell) -> Time {
+        self.busy_until - self.time_of(cell)
+    }
+
     /// When the line would be free if cells of these bytes, so many of each, followed without a
     /// pause.
     pub(super) fn is_free_after(&self, lengths: impl Iterator<Item = (u16, u64)>) -> Time {

@@ -442,9 +442,6 @@ impl<'a> Twin<'a> {
             }
             Some(port) => {
                 let takes = self.lines[link].time_of(&cell);
-                if let Some(all) = &mut self.tally.link_line_time[link] {
-                    *all += takes;
-                }
                 let next = port.departure(self.now, class, takes);
                 self.note_failure(link);
                 match next {

@@ -1,7 +1,7 @@
 //! The output port of a switch: acceptance, class queues, service (model section 6).
 
 use super::Cell;
-use super::finish::{can_queue, has_many_lengths};
+use super::finish::can_queue;
 use super::program::policy_of;
 use super::ranking::{Failed, Ranker, Waiting};
 use crate::flow::FlowId;
@@ -175,7 +175,6 @@ impl Port {
             tally: PortTally {
                 refusals: vec![InputRefusals::default(); topology.inputs[link].len()],
                 measured: MeasuredPort {
-                    line_time: has_many_lengths(topology, link).then_some(Span::ZERO),
                     ..MeasuredPort::default()
                 },
                 ..PortTally::default()
@@ -404,12 +403,8 @@ impl Port {
     pub(super) fn departure(&mut self, now: Time, class: usize, takes: Span) -> Option<Cell> {
         self.count_waiting_until(now);
         self.tally.classes[class].sent += 1;
-        if self.measures(now) {
-            self.tally.measured.sent += 1;
-            if let Some(all) = &mut self.tally.measured.line_time {
-                *all += takes;
-            }
-        }
+        self.tally.measured.sent += u64::from(self.measures(now));
+        self.transmits(now - takes, now);
         let next = self.take_next(now);
         self.busy = next.is_some();
         if !self.busy {
@@ -533,6 +528,13 @@ impl Port {
     /// Number of waiting cells.
     fn waits(&self) -> u64 {
         self.queues.iter().map(|q| q.cells.len() as u64).sum()
+    }
+
+    /// Counts the time [begin, end) as one in which the port transmits.
+    pub(super) fn transmits(&mut self, begin: Time, end: Time) {
+        let (from, to) = self.measured;
+        self.tally.line_time += end.since(begin);
+        self.tally.measured.line_time += end.min(to).since(begin.max(from));
     }
 
     pub(super) fn finish(&mut self, end: Time) {

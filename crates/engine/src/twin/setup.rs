@@ -3,7 +3,6 @@
 use super::abr::{Meter, PacedQueue};
 use super::ends::Ends;
 use super::event::{Event, EventQueue};
-use super::finish::has_many_lengths;
 use super::line::Line;
 use super::nic::Nic;
 use super::port::Port;
@@ -130,9 +129,7 @@ impl<'a> Twin<'a> {
                 link_data_cells: vec![0; links.len()],
                 link_lost: vec![0; links.len()],
                 link_held: vec![0; links.len()],
-                link_line_time: (0..links.len())
-                    .map(|link| has_many_lengths(&topology, link).then_some(Span::ZERO))
-                    .collect(),
+                link_line_time: vec![Span::ZERO; links.len()],
                 nics: vec![NicTally::default(); links.len()],
                 flows: vec![FlowTally::default(); flows],
                 vcs: vec![VcTally::default(); scenario.vcs.len()],

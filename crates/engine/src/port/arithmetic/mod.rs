@@ -294,11 +294,11 @@ impl Arithmetic {
         let c = self.cell_time;
         let last = self.start + c;
         let t = time.signed();
-        let held = if last < t {
-            0
+        let (held, unsent) = if last < t {
+            (0, Span::ZERO)
         } else {
-            let [left, of_all] = [t, self.busy_since].map(|from| (last - from).span().0 / c.0);
-            (left + 1).min(of_all)
+            let [left, of_all] = [t, self.busy_since].map(|from| (last - from).span());
+            ((left.0 / c.0 + 1).min(of_all.0 / c.0), left.min(of_all))
         };
         // The integral already has the waits of later starters up to their start or the end of the
         // run.
@@ -311,6 +311,7 @@ impl Arithmetic {
             held,
             max_queue,
             queue_time: self.queue_time - (after - after_end),
+            line_time: c * self.accepted - unsent,
             ..PortTally::default()
         };
         tally.classes[self.class].max_queue = max_queue;

@@ -125,18 +125,17 @@ pub struct Slotted {
 #[derive(Debug)]
 struct Lengths {
     times: CellTimes,
-    /// Transmission time of all cells that have begun, and of the last of them.
+    /// Transmission time of all cells that have begun.
     begun: Span,
-    last: Span,
 }
 
 impl Lengths {
     /// Time of this cell, whose transmission begins.
     fn begin(&mut self, cell: &QueuedCells) -> Span {
         debug_assert_eq!(cell.n(), 1, "a frame of one cell");
-        self.last = self.times.of(cell.cell.bytes());
-        self.begun += self.last;
-        self.last
+        let takes = self.times.of(cell.cell.bytes());
+        self.begun += takes;
+        takes
     }
 }
 
@@ -182,7 +181,6 @@ impl Slotted {
             Box::new(Lengths {
                 times,
                 begun: Span::ZERO,
-                last: Span::ZERO,
             })
         });
         let takes_bulk = scheduler.per_vc().is_some() && lengths.is_none();
@@ -488,10 +486,15 @@ impl Slotted {
         let waited = self.queue_time + self.runs().map(waited).sum::<u128>();
         // The cell in service, and those that were decided on ahead of time.
         let sends = self.busy && self.free_at >= time;
-        let line_time = self.lengths.as_ref().map(|lengths| match sends {
-            true => lengths.begun - lengths.last,
-            false => lengths.begun,
-        });
+        let begun = match &self.lengths {
+            Some(lengths) => lengths.begun,
+            None => self.cell_time * self.started,
+        };
+        let line_time = if sends {
+            begun - (self.free_at - time)
+        } else {
+            begun
+        };
         let (in_service, ahead) = if sends && self.lengths.is_some() {
             (1, 0)
         } else if sends {

@@ -232,11 +232,13 @@ impl PerVc {
     /// [`PerVc::next_cell`] by tags and credits.
     fn decide_next(&mut self, sent: u64) -> usize {
         let (vc, means) = self.choose(sent);
-        self.pay(vc, means, 1, sent + 1);
-        if !self.take(vc, 1) {
+        let goes_on = self.take(vc, 1);
+        match means {
+            Means::Tag if goes_on => self.tags.pay_and_enter(vc),
+            _ => self.pay(vc, means, 1, sent + 1),
+        }
+        if !goes_on {
             self.leave(vc, sent + 1);
-        } else if let Means::Tag = means {
-            self.tags.enter(vc);
         }
         self.note_turn(vc, sent);
         vc

@@ -92,20 +92,20 @@ impl Tags {
     }
 
     /// Lets `vc` have waiting cells again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn resume(&mut self, vc: usize) {
         both!(self, tags => tags.resume(vc));
     }
 
     /// Removes `vc`, which has no waiting cells left.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leave(&mut self, vc: usize) {
         both!(self, tags => tags.tree.enter(vc, Tag::NONE));
     }
 
     /// The VC with the smallest tag, which becomes v. Some VC must be waiting. Also returns whether
     /// all tags were lowered.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin_turn(&mut self) -> (usize, bool) {
         both!(self, tags => tags.begin_turn())
     }
@@ -120,6 +120,12 @@ impl Tags {
     #[inline]
     pub(super) fn enter(&mut self, vc: usize) {
         both!(self, tags => tags.tree.enter(vc, tags.vcs[vc].tag));
+    }
+
+    /// Raises the tag of the waiting `vc` by a cell, and gives it the place of its tag.
+    #[inline(always)]
+    pub(super) fn pay_and_enter(&mut self, vc: usize) {
+        both!(self, tags => tags.pay_and_enter(vc));
     }
 
     /// Sorts waiting VCs whose cells cost 1 by tag and number. Returns whether each keeps its place
@@ -177,7 +183,7 @@ impl<T: Tag> TagsOf<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn resume(&mut self, vc: usize) {
         let v = &mut self.vcs[vc];
         v.tag = v.tag.max(self.virtual_time);
@@ -192,7 +198,14 @@ impl<T: Tag> TagsOf<T> {
         (self.vcs[vc].tag - self.virtual_time).into()
     }
 
-    #[inline]
+    #[inline(always)]
+    fn pay_and_enter(&mut self, vc: usize) {
+        let v = &mut self.vcs[vc];
+        v.tag += v.cost;
+        self.tree.enter(vc, v.tag);
+    }
+
+    #[inline(always)]
     fn begin_turn(&mut self) -> (usize, bool) {
         let (vc, tag) = self.tree.first();
         self.virtual_time = tag;
@@ -281,7 +294,7 @@ impl<T: Tag> Tournament<T> {
     }
 
     /// Sets the tag of the waiting `vc`.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, vc: usize, tag: T) {
         let (mut tag, mut player) = (tag, vc as u32);
         let players = self.tags.len();
