@@ -7,6 +7,7 @@
 mod capture;
 mod common;
 
+mod edges;
 mod expected;
 mod fuzz;
 mod oracle;

@@ -34,6 +34,30 @@ fn rate() -> impl Strategy<Value = BitRate> {
     prop_oneof![5 => (5u64..120).prop_map(|mbps| BitRate(mbps * 1_000_000)), 1 => Just(build::OC3)]
 }
 
+/// Datagrams of one size at one rate.
+fn steady() -> impl Strategy<Value = Traffic> {
+    (100u64..3_000, rate()).prop_map(|(datagram_size, rate)| {
+        Traffic::Udp(UdpParams {
+            datagram_size,
+            rate,
+            on: None,
+            off: Span::ZERO,
+        })
+    })
+}
+
+/// Datagrams in bursts with long pauses, in which averages of RED decay and buckets empty.
+fn bursts() -> impl Strategy<Value = Traffic> {
+    (steady(), 50u64..2_000, 300u64..6_000).prop_map(|(traffic, on, off)| match traffic {
+        Traffic::Udp(udp) => Traffic::Udp(UdpParams {
+            on: Some(Span::from_microseconds(on)),
+            off: Span::from_microseconds(off),
+            ..udp
+        }),
+        other => other,
+    })
+}
+
 fn source() -> impl Strategy<Value = Source> {
     let tcp = (512u64..6_000).prop_map(|mss| {
         Traffic::Tcp(Box::new(TcpParams {
@@ -42,20 +66,17 @@ fn source() -> impl Strategy<Value = Source> {
             ..build::tcp()
         }))
     });
-    let udp = (100u64..3_000, rate()).prop_map(|(datagram_size, rate)| {
-        Traffic::Udp(UdpParams {
-            datagram_size,
-            rate,
-            on: None,
-            off: Span::ZERO,
-        })
-    });
+    let udp = prop_oneof![steady(), bursts()];
     let vbr = (rate(), 1u64..3_000, 0u64..3_000).prop_map(|(rate, on, off)| Traffic::Vbr {
         rate,
         on: Span::from_microseconds(on),
         off: Span::from_microseconds(off),
     });
-    let traffic = prop_oneof![3 => tcp, 1 => udp, 1 => vbr];
+    sending(prop_oneof![3 => tcp, 2 => udp, 1 => vbr])
+}
+
+/// A source with this traffic.
+fn sending(traffic: impl Strategy<Value = Traffic>) -> impl Strategy<Value = Source> {
     let place = (
         any::<bool>(),
         prop::bool::weighted(0.3),
@@ -125,7 +146,7 @@ fn police() -> impl Strategy<Value = [Option<Police>; 2]> {
 /// Several sources of one class before one link. Each begins two cell times after the previous one.
 fn cases() -> impl Strategy<Value = Case> {
     let queue =
-        prop_oneof![1 => Just(None), 4 => (5u64..200).prop_map(Some)].prop_flat_map(|buffer| {
+        prop_oneof![1 => Just(None), 4 => (5u64..60).prop_map(Some), 2 => (60u64..200).prop_map(Some)].prop_flat_map(|buffer| {
             let policy = prop_oneof![
                 1 => Just(DropPolicy::TailDrop),
                 3 => ports::rate_policy(buffer),
@@ -144,18 +165,20 @@ fn cases() -> impl Strategy<Value = Case> {
     let sources = prop_oneof![
         3 => prop::collection::vec(source(), 1..6),
         1 => (2usize..6, source()).prop_map(|(n, source)| in_step(n, &source)),
+        3 => (sending(steady()), prop::collection::vec(sending(bursts()), 1..3)).prop_map(|(one, all)| [vec![one], all].concat()),
     ];
     let times = (
         prop_oneof![3 => 0u64..30, 1 => 30..1_000u64],
         prop_oneof![Just(0), 0..8_000u64],
         prop::option::of(1..3_000u64),
+        prop_oneof![3 => Just(12), 1 => Just(60)],
     );
     (queue, sources, ties, any::<bool>(), times).prop_map(
         |((buffer, drop, [police_before, police], rest), sources, ties, arrival_first, times)| {
-            let (delay, warm_up, window) = times;
+            let (delay, warm_up, window, lasts) = times;
             let delay = Span::from_microseconds(delay);
             let traffic = |i: usize| sources[i].traffic.clone();
-            let duration = Span::from_milliseconds(12) + delay * 6;
+            let duration = Span::from_milliseconds(lasts) + delay * 6;
             let mut net = build::dumbbell(sources.len(), delay, duration, buffer, drop, traffic);
             put_switch_before(&mut net);
             let mut before: Option<(String, Vec<String>)> = None;
@@ -201,7 +224,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(common::config(600))]
+    #![proptest_config(common::config(2_000))]
 
     #[test]
     fn engine_agrees_with_the_twin_where_each_cell_is_judged(case in cases()) {

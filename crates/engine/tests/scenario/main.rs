@@ -1,6 +1,9 @@
 //! Tests of scenario files: what is read, refused and written.
 
 mod available;
+#[allow(dead_code)]
+#[path = "../runs/common/edges.rs"]
+mod edges;
 #[path = "../runs/common/red.rs"]
 mod red;
 

@@ -1,6 +1,8 @@
 //! ABR end systems and feedback: the usual ones, and random ones with times near the cell time of
 //! the base rate.
 
+use super::edges::{BELOW_ONE, LEAST, LONGEST, MOST_CELLS, MOST_TBE, ONE, SHORTEST, ZERO};
+use super::edges::{or_edge, tenths};
 use super::random::span;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::Topology;
@@ -70,8 +72,9 @@ pub fn heard(net: &mut Scenario) {
     }
 }
 
-fn tenths(most: u64) -> impl Strategy<Value = Ratio> {
-    (0..=most).prop_map(|n| Ratio::new(n, 10))
+/// A random factor in [0, 1].
+fn factor() -> impl Strategy<Value = Ratio> {
+    tenths(0, 10, [ZERO, LEAST, ONE])
 }
 
 /// Random end systems with PCR, ICR and MCR in order, each optional. Rates stay below a third of
@@ -83,18 +86,28 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
         option::of(4u64..=10),
         option::weighted(0.4, 0u64..=3),
     );
+    // Sometimes all rates are equal, or the lowest, 1 bit/s.
+    let rates = prop_oneof![
+        8 => rates,
+        1 => Just((Some(3), Some(3), Some(3))),
+        1 => (Just(Some(0)), option::of(Just(0)), option::of(Just(0))),
+    ];
     let counts = (
-        prop_oneof![1u64..200, 200u64..100_000],
-        1u32..=6,
-        option::weighted(0.3, 1u64..8),
+        or_edge(prop_oneof![1u64..200, 200u64..100_000], [1, MOST_TBE]),
+        or_edge(1u32..=6, [1, 8]),
+        option::weighted(0.3, or_edge(1u64..8, [1, MOST_TBE])),
     );
+    let time = |cells, longest| {
+        let time = span(base, cells).prop_map(|time| time + Span(1));
+        or_edge(time, [SHORTEST, longest])
+    };
     let times = (
-        option::weighted(0.3, span(base, 200)),
-        span(base, 400),
-        span(base, 800),
+        option::weighted(0.3, time(200, Span::from_milliseconds(16_700))),
+        time(400, Span::from_milliseconds(100_000)),
+        time(800, LONGEST),
     );
-    let factors = (tenths(10), tenths(10), tenths(10));
-    let queue = option::weighted(0.2, 1u64..80);
+    let factors = (factor(), factor(), factor());
+    let queue = option::weighted(0.2, or_edge(1u64..80, [1, MOST_CELLS]));
     let form = (any::<bool>(), queue);
     (rates, counts, times, factors, form).prop_map(
         move |(rates, counts, times, factors, (coded, queue))| {
@@ -105,12 +118,12 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
                 mcr: mcr.map(part),
                 icr: icr.map(part),
                 tbe,
-                frtt: frtt.map(|frtt| frtt + Span(1)),
+                frtt,
                 nrm: 1 << nrm,
-                trm: trm + Span(1),
+                trm,
                 rif,
                 rdf,
-                adtf: adtf + Span(1),
+                adtf,
                 cdf,
                 crm,
                 rates: if coded {
@@ -125,54 +138,65 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
 }
 
 pub fn feedback(base: u64) -> impl Strategy<Value = Feedback> {
-    let measured = (
-        span(base, 300),
-        tenths(5),
+    let interval = span(base, 300).prop_map(|time| time + Span::from_microseconds(1));
+    let decay = || tenths(0, 9, [ZERO, LEAST, BELOW_ONE]);
+    let erica = (
+        tenths(1, 10, [LEAST, ONE]),
+        or_edge(interval, [Span::from_microseconds(1), LONGEST]),
+        factor(),
         any::<bool>(),
-        tenths(9),
-        tenths(9),
+        decay(),
+        decay(),
     );
-    let erica = (1u64..=10, measured).prop_map(
-        |(target, (interval, delta, max_alloc_previous, load_decay, active_decay))| EricaParams {
-            target: Ratio::new(target, 10),
-            interval: interval + Span(1_000_000),
+    let erica = erica.prop_map(
+        |(target, interval, delta, max_alloc_previous, load_decay, active_decay)| EricaParams {
+            target,
+            interval,
             delta,
             max_alloc_previous,
             load_decay,
             active_decay,
         },
     );
-    (
-        0..6,
-        erica,
-        (span(base, 40), 1u64..=10),
-        (0u64..30, 0u64..30),
-    )
-        .prop_map(|(which, erica, (t0, qdlf), (low, more))| match which {
+    let t0 = span(base, 40).prop_map(|time| time + Span(1));
+    let shape = |usual| {
+        let edges = [Ratio::new(1_000_001, 1_000_000), Ratio::new(1_000, 1)];
+        or_edge(Just(Ratio::new(usual, 100)), edges)
+    };
+    let plus = (
+        or_edge(t0, [SHORTEST, LONGEST]),
+        shape(115),
+        shape(105),
+        factor(),
+    );
+    let cells = || or_edge(0u64..30, [0, MOST_CELLS]);
+    (0..6, erica, plus, (cells(), cells())).prop_map(
+        |(which, erica, (t0, a, b, qdlf), (one, other))| match which {
             0 => Feedback::Erica(erica),
             1 => Feedback::EricaMcr(erica),
             2 => Feedback::RelativeRate {
                 interval: erica.interval,
-                high: low + more,
-                low,
+                high: one.max(other),
+                low: one.min(other),
             },
             3 => Feedback::Efci {
                 interval: erica.interval,
-                threshold: low,
+                threshold: one,
             },
             4 => Feedback::OracleRate {
                 target: erica.target,
             },
             _ => Feedback::EricaPlus(EricaPlusParams {
-                t0: t0 + Span(1),
-                a: Ratio::new(115, 100),
-                b: Ratio::new(105, 100),
-                qdlf: Ratio::new(qdlf, 10),
+                t0,
+                a,
+                b,
+                qdlf,
                 interval: erica.interval,
                 delta: erica.delta,
                 max_alloc_previous: erica.max_alloc_previous,
                 load_decay: erica.load_decay,
                 active_decay: erica.active_decay,
             }),
-        })
+        },
+    )
 }

@@ -5,6 +5,7 @@
 //! cost allows.
 
 use super::draws::Draws;
+use super::edges::{LONGEST, MOST_CELLS as MOST_WAITING, MOST_TBE};
 use super::random::Case;
 use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
@@ -17,7 +18,6 @@ const MOST_RATE: u64 = 1_000_000_000_000;
 const MOST_DELAY: u64 = 1_000 * SECOND;
 const MOST_WINDOW: u64 = 1 << 30;
 const MOST_MSS: u64 = 65_487;
-const MOST_TBE: u64 = 16_777_215;
 const MOST_FRTT: u64 = 16_700 * (SECOND / 1_000);
 
 /// Bound on the cell transmissions of a run. Most runs stay far below it.
@@ -92,10 +92,10 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
         queue.buffer = match draws.below(4) {
             0 => None,
             1 | 2 => Some(draws.magnitude(1, 200)),
-            _ => Some(draws.magnitude(1, 1_000_000_000)),
+            _ => Some(draws.magnitude(1, MOST_WAITING)),
         };
         queue.feedback.iter_mut().for_each(|f| feedback(f, draws));
-        let most = queue.buffer.unwrap_or(1_000_000);
+        let most = queue.buffer.unwrap_or(MOST_WAITING);
         let mut within = |threshold: &mut Threshold| match threshold {
             Threshold::Cells(cells) => *cells = draws.magnitude(1, most + 1) - 1,
             Threshold::Fraction(_) => {}
@@ -104,8 +104,11 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
             DropPolicy::SelectiveDrop { r, .. } => within(r),
             DropPolicy::Fba { r, k_fba, .. } => {
                 within(r);
-                // Keep K at least R.
-                *k_fba = k_fba.map(|_| most);
+                let least = match r {
+                    Threshold::Cells(cells) => *cells,
+                    Threshold::Fraction(_) => most,
+                };
+                *k_fba = k_fba.map(|_| draws.magnitude(least, MOST_WAITING));
             }
             DropPolicy::Epd { threshold, reserve } => {
                 threshold.iter_mut().for_each(within);
@@ -123,12 +126,15 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
             | DropPolicy::Dfba { low, high, .. } => {
                 within(high);
                 *low = *high;
+                if let Threshold::Cells(cells) = low {
+                    *cells = draws.magnitude(1, *cells + 1) - 1;
+                }
             }
             DropPolicy::AtmRed(red) | DropPolicy::CellRed(red) | DropPolicy::PacketRed(red) => {
                 let max = draws.magnitude(1, most);
                 red.max_th = Threshold::Cells(max);
                 red.min_th = Threshold::Cells(draws.magnitude(1, max) - 1);
-                red.segment_cells = red.segment_cells.map(|_| draws.magnitude(1, 1_000_000_000));
+                red.segment_cells = red.segment_cells.map(|_| draws.magnitude(1, MOST_WAITING));
             }
             DropPolicy::TailDrop
             | DropPolicy::Program(_)
@@ -152,11 +158,11 @@ fn end_systems(abr: &mut AbrParams, line: u64, share: u64, draws: &mut Draws) {
     let mut time = |most| Span(draws.magnitude(SECOND / 1_000_000_000, most));
     abr.frtt = abr.frtt.map(|_| time(MOST_FRTT));
     abr.trm = time(100 * SECOND);
-    abr.adtf = time(1_000 * SECOND);
+    abr.adtf = time(LONGEST.0);
 }
 
 fn feedback(feedback: &mut Feedback, draws: &mut Draws) {
-    let mut interval = || Span(draws.magnitude(MICROSECOND, 100 * SECOND));
+    let mut interval = || Span(draws.magnitude(MICROSECOND, LONGEST.0));
     match feedback {
         Feedback::Erica(params) | Feedback::EricaMcr(params) => params.interval = interval(),
         Feedback::EricaPlus(params) => {
@@ -169,7 +175,7 @@ fn feedback(feedback: &mut Feedback, draws: &mut Draws) {
             low,
         } => {
             *every = interval();
-            *high = draws.magnitude(1, 1_000_000_000) - 1;
+            *high = draws.magnitude(1, MOST_WAITING + 1) - 1;
             *low = draws.magnitude(1, *high + 1) - 1;
         }
         Feedback::Efci {
@@ -177,7 +183,7 @@ fn feedback(feedback: &mut Feedback, draws: &mut Draws) {
             threshold,
         } => {
             *every = interval();
-            *threshold = draws.magnitude(1, 1_000_000_000) - 1;
+            *threshold = draws.magnitude(1, MOST_WAITING + 1) - 1;
         }
         Feedback::OracleRate { .. } => {}
     }
@@ -251,9 +257,9 @@ fn contract(contract: &mut Option<Contract>, share: u64, draws: &mut Draws) {
     terms.pcr = terms
         .pcr
         .map(|_| BitRate(draws.magnitude(least, MOST_RATE)));
-    terms.cdvt = rarely(70, draws, 100 * MICROSECOND, 100 * SECOND);
-    terms.mbs = terms.mbs.map(|_| draws.magnitude(1, 1_000_000_000));
-    terms.mfs = terms.mfs.map(|_| draws.magnitude(1, 1_000_000));
+    terms.cdvt = rarely(70, draws, 100 * MICROSECOND, LONGEST.0 + 1);
+    terms.mbs = terms.mbs.map(|_| draws.magnitude(1, MOST_WAITING));
+    terms.mfs = terms.mfs.map(|_| draws.magnitude(1, MOST_WAITING));
 }
 
 /// Cells of a full segment.

@@ -1,11 +1,12 @@
 //! Shared helpers of the tests of whole runs.
 //!
 //! `build` makes small networks, `random` and `ports` random ones, and `hostile` random ones at the
-//! edges of what the reader accepts; `formats` puts random ones into other formats. `invariants` checks any result. This module compares tallies.
+//! edges of what the reader accepts; `edges` has these edges; `formats` puts random ones into other formats. `invariants` checks any result. This module compares tallies.
 
 pub mod abr;
 pub mod build;
 pub mod draws;
+pub mod edges;
 pub mod engines;
 pub mod formats;
 pub mod hostile;

@@ -1,6 +1,7 @@
 //! Random settings of ports: class queues with drop policies, policers and feedback, and a
 //! scheduler.
 
+use super::edges::{BELOW_ONE, LEAST, MOST_CELLS, ONE, ZERO, or_edge, tenths};
 use super::random::unit;
 use super::{abr, red};
 use cellyard_engine::scenario::*;
@@ -15,54 +16,72 @@ pub fn class() -> impl Strategy<Value = Class> {
 }
 
 fn decimal() -> impl Strategy<Value = Ratio> {
-    (0u64..30).prop_map(|tenths| Ratio::new(tenths, 10))
+    tenths(0, 29, [ZERO, LEAST, ONE, Ratio::new(1_000, 1)])
 }
 
 /// A random threshold up to the buffer, in cells or as a fraction.
-fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
+pub fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
+    let edges = [0, 1, buffer.unwrap_or(MOST_CELLS)];
+    let cells = or_edge(0..=buffer.unwrap_or(40).min(60), edges);
+    let twentieths = (0u64..=20).prop_map(|n| Ratio::new(n * 5, 100));
+    let fraction = or_edge(twentieths, [ZERO, LEAST, ONE]);
     prop_oneof![
-        (0..=buffer.unwrap_or(40)).prop_map(Threshold::Cells),
-        (0u64..=20).prop_map(|twentieths| Threshold::Fraction(Ratio::new(twentieths * 5, 100))),
+        cells.prop_map(Threshold::Cells),
+        fraction.prop_map(Threshold::Fraction)
     ]
+}
+
+/// Cells of a threshold, rounded down.
+fn cells(threshold: Threshold, buffer: Option<u64>) -> u64 {
+    match threshold {
+        Threshold::Cells(cells) => cells,
+        Threshold::Fraction(part) => part.floor_of(buffer.unwrap_or(40)),
+    }
+}
+
+/// Two thresholds for `buffer`, the lower one first; sometimes equal.
+fn both_thresholds(buffer: Option<u64>) -> impl Strategy<Value = (Threshold, Threshold)> {
+    let equal = prop::bool::weighted(0.25);
+    (threshold(buffer), threshold(buffer), equal).prop_map(move |(one, other, equal)| {
+        match (equal, cells(one, buffer) <= cells(other, buffer)) {
+            (true, _) => (one, one),
+            (false, true) => (one, other),
+            (false, false) => (other, one),
+        }
+    })
 }
 
 /// Random policies that need minimum rates.
 pub fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
-    let both = (threshold(buffer), threshold(buffer));
-    let parts = (both, any::<bool>(), any::<bool>(), 0u64..=10, 0u64..=10);
+    let parts = (
+        both_thresholds(buffer),
+        any::<bool>(),
+        any::<bool>(),
+        tenths(0, 10, [ZERO, LEAST, ONE]),
+        tenths(0, 10, [ZERO, LEAST, ONE]),
+    );
     (0..4, parts).prop_map(
-        move |(which, ((low, threshold), export_tag, keep, z, alpha))| {
-            let cells = |threshold| match threshold {
-                Threshold::Cells(cells) => cells,
-                Threshold::Fraction(f) => f.floor_of(buffer.unwrap_or(40)),
-            };
-            // Keep the lower threshold below the other.
-            let (low, high) = match cells(low) <= cells(threshold) {
-                true => (low, threshold),
-                false => (threshold, low),
-            };
-            match which {
-                0 => DropPolicy::GcraEpd {
-                    threshold,
-                    export_tag,
-                },
-                1 => DropPolicy::GcraRoundRobin {
-                    threshold,
-                    keep_credit: keep,
-                    export_tag,
-                },
-                2 => DropPolicy::GcraTwoThresholds {
-                    low,
-                    threshold: high,
-                    export_tag,
-                },
-                _ => DropPolicy::Dfba {
-                    low,
-                    high,
-                    z: Ratio::new(z, 10),
-                    alpha: Ratio::new(alpha, 10),
-                },
-            }
+        |(which, ((low, high), export_tag, keep_credit, z, alpha))| match which {
+            0 => DropPolicy::GcraEpd {
+                threshold: high,
+                export_tag,
+            },
+            1 => DropPolicy::GcraRoundRobin {
+                threshold: high,
+                keep_credit,
+                export_tag,
+            },
+            2 => DropPolicy::GcraTwoThresholds {
+                low,
+                threshold: high,
+                export_tag,
+            },
+            _ => DropPolicy::Dfba {
+                low,
+                high,
+                z,
+                alpha,
+            },
         },
     )
 }
@@ -87,11 +106,13 @@ fn program(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
         if begins { seen = seen + 1 }
         if begins and average > R and draw() < Z { refuse }
         if ends and seen > 2 and X > R { tag }";
-    (threshold(buffer), decimal(), any::<bool>()).prop_map(|(r, z, cells)| {
+    let parts = (threshold(buffer), decimal(), any::<bool>(), any::<bool>());
+    parts.prop_map(|(r, z, cells, promises)| {
         let r = match r {
             Threshold::Cells(cells) => json!({ "cells": cells }),
             Threshold::Fraction(fraction) => json!({ "fraction": fraction }),
         };
+        let never_below = if promises { r.clone() } else { json!(null) };
         let mut record =
             json!({ "asked": "frames", "export_tag": cells, "R": r, "Z": { "number": z } });
         if cells {
@@ -99,6 +120,7 @@ fn program(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
             record["program"] = json!(ABOUT_CELLS);
         } else {
             record["refuse"] = json!("X > R and Y * N > Z * X");
+            record["never_below"] = never_below;
         }
         DropPolicy::Program(serde_json::from_value(record).expect("the program is right"))
     })
@@ -110,18 +132,26 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
         1 => Just(RestOfFrame::DropButEom),
         1 => Just(RestOfFrame::Drop),
     ];
-    let buffers = prop_oneof![1 => Just(None), 3 => (1u64..12).prop_map(Some), 6 => (5u64..60).prop_map(Some)];
+    let some = prop_oneof![3 => 1u64..12, 6 => 5u64..60, 1 => Just(1), 1 => Just(MOST_CELLS)];
+    let buffers = option::weighted(0.9, some);
     (buffers, rest).prop_flat_map(move |(buffer, rest_of_frame)| {
-        let k_fba = option::of(1u64..100);
+        // K_f is at least R; 0 becomes R itself.
+        let k_fba = option::of(or_edge(1u64..100, [0, buffer.unwrap_or(40), MOST_CELLS]));
+        let most = buffer.unwrap_or(MOST_CELLS);
+        let reserve = option::of(or_edge(0..30.min(most), [0, most]));
         let policy = prop_oneof![
             2 => Just(DropPolicy::TailDrop),
             2 => Just(DropPolicy::Ppd),
-            2 => (option::of(threshold(buffer)), option::of(0u64..30))
+            2 => (option::of(threshold(buffer)), reserve)
                 .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
             2 => (threshold(buffer), decimal())
                 .prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
             2 => (threshold(buffer), decimal(), k_fba)
-                .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
+                .prop_map(move |(r, z, k_fba)| DropPolicy::Fba {
+                    r,
+                    z,
+                    k_fba: k_fba.map(|k: u64| k.max(cells(r, buffer))),
+                }),
             3 => Just(DropPolicy::DropFromFront),
             2 => rate_policy(buffer).boxed(),
             3 => Just(DropPolicy::FrameDropFromFront),
@@ -171,10 +201,8 @@ pub fn scheduler() -> impl Strategy<Value = Scheduler> {
     prop_oneof![
         3 => Just(Scheduler::StrictPriority),
         1 => Just(Scheduler::Fifo),
-        2 => (class(), 0u64..100).prop_map(|(class, percent)| Scheduler::GuaranteedRate {
-            class,
-            gr: Ratio::new(percent, 100),
-        }),
+        2 => (class(), tenths(0, 9, [ZERO, LEAST, BELOW_ONE, Ratio::new(7, 100), Ratio::new(1, 3)]))
+            .prop_map(|(class, gr)| Scheduler::GuaranteedRate { class, gr }),
         2 => (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
         1 => ranking(),
     ]

@@ -4,6 +4,7 @@
 //! joined directly. Runs take some thousand cell times. Small windows and buffers make drops,
 //! timeouts, ties and refused frames common. All times are near the cell time of one base rate.
 
+use super::edges::{LONGEST, MOST_CELLS, or_edge};
 use super::ports::{class, queues, scheduler};
 use super::{abr, build};
 use cellyard_engine::format::{Clock, Format};
@@ -113,20 +114,43 @@ pub fn networks(length: u64, most: usize, hosts: usize) -> impl Strategy<Value =
                 net.links(),
                 net.vcs(),
             );
-            (scenario, option::weighted(0.4, 0u64..4))
+            let quiet = option::weighted(0.25, (5u64..40, 5u64..50, option::of(0..hosts)));
+            (scenario, quiet, option::weighted(0.4, 0u64..4))
         })
         .prop_map(
-            |((settings, hosts, switches, links, vcs), replication)| Case {
-                scenario: one_front_per_class(Scenario {
+            |((settings, hosts, switches, links, vcs), quiet, replication)| {
+                let mut scenario = one_front_per_class(Scenario {
                     hosts,
                     switches,
                     links,
                     vcs,
                     ..settings
-                }),
-                replication,
+                });
+                if let Some(quiet) = quiet {
+                    fall_quiet(&mut scenario, quiet);
+                }
+                Case {
+                    scenario,
+                    replication,
+                }
             },
         )
+}
+
+/// Lets half of the VCs stop after a part of the run and the other half begin later, in percent of
+/// the run. Between, nothing is sent or only one VC sends.
+fn fall_quiet(net: &mut Scenario, (busy, quiet, alone): (u64, u64, Option<usize>)) {
+    let percent = |n| Span(net.duration.0 / 100 * n);
+    let (stop, again) = (percent(busy), percent(busy + quiet));
+    let alone = alone.map(|vc| vc % net.vcs.len());
+    for (i, vc) in net.vcs.iter_mut().enumerate() {
+        let start = Span(vc.start.0 % stop.0.max(1));
+        (vc.start, vc.stop) = match i % 2 {
+            _ if alone == Some(i) => (start, None),
+            0 => (start, Some(stop.max(start + Span(1)))),
+            _ => (again + start, None),
+        };
+    }
 }
 
 /// Removes drops from the front where a scheduler serves the class per VC, since the class has no
@@ -270,16 +294,25 @@ pub fn unit() -> impl Strategy<Value = ProcessingUnit> {
     prop_oneof![Just(ProcessingUnit::Cell), Just(ProcessingUnit::Frame)]
 }
 
-/// A random contract with any part optional. Rates are multiples of 1/360 of the base rate.
+/// A random contract with any part optional. Rates are multiples of 1/360 of the base rate, or
+/// 1 bit/s. PCR and the lower rate are often equal.
 fn contract(base: u64) -> impl Strategy<Value = Contract> {
+    const HIGHEST: u64 = u64::MAX;
     let rates = (
-        option::of(1u64..=40),
-        option::weighted(0.8, 1u64..=20),
+        option::of(or_edge(1u64..=40, [0, HIGHEST])),
+        option::weighted(0.8, or_edge(1u64..=20, [0, 20])),
         any::<bool>(),
     );
-    let cells = (option::of(1u64..60), option::weighted(0.3, 1u64..30));
-    (rates, span(base, 20), cells).prop_map(move |((pcr, rate, variable), cdvt, (mbs, mfs))| {
-        let of = |share: u64| BitRate((base / 360 * share).max(1));
+    let cells = (
+        option::of(or_edge(1u64..60, [1, MOST_CELLS])),
+        option::weighted(0.3, or_edge(1u64..30, [1, MOST_CELLS])),
+    );
+    let cdvt = or_edge(span(base, 20), [Span::ZERO, LONGEST]);
+    (rates, cdvt, cells).prop_map(move |((pcr, rate, variable), cdvt, (mbs, mfs))| {
+        let of = |share: u64| match share {
+            HIGHEST => BitRate(1_000_000_000_000),
+            _ => BitRate((base / 360 * share).max(1)),
+        };
         let rate = rate.map(of);
         Contract {
             pcr: pcr.map(of).map(|pcr| pcr.max(rate.unwrap_or(pcr))),
@@ -363,8 +396,8 @@ impl Net {
         let one = (
             (0..n, 1..n, (0..2usize, 0..2usize, any::<bool>())),
             class(),
-            1u64..6,
-            option::weighted(0.3, 0u64..20),
+            or_edge(1u64..6, [1, 1_000_000]),
+            option::weighted(0.3, or_edge(0u64..20, [0, 20])),
             (span(base, 100), option::weighted(0.25, span(base, 1_500))),
             (
                 option::weighted(0.8, contract(base)).boxed(),
@@ -408,9 +441,9 @@ impl Net {
                     route,
                     class,
                     weight,
-                    // Guarantees sum to less than a third of the base rate, the lowest rate of a
+                    // Guarantees sum to at most a third of the base rate, the lowest rate of a
                     // link.
-                    guarantee: share.map(|s| BitRate(base / 60 * s / count)),
+                    guarantee: share.map(|s| BitRate((base / 60 * s / count).max(1))),
                     start,
                     stop: lasts.map(|lasts| start + lasts + Span(1)),
                     contract,
@@ -428,7 +461,7 @@ fn link(base: u64, from: String, to: String, common: Span) -> impl Strategy<Valu
     let losses = prop_oneof![
         20 => Just((vec![], 0)),
         1 => vec(0u64..40, 1..4).prop_map(|frames| (frames, 0)),
-        1 => (1u64..30).prop_map(|percent| (vec![], percent)),
+        1 => or_edge(1u64..30, [1, 100]).prop_map(|percent| (vec![], percent)),
     ];
     let own = (
         option::weighted(0.15, scheduler()).boxed(),

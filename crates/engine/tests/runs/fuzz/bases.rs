@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use std::path::Path;
 
 /// Number of random scenarios drawn for the bases.
-const RANDOM: usize = 60;
+const RANDOM: usize = 150;
 
 /// All initial texts: every example, a text with every kind of field in short forms, and random
 /// scenarios in full.
