@@ -10,6 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 BIN := .venv/bin
 RUN := $(BIN)/cellyard
+SEED := $(shell sed -n 's/^PROPTEST_RNG_SEED = "\(.*\)"/\1/p' .cargo/config.toml)
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml $(wildcard scripts/backend/*.py)
 
 .PHONY: help study test test-build fuzz fuzz-reader kills programs formats fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways wheel mutants audit docs site pins build explorer tools clean
@@ -23,16 +24,23 @@ study: build ## set everything up and print the first study's table beside the p
 	@echo
 	@echo "The report with all tables, figures and claims:  $(RUN) study report ubr-plus --out results/ubr-plus"
 
-test: build test-build ## every test, Rust and Python
+test: build test-build ## every test, Rust and Python, with the same random draws everywhere
+	@echo "seed of random tests in Rust: $${PROPTEST_RNG_SEED:-$(SEED)}; of the fuzzer: $${FUZZ_SEED:-1}"
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal
 
 test-build: tools
 	cargo test --workspace --quiet --no-run
 
-# `make test` runs the first few thousand cases of these. FUZZ_SECONDS or FUZZ_CASES ends each of the three, FUZZ_SEED draws others, FUZZ_OUT is
-# where an input that fails is kept (crates/engine/tests/runs/fuzz/campaign.rs).
-fuzz: tools ## mutated scenario files and hostile networks, until one fails or you stop it
+# With a new seed, or FUZZ_SEED: first every random test, then campaigns without end. FUZZ_SECONDS or FUZZ_CASES ends each of the three, and
+# FUZZ_OUT is where an input that fails is kept. FUZZ_FROM goes straight to that case (crates/engine/tests/runs/fuzz/campaign.rs).
+fuzz: export FUZZ_SEED := $(or $(FUZZ_SEED),$(shell date +%s))
+fuzz: $(if $(FUZZ_FROM),tools,build) ## random tests with new draws; then mutated scenario files and hostile networks, until one fails or you stop it
+	@echo "seed $$FUZZ_SEED: FUZZ_SEED=$$FUZZ_SEED make fuzz repeats it"
+ifndef FUZZ_FROM
+	env -u FUZZ_OUT PROPTEST_RNG_SEED=$$FUZZ_SEED cargo test --workspace --quiet
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-seed=$$FUZZ_SEED
+endif
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),$(if $(FUZZ_CASES),,1000000000)) \
 		cargo test --package cellyard-engine --test runs -- --nocapture --test-threads 3 keep_every_invariant any_text
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -32,8 +33,19 @@ tie_order = "rotating"
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# Random tests draw from the seed of the command line on every machine: no profile for CI, which would
+# ignore it, no cases stored by earlier runs, and no time limit.
+settings.register_profile("seeded", derandomize=False, database=None, deadline=None, print_blob=True)
+settings.load_profile("seeded")
+
 # Tests show the traceback of a command that fails by an internal error.
 os.environ["CELLYARD_TRACEBACK"] = "1"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the seed of random tests."""
+    terminalreporter.write_line(f"seed of random tests in Python: {config.getoption('--hypothesis-seed')}")
+
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -1,0 +1,54 @@
+"""What CI promises: the same random draws everywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import ROOT
+from hypothesis import core, given, settings, strategies as st
+
+
+def pytest_of(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest on a file elsewhere, with the settings of these tests."""
+    command = [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), "-p", "conftest"]
+    command += [*options, str(path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "CI": "true"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=path.parent, timeout=120)
+
+
+def test_rust_and_python_draw_from_one_seed() -> None:
+    rust = re.search(r'^PROPTEST_RNG_SEED = "(\d+)"$', (ROOT / ".cargo/config.toml").read_text(), re.MULTILINE)
+    python = re.search(r"--hypothesis-seed=(\d+)", (ROOT / "pyproject.toml").read_text())
+    assert rust and python and rust[1] == python[1]
+
+
+@given(st.none())
+def test_no_profile_hides_the_seed(_: None) -> None:
+    assert core.global_force_seed is not None
+    assert not settings.default.derandomize and settings.default.database is None
+
+
+def test_equal_seeds_draw_equal_cases_and_another_seed_draws_others(tmp_path: Path) -> None:
+    (tmp_path / "test_drawn.py").write_text(
+        "from hypothesis import given, strategies as st\n"
+        "@given(st.integers(0, 2**63))\n"
+        "def test_drawn(n):\n"
+        "    with open('drawn.txt', 'a') as file:\n"
+        "        print(n, file=file)\n"
+    )
+
+    def drawn(*options: str) -> tuple[str, str]:
+        done = pytest_of(tmp_path / "test_drawn.py", *options)
+        assert done.returncode == 0, done.stdout + done.stderr
+        file = tmp_path / "drawn.txt"
+        text = file.read_text()
+        file.unlink()
+        return text, done.stdout
+
+    (first, told), (again, _), (other, _) = drawn(), drawn(), drawn("--hypothesis-seed=7")
+    assert first == again != other
+    assert "seed of random tests in Python: 1996\n" in told
