@@ -1,6 +1,6 @@
 """Types of the compiled module; see crates/python/src/."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Batch",
     "build",
+    "decide",
     "describe",
     "format_constants",
     "heading",
@@ -42,6 +43,13 @@ def registry() -> str: ...
 def json_schema() -> str: ...
 def results_schema() -> str: ...
 def near(word: str, known: Sequence[str]) -> list[str]: ...
+def decide(
+    scenario_json: str,
+    known: Mapping[str, int],
+    sums: Sequence[int],
+    states: Mapping[str, float],
+    draw: Callable[[], float],
+) -> tuple[str, dict[str, float]]: ...
 
 # Index of the probe, bytes, and the time in seconds at which a limit ended the file, if one has.
 _Captured: TypeAlias = tuple[int, NDArray[np.uint8], float | None]

@@ -56,3 +56,4 @@ pub use memory::beyond;
 pub use notation::near;
 pub use options::{Kernel, Options, RunError};
 pub use session::{Session, run};
+pub use twin::decide::{Given, StateValue, decide};

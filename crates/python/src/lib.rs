@@ -12,10 +12,11 @@ mod tree;
 use cellyard_engine::format::Format;
 use cellyard_engine::scenario::{self, Heading, Problem, Scenario};
 use cellyard_engine::{describe, registry, results};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyArithmeticError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyAny, PyDict, PyList};
+use std::collections::HashMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -287,6 +288,69 @@ fn near(word: &str, known: Vec<String>) -> Vec<String> {
     found.into_iter().map(str::to_string).collect()
 }
 
+/// Value of a state of a program.
+#[derive(FromPyObject, IntoPyObject)]
+enum StateValue {
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+}
+
+/// Returns the verdict of the program at the first queue of a canonical scenario, and its states
+/// afterwards: see `cellyard_engine::decide`. A failure of the program raises `ArithmeticError`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn decide(
+    scenario_json: &str,
+    known: HashMap<String, i128>,
+    sums: [u64; 3],
+    states: HashMap<String, StateValue>,
+    draw: Bound<'_, PyAny>,
+) -> PyResult<(&'static str, HashMap<String, StateValue>)> {
+    use cellyard_engine::StateValue as Engine;
+    let mut engine_states = HashMap::new();
+    for (name, value) in states {
+        let value = match value {
+            StateValue::Bool(a) => Engine::Bool(a),
+            StateValue::Integer(a) => Engine::Integer(a),
+            StateValue::Float(a) => Engine::Float(a),
+        };
+        engine_states.insert(name, value);
+    }
+    let mut failed = None;
+    let mut next = || {
+        let drawn = draw.call0().and_then(|found| found.extract::<f64>());
+        drawn.unwrap_or_else(|error| {
+            failed.get_or_insert(error);
+            0.0
+        })
+    };
+    let given = cellyard_engine::Given {
+        known: &known,
+        sums,
+        states: &mut engine_states,
+        draw: &mut next,
+    };
+    let answer = with_scenario(scenario_json, |scenario| {
+        Ok(cellyard_engine::decide(scenario, given))
+    })
+    .map_err(PyValueError::new_err)?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let verdict = answer
+        .map_err(|(why, place)| PyArithmeticError::new_err(format!("{why}\n{}", place.excerpt)))?;
+    let states = engine_states.into_iter().map(|(name, value)| {
+        let value = match value {
+            Engine::Bool(a) => StateValue::Bool(a),
+            Engine::Integer(a) => StateValue::Integer(a),
+            Engine::Float(a) => StateValue::Float(a),
+        };
+        (name, value)
+    });
+    Ok((verdict, states.collect()))
+}
+
 /// The private module of the package `cellyard`.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -306,5 +370,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(results_schema, module)?)?;
     module.add_function(wrap_pyfunction!(near, module)?)?;
+    module.add_function(wrap_pyfunction!(decide, module)?)?;
     module.add_class::<batch::Batch>()
 }

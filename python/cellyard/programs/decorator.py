@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 from cellyard.components.drop import Program
-from cellyard.programs.exact import Evaluator, State
+from cellyard.programs.decide import State, verdict
 from cellyard.programs.source import Source
 from cellyard.programs.translate import Translator
-from cellyard.programs.words import MOST_DIGITS, OWNERS, RESERVED, Verdict
+from cellyard.programs.words import DRAW, KNOWN, MOST_DIGITS, OWNERS, RESERVED, Verdict
 from cellyard.system.errors import UsageError
 from cellyard.system.values import as_python, shown
 
@@ -44,7 +44,7 @@ class Policy:
         self.parameters = {name: signature.parameters[name].default for name in translator.parameters}
         self._states = states
         self._fields = fields
-        self._evaluator = Evaluator(source, states)
+        self._arguments = list(translator.arguments)
         functools.update_wrapper(self, function)
         made = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in self.parameters.items()]
         self.__signature__ = signature.replace(parameters=made, return_annotation=Program)
@@ -66,13 +66,15 @@ class Policy:
         return values
 
     def decide(self, **values: Any) -> Verdict:
-        """Run the function in Python with exact numbers, and return its verdict.
+        """The verdict of the policy, from the evaluator of the reference engine.
 
-        ``values`` are those of the arguments, by name. Parameters have their defaults, and take
-        the same texts as a scenario (``R="900 cells"``). ``K`` is `math.inf` without limit. A rate
-        such as ``MCR`` is a number, or a list with the rate of every VC, that of the cell's VC
-        first. ``draw`` is a number, or a function that returns one. ``queue`` and ``vc`` are states
-        from `new_state`, which the function changes. By default they are new.
+        ``values`` are those of the arguments, by name. Names of the language are whole numbers.
+        Parameters have their defaults, and take what a scenario takes (``R="900 cells"``). ``K`` is
+        `math.inf` without limit. A rate such as ``MCR`` is a number, or a list with the rate of
+        every VC, that of the cell's VC first. ``draw`` is a number from 0 to below 1, or a function
+        that returns one. ``queue`` and ``vc`` are states from `new_state`, which the policy
+        changes. By default they are new. Raises `ArithmeticError` where a run would end, such as
+        for a division by zero.
 
         >>> import cellyard as cy
         >>> @cy.policy
@@ -83,8 +85,15 @@ class Policy:
         ('refuse', 'accept')
         """
         given = {name: value for name, value in self.parameters.items() if value is not inspect.Parameter.empty}
-        new = {owner: self.new_state(owner) for owner in OWNERS if self._states[owner]}
-        return self._evaluator.verdict({**given, **new, **values})
+        given |= {owner: self.new_state(owner) for owner in OWNERS} | values
+        if missing := [name for name in self._arguments if name not in given]:
+            raise TypeError(f"missing values: {', '.join(missing)}")
+        if unknown := [name for name in values if name not in (*self._arguments, *KNOWN, DRAW, *OWNERS)]:
+            raise TypeError(f"unknown values: {', '.join(unknown)}; there are: {', '.join(self._arguments)}")
+        for owner, states in self._states.items():
+            if not isinstance(given[owner], State) or vars(given[owner]).keys() != states.keys():
+                raise TypeError(f"{owner} = {shown(given[owner])}: must be a state from new_state({owner!r})")
+        return verdict(self(**{name: given[name] for name in self.parameters}), given)
 
     def new_state(self, owner: Literal["queue", "vc"] | str) -> State:
         """The state of a queue or VC at the start, for `decide`."""
@@ -122,7 +131,8 @@ def policy(
     The function is read once and translated into the language of programs (docs/programs.md). It
     may have assignments, ``if`` and ``return`` with a verdict, such as ``return cy.refuse``. Its
     end accepts. It may use ``+ - * /``, comparisons, ``and or not``, ``min max abs float``,
-    ``math.floor``, ``a ** n`` and ``sum(MCR)``.
+    ``math.floor``, ``a ** n`` and ``sum(MCR)``. Each of these names must mean in the function what
+    it means in Python, and each verdict that of Cellyard.
 
     Its arguments are what it uses: names of the language (``X``, ``Y``, ``MCR``), the function
     ``draw``, and parameters of its own, perhaps with defaults. ``queue`` and ``vc`` declare state
@@ -170,6 +180,8 @@ def checked_states(owner: str, given: object) -> dict[str, float]:
         value = as_python(start)
         if not isinstance(name, str) or not (name.isascii() and name.isidentifier()):
             raise UsageError(f"{owner}: {shown(name)} cannot be a state: it needs letters, digits and _")
+        if name.startswith("_"):
+            raise UsageError(f"{owner}: {name!r} cannot be a state: its first character must be a letter")
         if name in RESERVED:
             raise UsageError(f"{owner}: {name!r} is a word of the language and cannot be a state")
         if type(value) not in (bool, int, float) or not abs(value) < 10**MOST_DIGITS:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from cellyard.components.drop import Program
@@ -83,6 +86,7 @@ class Translator:
         for name in self.parameters:
             if name not in self._used:
                 raise source.fault(self.arguments[name], f"the parameter `{name}` is not used")
+        source.check_unchanged()
 
     def _fault(self, node: ast.AST, message: str, *, near: Sequence[str] | None = None, word: str = "") -> PolicyError:
         from cellyard._engine import near as names_near
@@ -174,9 +178,21 @@ class Translator:
     def _verdict(self, node: ast.Return) -> str:
         match node.value:
             case ast.Name(id=word) | ast.Attribute(value=ast.Name(), attr=word) if word in VERDICTS:
+                if self._meaning(node.value) != word:
+                    message = f"this does not mean Cellyard's verdict; write cy.{word}, after `import cellyard as cy`"
+                    raise self._fault(node.value, message)
                 return word
         words = ", ".join(VERDICTS)
         raise self._fault(node.value or node, f"return a verdict, such as cy.refuse (there are: {words})")
+
+    def _meaning(self, node: ast.expr) -> Any:
+        """The value of a name, or of a name of a module; ``None`` if the function gives it a value itself."""
+        match node:
+            case ast.Name(id=name) if name not in self.arguments and name not in self._locals:
+                return self._source.value_of(name)
+            case ast.Attribute(value=base, attr=name) if isinstance(module := self._meaning(base), ModuleType):
+                return getattr(module, name, None)
+        return None
 
     def _target(self, node: ast.expr) -> str:
         """The name that an assignment changes."""
@@ -318,6 +334,10 @@ class Translator:
                 raise self._fault(node, f"unknown function `{name}`", near=functions, word=name)
         if word == DRAW and DRAW not in self.arguments:
             raise self._fault(node, f"`{DRAW}` is a name of the language: add it to the arguments")
+        if word == "floor" and self._meaning(node.func) is not math.floor:
+            raise self._fault(node, "this does not mean Python's math.floor; write math.floor, after `import math`")
+        if word not in (DRAW, "floor") and self._meaning(node.func) is not getattr(builtins, word):
+            raise self._fault(node, f"`{word}` does not mean Python's function here; remove the other meaning")
         takes = FUNCTIONS[word]
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             if isinstance(argument, ast.Starred) or argument not in node.args:

@@ -28,6 +28,9 @@ KNOWN = (
     *("CLP", "begins", "ends", "lost", "idle", "now", "cell_time"),
 )
 
+#: Names that are 0 or 1, or false or true.
+BITS = ("CLP", "has_contract", "begins", "ends", "lost")
+
 #: Rates of contracts, which can be summed over the VCs of the queue.
 RATES = ("MCR", "PCR", "SCR")
 

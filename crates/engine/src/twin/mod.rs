@@ -9,6 +9,7 @@
 //! the twin keeps every frame in memory.
 
 mod abr;
+pub mod decide;
 mod ends;
 mod event;
 mod finish;

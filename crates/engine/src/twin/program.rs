@@ -11,7 +11,6 @@ use crate::program::{
     Comparison, Constant, Expression, Failure, Kind, Operator, Owner, Program, Statement, Target,
     Type, Verdict, Why,
 };
-use crate::rng::Stream;
 use crate::scenario::{ContractTerms, ProgramPolicy};
 use crate::units::{Span, Time};
 use std::cmp::Ordering;
@@ -36,6 +35,7 @@ pub(super) struct Walker {
     contracts: Vec<Option<ContractTerms>>,
     never_below: Option<u64>,
     state: State,
+    drawn: u64,
     failure: Option<Failure>,
 }
 
@@ -43,8 +43,7 @@ pub(super) struct Walker {
 pub(super) struct State {
     surroundings: Surroundings,
     /// Values by the name's index, and by VC for those of a VC.
-    values: HashMap<(usize, Option<u32>), Value>,
-    drawn: u64,
+    pub(super) values: HashMap<(usize, Option<u32>), Value>,
 }
 
 impl State {
@@ -52,7 +51,6 @@ impl State {
         State {
             surroundings,
             values: HashMap::new(),
-            drawn: 0,
         }
     }
 }
@@ -64,8 +62,8 @@ pub(super) struct Run<'w> {
     pub(super) vc: u32,
     /// Values of the names of the language, without K and `cell_time`.
     pub(super) known: &'w dyn Fn(Known) -> i128,
-    /// Random numbers, if the text may draw.
-    pub(super) draws: Option<Stream>,
+    /// The next random number, if the text may draw.
+    pub(super) draw: &'w mut dyn FnMut() -> f64,
     pub(super) locals: HashMap<usize, Value>,
 }
 
@@ -82,6 +80,7 @@ impl Walker {
             contracts: contracts.to_vec(),
             never_below: promise(policy, buffer),
             failure: None,
+            drawn: 0,
             state: State::new(surroundings(policy, buffer, contracts, cell_time)),
             policy: policy.clone(),
         }
@@ -121,11 +120,16 @@ impl DropRule for Walker {
             Known::Now => now.0.into(),
             of_vc => of_contract(of_vc, terms).unwrap_or_default(),
         };
+        let drawn = &mut self.drawn;
+        let mut draw = || {
+            *drawn += 1;
+            cell.draws.unit(*drawn - 1)
+        };
         let mut run = Run {
             state: &mut self.state,
             vc: cell.vc,
             known: &known,
-            draws: Some(cell.draws),
+            draw: &mut draw,
             locals: HashMap::new(),
         };
         let answer = run.block(&program, &program.body);
@@ -309,12 +313,7 @@ impl Run<'_> {
                 (Value::Float(a), Value::Integer(n)) => finite(power(a, n)),
                 _ => Err(Why::Unlimited),
             },
-            Function::Draw => {
-                let stream = self.draws.expect("the text may draw");
-                let draw = stream.unit(self.state.drawn);
-                self.state.drawn += 1;
-                Ok(Value::Float(draw))
-            }
+            Function::Draw => Ok(Value::Float((self.draw)())),
             Function::Sum => unreachable!("it has no value as argument"),
         }
     }

@@ -111,7 +111,7 @@ impl Ranker {
             state: &mut self.state,
             vc: vc.local as u32,
             known: &known,
-            draws: None,
+            draw: &mut || unreachable!("a scheduler does not draw"),
             locals: HashMap::new(),
         })
     }
