@@ -15,23 +15,28 @@ AnyRule = Callable[[Row], float | None]
 
 @dataclass(frozen=True)
 class Case:
-    """A table, and whether a claim holds on it; ``shown`` is part of its evidence."""
+    """A table, and the verdict on a claim there; ``shown`` is part of its evidence."""
 
     claim: str
     why: str
-    holds: bool
+    verdict: str
     shown: str
     rules: Mapping[str, AnyRule]
 
 
 def holds(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
     """Return a case on which a claim holds."""
-    return Case(claim, why, True, shown, rules)
+    return Case(claim, why, "holds", shown, rules)
 
 
 def fails(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
-    """Return a case on which a claim does not hold."""
-    return Case(claim, why, False, shown, rules)
+    """Return a case that contradicts a claim."""
+    return Case(claim, why, "contradicted", shown, rules)
+
+
+def undecided(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
+    """Return a case on the bound between both, or without a difference."""
+    return Case(claim, why, "not decided", shown, rules)
 
 
 NEUTRAL = {

@@ -165,11 +165,11 @@ def test_a_report_of_some_rows_omits_sections_and_says_so() -> None:
 
 def test_claims_of_few_replications_have_a_caveat() -> None:
     study = load("ubr-plus")
-    claims = [{"holds": True, "text": "A claim.", "evidence": "numbers"}]
+    claims = [{"verdict": "holds", "text": "A claim.", "evidence": "numbers"}]
     for replications, has_caveat in ((None, True), (5, True), (6, False)):
         document = {**DOCUMENT, "claims": claims, "replications": replications}
         for text in (page(study, Rows(()), document, []), summary(study, Rows(()), document)):
-            assert ("With fewer than 6 replications no interval is known" in text) is has_caveat
+            assert ("No claim is decided: an interval needs at least 6 replications." in text) is has_caveat
 
 
 def test_omitted_figures_are_counted_and_drawing_reports_its_progress(
@@ -214,9 +214,10 @@ def test_a_table_on_the_page_has_every_row_with_simulated_range_and_published(
 def test_every_judged_claim_is_shown_with_its_evidence(shown: Page, document: dict[str, Any]) -> None:
     judged = [claim.text for claim in STUDY.claims if set(claim.tables) <= set(TABLES)]
     assert [claim["text"] for claim in document["claims"]] == judged and judged
-    verdicts = ["holds" if claim["holds"] else "refuted" for claim in document["claims"]]
+    verdicts = [claim["verdict"] for claim in document["claims"]]
+    assert set(verdicts) == {"not decided"}  # of one replication
     claims = shown.text("div")
-    assert [text for text in claims if text in ("holds", "refuted")] == verdicts
+    assert [text for text in claims if text in ("holds", "contradicted", "not decided")] == verdicts
     for claim in document["claims"]:
         assert claim["text"] in claims and claim["evidence"] in claims
 
@@ -343,8 +344,7 @@ def test_the_summary_has_the_same_content_in_markdown(folder: Path, document: di
     ]
     assert [(table[2:], row, metric) for table, row, metric, *_ in listed[2:]] == sorted(far, key=lambda key: -far[key])
     for claim in document["claims"]:
-        verdict = "holds" if claim["holds"] else "refuted"
-        assert f"- **{verdict}**: {claim['text']}\n  {claim['evidence']}.\n" in text
+        assert f"- **{claim['verdict']}**: {claim['text']}\n  {claim['evidence']}.\n" in text
     assert text.count("- **") == len(document["claims"]) + len(STUDY.info["assumed"])
     headings = re.findall("^## (.*)$", text, re.M)
     titles = ["Answer", "Behind the answer", "Agreement", "Claims", "Not matched", "Assumed", "Figures"]
@@ -369,7 +369,7 @@ def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: st
     study = load(name)
     metrics = {metric for table in study.tables.values() for metric in table.metrics}
     rows = Rows(replace(row, simulated=dict.fromkeys(metrics, 0.5)) for row in select(study))
-    claims = [{"text": claim.text, "holds": True, "evidence": "none"} for claim in study.claims]
+    claims = [{"text": claim.text, "verdict": "holds", "evidence": "none"} for claim in study.claims]
     pictures = [Picture(f"table-{table}", "title", "text", "alt", "") for table in study.tables]
     found = Page(page(study, rows, {**DOCUMENT, "claims": claims}, pictures))
     tables = [title for title in found.text("h2") if title.startswith("Table ")]
@@ -480,7 +480,7 @@ def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
     document = {
         **DOCUMENT,
         "summary": {f"m {EVIL}": {**whole, "groups": [{"table": f"g {EVIL}", **whole}]}},
-        "claims": [{"text": f"claim {EVIL}", "holds": False, "evidence": f"evidence {EVIL}"}],
+        "claims": [{"text": f"claim {EVIL}", "verdict": "contradicted", "evidence": f"evidence {EVIL}"}],
     }
     return rows, document
 
@@ -520,7 +520,7 @@ def test_no_text_of_a_study_becomes_markup_in_the_summary(hostile: Study) -> Non
     text = summary(hostile, rows, document)
     assert "<" not in text and text.count("&lt;i id=") > 15
     escaped = r"""&lt;/td&gt;&lt;/p&gt;"&gt;&lt;i id="claims"&gt;'\|\`\*\_&amp;amp;"""
-    assert f"- **refuted**: claim {escaped}\n  evidence {escaped}.\n" in text
+    assert f"- **contradicted**: claim {escaped}\n  evidence {escaped}.\n" in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert sorted(len(re.findall(r"(?<!\\)\|", line)) for line in tables) == 3 * [6] + 7 * [7]
 

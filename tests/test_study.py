@@ -391,11 +391,15 @@ def test_metrics_of_the_class_beside_the_tcps_are_those_of_that_class() -> None:
 
 def test_claims_are_judged_when_their_tables_are_whole() -> None:
     study = load("ubr-plus")
-    judged = Reproduction(study, select(study, ["1", "zero-loss"]))
+    judged = Reproduction(study, select(study, ["1", "zero-loss"]), replications=6)
     for _ in judged.advance():
         pass
     (claim,) = judged.claims
-    assert claim["holds"] is True and "7591" in claim["evidence"]
+    assert claim["verdict"] == "holds" and "7591" in claim["evidence"]
+    single = Reproduction(study, select(study, ["1", "zero-loss"]))
+    for _ in single.advance():
+        pass
+    assert [claim["verdict"] for claim in single.claims] == ["not decided"]
     part = Reproduction(study, select(study, ["1", "zero-loss"], {"sources": "5"}))
     for _ in part.advance():
         pass

@@ -61,22 +61,23 @@ def test_its_modules_import_each_other_and_are_taken_where_they_exist(tcps: Path
         "from . import helper\ndef metrics(run, row):\n    return {'share': helper.share(run)}\n"
     )
     (tcps / "claims.py").write_text(
-        "from cellyard.study.study import Verdict, claim\n"
+        "from cellyard.study import Verdict, claim, every\n"
         "@claim('EPD gets most.', '1')\n"
         "def epd(rows):\n"
         "    best = max(rows, key=lambda row: row.simulated['share'])\n"
-        "    return Verdict(best['discard'] == 'epd', best['discard'])\n"
+        "    share = {row['discard']: row.simulated['share'] for row in rows}\n"
+        "    return Verdict(best['discard'], every(share['epd'] - share[other] for other in ('tail-drop', 'ppd')))\n"
         "CLAIMS = [epd]\n"
     )
     with (tcps / "study.toml").open("a") as file:
         file.write('[metrics]\nown = ["share"]\n')
-    done = cli("study", "run", "./tcps", "--format", "json")
+    done = cli("study", "run", "./tcps", "--replications", 6, "--format", "json")
     assert (done.returncode, done.stderr) == (
         0,
         f"running the Python code of {tcps}: scenario.py, claims.py, metrics.py\n",
     )
     found = json.loads(done.stdout)
-    assert found["claims"] == [{"text": "EPD gets most.", "holds": True, "evidence": "epd"}]
+    assert found["claims"] == [{"text": "EPD gets most.", "verdict": "holds", "evidence": "epd"}]
     assert 0.5 < found["rows"][0]["simulated"]["share"] < 1
 
 

@@ -26,9 +26,11 @@ EVIDENCE_CAPTION = (
     "confidence of 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are separated."
 )
 #: Caption of claims where no interval is known.
-FEW_CAPTION = (
-    f"Verdicts rest on the simulated values alone. With fewer than {FEWEST} replications no interval is known, and other seeds "
-    "may give other verdicts."
+FEW_CAPTION = f"No claim is decided: an interval needs at least {FEWEST} replications."
+#: Caption of claims that are judged.
+CLAIMS_CAPTION = (
+    "A claim holds if the 95 % intervals of the numbers on which it rests meet its conditions, and is contradicted if one of them, or "
+    "too many, lie on the other side. Otherwise it is not decided."
 )
 
 
@@ -89,7 +91,7 @@ def _template_values(
         "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
         "numbers_caption": NUMBERS_CAPTION,
         "chosen": chosen,
-        "claims_caption": FEW_CAPTION if replications < FEWEST else "",
+        "claims_caption": FEW_CAPTION if replications < FEWEST else CLAIMS_CAPTION,
         "citation": study.info["citation"],
         "evidence_caption": EVIDENCE_CAPTION,
         "document": document,

@@ -16,6 +16,7 @@ from cellyard.runs.cluster import Workers, requested_cluster
 from cellyard.runs.expected import outline, seconds
 from cellyard.show.table import Table
 from cellyard.show.text import dump, rough_time
+from cellyard.statistics.difference import FEWEST
 from cellyard.study import Study, folder as user_study, load, select
 from cellyard.study.reproduce import Reproduction
 from cellyard.study.rows import Rows
@@ -50,6 +51,9 @@ def command(
     study = load(name)
     rows = select(study, tables, where)
     print_code_files(study)
+    if replications is None and (single := study.info.get("single")):
+        replications = FEWEST
+        print(f"note: each row has {FEWEST} replications, since in single runs {single}", file=sys.stderr)
     origin = provenance.of_command()
     with (
         requested_cluster(on, workers, jobs) as cluster,

@@ -25,8 +25,6 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
         parts.append(f"agreement with the published values:\n{study_tables.agreement(document['summary'])}")
     if document["claims"]:
         parts.append("\n".join(claim_lines(document["claims"])))
-    if document["replications"] is None and (note := study.info.get("single")):
-        parts.append(f"note: in single runs {note}")
     parts += [textwrap.fill(f"note: {note}", 110) for note in document["notes"]]
     timing = document["timing"]
     ensemble = (
@@ -62,7 +60,7 @@ def claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:
     """Each claim with its verdict and evidence."""
     lines = []
     for item in claims:
-        verdict = "holds  " if item["holds"] else "refuted"
-        lines += textwrap.wrap(f"{verdict} {item['text']}", 110, subsequent_indent=" " * 8)
-        lines += textwrap.wrap(item["evidence"], 110, initial_indent=" " * 8, subsequent_indent=" " * 8)
+        indent = " " * 13
+        lines += textwrap.wrap(f"{item['verdict']:<12} {item['text']}", 110, subsequent_indent=indent)
+        lines += textwrap.wrap(item["evidence"], 110, initial_indent=indent, subsequent_indent=indent)
     return lines

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         Claim as Claim,
         Study as Study,
         Table as Table,
-        Verdict as Verdict,
         claim as claim,
         count as count,
         is_path as is_path,
@@ -22,11 +21,13 @@ if TYPE_CHECKING:
         select as select,
         studies as studies,
     )
+    from cellyard.study.verdicts import Rule as Rule, Verdict as Verdict, every as every, share as share
 
 __getattr__, __dir__ = lazily(
     __name__,
     {
         "rows": "PRINTED Row Rows Value",
-        "study": "Claim FOLDER REPLICATIONS Study Table Verdict claim count is_path load select studies",
+        "study": "Claim FOLDER REPLICATIONS Study Table claim count is_path load select studies",
+        "verdicts": "Rule Verdict every share",
     },
 )

@@ -18,6 +18,7 @@ from cellyard.study.answer import answer
 from cellyard.study.metrics import RowMetrics
 from cellyard.study.rows import Row, Rows
 from cellyard.study.study import Study
+from cellyard.study.verdicts import Replications
 from cellyard.system.limits import MOST_REPLICATIONS, whole
 
 if TYPE_CHECKING:
@@ -158,11 +159,12 @@ class Reproduction:
         """Every claim whose tables were run completely, with its verdict."""
         rows = self.rows
         whole = {name for name, table in self.study.tables.items() if len(rows.where(table=name)) == len(table.rows)}
-        judged = []
+        judged: list[dict[str, Any]] = []
+        replications = Replications(rows)
         for item in self.study.claims:
             if whole.issuperset(item.tables):
-                verdict = item.judge(rows)
-                judged.append({"text": item.text, "holds": verdict.holds, "evidence": verdict.evidence})
+                verdict, evidence = replications.decide(item.judge)
+                judged.append({"text": item.text, "verdict": verdict, "evidence": evidence})
         return judged
 
     @property

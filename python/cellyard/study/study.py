@@ -32,6 +32,7 @@ from cellyard.show.notebook import sentences_html, table_html
 from cellyard.study import folder as user_study
 from cellyard.study.metrics import Measures, read as read_measures
 from cellyard.study.rows import PRINTED, Row as Row, Rows as Rows, Value
+from cellyard.study.verdicts import Verdict
 from cellyard.system.errors import ScenarioError, UsageError, unknown
 from cellyard.system.terminal import printable
 from cellyard.system.values import file_path
@@ -44,14 +45,6 @@ FOLDER = Path(__file__).parent.parent / "studies"
 #: Default replications of each row in a report. They narrow the 95 % interval of a fairness with
 #: deviation 0.05 to less than 0.04.
 REPLICATIONS = 30
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a claim holds, and the numbers behind it."""
-
-    holds: bool
-    evidence: str
 
 
 @dataclass(frozen=True)

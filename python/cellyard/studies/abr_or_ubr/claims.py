@@ -6,7 +6,8 @@ from itertools import combinations, pairwise
 from statistics import geometric_mean, mean
 
 from cellyard.plot.rows import named
-from cellyard.study import Rows, Verdict, claim, count
+from cellyard.study import Rows, claim, count
+from cellyard.study.verdicts import Verdict, every, share
 
 #: Cells of a segment of 512 bytes.
 SEGMENT_BYTES, SEGMENT_CELLS = 512, 12
@@ -23,11 +24,6 @@ def window_cells(window_bytes: int) -> int:
     return window_bytes // SEGMENT_BYTES * SEGMENT_CELLS
 
 
-def _mostly(part: int, whole: int) -> bool:
-    """At least five of six."""
-    return 6 * part >= 5 * whole
-
-
 def _lost(rows: Rows) -> Rows:
     return Rows(row for row in rows if row.simulated["cell_loss_ratio"] > 0)
 
@@ -38,19 +34,19 @@ def _lost(rows: Rows) -> Rows:
 )
 def zero_loss(rows: Rows) -> Verdict:
     """UBR Results, first point; Observations about UBR, first and second points."""
-    parts, holds, missing = [], True, []
+    parts, margins, missing = [], [], []
     for window in dict.fromkeys(row["receiver_window_bytes"] for row in rows.where(table="zero-loss")):
         chosen = rows.where(table="zero-loss", receiver_window_bytes=window)
         queue = {row["sources"]: row.simulated["max_queue_cells"] for row in chosen}
         total = {sources: sources * window_cells(window) for sources in queue}
-        holds &= all(queue[n] <= total[n] for n in queue) and all(queue[a] < queue[b] for a, b in pairwise(queue))
+        margins += [total[n] + 0.5 - queue[n] for n in queue] + [queue[b] - queue[a] for a, b in pairwise(queue)]
         missing += [total[n] - queue[n] for n in queue if total[n] > 2 * ROUND_TRIP_CELLS]
         parts.append(f"With {window} bytes, " + ", ".join(f"N = {n}: {queue[n]:.0f} of {total[n]}" for n in queue))
     return Verdict(
-        holds and max(missing) < 1.1 * ROUND_TRIP_CELLS,
         "Longest queue with unlimited buffers, of the sum of the windows, in cells, by window. "
         f"{'. '.join(parts)}. Where the sum exceeds two round trips of {ROUND_TRIP_CELLS} cells, the queue is at most "
         f"{max(missing):.0f} cells less: what is in flight does not wait",
+        every(margins, 1.1 * ROUND_TRIP_CELLS - max(missing)),
     )
 
 
@@ -62,28 +58,30 @@ def loss_costs(rows: Rows) -> Verdict:
     with_loss = lossy.values("efficiency")
     without = Rows(row for row in chosen if row not in lossy).values("efficiency")
     return Verdict(
-        min(without) > max(with_loss) and mean(without) > mean(with_loss) + 0.1,
         f"efficiency without loss {min(without):.2f} to {max(without):.2f} ({len(without)} rows), with loss {min(with_loss):.2f} to "
         f"{max(with_loss):.2f}, {mean(with_loss):.2f} on average ({len(with_loss)} rows)",
+        every(min(without) - max(with_loss), mean(without) - mean(with_loss) - 0.1),
     )
 
 
 @claim("A receiver window of a round trip is needed for full throughput.", "windows")
 def round_trip_needed(rows: Rows) -> Verdict:
     """Observations about UBR, third point; of all sources together."""
-    parts, holds = [], True
+    parts, margins = [], []
     for sources in dict.fromkeys(row["sources"] for row in rows.where(table="windows")):
         chosen = rows.where(table="windows", sources=sources)
         of = {row["window_share"]: row.simulated["efficiency"] for row in chosen}
         best = max(of.values())
-        holds &= all(
-            value > 0.98 * best if share >= 1 else value < (share + 0.05) * best for share, value in of.items()
-        )
+        margins += [
+            value - 0.98 * best if window >= 1 else (window + 0.05) * best - value for window, value in of.items()
+        ]
         parts.append(
             f"With {sources} source{'s' * (sources > 1)}, "
-            + ", ".join(f"{share:g}: {e:.2f}" for share, e in of.items())
+            + ", ".join(f"{window:g}: {e:.2f}" for window, e in of.items())
         )
-    return Verdict(holds, f"Efficiency by the sum of the windows in round trips of the link. {'. '.join(parts)}")
+    return Verdict(
+        f"Efficiency by the sum of the windows in round trips of the link. {'. '.join(parts)}", every(margins)
+    )
 
 
 @claim("Timer granularity is the key in determining the time lost.", "granularity")
@@ -96,9 +94,10 @@ def timers(rows: Rows) -> Verdict:
     down, of = count(step < 0 for step in steps)
     means = ", ".join(f"{ms} ms: {mean(chosen.where(granularity_ms=ms).values('efficiency')):.2f}" for ms in order)
     return Verdict(
-        _mostly(down, of) and max(ends) < -0.1,
         f"Mean efficiency with ticks of {means}. The next coarser tick lowers it in {down} of {of} steps. From the finest to the coarsest "
         f"it falls by {-max(ends):.2f} to {-min(ends):.2f}",
+        share(-step for step in steps),
+        every(-0.1 - end for end in ends),
     )
 
 
@@ -134,8 +133,9 @@ def epd_efficiency(rows: Rows) -> Verdict:
     small = Rows(row for row in rows.where(table=("ubr", "buffers")) if row["buffer_cells"] <= 3000)
     few = small.gains("efficiency", "epd", "no", "yes")
     return Verdict(
-        _mostly(*count(gain > 0 for gain in gains)) and mean(gains) > 0,
         f"{_told(rows, 'efficiency')}. With up to 3000 cells it changes by {mean(few):+.3f}",
+        share(gains),
+        every(mean(gains)),
     )
 
 
@@ -143,7 +143,7 @@ def epd_efficiency(rows: Rows) -> Verdict:
 def epd_fairness(rows: Rows) -> Verdict:
     """UBR Results, second point."""
     _, gains = _with_epd(rows, "fairness")
-    return Verdict(mean(gains) < 0.05, _told(rows, "fairness"))
+    return Verdict(_told(rows, "fairness"), every(0.05 - mean(gains)))
 
 
 @claim("UBR is unfair in many cases.", "ubr")
@@ -153,19 +153,21 @@ def unfair(rows: Rows) -> Verdict:
     fairness = lossy.values("fairness")
     below, of = count(value < 0.9 for value in fairness)
     return Verdict(
-        4 * below >= of, f"fairness below 0.9 in {below} of {of} rows with loss, {min(fairness):.2f} the lowest"
+        f"fairness below 0.9 in {below} of {of} rows with loss, {min(fairness):.2f} the lowest",
+        share((0.9 - value for value in fairness), 1 / 4),
     )
 
 
-def _needs(rows: Rows, most: float) -> tuple[bool, str]:
-    """Whether with one TBE the queue of no number of sources exceeds ``most`` round trips, and all queues."""
-    held, told = [], []
+def _needs(rows: Rows, most: float, where: str) -> Verdict:
+    """Whether with one TBE the queue of no number of sources exceeds ``most`` round trips, with all queues."""
+    below, told = [], []
     for tbe in dict.fromkeys(row["tbe_cells"] for row in rows):
         chosen = rows.where(tbe_cells=tbe)
-        held.append(max(chosen.values("queue_round_trips")) <= most)
+        below.append(most - max(chosen.values("queue_round_trips")))
         of = ", ".join(f"N = {row['sources']}: {row.simulated['queue_round_trips']:.1f}" for row in chosen)
         told.append(f"With TBE = {tbe}, {of}")
-    return any(held), ". ".join(told)
+    parts = f"Longest queue {where} in round trips of 30 ms, with a feedback delay of 10 ms. {'. '.join(told)}"
+    return Verdict(parts, every(max(below)))
 
 
 @claim(
@@ -173,15 +175,13 @@ def _needs(rows: Rows, most: float) -> tuple[bool, str]:
 )
 def four_round_trips(rows: Rows) -> Verdict:
     """Observations About ABR, second to fourth points; sources that all start together, the worst of cases."""
-    holds, told = _needs(rows.where(table="abr-sources", vbr="yes"), 4)
-    return Verdict(holds, f"Longest queue beside VBR in round trips of 30 ms, with a feedback delay of 10 ms. {told}")
+    return _needs(rows.where(table="abr-sources", vbr="yes"), 4, "beside VBR")
 
 
 @claim("Without VBR buffers of three round trips will do.", "abr-sources")
 def three_round_trips(rows: Rows) -> Verdict:
     """Observations About ABR, fourth point."""
-    holds, told = _needs(rows.where(table="abr-sources", vbr="no"), 3)
-    return Verdict(holds, f"Longest queue without VBR in round trips of 30 ms, with a feedback delay of 10 ms. {told}")
+    return _needs(rows.where(table="abr-sources", vbr="no"), 3, "without VBR")
 
 
 @claim("Under many circumstances buffers of one round trip may do.", "abr-sources", "abr-delays")
@@ -191,7 +191,8 @@ def one_round_trip(rows: Rows) -> Verdict:
     enough, of = count(value <= 1 for value in chosen.values("queue_round_trips"))
     most = max((row["sources"] for row in chosen if row.simulated["queue_round_trips"] <= 1), default=0)
     return Verdict(
-        4 * enough >= of, f"the longest queue is at most one round trip in {enough} of {of} rows, up to N = {most}"
+        f"the longest queue is at most one round trip in {enough} of {of} rows, up to N = {most}",
+        share((1 + 1e-9 - value for value in chosen.values("queue_round_trips")), 1 / 4),
     )
 
 
@@ -213,9 +214,9 @@ def need(rows: Rows) -> Verdict:
     }
     *named, by_sources = factors.values()
     return Verdict(
-        by_sources < 1.5 < max(named),
         "What the longest queue in cells is multiplied by. "
         + ". ".join(f"{name[0].upper()}{name[1:]}: {value:.1f}" for name, value in factors.items()),
+        every(1.5 - by_sources, max(named) - 1.5),
     )
 
 
@@ -234,11 +235,12 @@ def loss_tells_little(rows: Rows) -> Verdict:
         (row.simulated["cell_loss_percent"], row.simulated["throughput_mbps"])
         for row in _lossy(rows.where(table="abr"))
     ]
-    both, of = count((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in combinations(values, 2))
+    products = [(a[0] - b[0]) * (a[1] - b[1]) for a, b in combinations(values, 2)]
+    both, of = count(product > 0 for product in products)
     told = ", ".join(f"{loss:.2f} %: {throughput:.1f}" for loss, throughput in sorted(values))
     return Verdict(
-        of > 0 and 5 * both >= of,
         f"Of two rows with loss, the one with more loss has the higher throughput in {both} of {of} pairs. Mb/s by cell loss ratio: {told}",
+        share(products or [-1.0], 1 / 5),
     )
 
 
@@ -254,9 +256,9 @@ def loss_and_throughput(rows: Rows) -> Verdict:
     missing = [100 - value for value in lossy.values("percent_of_max")] or [0.0]
     ratio = min((lost / loss for lost, loss in zip(missing, losses, strict=True) if loss), default=0)
     return Verdict(
-        ratio >= 10,
         f"rows that lose {min(losses):.2f} to {max(losses):.2f} % of their cells miss {min(missing):.0f} to {max(missing):.0f} % of the "
         f"throughput, at least {ratio:.0f} times as much",
+        every(ratio - 10),
     )
 
 
@@ -265,23 +267,24 @@ def abr_is_fair(rows: Rows) -> Verdict:
     """ABR vs UBR."""
     lossy, without = (rows.where(table=table).values("fairness") for table in ("abr", "abr-sources"))
     return Verdict(
-        min(*lossy, *without) >= 0.9,
         f"fairness {min(lossy):.3f} to {max(lossy):.3f} with the buffers of the slides, {min(without):.3f} to "
         f"{max(without):.3f} without loss",
+        every(value - 0.9 for value in (*lossy, *without)),
     )
 
 
 @claim("ABR queues in the source, UBR in the network.", "services")
 def where_it_queues(rows: Rows) -> Verdict:
     """ABR vs UBR."""
-    held = {}
+    more: dict[str, list[float]] = {}
     for service in ("abr", "ubr"):
         chosen = rows.where(table="services", service=service)
-        held[service] = count(row.simulated["host_queue_cells"] > row.simulated["max_queue_cells"] for row in chosen)
-    (abr, of), (ubr, of_ubr) = held["abr"], held["ubr"]
+        more[service] = [float(row.simulated["host_queue_cells"] - row.simulated["max_queue_cells"]) for row in chosen]
+    (abr, of), (ubr, of_ubr) = (count(cells > 0 for cells in more[service]) for service in ("abr", "ubr"))
     return Verdict(
-        2 * abr >= of and 6 * ubr <= of_ubr,
         f"the longest queue of a host is longer than that of the switch in {abr} of {of} rows over ABR, in {ubr} of {of_ubr} over UBR",
+        share(more["abr"], 1 / 2),
+        share(-cells for cells in more["ubr"]),
     )
 
 
@@ -291,7 +294,7 @@ def small_lan(rows: Rows) -> Verdict:
     chosen = rows.where(table="services", configuration="lan", vbr="no", sources=5)
     of = {row["service"]: row.simulated["efficiency"] for row in chosen}
     told = ", ".join(f"{named('service', service)} {value:.2f}" for service, value in of.items())
-    return Verdict(of["ubr"] > of["abr"] - 0.1, f"efficiency with five sources on the LAN without VBR: {told}")
+    return Verdict(f"efficiency with five sources on the LAN without VBR: {told}", every(of["ubr"] - of["abr"] + 0.1))
 
 
 CLAIMS = (

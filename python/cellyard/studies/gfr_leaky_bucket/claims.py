@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from statistics import mean
 
-from cellyard.study import Row, Rows, Verdict, claim, count
+from cellyard.study import Row, Rows, claim, count
+from cellyard.study.verdicts import Rule, Verdict, every
 
 NETWORKS = ("peer-to-peer", "tcp-udp", "chain")
 
@@ -31,17 +32,19 @@ def _kept(rows: Rows, metric: str) -> tuple[int, int, Row]:
     return held, of, min(rows, key=lambda row: _throughput(row, metric) / row["mcr_mbps"])
 
 
-def _guarantees(rows: Rows, scheme: int, metric: str = "throughput_mbps") -> tuple[bool, str, list[Row]]:
-    """Whether all VCs get their minimum rate, in words, and the worst of each network."""
-    parts, all_kept, least = [], True, []
+def _guarantees(rows: Rows, scheme: int, metric: str = "throughput_mbps") -> tuple[str, Rule, list[Row]]:
+    """Which VCs get their minimum rate, in words and as a rule, and the worst of each network."""
+    parts, least = [], []
+    margins: list[float] = []
     for network in NETWORKS:
-        held, of, worst = _kept(rows.where(scheme=scheme, network=network, table=network), metric)
-        all_kept &= held == of
+        chosen = rows.where(scheme=scheme, network=network, table=network)
+        held, of, worst = _kept(chosen, metric)
+        margins += [_throughput(row, metric) - (1 - SLACK) * row["mcr_mbps"] for row in chosen]
         least.append(worst)
         parts.append(
             f"In {network} {held} of {of} do, and {worst['vc']} is the worst: {_throughput(worst, metric):.2f} Mb/s of {worst['mcr_mbps']}"
         )
-    return all_kept, f"VCs that get their MCR within {SLACK:.0%}. " + ". ".join(parts), least
+    return f"VCs that get their MCR within {SLACK:.0%}. " + ". ".join(parts), every(margins), least
 
 
 @claim("Scheme one guarantees every VC its minimum rate.", *NETWORKS)
@@ -53,12 +56,12 @@ def one_guarantees(rows: Rows) -> Verdict:
 @claim("Scheme one guarantees it also once the bursts that the buckets allow are over.", *NETWORKS)
 def one_guarantees_late(rows: Rows) -> Verdict:
     """Section 4.3: with the queue above Th each VC gets exactly MCR, and more otherwise; the second half of the runs."""
-    kept, told, least = _guarantees(rows, 1, "late_mbps")
+    told, rule, least = _guarantees(rows, 1, "late_mbps")
     (beside_udp,) = (row for row in least if row["network"] == "tcp-udp")
     share = beside_udp.simulated["repeated_percent"] or 0
     return Verdict(
-        kept,
         f"{told}. Of the frames delivered to {beside_udp['vc']} beside UDP {share:.1f} % had been delivered before",
+        rule,
     )
 
 
@@ -78,9 +81,9 @@ def udp_takes_the_excess(rows: Rows) -> Verdict:
     most = max(map(_excess, of_tcp))
     (smallest,) = of_udp.where(mcr_mbps=3)
     return Verdict(
-        share > 0.9 and most < 1 and _throughput(smallest) > 17,
         f"UDP has {share:.0%} of the excess; UDP with an MCR of 3 Mb/s gets {_throughput(smallest):.1f} Mb/s; the largest excess of a TCP "
         f"is {most:.2f} Mb/s",
+        every(share - 0.9, 1 - most, _throughput(smallest) - 17),
     )
 
 
@@ -93,8 +96,9 @@ def two_shares_equally(rows: Rows) -> Verdict:
         chosen = rows.where(table=network, scheme=2)
         off[network] = max(abs(_throughput(row) - float(row.simulated["ideal_mbps"])) for row in chosen)
         parts.append(f"In {network} {_spread(chosen):.2f} Mb/s apart, at most {off[network]:.2f} from the ideal")
-    holds = spread <= 0.8 and off["peer-to-peer"] <= 1 and off["tcp-udp"] <= 1 and off["chain"] <= 1.5
-    return Verdict(holds, "The excesses of the VCs. " + ". ".join(parts))
+    near = {"peer-to-peer": 1.0, "tcp-udp": 1.0, "chain": 1.5}
+    rule = every(0.8 - spread, (near[network] - off[network] for network in NETWORKS))
+    return Verdict("The excesses of the VCs. " + ". ".join(parts), rule)
 
 
 @claim("Scheme one favours VCs with lower minimum rates.", "peer-to-peer")
@@ -108,9 +112,9 @@ def one_favours_low_rates(rows: Rows) -> Verdict:
         for rate in rates
     }
     return Verdict(
-        means[rates[0]] > means[rates[-1]],
         "mean excess by MCR, simulated (published) [Mb/s]: "
         + ", ".join(f"{rate}: {means[rate]:.1f} ({printed[rate]:.1f})" for rate in rates),
+        every(means[rates[0]] - means[rates[-1]]),
     )
 
 
@@ -122,14 +126,14 @@ def one_is_less_fair(rows: Rows) -> Verdict:
         for network in ("peer-to-peer", "tcp-udp")
         for scheme in (1, 2)
     }
-    less = all(spreads[network, 1] > spreads[network, 2] for network in ("peer-to-peer", "tcp-udp"))
+    less = [spreads[network, 1] - spreads[network, 2] for network in ("peer-to-peer", "tcp-udp")]
     return Verdict(
-        less and spreads["tcp-udp", 1] > spreads["peer-to-peer", 1],
         "excesses lie apart by [Mb/s] "
         + "; ".join(
             f"{network}: {spreads[network, 1]:.1f} with scheme one, {spreads[network, 2]:.1f} with scheme two"
             for network in ("peer-to-peer", "tcp-udp")
         ),
+        every(less, spreads["tcp-udp", 1] - spreads["peer-to-peer", 1]),
     )
 
 
@@ -143,16 +147,17 @@ def beat_downs(rows: Rows) -> Verdict:
     (near,) = small.where(vc="VC5")
     own = far.simulated
     if None in (*(row.simulated["variation"] for row in (far, far_large, near)), own["ramp_s"]):
-        return Verdict(False, "a watched VC delivers nothing after the warm-up, or its window does not grow")
+        return Verdict("a watched VC delivers nothing after the warm-up, or its window does not grow", every(-1.0))
     varies = {
         name: float(row.simulated["variation"]) for name, row in (("far", far), ("large", far_large), ("near", near))
     }
-    fits = 40 <= own["cwnd_peak_kb"] <= 90 and 0.7 <= own["ramp_s"] <= 2.8 and 1 <= own["queueing_ms"] <= 5
+    expected = {"cwnd_peak_kb": (40, 90), "ramp_s": (0.7, 2.8), "queueing_ms": (1, 5)}
+    fits = [by for name, (low, high) in expected.items() for by in (own[name] - low, high - own[name])]
     return Verdict(
-        fits and varies["far"] > varies["large"] and varies["far"] > varies["near"],
         f"VC10 with 1024 bytes: windows up to {own['cwnd_peak_kb']:.0f} kB (text: 62), {own['ramp_s']:.1f} s of linear growth (1.4), "
         f"{own['queueing_ms']:.1f} ms of queueing (3). Its goodput in half seconds varies by {varies['far']:.0%}, with 8192 bytes by "
         f"{varies['large']:.0%}, and that of VC5 with a round trip of 1 ms by {varies['near']:.0%}",
+        every(fits, varies["far"] - varies["large"], varies["far"] - varies["near"]),
     )
 
 

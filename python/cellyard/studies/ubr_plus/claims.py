@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import mean
 
-from cellyard.study import Rows, Verdict, claim, count
+from cellyard.study import Rows, claim, count
+from cellyard.study.verdicts import Rule, Verdict, every, share
 
 LAN_WINDOW_CELLS = 127 * 12  # 65535 bytes are 127 whole segments of 512 bytes, 12 cells each
 WAN_WINDOW_CELLS = 1171 * 12
@@ -17,11 +18,6 @@ def _tally(gains: list[float]) -> tuple[int, int, float]:
     return up, of, mean(gains)
 
 
-def _mostly(part: int, whole: int) -> bool:
-    """At least five of six."""
-    return 6 * part >= 5 * whole
-
-
 @claim(
     "Zero loss needs a buffer of about the sum of the windows, growing linearly with the number of sources.",
     "1",
@@ -29,14 +25,14 @@ def _mostly(part: int, whole: int) -> bool:
 )
 def zero_loss(rows: Rows) -> Verdict:
     """Sections 4 and 8, table 1."""
-    parts, holds = [], True
+    parts, margins = [], []
     for configuration, window in (("lan", LAN_WINDOW_CELLS), ("wan", WAN_WINDOW_CELLS)):
         chosen = rows.where(table="zero-loss", configuration=configuration)
         queue = {row["sources"]: row.simulated["max_queue_cells"] for row in chosen}
         numbers = [n for n in queue if n <= 15]  # the range of the text
         shares = [queue[n] / (n * window) for n in numbers]
         steps = [(queue[b] - queue[a]) / (b - a) / window for a, b in pairwise(numbers)]
-        holds &= min(shares[1:]) > 0.8 and max(shares) <= 1 and max(steps) - min(steps) < 0.1
+        margins += [of - 0.8 for of in shares[1:]] + [1 + 1e-9 - of for of in shares] + [0.1 - max(steps) + min(steps)]
         sizes = ", ".join(f"N = {n}: {cells}" for n, cells in queue.items())
         parts.append(
             f"{configuration.upper()}: {sizes} cells. This is {shares[0]:.2f} of the sum of the windows with N = {numbers[0]} and "
@@ -48,7 +44,7 @@ def zero_loss(rows: Rows) -> Verdict:
             parts.append(
                 f"With N = 20 the queue outlasts the retransmission timer ({timeouts:.0f} timeouts without a loss)"
             )
-    return Verdict(holds, ". ".join(parts))
+    return Verdict(". ".join(parts), every(margins))
 
 
 @claim("UBR is poor on the LAN (efficiency below 0.5 at K = 1000) and good on the WAN.", "2-3")
@@ -58,11 +54,10 @@ def ubr_lan_and_wan(rows: Rows) -> Verdict:
     small = ubr.where(configuration="lan", buffer_cells=1000).values("efficiency")
     lan = ubr.where(configuration="lan").values("efficiency")
     wan = ubr.where(configuration="wan").values("efficiency")
-    holds = max(small) < 0.5 and min(wan) > 0.75 and min(wan) > max(lan)
     return Verdict(
-        holds,
         f"LAN K = 1000: {' and '.join(f'{e:.2f}' for e in small)}; LAN all: {min(lan):.2f} to {max(lan):.2f}; "
         f"WAN: {min(wan):.2f} to {max(wan):.2f}",
+        every((0.5 - of for of in small), (of - 0.75 for of in wan), min(wan) - max(lan)),
     )
 
 
@@ -70,12 +65,13 @@ def _monotone(rows: Rows, table: str, parameter: str, order: tuple[int, ...], wh
     chosen = rows.where(table=table)
     steps = [gain for a, b in pairwise(order) for gain in chosen.gains("efficiency", parameter, a, b)]
     up, of, _ = _tally(steps)
-    best, of_ends, gain = _tally(chosen.gains("efficiency", parameter, order[0], order[-1]))
+    ends = chosen.gains("efficiency", parameter, order[0], order[-1])
+    best, of_ends, gain = _tally(ends)
     means = ", ".join(f"{v}: {mean(chosen.where(**{parameter: v}).values('efficiency')):.2f}" for v in order)
     return Verdict(
-        _mostly(best, of_ends),
         f"mean efficiency by {what} {means}; from first to last higher in {best} of {of_ends} rows "
         f"(by {gain:+.2f}), at single steps in {up} of {of}",
+        share(ends),
     )
 
 
@@ -101,8 +97,9 @@ def larger_segments(rows: Rows) -> Verdict:
 def epd_efficiency(rows: Rows) -> Verdict:
     """Section 5."""
     chosen = rows.where(table="2-3", configuration="lan")
-    up, of, gain = _tally(chosen.gains("efficiency", "drop_policy", "tail-drop", "epd"))
-    return Verdict(_mostly(up, of), f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average")
+    gains = chosen.gains("efficiency", "drop_policy", "tail-drop", "epd")
+    up, of, gain = _tally(gains)
+    return Verdict(f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average", share(gains))
 
 
 @claim("EPD hardly improves fairness.", "2-3")
@@ -112,8 +109,8 @@ def epd_fairness(rows: Rows) -> Verdict:
     up, of, gain = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "epd"))
     _, _, selective = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "selective-drop"))
     return Verdict(
-        gain < 0.05 or 2 * gain < selective,
         f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average; Selective Drop: {selective:+.2f}",
+        every(max(0.05 - gain, selective - 2 * gain)),
     )
 
 
@@ -121,11 +118,12 @@ def epd_fairness(rows: Rows) -> Verdict:
 def selective_fairness(rows: Rows) -> Verdict:
     """Sections 6 and 7."""
     chosen = rows.where(table="2-3")
-    sd, of, sd_gain = _tally(chosen.gains("fairness", "drop_policy", "epd", "selective-drop"))
-    fba, _, fba_gain = _tally(chosen.gains("fairness", "drop_policy", "epd", "fba"))
+    of_sd, of_fba = (chosen.gains("fairness", "drop_policy", "epd", policy) for policy in ("selective-drop", "fba"))
+    (sd, of, sd_gain), (fba, _, fba_gain) = _tally(of_sd), _tally(of_fba)
     return Verdict(
-        _mostly(sd, of) and _mostly(fba, of),
         f"Selective Drop higher in {sd} of {of} rows ({sd_gain:+.3f}), FBA in {fba} of {of} ({fba_gain:+.3f})",
+        share(of_sd),
+        share(of_fba),
     )
 
 
@@ -133,8 +131,12 @@ def selective_fairness(rows: Rows) -> Verdict:
 def fairness_falls(rows: Rows) -> Verdict:
     """Section 6."""
     chosen = rows.where(table="2-3", drop_policy=("selective-drop", "fba"))
-    up, of, gain = _tally(chosen.gains("fairness", "sources", 5, 15))
-    return Verdict(_mostly(of - up, of), f"lower with 15 than with 5 sources in {of - up} of {of} rows, by {gain:+.3f}")
+    gains = chosen.gains("fairness", "sources", 5, 15)
+    up, of, gain = _tally(gains)
+    return Verdict(
+        f"lower with 15 than with 5 sources in {of - up} of {of} rows, by {gain:+.3f}",
+        share(-gain for gain in gains),
+    )
 
 
 @claim("Efficiency grows with the buffer.", "2-3")
@@ -144,9 +146,7 @@ def buffer_helps(rows: Rows) -> Verdict:
     steps = ((1000, 2000), (2000, 3000), (12000, 24000), (24000, 36000))
     gains = [gain for a, b in steps for gain in chosen.gains("efficiency", "buffer_cells", a, b)]
     up, of, gain = _tally(gains)
-    return Verdict(
-        _mostly(up, of), f"higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average"
-    )
+    return Verdict(f"higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average", share(gains))
 
 
 @claim("FBA with small R and small Z: fairness near 1 and efficiency near 0 on the LAN.", "5")
@@ -158,10 +158,10 @@ def small_r_small_z(rows: Rows) -> Verdict:
     others = mean(row.simulated["efficiency"] for row in rest)
     printed = {metric: [row.published[metric] or 0 for row in corner] for metric in ("fairness", "efficiency")}
     return Verdict(
-        min(fair) > 0.9 and max(efficient) < 0.2,
         f"R = 0.1 K, Z = 0.2: fairness {min(fair):.2f} to {max(fair):.2f}, efficiency {min(efficient):.2f} to "
         f"{max(efficient):.2f} ({mean(efficient):.2f} on average, {others:.2f} for the other parameters); as printed in the "
         "table, " + ", ".join(f"{metric} {min(of):.2f} to {max(of):.2f}" for metric, of in printed.items()),
+        every((of - 0.9 for of in fair), (0.2 - of for of in efficient)),
     )
 
 
@@ -178,10 +178,13 @@ def best_parameters(rows: Rows) -> Verdict:
     place = ranked.index((0.9, 0.8)) + 1
     best = ranked[0]
     short = sum(scores[best]) - sum(scores[0.9, 0.8])
+    totals = {key: sum(of) for key, of in scores.items()}
+    ahead = [totals[0.9, 0.8] - of for key, of in totals.items() if key != (0.9, 0.8)]
     return Verdict(
-        place <= 3 and short < 0.05,
         f"place {place} of 9 by mean efficiency plus mean fairness: {scores[0.9, 0.8][0]:.2f} and "
         f"{scores[0.9, 0.8][1]:.2f}; best R = {best[0]} K, Z = {best[1]}: {scores[best][0]:.2f} and {scores[best][1]:.2f}",
+        Rule(tuple(ahead), len(ahead) - 2),  # place 3 or better
+        every(0.05 - short),
     )
 
 
