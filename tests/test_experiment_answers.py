@@ -331,6 +331,7 @@ def test_a_large_grid_is_sampled_for_a_limited_number_of_notes() -> None:
         return Noting(point)
 
     found = notes.notes(experiment.plan, experiment.question, scenario)
+    assert found.pop(0).startswith("start = 3 us, service = ubr gives the same scenario as start = 0 us, ")
     assert 200 <= len(set(made)) == len(made) <= 2 * 100 + 4 + 50  # of 600
     assert len(found) == notes.MOST_REPORTED + 1
     assert "abr is odd (at service = abr)" in found

@@ -148,6 +148,10 @@ def _studies(study: Group) -> None:
     options.outputs(run)
     options.output_format(run)
 
+    text = "Print the scenario of a row as a file, to run or to vary it."
+    example = "cellyard study scenario ubr-plus --table 1 --where configuration=lan --where sources=5"
+    _rows(study.command("scenario", "study_scenario", text, example))
+
     text = (
         "Simulate a study and write a report. The report compares tables with the published ones. It shows figures, claims with "
         "their evidence, assumptions, and mismatches."

@@ -172,8 +172,7 @@ class Experiment:
         options: Mapping[str, Any] | None = None,
     ) -> EngineRunner:
         """The runner that simulates; ``options`` are further arguments of `cellyard.runs.batch.run_jobs`."""
-        plan = self.plan
-        return EngineRunner(plan.base, plan.paths, plan.metrics, threads, memory, store, progress, options or {})
+        return EngineRunner(self.plan, threads, memory, store, progress, options or {})
 
     def run(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from cellyard.experiment.description.measure import Metric
+from cellyard.experiment.description.measure import Metric, RowMetric
 from cellyard.results.path import MetricPath
 from cellyard.statistics.inference import Estimate, estimate
 
@@ -49,9 +49,12 @@ def better_of(path: Metric) -> str | None:
     >>> better_of(metric_path("vc.loss.goodput_mbps")), better_of(metric_path("port.west->east.dropped_cells.full"))
     ('higher', 'lower')
     """
-    if not isinstance(path, MetricPath) or path.field in _STATED:
+    if isinstance(path, RowMetric):
+        names: tuple[str, ...] = (path.text,)
+    elif not isinstance(path, MetricPath) or path.field in _STATED:
         return None
-    names = (path.field, path.steps[-1].word)  # a part of dropped cells has the bare name of a reason
+    else:
+        names = (path.field, path.steps[-1].word)  # a part of dropped cells has the bare name of a reason
     if any(word in name for name in names for word in _LOWER):
         return "lower"
     return "higher" if any(word in name for name in names for word in _HIGHER) else None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
+from cellyard.experiment.description import base as bases
 from cellyard.experiment.description.design import Dimension, Point, at_shares
 from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.metric_kind import is_of_whole_run
@@ -67,6 +68,8 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
     warnings += question.warnings(plan)
     warnings += _repeated_values(plan)
     warnings += _whole_run_metrics(plan)
+    warnings += _equal_scenarios(checked)
+    warnings += _own_rest(plan, checked)
     warnings += _along_axes(plan, checked, scenario)
     warnings += [note for axis, buffers in queues.items() for note in differing_queues(axis, buffers)]
     warnings += [f"{note}{_where(affected, list(checked))}" for note, affected in ranked[:MOST_REPORTED]]
@@ -86,6 +89,44 @@ def _repeated_values(plan: Plan) -> list[str]:
         for axis in lists
         for level, count in Counter(axis.written_levels).items()
         if count > 1
+    ]
+
+
+def _equal_scenarios(checked: Mapping[Point, Scenario]) -> list[str]:
+    """A sentence on points with one scenario, whose rows are equal."""
+    first: dict[str, Point] = {}
+    equal = [
+        (known, point)
+        for point, scenario in checked.items()
+        if (known := first.setdefault(scenario.canonical, point)) is not point
+    ]
+    if not equal:
+        return []
+    known, point = equal[0]
+    others = f", and {counted(len(equal) - 1, 'other point')} repeat one" if len(equal) > 1 else ""
+    is_default = any(level.text == "default" for _, level in (*known.levels, *point.levels))
+    hint = "; `default` is the default of the format, and `base` the value of the base" if is_default else ""
+    return [f"{point} gives the same scenario as {known}{others}: their results are equal{hint}"]
+
+
+def _own_rest(plan: Plan, checked: Iterable[Point]) -> list[str]:
+    """A sentence for `set`, and one for each axis, that changes a policy, and with it the base's ``rest_of_frame``."""
+    changed = plan.description.get("set") or {}
+    found = []
+    if plan.before_set and changed and not plan.keeps_rest:
+        whole = plan.before_set.with_values(changed)
+        found = ["`set`"] if bases.at_levels(plan.before_set, list(changed.items())) != whole else []
+    for axis in plan.axes:
+        for level in dict.fromkeys(dict(point.levels)[axis.name] for point in checked):
+            pairs = [(path, level.text) for path in axis.paths if level.text != bases.UNCHANGED]
+            with suppress(ScenarioError):
+                if plan.scenario([(axis.name, level)]) != plan.base.with_values(pairs):
+                    found.append(axis.name)
+                    break
+    return [
+        f"{name} changes a drop policy, and each policy has its own `rest_of_frame` instead of that of the base; "
+        "an axis or `set` with the path of `rest_of_frame` states another"
+        for name in found
     ]
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cellyard.experiment.description import design
+from cellyard.experiment.description import base as bases, design
 from cellyard.experiment.description.axes import Axis, Level, Range
 from cellyard.experiment.description.design import Design, Dimension, Point
 from cellyard.experiment.description.expression import Condition
@@ -49,6 +49,8 @@ class Plan:
     metrics: Mapping[str, Metric]
     description: Mapping[str, Any] = field(default_factory=dict)
     code: Path | None = None
+    #: The base before ``set``; missing as ``base`` is.
+    before_set: Scenario | None = None
 
     @cached_property
     def space(self) -> list[Dimension]:
@@ -59,6 +61,16 @@ class Plan:
     def paths(self) -> Mapping[str, tuple[str, ...]]:
         """The paths of each axis."""
         return {axis.name: axis.paths for axis in self.axes}
+
+    def scenario(self, levels: Iterable[tuple[str, Level]]) -> Scenario:
+        """The base with the values of these levels of axes; raises `ScenarioError` when it is invalid."""
+        pairs = [(path, level.text) for name, level in levels for path in self.paths[name]]
+        return bases.at_levels(self.base, pairs, is_kept=self.keeps_rest)
+
+    @cached_property
+    def keeps_rest(self) -> bool:
+        """Whether ``set`` or an axis states what becomes of the rest of a damaged frame."""
+        return bases.states_rest(self.description)
 
     def dimension(self, name: str) -> Dimension:
         """The dimension of the axis ``name``."""

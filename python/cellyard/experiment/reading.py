@@ -103,14 +103,14 @@ def read(
     base = named_base.scenario
     seed = fields.whole("seed", None, least=0, most=MOST_SEED)
     if base is not None:
-        base = bases.with_values(base, data.get("set", {}), problems)
+        base = bases.with_values(base, data.get("set", {}), problems, is_kept=bases.states_rest(data))
         base = base if seed is None else base.with_seed(seed)
         if '"probes":[]' not in base.canonical:  # probes change no number, and an experiment ignores their series
             base = base.with_values({"probe": []})
     axes = _axes(data.get("axis", []), problems)
     _check_set_paths(data.get("set"), axes, problems)
     before = problems.count
-    metrics = measure.read(data.get("metrics"), problems)
+    metrics = measure.read(data.get("metrics"), problems, named_base.metrics)
     metrics_are_valid = problems.count == before
     plan = Plan(
         name,
@@ -124,6 +124,7 @@ def read(
         metrics,
         data,
         named_base.code,
+        named_base.scenario,
     )
     # Faulty axes and metrics are not reported again where the question names them.
     named = replace(plan, axes=_with_stand_ins(data, axes), metrics=metrics if metrics_are_valid else _AnyName(metrics))
@@ -406,8 +407,7 @@ def _first_scenario(plan: Plan) -> Scenario:
 
 def _scenario_with(plan: Plan, levels: Sequence[tuple[str, Any]]) -> Scenario:
     """The base with the values of these levels."""
-    pairs = [(path, level.text) for name, level in levels for path in plan.paths[name]]
-    return plan.base.with_values(pairs) if pairs else plan.base
+    return plan.scenario(levels)
 
 
 def _labels(fields: Fields, values: Any) -> Sequence[str]:

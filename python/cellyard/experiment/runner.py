@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cellyard.experiment.description.design import Point
-from cellyard.experiment.description.measure import Metric
+from cellyard.experiment.plan import Plan
 from cellyard.results import RunResult, run_notes
 from cellyard.runs.batch import Finished, Job, run_jobs
 from cellyard.scenario import Scenario
@@ -45,11 +45,9 @@ class ProgressListener(Protocol):
 
 @dataclass
 class EngineRunner:
-    """Runs variations of ``base`` and reads the ``metrics`` of their results. Runs held in ``store`` are not repeated."""
+    """Runs the points of ``plan`` and reads the metrics of their results. Runs held in ``store`` are not repeated."""
 
-    base: Scenario
-    paths: Mapping[str, Sequence[str]]
-    metrics: Mapping[str, Metric]
+    plan: Plan
     threads: int | None = None
     memory: str | int | None = None
     store: Store | None = None
@@ -71,8 +69,7 @@ class EngineRunner:
 
     def scenario(self, point: Point) -> Scenario:
         """The scenario of a point; raises `ScenarioError` when it is invalid."""
-        pairs = [(path, level.text) for name, level in point.levels for path in self.paths[name]]
-        return self.base.with_values(pairs) if pairs else self.base
+        return self.plan.scenario(point.levels)
 
     def _run_batch(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
         # Points are numbered, since hashing one takes about as long as reading a metric.
@@ -87,7 +84,7 @@ class EngineRunner:
         job_indices = list(indices_by_job.values())
         for finished in self._run(jobs):
             run = RunResult(finished.result)
-            measured = {name: path.value_in(run) for name, path in self.metrics.items()}
+            measured = {name: path.value_in(run) for name, path in self.plan.metrics.items()}
             self.cpu_seconds += finished.cpu_seconds
             self.cells += run.totals.cells
             self.runs += 1

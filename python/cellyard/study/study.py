@@ -319,6 +319,23 @@ def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | 
     return rows
 
 
+def only_row(rows: Rows, *, table: str, parameter: str) -> Row:
+    """The only row; raises `UsageError` unless there is exactly one.
+
+    The error names what differs among the rows: ``table``, and each parameter in the form ``parameter``.
+    """
+    if len(rows) == 1:
+        return rows[0]
+    differing = [table] if len({row.table for row in rows}) > 1 else []
+    differing += [
+        parameter.format(key)
+        for key in (rows[0].parameters if rows else ())
+        if len({str(row.parameters.get(key)) for row in rows}) > 1
+    ]
+    hint = f"; select one by setting {', '.join(differing)}" if differing else ""
+    raise UsageError(f"{len(rows)} rows of the study match, and exactly one is needed{hint}")
+
+
 def _value(text: str) -> Value:
     for kind in (int, float):
         try:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from cellyard.experiment.description.fields import Fields
+from cellyard.experiment.description.measure import Metric, row_metrics
 from cellyard.experiment.description.problems import Problems
 from cellyard.scenario import Scenario, examples
 from cellyard.system.errors import ScenarioError, UsageError
@@ -28,6 +30,8 @@ class Base:
     #: The folder of the user's study whose code makes the scenario, if running code was not
     #: allowed.
     code: Path | None = None
+    #: The metrics of the study whose row is the base, by name.
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
 
 
 def read(data: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base:
@@ -68,7 +72,7 @@ def read(data: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base
 
 def _row(name: str, fields: Fields, folder: Path, *, run_code: bool) -> Base:
     """The named row of a study, or of a study in ``folder``; raises `UsageError` unless exactly one row matches."""
-    from cellyard.study import load, select
+    from cellyard.study.study import load, only_row, select
 
     study = load(name, beside=folder)
     table = fields.raw("table")
@@ -78,23 +82,42 @@ def _row(name: str, fields: Fields, folder: Path, *, run_code: bool) -> Base:
     if not isinstance(row, Mapping):
         raise UsageError(f"row = {shown(row)}: must be a table of parameters and values, such as {{ sources = 5 }}")
     rows = select(study, [table] if table is not None else [], {key: str(value) for key, value in row.items()})
-    if len(rows) != 1:
-        differing = ["table"] if len({match.table for match in rows}) > 1 else []
-        differing += [
-            f"row.{key}"
-            for key in rows[0].parameters
-            if key not in row and len({str(match.parameters.get(key)) for match in rows}) > 1
-        ]
-        hint = f"; select one by setting {', '.join(differing)}" if differing else ""
-        raise UsageError(f"{len(rows)} rows of the study match, and exactly one is needed{hint}")
+    chosen = only_row(rows, table="table", parameter="row.{}")
     summary = f"a row of the study {name}"
     if study.is_own and not run_code:
-        return Base(None, summary, folder / name)
-    return Base(study.scenario(rows[0]), summary)
+        return Base(None, summary, folder / name, row_metrics(study, chosen))
+    return Base(study.scenario(chosen), summary, metrics=row_metrics(study, chosen))
 
 
-def with_values(base: Scenario, data: Any, problems: Problems) -> Scenario:
-    """A copy of ``base`` with the values of the table ``set``."""
+#: A value of an axis that leaves the base as it is.
+UNCHANGED = "base"
+_DROP, _REST = re.compile(r"\.drop(\.policy)?$"), "rest_of_frame"
+
+
+def at_levels(base: Scenario, pairs: Sequence[tuple[str, Any]], *, is_kept: bool = False) -> Scenario:
+    """``base`` with these values at paths, where `UNCHANGED` changes nothing.
+
+    A drop policy brings its own ``rest_of_frame``, whatever the base states for the policy that it had,
+    unless ``is_kept``: the description then states the field itself.
+    """
+    changed = [(path, value) for path, value in pairs if value != UNCHANGED]
+    queues = [] if is_kept else [_DROP.sub("", path) for path, _ in changed if _DROP.search(path)]
+    own = [(f"{queue}.{_REST}", None) for queue in queues]
+    return base.with_values([*own, *changed]) if changed else base
+
+
+def states_rest(description: Mapping[str, Any]) -> bool:
+    """Whether ``set`` or an axis of a description, which may be faulty, has the path of a ``rest_of_frame``."""
+    stated, axes = description.get("set"), description.get("axis")
+    paths = list(stated) if isinstance(stated, Mapping) else []
+    for axis in axes if isinstance(axes, (list, tuple)) else ():
+        path = axis.get("path") if isinstance(axis, Mapping) else None
+        paths += path if isinstance(path, (list, tuple)) else [path]
+    return any(str(path).endswith(f".{_REST}") for path in paths)
+
+
+def with_values(base: Scenario, data: Any, problems: Problems, *, is_kept: bool = False) -> Scenario:
+    """A copy of ``base`` with the values of the table ``set``; ``is_kept`` is as for `at_levels`."""
     if not isinstance(data, Mapping):
         problems.add(
             ("set",), data, "is not a table", allowed='paths with values, such as "switch.west.ubr.drop" = "epd"'
@@ -110,7 +133,8 @@ def with_values(base: Scenario, data: Any, problems: Problems) -> Scenario:
                 allowed=f'the path of a field in quotes, such as "{path}.NAME.FIELD" = ...',
             )
     try:
-        changed = base.with_values({path: value for path, value in data.items() if path not in LISTS})
+        pairs = [(path, value) for path, value in data.items() if path not in LISTS]
+        changed = at_levels(base, pairs, is_kept=is_kept)
     except ScenarioError:  # report each problem at its value
         for path, value in data.items():
             if path in LISTS:

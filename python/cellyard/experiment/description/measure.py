@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cellyard.experiment.description.expression import ALLOWED_IN_FORMULAS, ConditionError, Formula
 from cellyard.experiment.description.problems import Path, Problems
@@ -15,6 +15,9 @@ from cellyard.results.path import MetricPath, metric_path
 from cellyard.scenario import Scenario
 from cellyard.statistics.ranges import Number
 from cellyard.system.errors import UsageError
+
+if TYPE_CHECKING:
+    from cellyard.study import Row, Study
 
 #: Names that tables and conditions use in another sense.
 RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
@@ -30,7 +33,7 @@ class Derived:
     """A metric computed from others of a run by a formula."""
 
     formula: Formula
-    parts: Mapping[str, MetricPath]
+    parts: Mapping[str, Metric]
 
     @property
     def text(self) -> str:
@@ -42,12 +45,37 @@ class Derived:
         return self.formula.value({name: path.value_in(run) for name, path in self.parts.items()})
 
 
+@dataclass(frozen=True)
+class RowMetric:
+    """A metric that a study's own code computes, for the row that is the base."""
+
+    study: Study
+    row: Row
+    text: str
+
+    def value_in(self, run: RunResult) -> Number:
+        """The metric of a run; ``None`` where it is undefined."""
+        value: Number = self.study.measures.of(run, self.row)[self.text]
+        return value
+
+
 #: Source of a metric's values.
-Metric: TypeAlias = MetricPath | Derived
+Metric: TypeAlias = MetricPath | Derived | RowMetric
 
 
-def read(data: Any, problems: Problems) -> dict[str, Metric]:
-    """Valid metrics by name, from a list of names of totals and of paths, or from a table of paths and formulas."""
+def row_metrics(study: Study, row: Row) -> dict[str, Metric]:
+    """The metrics that a study defines, by name. Its code runs only to compute a value."""
+    stated = study.info.get("metrics", {})
+    paths = {name: metric_path(text) for name, text in stated.items() if name not in ("totals", "vcs", "own")}
+    return {**paths, **{name: RowMetric(study, row, name) for name in stated.get("own", ())}}
+
+
+def read(data: Any, problems: Problems, of_study: Mapping[str, Metric] | None = None) -> dict[str, Metric]:
+    """Valid metrics by name, from a list of names of totals and of paths, or from a table of paths and formulas.
+
+    Metrics ``of_study``, of the study whose row is the base, take precedence over totals of the same name.
+    """
+    known = dict(of_study or {})
     entries: list[tuple[str, Any, Path]] = []
     if isinstance(data, Mapping):
         entries = [(str(name), text, ("metrics", str(name))) for name, text in data.items()]
@@ -79,9 +107,11 @@ def read(data: Any, problems: Problems) -> dict[str, Metric]:
                     problems.add(path, text, f"is a malformed formula: it {error}", allowed=ALLOWED_IN_FORMULAS)
                     continue
         try:
-            if plain in Totals.numbers() or ("." not in plain and "(" not in plain):
+            if plain in known:
+                metrics[name or plain] = known[plain]
+            elif plain in Totals.numbers() or ("." not in plain and "(" not in plain):
                 if plain not in Totals.numbers():
-                    problems.add(path, text, "unknown metric", near=Totals.numbers())
+                    problems.add(path, text, "unknown metric", near=[*known, *Totals.numbers()])
                     continue
                 metrics[name or plain] = metric_path(f"totals.{plain}")
             else:
@@ -91,7 +121,7 @@ def read(data: Any, problems: Problems) -> dict[str, Metric]:
             problems.add(path, text, f"is not the path of a metric: {error}", allowed=hint)
     reported = {name for name, _, _ in entries} - metrics.keys()
     for name, (formula, path) in formulas.items():
-        metrics[name] = _derived(formula, metrics, path, problems, reported)
+        metrics[name] = _derived(formula, metrics, path, problems, reported, known)
     return {name: metric for name, metric in metrics.items() if metric}
 
 
@@ -106,17 +136,26 @@ def _has_operators(text: str) -> bool:
 
 
 def _derived(
-    formula: Formula, metrics: Mapping[str, Metric | None], path: Path, problems: Problems, reported: Collection[str]
-) -> Derived | None:
+    formula: Formula,
+    metrics: Mapping[str, Metric | None],
+    path: Path,
+    problems: Problems,
+    reported: Collection[str],
+    known: Mapping[str, Metric],
+) -> Metric | None:
     """A formula with the places of its operands: metrics of the experiment that are not formulas themselves, and totals.
 
     Problems of the names in ``reported`` have already been reported.
     """
-    paths = {name: metric for name, metric in metrics.items() if isinstance(metric, MetricPath)}
-    parts: dict[str, MetricPath] = {}
+    paths = {name: metric for name, metric in metrics.items() if isinstance(metric, (MetricPath, RowMetric))}
+    parts: dict[str, Metric] = {}
+    if formula.text in known:
+        return known[formula.text]
     for name in formula.names:
         if name in paths:
             parts[name] = paths[name]
+        elif name in known:
+            parts[name] = known[name]
         elif name in Totals.numbers():
             parts[name] = metric_path(f"totals.{name}")
         elif name not in reported:
@@ -126,7 +165,7 @@ def _derived(
                 if is_formula
                 else "is neither a metric of the experiment nor a total"
             )
-            problems.add(path, name, message, near=list(dict.fromkeys([*paths, *Totals.numbers()])))
+            problems.add(path, name, message, near=list(dict.fromkeys([*paths, *known, *Totals.numbers()])))
     return Derived(formula, parts) if len(parts) == len(set(formula.names)) else None
 
 
