@@ -36,7 +36,18 @@ RENAMED = {"from": "source", "to": "destination", "class": "service_class"}
 RENAMED_TYPES = {"Class": "ServiceClass"}
 
 #: Fields that documents of earlier versions lack. They are None there, or empty.
-LATER = ("statistic", "refusals", "tied_refusals", "inputs")
+LATER = (
+    "statistic",
+    "refusals",
+    "tied_refusals",
+    "inputs",
+    "transfers",
+    "unfinished_transfers",
+    "completed_s_above",
+    "file_goodput_mbps_below",
+    "max_transfer_s_above",
+    *(f"p{percent}_transfer_s_{bound}" for percent in (50, 95, 99) for bound in ("above", "below")),
+)
 
 #: Classes whose fields are the parts of a count.
 COUNTS = ("DroppedCells",)
@@ -163,6 +174,8 @@ def class_source(name: str, types: Types) -> str:
         # A result fits on a screen, however many parts it has.
         is_list = typed.startswith("tuple[")
         shown = " = field(repr=False)" if is_list else ""
+        if field == "unfinished_transfers":
+            typed += " | None"
         if field in LATER and (is_list or typed.endswith("None")):
             shown = " = field(default=(), repr=False)" if is_list else " = None"
         lines.append(f"\n{comment}\n    {RENAMED.get(field, field)}: {typed}{shown}")

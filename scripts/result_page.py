@@ -15,6 +15,32 @@ What a run gives back: the objects under `runs` of `cellyard run --format json` 
 Schema](../python/cellyard/schemas/results.schema.json)), and the classes of `cellyard.results` in Python. None is `null` in
 JSON. The unit 1 is that of counts of other things and of plain numbers. All three are generated
 from `crates/engine/src/results/`.
+
+## Values of what did not finish
+
+A run may end before a file does. Then the duration of that transfer is only bounded:
+
+| file | bounds of its duration |
+|---|---|
+| completely acknowledged | known |
+| under way at the end of the run | at least the time since it began |
+| due, but not begun | at least 0 |
+
+Due are the files of a TCP with `files` = n that would begin before its `stop`. Of an endless
+sequence only the file under way counts. `unfinished_transfers` counts both kinds.
+
+A quantile is a number only if the unfinished files cannot change it. Otherwise it is `null`, and
+two fields bound it. The field that ends in `_above` has the lower bound: the quantile with each
+unfinished file at its lower bound. The field that ends in `_below` has the upper bound: the
+quantile with each unfinished file at infinity. It is `null` if that is infinite. The longest
+duration and `completed_s` have only a lower bound, `file_goodput_mbps` only an upper one.
+
+Tables show such a value as `> 0.3`, or as `0.2..0.3` if it is bounded on both sides. Paths such as
+`max(vc.*.completed_s)` and `totals.p99_transfer_s` give metrics with these bounds. [What an
+experiment does with them](experiments.md#values-that-are-not-known) is stated there.
+
+Results that an earlier version stored lack these fields. Their durations are those of the finished
+files alone.
 """
 
 #: Words in the names of fields that state the unit.

@@ -9,15 +9,16 @@ from typing import Any
 from cellyard import experiment as ex
 from cellyard.experiment.runner import Replicate, Runner
 from cellyard.scenario import examples
+from cellyard.statistics.bounded import Value
 
 BASE = examples.scenario("lan-5")
-Measure = Callable[[Mapping[str, Any], int], Mapping[str, float | None]]
+Measure = Callable[[Mapping[str, Any], int], Mapping[str, Value]]
 
 
 def by(measure: Measure) -> Runner:
     """Return a runner whose results are a function of the values of a point and of the replication."""
 
-    def run(draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, float | None]]]:
+    def run(draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Value]]]:
         for place, draw in enumerate(draws):
             yield place, measure(draw.point.values, draw.replication)
 

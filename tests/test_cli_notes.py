@@ -99,11 +99,11 @@ def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Pa
     start = ("--set", "vc.vc1.start=10 ms")
     done = cli("run", "incast.toml", *start)
     assert done.stderr == (
-        "note: 3 of 4 TCPs that send files finished none: the durations shown are those of the other TCPs; "
+        "note: 3 of 4 TCPs that send files did not finish: times that depend on them are bounds; run longer (duration) to know them; "
         "3 of these delivered nothing, and the run ends before the first timeout (initial_rto)\n"
     )
     several = cli("run", "incast.toml", *start, "--grid", "switch.s.ubr.buffer=200 cells,unlimited").stderr
-    assert several.startswith("note: 3 of 8 TCPs that send files, over all runs, finished none: ")
+    assert several.startswith("note: 3 of 8 TCPs that send files, over all runs, did not finish: ")
     assert cli("run", "incast.toml", *start, "--set", "switch.s.ubr.buffer=unlimited").stderr == ""
 
 

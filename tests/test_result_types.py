@@ -12,6 +12,7 @@ from cellyard import _engine, results
 from cellyard.experiment import metric_kind
 from cellyard.results import path as metric_path, tables, types as result_types
 from cellyard.results.part import ResultPart
+from cellyard.statistics.bounded import ABOVE, BELOW
 from conftest import LAN
 
 SCHEMA: dict[str, Any] = json.loads(_engine.results_schema())
@@ -139,7 +140,7 @@ def test_every_part_with_numbers_can_be_measured() -> None:
 
 
 def test_numbers_without_units_are_shares_except_for_two() -> None:
-    units = ("_s", "_mbps", "_cells")
+    units = ("_s", "_mbps", "_cells", ABOVE, BELOW)
     kinds = (kind for kind in vars(result_types).values() if isinstance(kind, type) and issubclass(kind, ResultPart))
     numbers = {
         name for kind in kinds for name, is_count in kind.numbers().items() if not is_count and not name.endswith(units)

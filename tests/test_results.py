@@ -454,6 +454,10 @@ def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
         assert vcs[name].began_s == pytest.approx(began)
         assert vcs[name].completed_s is None
         assert vcs[name].file_goodput_mbps is None
+    late = vcs["late"]
+    assert (late.completed_s_above, vcs["endless"].completed_s_above, small.completed_s_above) == (0.1, None, None)
+    # The 9 MB would take longer than the run even at the rate of the link.
+    assert late.file_goodput_mbps_below == 4.24 and vcs["endless"].file_goodput_mbps_below is None
 
 
 def test_a_series_of_an_earlier_version_has_no_statistic() -> None:

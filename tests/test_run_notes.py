@@ -71,7 +71,7 @@ def test_an_experiment_has_them_with_its_points(cli: Cli, tmp_path: Path) -> Non
     assert cli("experiment", "report", "notes.toml", "--out", "report").returncode == 0
     notes = json.loads((tmp_path / "report/results.json").read_text())["notes"]
     (note,) = [note for note in notes if UNFINISHED in note]
-    assert note.startswith("4 of 16 TCPs that send files, over all runs, finished none") and note.endswith(
+    assert note.startswith("4 of 16 TCPs that send files, over all runs, did not finish") and note.endswith(
         " (at buffer = 200 cells)"
     )
     assert note.partition(" (")[0] in (tmp_path / "report/index.html").read_text()
@@ -99,13 +99,13 @@ def test_a_study_has_them_with_its_rows_also_from_a_store(cli: Cli, tmp_path: Pa
     run = ("study", "run", "./incast", "--store", "runs.sqlite")
     for _ in range(2):
         (note,) = json.loads(cli(*run, "--format", "json").stdout)["notes"]
-        assert note.startswith("3 of 8 TCPs that send files, over all runs, finished none")
+        assert note.startswith("3 of 8 TCPs that send files, over all runs, did not finish")
         assert note.endswith(" (in 1 of 2 rows; first: table 1, buffer = 200 cells)")
     assert f"note: {note}" in " ".join(cli(*run).stdout.split())
     assert cli(*run, "--format", "csv").stderr.endswith(f"note: {note}\n")
     assert cli("study", "report", "./incast", "--replications", 2, "--out", "report").returncode == 0
     for page in ("index.html", "README.md"):
-        assert "TCPs that send files, over all runs, finished none" in (tmp_path / "report" / page).read_text()
+        assert "TCPs that send files, over all runs, did not finish" in (tmp_path / "report" / page).read_text()
 
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")

@@ -325,6 +325,8 @@ pub struct SenderCounters {
     /// Time at which the last byte of the last file was acknowledged; none without a file, or with
     /// an endless sequence of files.
     pub completed: Option<Time>,
+    /// Time at which the file under way began; none between files and without a file.
+    pub under_way: Option<Time>,
 }
 
 /// An acknowledged file.

@@ -11,6 +11,7 @@ from cellyard.experiment.records import count_metrics, merge_joint_axes, range_o
 from cellyard.show.table import Column, Table, field
 from cellyard.show.text import cpu_time, format_range, format_value, range_head
 from cellyard.show.words import counted
+from cellyard.statistics.bounded import field_value
 from cellyard.system.terminal import printable
 
 #: Limit on printed lines of a table. The files of ``--out`` have all.
@@ -103,7 +104,7 @@ def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
 
 
 def _metric_columns(metric: str, points: Sequence[Mapping[str, Any]], *, is_count: bool) -> list[Column]:
-    mean = Column(metric, lambda point: format_value(point[metric]["mean"], is_count=is_count))
+    mean = Column(metric, lambda point: format_value(field_value(point[metric].get, "mean"), is_count=is_count))
     ends = Column(
         range_column_head(points),
         lambda point: format_range(range_of(point, metric), is_count=is_count),

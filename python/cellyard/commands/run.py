@@ -20,6 +20,7 @@ from cellyard.runs.spool import CapturedFile, Spool, SpoolError
 from cellyard.scenario import Scenario
 from cellyard.show.table import Table
 from cellyard.show.text import dump_pieces
+from cellyard.statistics.bounded import ABOVE, BELOW, as_fields, field_value, known
 from cellyard.statistics.ranges import interval, median, whole_count
 from cellyard.system.errors import RunError, UsageError
 from cellyard.system.format import common_noun, of_scenario
@@ -336,10 +337,15 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for values, members in points.items():
         entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "median": {}, "range": {}}
         for metric, is_count in Totals.numbers().items():
-            numbers = [float(run["totals"][metric]) for run in members if run["totals"][metric] is not None]
-            entry["median"][metric] = whole_count(median(numbers), is_count=is_count)
-            ends = interval(numbers, runs=len(members))
-            entry["range"][metric] = [whole_count(end, is_count=is_count) for end in ends] if ends else None
+            if metric.endswith((ABOVE, BELOW)):
+                continue
+            found_values = (field_value(run["totals"].get, metric) for run in members)
+            values_of_metric = [1.0 * value for value in found_values if value is not None]
+            entry["median"] |= as_fields(metric, whole_count(median(values_of_metric), is_count=is_count))
+            ends = interval(values_of_metric, runs=len(members))
+            entry["range"][metric] = (
+                [whole_count(end, is_count=is_count) for end in ends] if ends and known(ends) else None
+            )
         found.append(entry)
     return found
 

@@ -61,8 +61,9 @@ def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
     for values, point in zip(as_columns([point["set"] for point in points]), points, strict=True):
         record: dict[str, Any] = {**values, "runs": point["runs"]}
         for metric, value in point["median"].items():
-            low, high = point["range"][metric] or (None, None)
-            record |= {metric: value, f"{metric}_low": low, f"{metric}_high": high}
+            record[metric] = value
+            if metric in point["range"]:  # no bound of a median
+                record[f"{metric}_low"], record[f"{metric}_high"] = point["range"][metric] or (None, None)
         found.append(record)
     return found
 

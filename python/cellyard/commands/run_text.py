@@ -10,6 +10,7 @@ from typing import Any
 from cellyard.results.run_notes import carries_frames, is_overloaded
 from cellyard.show.table import Table
 from cellyard.show.text import cell_count, cpu_time, format_range, format_value, range_head
+from cellyard.statistics.bounded import Bounded, field_value
 from cellyard.statistics.ranges import interval, median
 
 #: Totals shown for runs with VCs that carry frames.
@@ -190,10 +191,10 @@ def _median_and_range(values: Sequence[float], *, runs: int) -> list[str]:
 
 
 def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
-    """One line for each VC with a file at each point: in how many runs it was completed, and values of those runs.
+    """One line for each VC with a file at each point: in how many runs it was completed, and its values.
 
-    With ``ranges`` (their head), shows medians and ranges over completed runs; otherwise the values
-    of the single run.
+    With ``ranges`` (their head), shows medians and ranges over the runs; otherwise the values of the
+    single run.
     """
     found: dict[str, tuple[list[Any], list[Mapping[str, Any]]]] = {}
     for run in runs:
@@ -214,14 +215,13 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
     rows = []
     for keys, files in found.values():
         if ranges is None:
-            rows.append([*keys, *(_in_unit(metric, files[0][metric]) for metric in shown)])
+            rows.append([*keys, *(_in_unit(metric, field_value(files[0].get, metric)) for metric in shown)])
             continue
-        complete = [file for file in files if file["completed_s"] is not None]
-        row = [*keys, *([f"{len(complete)} of {len(files)}"] if counted else [])]
+        complete = sum(file["completed_s"] is not None for file in files)
+        row = [*keys, *([f"{complete} of {len(files)}"] if counted else [])]
         for metric in shown:
-            judged = files if metric in TRANSFER_COLUMNS else complete
-            numbers = [_in_unit(metric, file[metric]) for file in judged if file[metric] is not None]
-            row += _median_and_range(numbers, runs=len(files))
+            measured = (_in_unit(metric, field_value(file.get, metric)) for file in files)
+            row += _median_and_range([value for value in measured if value is not None], runs=len(files))
         rows.append(row)
     table = Table.from_rows([*paths, "vc", *(["complete"] if counted else []), *columns], rows, keys=len(paths) + 1)
     more = len(rows) - MOST_FILES
@@ -284,7 +284,7 @@ def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
         del columns[LINE_THROUGHPUT]
 
     def value(vc: Mapping[str, Any], key: str) -> Any:
-        return _in_unit(key, vc[key]) if key not in of_files.values() or _has_file(vc) else None
+        return _in_unit(key, field_value(vc.get, key)) if key not in of_files.values() or _has_file(vc) else None
 
     return str(Table.from_rows(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1))
 
@@ -390,7 +390,9 @@ def _file_metrics(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
     """Columns shown for the files of VCs: each metric that any VC has."""
     several = any(vc["finished_transfers"] > 1 for vc in vcs)
     metrics = (*FILE_COLUMNS, *TRANSFER_COLUMNS) if several else FILE_COLUMNS
-    return [metric for metric in metrics if any(_has_file(vc) and vc[metric] is not None for vc in vcs)]
+    return [
+        metric for metric in metrics if any(_has_file(vc) and field_value(vc.get, metric) is not None for vc in vcs)
+    ]
 
 
 def _has_frames(run: Mapping[str, Any]) -> bool:
@@ -412,4 +414,4 @@ def _column_head(metric: str) -> str:
 
 def _in_unit(metric: str, value: Any) -> Any:
     """Convert a value to the unit of its `_column_head`."""
-    return 1e3 * value if metric.endswith("_s") and isinstance(value, float) else value
+    return 1e3 * value if metric.endswith("_s") and isinstance(value, (float, Bounded)) else value

@@ -27,7 +27,7 @@ from cellyard.show.hints import USE_FAIR_SHARES
 from cellyard.show.notebook import sentences_html, table_html
 from cellyard.show.text import format_value
 from cellyard.show.words import counted
-from cellyard.statistics.ranges import Number
+from cellyard.statistics.bounded import Value, field_value
 from cellyard.system.errors import ScenarioError, UsageError
 from cellyard.system.format import common_noun, of_scenario
 from cellyard.system.progress import NotebookProgress
@@ -227,7 +227,7 @@ class Outcome:
 
     experiment: Experiment
     answer: Answer | None = None
-    measured: dict[Point, dict[int, Mapping[str, Number]]] = field(default_factory=dict)
+    measured: dict[Point, dict[int, Mapping[str, Value]]] = field(default_factory=dict)
     facts: Mapping[Replicate, run_notes.Facts] = field(default_factory=dict)
 
     def ask(self, runner: Runner) -> None:
@@ -300,7 +300,7 @@ class Outcome:
         """A sentence on an efficiency above 1, if any."""
         names = [name for name, path in self.experiment.plan.metrics.items() if path.text == "totals.efficiency"]
         runs = (sample for samples in self.measured.values() for sample in samples.values())
-        most = max((float(sample[name] or 0) for sample in runs for name in names), default=0.0)
+        most = max((float(sample[name] or 0) for sample in runs for name in names), default=0.0)  # type: ignore[arg-type]
         if most <= run_notes.MOST_EFFICIENCY:
             return []
         return [
@@ -314,7 +314,7 @@ class Outcome:
         return as_columns([{name: point.labels[name] for name in self._names} for point in self._begun])
 
     @property
-    def _begun(self) -> dict[Point, dict[int, Mapping[str, Number]]]:
+    def _begun(self) -> dict[Point, dict[int, Mapping[str, Value]]]:
         """Points with at least one finished run, in the order of their values. After an interrupt, other points may exist."""
         positions = {
             axis.name: {level: index for index, level in enumerate(dict.fromkeys(axis.levels))}
@@ -466,9 +466,7 @@ def _values_in_short(axis: Axis) -> str:
 
 def _mean_in_short(statistics: Mapping[str, Any]) -> str:
     """A mean with its confidence interval, if it has one."""
-    mean, low, high = (statistics.get(key) for key in ("mean", "low", "high"))
-    if mean is None:
-        return ""
+    mean, low, high = (field_value(statistics.get, key) for key in ("mean", "low", "high"))
     return (
         f"{format_value(mean)} [{format_value(low)}, {format_value(high)}]"
         if None not in (low, high)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard.experiment.description.measure import Metric
 from cellyard.experiment.metric_kind import mean_of
 from cellyard.experiment.plan import CONFIDENCE
+from cellyard.statistics.bounded import Bounded, Value, as_fields, bounded_runs
 from cellyard.statistics.inference import defined
-from cellyard.statistics.ranges import Number, has_quantiles, quantile
+from cellyard.statistics.ranges import has_quantiles, mean, quantile
 from cellyard.system.errors import unknown
 
 
 def run_records(
-    columns: Sequence[Mapping[str, Any]], measured: Sequence[Mapping[int, Mapping[str, Number]]], form: str
+    columns: Sequence[Mapping[str, Any]], measured: Sequence[Mapping[int, Mapping[str, Value]]], form: str
 ) -> Iterator[dict[str, Any]]:
     """A record for each run (``wide``), or for each metric of each run (``long``)."""
     if form not in ("long", "wide"):
@@ -22,35 +24,50 @@ def run_records(
     for values, runs in zip(columns, measured, strict=True):
         for replication in sorted(runs):
             if form == "wide":
-                yield {**values, "replication": replication, **runs[replication]}
+                measures = (as_fields(metric, value) for metric, value in runs[replication].items())
+                yield {**values, "replication": replication, **dict(itertools.chain(*map(dict.items, measures)))}
                 continue
             for metric, value in runs[replication].items():
-                number = None if value is None else float(value)
-                yield {**values, "replication": replication, "metric": metric, "value": number}
+                number = None if value is None else 1.0 * value
+                yield {**values, "replication": replication, "metric": metric, **as_fields("value", number)}
 
 
 def summaries(
-    samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, Metric]
+    samples: Sequence[Mapping[str, Value]], metrics: Mapping[str, Metric]
 ) -> dict[str, dict[str, float | None]]:
     """Mean of each metric over runs with its interval, quantiles and extremes of the runs; ``None`` where undefined.
 
-    Extremes are values of runs, so counts are whole numbers.
+    Extremes are values of runs, so counts are whole numbers. If only bounds of the metric are known in
+    some runs, only bounds of its mean are: ``mean_above`` and ``mean_below``. ``not_known`` is the number
+    of such runs.
     """
     summary: dict[str, dict[str, float | None]] = {}
     for metric, path in metrics.items():
+        if unknown_runs := bounded_runs(samples, metric):
+            summary[metric] = _bounded_summary(samples, metric) | {"not_known": unknown_runs}
+            continue
         values = sorted(defined(samples, metric))
-        runs = sorted(value for sample in samples if (value := sample[metric]) is not None)
-        mean = mean_of(path, values, CONFIDENCE)
+        runs: list[Any] = sorted(value for sample in samples if (value := sample[metric]) is not None)
+        centre = mean_of(path, values, CONFIDENCE)
         summary[metric] = {
-            "mean": mean and mean.mean,
-            "low": mean and mean.low,
-            "high": mean and mean.high,
+            "mean": centre and centre.mean,
+            "low": centre and centre.low,
+            "high": centre and centre.high,
             "p5": quantile(values, 0.05) if values else None,
             "p95": quantile(values, 0.95) if values else None,
             "min": runs[0] if runs else None,
             "max": runs[-1] if runs else None,
         }
     return summary
+
+
+def _bounded_summary(samples: Sequence[Mapping[str, Value]], metric: str) -> dict[str, float | None]:
+    """Statistics of a metric of which only bounds are known in some runs, as far as these decide them."""
+    values: list[Any] = [value for sample in samples if (value := sample[metric]) is not None]
+    parts = {"p5": 0.05, "p95": 0.95, "min": 0.0, "max": 1.0}
+    quantiles = {name: quantile(values, p) for name, p in parts.items()}
+    known = {name: None if isinstance(value, Bounded) else value for name, value in quantiles.items()}
+    return as_fields("mean", mean(values)) | {"low": None, "high": None} | known
 
 
 def merge_joint_axes(document: Mapping[str, Any], *, named: bool) -> list[dict[str, Any]]:
@@ -94,4 +111,4 @@ def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | Non
     """The range of a metric's runs at a point, as in `cellyard.statistics.ranges.interval`; ``None`` where undefined."""
     low, high = ("p5", "p95") if has_quantiles(point["runs"]) else ("min", "max")
     summary = point[metric]
-    return None if summary[low] is None else (summary[low], summary[high])
+    return None if None in (summary[low], summary[high]) else (summary[low], summary[high])

@@ -12,7 +12,7 @@ from cellyard.experiment.plan import Plan
 from cellyard.results import RunResult, run_notes
 from cellyard.runs.batch import Finished, Job, run_jobs
 from cellyard.scenario import Scenario
-from cellyard.statistics.ranges import Number
+from cellyard.statistics.bounded import Value
 
 if TYPE_CHECKING:
     from cellyard.store import Store
@@ -32,7 +32,7 @@ class Replicate:
 class Runner(Protocol):
     """Computes the metrics of replicates."""
 
-    def __call__(self, replicates: Sequence[Replicate], /) -> Iterable[tuple[int, Mapping[str, Number]]]:
+    def __call__(self, replicates: Sequence[Replicate], /) -> Iterable[tuple[int, Mapping[str, Value]]]:
         """The index of each replicate with its metrics by name, in any order; ``None`` where a metric is undefined."""
 
 
@@ -61,7 +61,7 @@ class EngineRunner:
     facts: dict[Replicate, run_notes.Facts] = field(default_factory=dict)
     _done: set[Point] = field(default_factory=set)
 
-    def __call__(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+    def __call__(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Value]]]:
         """The index and metrics of each replicate as it finishes; raises what `run_jobs` raises."""
         for start in range(0, len(replicates), RUNS_PER_BATCH):
             for index, measured in self._run_batch(replicates[start : start + RUNS_PER_BATCH]):
@@ -71,7 +71,7 @@ class EngineRunner:
         """The scenario of a point; raises `ScenarioError` when it is invalid."""
         return self.plan.scenario(point.levels)
 
-    def _run_batch(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+    def _run_batch(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Value]]]:
         # Points are numbered, since hashing one takes about as long as reading a metric.
         numbers: dict[Point, int] = {}
         number_of = [numbers.setdefault(replicate.point, len(numbers)) for replicate in replicates]
@@ -115,9 +115,9 @@ class CachedRunner:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self.cache: dict[Point, dict[int, Mapping[str, Number]]] = {}
+        self.cache: dict[Point, dict[int, Mapping[str, Value]]] = {}
 
-    def __call__(self, replicates: Sequence[Replicate]) -> list[Mapping[str, Number]]:
+    def __call__(self, replicates: Sequence[Replicate]) -> list[Mapping[str, Value]]:
         """The metrics of each replicate, in order."""
         # This also fixes the order of points, whichever finishes first.
         answers = [self.cache.setdefault(replicate.point, {}) for replicate in replicates]
@@ -130,7 +130,7 @@ class CachedRunner:
             answers[indices[place]][replicates[indices[place]].replication] = measured
         return [known[replicate.replication] for replicate, known in zip(replicates, answers, strict=True)]
 
-    def samples(self, points: Sequence[Point], replications: range) -> list[list[Mapping[str, Number]]]:
+    def samples(self, points: Sequence[Point], replications: range) -> list[list[Mapping[str, Value]]]:
         """The metrics of the given replications of each point."""
         metrics = self([Replicate(point, replication) for point in points for replication in replications])
         count = len(replications)

@@ -56,12 +56,12 @@ function refused({ dropped_cells }) {
 
 function unfinishedFiles({ totals, vcs }) {
   const files = vcs.filter((vc) => vc.file_size_bytes !== null);
-  const left = files.filter((vc) => vc.began_s !== null && !vc.finished_transfers);
+  const left = files.filter((vc) => vc.unfinished_transfers && (vc.completed_s_above || !vc.finished_transfers));
   if (!totals.finished_transfers || !left.length) return [];
   const waiting = left.filter((vc) => vc.frames_lost && !vc.timeouts && !vc.delivered_bytes).length;
   const why = waiting ? `; ${waiting} of these delivered nothing, and ${NO_TIMEOUT}` : '';
-  const what = `${left.length} of ${files.length} TCPs that send files finished none`;
-  return [`${what}: the durations shown are those of the other TCPs${why}`];
+  const what = `${left.length} of ${files.length} TCPs that send files did not finish`;
+  return [`${what}: times that depend on them are bounds; run longer (duration) to know them${why}`];
 }
 
 function efficiency({ totals, vcs }) {

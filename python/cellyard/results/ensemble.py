@@ -13,6 +13,7 @@ from cellyard.results.types import ClassResult, PortResult, Series, Totals, VcRe
 from cellyard.show import frame
 from cellyard.show.notebook import table_html
 from cellyard.show.text import format_value
+from cellyard.statistics.bounded import Bounded, known
 from cellyard.statistics.ranges import has_quantiles, interval, median
 from cellyard.system.errors import SeveralRunsError, unknown
 
@@ -147,31 +148,41 @@ class Results(Sequence[RunResult]):
         return self.only.trace
 
     def values(self, metric: str) -> list[float]:
-        """Return the values of a metric over the runs, without runs where it is undefined.
+        """Return the values of a metric over the runs, without runs where it is undefined or only bounded.
 
         The metric is a field of `Totals`, or a path as used in studies and experiments:
         ``vc.vc1.goodput_mbps``, ``max(port.*.mean_queue_cells)``. Raises `cellyard.UsageError` for
         an unknown field or path.
         """
-        known = Totals.numbers()
-        if not isinstance(metric, str) or (metric not in known and not {".", "("} & set(metric)):
-            raise unknown("metric", metric, known)
+        return [value for value in self._values(metric) if not isinstance(value, Bounded)]
+
+    def _values(self, metric: str) -> list[Any]:
+        """Return `values`, and the bounds of values that are not known."""
+        totals = Totals.numbers()
+        if not isinstance(metric, str) or (metric not in totals and not {".", "("} & set(metric)):
+            raise unknown("metric", metric, totals)
         from cellyard.results.path import metric_path
 
-        path = metric_path(f"totals.{metric}" if metric in known else metric)
+        path = metric_path(f"totals.{metric}" if metric in totals else metric)
         values = (path.value_in(run) for run in self.runs)
-        return [float(value) for value in values if value is not None]
+        return [1.0 * value for value in values if value is not None]
 
     def median(self, metric: str) -> float | None:
-        """Return the median over the runs of a metric as in `values`; ``None`` when no run defines it."""
-        return median(self.values(metric))
+        """Return the median of a metric over the runs that define it.
+
+        ``None`` when no run does, and when bounds of its values do not decide the median.
+        """
+        middle: Any = median(self._values(metric))
+        return None if isinstance(middle, Bounded) else middle
 
     def interval(self, metric: str) -> tuple[float, float] | None:
         """Return the range of a metric as in `values`, from the 5 % to the 95 % quantile.
 
-        With fewer than 10 runs, the range is from the smallest to the largest value.
+        With fewer than 10 runs, the range is from the smallest to the largest value. ``None`` in the
+        cases of `median`, for either end.
         """
-        return interval(self.values(metric), runs=len(self.runs))
+        ends = interval(self._values(metric), runs=len(self.runs))
+        return None if ends is None or not known(ends) else (ends[0], ends[1])
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, of: str = "totals") -> Any:
         """Return the results of every run as a data frame of polars or pandas.

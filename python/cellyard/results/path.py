@@ -39,11 +39,13 @@ from cellyard.results.types import (
     VcPortResult,
     VcResult,
 )
-from cellyard.statistics.ranges import Number
+from cellyard.statistics.bounded import Value, field_value, lifted
 from cellyard.system.errors import UsageError, unknown
 
-#: Functions that combine several numbers into one.
-AGGREGATES: Mapping[str, Callable[[Sequence[Any]], int | float]] = {"max": max, "mean": fmean, "min": min, "sum": sum}
+#: Functions that combine several values into one.
+AGGREGATES: Mapping[str, Callable[[Sequence[Any]], Any]] = {
+    name: lifted(function) for name, function in (("max", max), ("mean", fmean), ("min", min), ("sum", sum))
+}
 
 #: Names of classes. A class that carries nothing in a run is undefined there, whereas a VC or port
 #: must exist.
@@ -115,18 +117,23 @@ class MetricPath:
     field: str
     aggregate: str | None
 
-    def value_in(self, run: RunResult) -> Number:
-        """Return the metric of a run; ``None`` where it is not defined.
+    def value_in(self, run: RunResult) -> Value:
+        """Return the metric of a run, or its bounds; ``None`` where it is not defined.
 
         Raises `UsageError` when the run has no such VC or port.
         """
         parts: list[Any] = [run]
         for step in self.steps:
             parts = [lower for part in parts for lower in step.below(part)]
-        values = [value for part in parts if (value := getattr(part, self.field)) is not None]
+        values = [value for part in parts if (value := _field(part, self.field)) is not None]
         if not values:
             return None
-        return AGGREGATES[self.aggregate](values) if self.aggregate else values[0]
+        return AGGREGATES[self.aggregate](values) if self.aggregate else values[0]  # type: ignore[no-any-return]
+
+
+def _field(part: Any, name: str) -> Any:
+    value = getattr(part, name)
+    return field_value(lambda field: getattr(part, field, None), name) if value is None else value
 
 
 def metric_path(text: str) -> MetricPath:

@@ -161,11 +161,16 @@ def _lose_at_one_port(vcs: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _unfinished_files(run: Mapping[str, Any]) -> tuple[int, int, int] | None:
-    """In a run in which TCPs finished files: those that send files, those that finished none, and those not even begun to."""
+    """In a run in which TCPs finished files: those that send files, those that did not finish, and those without a timeout.
+
+    Of an endless sequence one file must have finished.
+    """
     if not run["totals"]["finished_transfers"]:
         return None
     files = [vc for vc in run["vcs"] if vc["file_size_bytes"] is not None]
-    left = [vc for vc in files if vc["began_s"] is not None and not vc["finished_transfers"]]
+    left = [
+        vc for vc in files if vc["unfinished_transfers"] and (vc["completed_s_above"] or not vc["finished_transfers"])
+    ]
     waiting = sum(bool(vc["frames_lost"] and not vc["timeouts"] and not vc["delivered_bytes"]) for vc in left)
     return len(files), len(left), waiting
 
@@ -176,8 +181,8 @@ def _tell_unfinished_files(found: Mapping[int, Sequence[int]], runs: int) -> _To
         return []
     why = f"; {waiting} of these delivered nothing, and {_NO_TIMEOUT}" if waiting else ""
     text = (
-        f"{left} of {files} TCPs that send files{', over all runs,' if runs > 1 else ''} finished none: "
-        f"the durations shown are those of the other TCPs{why}"
+        f"{left} of {files} TCPs that send files{', over all runs,' if runs > 1 else ''} did not finish: "
+        f"times that depend on them are bounds; run longer (duration) to know them{why}"
     )
     return [(text, [place for place, counts in found.items() if counts[1]])]
 

@@ -80,15 +80,36 @@ class Totals(ResultPart):
     #: Files completely acknowledged, over all VCs.
     finished_transfers: int
 
-    #: Median duration of the finished transfers; none without any. Unfinished transfers are not included, however
-    #: long they lasted. Where ``min(vc.*.finished_transfers)`` is 0, the value covers only some of the VCs.
+    #: Files not completely acknowledged by the end of the run, over all VCs, counted as for each VC.
+    unfinished_transfers: int | None = None
+
+    #: Median duration of the transfers of all VCs. None when not known or without transfers.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without any.
+    #: Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    p50_transfer_s_above: float | None = None
+
+    #: Upper bound of the median when it has a lower one. None when it is not bounded.
+    p50_transfer_s_below: float | None = None
+
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not known or without
+    #: transfers.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of the transfer durations. None without any.
+    #: Lower bound of the 95 % quantile, as for the median.
+    p95_transfer_s_above: float | None = None
+
+    #: Upper bound of the 95 % quantile, as for the median.
+    p95_transfer_s_below: float | None = None
+
+    #: 99 % quantile of the transfer durations. None when not known or without transfers.
     p99_transfer_s: float | None
+
+    #: Lower bound of the 99 % quantile, as for the median.
+    p99_transfer_s_above: float | None = None
+
+    #: Upper bound of the 99 % quantile, as for the median.
+    p99_transfer_s_below: float | None = None
 
 
 #: Service class of a VC. The order is that of strict priority, most urgent first. ``cbr``: Constant bit rate.
@@ -120,6 +141,8 @@ class TransferResult(ResultPart):
 class BackResult(ResultPart):
     """Results of the TCP at a VC's ``to`` that sends data to its ``from``."""
 
+    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"transfers": each(TransferResult.from_document)}
+
     #: Bytes of data acknowledged to this TCP in the measuring time.
     acknowledged_bytes: int
 
@@ -142,20 +165,50 @@ class BackResult(ResultPart):
     #: of the VC.
     completed_s: float | None
 
+    #: Lower bound of ``completed_s``, as for the VC.
+    completed_s_above: float | None = None
+
     #: Files completely acknowledged, over the whole run.
     finished_transfers: int
 
-    #: Median duration of the finished transfers. None without any.
+    #: Files not completely acknowledged by the end of the run, counted as for the VC.
+    unfinished_transfers: int | None = None
+
+    #: Median duration of the transfers. None when not known or without transfers.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of the transfer durations. None without any.
+    #: Lower bound of the median, as for the VC.
+    p50_transfer_s_above: float | None = None
+
+    #: Upper bound of the median, as for the VC.
+    p50_transfer_s_below: float | None = None
+
+    #: 95 % quantile of the transfer durations. None when not known or without transfers.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of the transfer durations. None without any.
+    #: Lower bound of the 95 % quantile, as for the VC.
+    p95_transfer_s_above: float | None = None
+
+    #: Upper bound of the 95 % quantile, as for the VC.
+    p95_transfer_s_below: float | None = None
+
+    #: 99 % quantile of the transfer durations. None when not known or without transfers.
     p99_transfer_s: float | None
 
-    #: Longest transfer duration. None without any.
+    #: Lower bound of the 99 % quantile, as for the VC.
+    p99_transfer_s_above: float | None = None
+
+    #: Upper bound of the 99 % quantile, as for the VC.
+    p99_transfer_s_below: float | None = None
+
+    #: Longest transfer duration. None when not known or without transfers.
     max_transfer_s: float | None
+
+    #: Lower bound of the longest duration, as for the VC.
+    max_transfer_s_above: float | None = None
+
+    #: Finished transfers, in order.
+    transfers: tuple[TransferResult, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -342,27 +395,61 @@ class VcResult(ResultPart):
     #: acknowledged by the end of the run.
     completed_s: float | None
 
+    #: Lower bound of ``completed_s``: the end of the run. None without a file, with an endless sequence of files,
+    #: and when ``completed_s`` is known.
+    completed_s_above: float | None = None
+
     #: Goodput of the files: bytes of all files, divided by the time from ``began_s`` to ``completed_s``. None when
     #: ``completed_s`` is none or no time passed.
     file_goodput_mbps: float | None
 
+    #: Upper bound of ``file_goodput_mbps`` when ``completed_s_above`` is not none: that of files completed at the
+    #: end of the run, and at most the rate of the source host's link.
+    file_goodput_mbps_below: float | None = None
+
     #: Files completely acknowledged. 0 without a file.
     finished_transfers: int
 
-    #: Median duration of the finished transfers. None without any.
+    #: Files that began, or were still to begin, and were not completely acknowledged by the end of the run. Files
+    #: that would begin after ``stop`` do not count. Of an endless sequence only the file under way counts.
+    unfinished_transfers: int | None = None
+
+    #: Median duration of the transfers. None when not known or without transfers.
     p50_transfer_s: float | None
 
-    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without any.
+    #: Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    p50_transfer_s_above: float | None = None
+
+    #: Upper bound of the median when it has a lower one. None when it is not bounded.
+    p50_transfer_s_below: float | None = None
+
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not known or without
+    #: transfers.
     p95_transfer_s: float | None
 
-    #: 99 % quantile of the transfer durations. None without any.
+    #: Lower bound of the 95 % quantile, as for the median.
+    p95_transfer_s_above: float | None = None
+
+    #: Upper bound of the 95 % quantile, as for the median.
+    p95_transfer_s_below: float | None = None
+
+    #: 99 % quantile of the transfer durations. None when not known or without transfers.
     p99_transfer_s: float | None
 
-    #: Longest transfer duration. None without any.
+    #: Lower bound of the 99 % quantile, as for the median.
+    p99_transfer_s_above: float | None = None
+
+    #: Upper bound of the 99 % quantile, as for the median.
+    p99_transfer_s_below: float | None = None
+
+    #: Longest transfer duration. None when not known or without transfers.
     max_transfer_s: float | None
 
+    #: Lower bound of the longest duration when a transfer is unfinished. None otherwise.
+    max_transfer_s_above: float | None = None
+
     #: Finished transfers, in order.
-    transfers: tuple[TransferResult, ...] = field(repr=False)
+    transfers: tuple[TransferResult, ...] = field(default=(), repr=False)
 
     #: Results of the TCP at ``to``: one element where both ends send data, otherwise empty. The counts of frames
     #: and cells above cover all frames from ``from`` to ``to``, including ACKs for its data, but none that it

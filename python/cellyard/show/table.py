@@ -15,9 +15,9 @@ from typing import Any
 
 from cellyard.show.text import PIECE_ITEMS, RANGE_HEADS, format_value
 
-#: A number, a difference, a range, a starred number, or nothing.
+#: A number, a bound, a difference, a range, a starred number, or nothing.
 _PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
-_NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
+_NUMBER = re.compile(rf"((?:[<>] )?{_PLAIN}(\.\.{_PLAIN})?\*?)?$")
 
 #: Heads of columns that belong to the previous column.
 _ATTACHED_HEADS = frozenset({*RANGE_HEADS, "published", "diff"})

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from cellyard.statistics.bounded import Bounded, known
 from cellyard.statistics.ranges import has_quantiles
 
 #: Number of points or list entries formatted at once.
@@ -33,6 +34,8 @@ def format_value(value: Any, *, is_count: bool = False) -> str:
     """
     if value is None:
         return ""
+    if isinstance(value, Bounded):
+        return value.text(lambda end: format_value(end, is_count=is_count))
     if not isinstance(value, float):
         return str(value)
     size = abs(value)
@@ -84,9 +87,11 @@ def cpu_time(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> s
 def format_range(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
     """A range as a table shows it, with ends as `format_value` formats values or counts.
 
-    >>> format_range([3.05e-4, 0.5])
-    '3.05e-04..0.500'
+    >>> format_range([3.05e-4, 0.5]), format_range([0.2, Bounded(0.3, math.inf)])
+    ('3.05e-04..0.500', '')
     """
+    if not known(ends or ()):
+        return ""
     return "..".join(format_value(end, is_count=is_count) for end in ends or ())
 
 

@@ -101,6 +101,22 @@ def log_no_difference(values: Sequence[float]) -> float:
     return (1 - len(values)) * math.log(2) if round(mean, 12) and len(values) >= FEWEST else 0.0
 
 
+def log_no_majority(signs: Sequence[int]) -> float:
+    """Natural logarithm of the two-sided p-value of the sign test that a difference is as often above as below 0.
+
+    Signs are 1, -1, or 0 where not known. The latter count against the more frequent sign. The p-value is
+    1 for fewer than `FEWEST` signs.
+
+    >>> [round(math.exp(log_no_majority(signs)), 4) for signs in ([1] * 6, [1] * 9 + [0], [0] * 6, [-1] * 5)]
+    [0.0312, 0.0215, 1.0, 1.0]
+    """
+    count, most = len(signs), max(signs.count(1), signs.count(-1))
+    if count < FEWEST:
+        return 0.0
+    ways = sum(math.comb(count, k) for k in range(most, count + 1))
+    return min(0.0, math.log(ways) + (1 - count) * math.log(2))
+
+
 def _spread(values: Sequence[float]) -> float:
     """Standard deviation. The rounding error of equal values counts as zero."""
     return round(stdev(values), 12)

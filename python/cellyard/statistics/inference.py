@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
-from cellyard.statistics.ranges import Number
+from cellyard.statistics.bounded import Bounded, Value
 from cellyard.statistics.student import log_beta, student_quantile
 
 
@@ -24,9 +24,10 @@ class Estimate(NamedTuple):
         return math.inf if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
-def defined(samples: Sequence[Mapping[str, Number]], metric: str) -> list[float]:
-    """The values of a metric where it is defined."""
-    return [float(value) for sample in samples if (value := sample[metric]) is not None]
+def defined(samples: Sequence[Mapping[str, Value]], metric: str) -> list[float]:
+    """The values of a metric where it is defined and known."""
+    values = (sample[metric] for sample in samples)
+    return [float(value) for value in values if value is not None and not isinstance(value, Bounded)]
 
 
 def estimate(values: Sequence[float], confidence: float) -> Estimate | None:

@@ -1,9 +1,14 @@
-"""Describes one number over many runs: its centre, its range, and how likely a further run is to lie inside."""
+"""Describes one number over many runs: its centre, its range, and how likely a further run is to lie inside.
+
+If only bounds of some values are known (`cellyard.statistics.bounded`), so it is of what they decide.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+
+from cellyard.statistics.bounded import known, lifted
 
 #: A number, or ``None`` where it is undefined.
 Number = int | float | None
@@ -24,7 +29,7 @@ def whole_count(value: float | None, *, is_count: bool) -> float | int | None:
     >>> whole_count(3.0, is_count=True), whole_count(3.5, is_count=True), whole_count(1.0, is_count=False)
     (3, 3.5, 1.0)
     """
-    return int(value) if is_count and value is not None and value.is_integer() else value
+    return int(value) if is_count and isinstance(value, float) and value.is_integer() else value
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -33,7 +38,7 @@ def mean(values: Sequence[float]) -> float | None:
     >>> mean([3.0, 1.0, 2.0])
     2.0
     """
-    return math.fsum(values) / len(values) if values else None
+    return lifted(math.fsum)(values) / len(values) if values else None
 
 
 def interval(values: Sequence[float], *, runs: int | None = None) -> tuple[float, float] | None:
@@ -48,7 +53,7 @@ def interval(values: Sequence[float], *, runs: int | None = None) -> tuple[float
         return None
     if has_quantiles(len(values) if runs is None else runs):
         return quantile(values, 0.05), quantile(values, 0.95)
-    return float(min(values)), float(max(values))
+    return 1.0 * lifted(min)(values), 1.0 * lifted(max)(values)
 
 
 def has_quantiles(runs: int) -> bool:
@@ -78,9 +83,17 @@ def quantile(values: Sequence[float], p: float) -> float:
 
     >>> quantile([0.0, 1.0], 0.25)
     0.25
+    >>> from cellyard.statistics.bounded import Bounded
+    >>> late = Bounded(0.3, math.inf)
+    >>> quantile([0.1, 0.2, late], 0.5), str(quantile([0.1, late], 0.5)), str(interval([0.1, late])[1])
+    (0.2, '> 0.2', '> 0.3')
     """
+    if not known(values):
+        return lifted(lambda ends: quantile(ends, p))(values)  # type: ignore[no-any-return]
     ordered = sorted(values)
     position = p * (len(ordered) - 1)
     low = int(position)
     high = min(low + 1, len(ordered) - 1)
+    if low == position or ordered[low] == ordered[high]:  # also of infinite values
+        return ordered[low]
     return ordered[low] + (ordered[high] - ordered[low]) * (position - low)

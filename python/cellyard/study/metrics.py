@@ -15,6 +15,7 @@ from typing import Any
 from cellyard.results import RunResult, Totals, VcResult, run_notes
 from cellyard.results.part import ResultPart
 from cellyard.results.path import MetricPath, metric_path
+from cellyard.statistics.bounded import Bounded
 from cellyard.statistics.ranges import Number
 from cellyard.study.rows import Row
 from cellyard.system.errors import UsageError, unknown
@@ -70,11 +71,12 @@ class Measures:
         return json.dumps([self.totals, self.vcs, paths, self.own, source])
 
     def of(self, run: RunResult, row: Row) -> dict[str, Any]:
-        """All metrics of a run of ``row``; raises `UsageError` when a path does not exist in it."""
+        """All metrics of a run of ``row``, ``None`` where not known; raises `UsageError` when a path does not exist in it."""
         found: dict[str, Any] = {name: getattr(run.totals, name) for name in self.totals}
         for name, path in self.paths.items():
             try:
-                found[name] = path.value_in(run)
+                value = path.value_in(run)
+                found[name] = None if isinstance(value, Bounded) else value
             except UsageError as error:
                 raise UsageError(f"{_place(self.file, name, path.text)}: {run.name}: {error}") from None
         found |= self._own(run, row)

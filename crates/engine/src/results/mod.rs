@@ -7,6 +7,7 @@
 mod class;
 mod port;
 mod totals;
+mod transfers;
 mod vc;
 
 pub use class::ClassResult;

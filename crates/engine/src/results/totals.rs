@@ -1,6 +1,6 @@
 //! Results of the whole network.
 
-use super::vc::Durations;
+use super::transfers::{Durations, Files};
 use super::{BackResult, VcResult, frame_loss, quantile, ratio};
 use crate::delays::{DelayBins, DelayTally};
 use crate::fair_goodput::max_goodput;
@@ -59,15 +59,28 @@ pub struct Totals {
     pub fast_retransmits: u64,
     /// Files completely acknowledged, over all VCs.
     pub finished_transfers: u64,
-    /// Median duration of the finished transfers; none without any. Unfinished transfers are not
-    /// included, however long they lasted. Where `min(vc.*.finished_transfers)` is 0, the value
-    /// covers only some of the VCs.
+    /// Files not completely acknowledged by the end of the run, over all VCs, counted as for each
+    /// VC.
+    pub unfinished_transfers: u64,
+    /// Median duration of the transfers of all VCs. None when not known or without transfers.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without
-    /// any.
+    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    pub p50_transfer_s_above: Option<f64>,
+    /// Upper bound of the median when it has a lower one. None when it is not bounded.
+    pub p50_transfer_s_below: Option<f64>,
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
+    /// known or without transfers.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of the transfer durations. None without any.
+    /// Lower bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_above: Option<f64>,
+    /// Upper bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_below: Option<f64>,
+    /// 99 % quantile of the transfer durations. None when not known or without transfers.
     pub p99_transfer_s: Option<f64>,
+    /// Lower bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_above: Option<f64>,
+    /// Upper bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_below: Option<f64>,
 }
 
 /// Computes the totals from the counters and the results of the VCs.
@@ -86,10 +99,16 @@ pub(super) fn totals(
     let queues = tally.ports.iter().flatten();
     let queueing = tally.link_data_cells.iter().zip(&tally.ports);
     let clock = scenario.format.clock;
-    let (mean, p99) = delays(tally, vcs, clock);
-    let backs = tally.vcs.iter().filter_map(|vc| vc.back.as_ref());
-    let transfers = tally.vcs.iter().map(|vc| &vc.transfers);
-    let durations = Durations::of(transfers.chain(backs.map(|back| &back.transfers)), clock);
+    let (mean_delay, p99_delay) = delays(tally, vcs, clock);
+    let transfers = tally.vcs.iter().enumerate().flat_map(|(i, vc)| {
+        let files = Files::of(scenario, topology, i);
+        let there = files.transfers(&vc.transfers, &vc.sender);
+        let back = vc.back.as_ref();
+        let back = back.map(|back| files.transfers(&back.transfers, &back.sender));
+        [Some(there), back].into_iter().flatten()
+    });
+    let durations = Durations::of(transfers, clock);
+    let [p50, p95, p99] = [50, 95, 99].map(|percent| durations.quantile(percent));
     let both = |there: fn(&VcResult) -> u64, back: fn(&BackResult) -> u64| {
         let of_vc = |vc: &VcResult| there(vc) + vc.back.iter().map(back).sum::<u64>();
         vcs.iter().map(of_vc).sum::<u64>()
@@ -108,16 +127,23 @@ pub(super) fn totals(
         cell_loss_ratio: ratio(sum(|v| v.cells_dropped), sum(|v| v.cells_sent)),
         frame_loss_ratio: frame_loss_of(vcs),
         max_queue_cells: queues.map(|port| port.max_queue).max().unwrap_or(0),
-        mean_cell_transfer_delay_s: mean,
-        p99_cell_transfer_delay_s: p99,
+        mean_cell_transfer_delay_s: mean_delay,
+        p99_cell_transfer_delay_s: p99_delay,
         segments: both(|v| v.segments, |b| b.segments),
         retransmitted_segments: both(|v| v.retransmitted_segments, |b| b.retransmitted_segments),
         timeouts: both(|v| v.timeouts, |b| b.timeouts),
         fast_retransmits: both(|v| v.fast_retransmits, |b| b.fast_retransmits),
-        finished_transfers: durations.number(),
-        p50_transfer_s: durations.quantile(50),
-        p95_transfer_s: durations.quantile(95),
-        p99_transfer_s: durations.quantile(99),
+        finished_transfers: durations.finished(),
+        unfinished_transfers: durations.unfinished(),
+        p50_transfer_s: p50.known,
+        p50_transfer_s_above: p50.above,
+        p50_transfer_s_below: p50.below,
+        p95_transfer_s: p95.known,
+        p95_transfer_s_above: p95.above,
+        p95_transfer_s_below: p95.below,
+        p99_transfer_s: p99.known,
+        p99_transfer_s_above: p99.above,
+        p99_transfer_s_below: p99.below,
     }
 }
 

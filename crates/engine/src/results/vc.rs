@@ -1,5 +1,6 @@
 //! Results of one VC.
 
+use super::transfers::{Durations, Files};
 use super::{DroppedCells, data, frame_loss, quantile, ratio, variation};
 use crate::abr::mbps;
 use crate::format::{Clock, Format};
@@ -87,20 +88,44 @@ pub struct VcResult {
     /// without a file, with an endless sequence of files, and for a file not completely sent before
     /// `stop` or not completely acknowledged by the end of the run.
     pub completed_s: Option<f64>,
+    /// Lower bound of `completed_s`: the end of the run. None without a file, with an endless
+    /// sequence of files, and when `completed_s` is known.
+    pub completed_s_above: Option<f64>,
     /// Goodput of the files: bytes of all files, divided by the time from `began_s` to
     /// `completed_s`. None when `completed_s` is none or no time passed.
     pub file_goodput_mbps: Option<f64>,
+    /// Upper bound of `file_goodput_mbps` when `completed_s_above` is not none: that of files
+    /// completed at the end of the run, and at most the rate of the source host's link.
+    pub file_goodput_mbps_below: Option<f64>,
     /// Files completely acknowledged. 0 without a file.
     pub finished_transfers: u64,
-    /// Median duration of the finished transfers. None without any.
+    /// Files that began, or were still to begin, and were not completely acknowledged by the end of
+    /// the run. Files that would begin after `stop` do not count. Of an endless sequence only the
+    /// file under way counts.
+    pub unfinished_transfers: u64,
+    /// Median duration of the transfers. None when not known or without transfers.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None without
-    /// any.
+    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    pub p50_transfer_s_above: Option<f64>,
+    /// Upper bound of the median when it has a lower one. None when it is not bounded.
+    pub p50_transfer_s_below: Option<f64>,
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
+    /// known or without transfers.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of the transfer durations. None without any.
+    /// Lower bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_above: Option<f64>,
+    /// Upper bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_below: Option<f64>,
+    /// 99 % quantile of the transfer durations. None when not known or without transfers.
     pub p99_transfer_s: Option<f64>,
-    /// Longest transfer duration. None without any.
+    /// Lower bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_above: Option<f64>,
+    /// Upper bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_below: Option<f64>,
+    /// Longest transfer duration. None when not known or without transfers.
     pub max_transfer_s: Option<f64>,
+    /// Lower bound of the longest duration when a transfer is unfinished. None otherwise.
+    pub max_transfer_s_above: Option<f64>,
     /// Finished transfers, in order.
     pub transfers: Vec<TransferResult>,
     /// Results of the TCP at `to`: one element where both ends send data, otherwise empty. The
@@ -161,16 +186,36 @@ pub struct BackResult {
     /// Time at which the last byte of the last file was acknowledged. None in the cases listed for
     /// `completed_s` of the VC.
     pub completed_s: Option<f64>,
+    /// Lower bound of `completed_s`, as for the VC.
+    pub completed_s_above: Option<f64>,
     /// Files completely acknowledged, over the whole run.
     pub finished_transfers: u64,
-    /// Median duration of the finished transfers. None without any.
+    /// Files not completely acknowledged by the end of the run, counted as for the VC.
+    pub unfinished_transfers: u64,
+    /// Median duration of the transfers. None when not known or without transfers.
     pub p50_transfer_s: Option<f64>,
-    /// 95 % quantile of the transfer durations. None without any.
+    /// Lower bound of the median, as for the VC.
+    pub p50_transfer_s_above: Option<f64>,
+    /// Upper bound of the median, as for the VC.
+    pub p50_transfer_s_below: Option<f64>,
+    /// 95 % quantile of the transfer durations. None when not known or without transfers.
     pub p95_transfer_s: Option<f64>,
-    /// 99 % quantile of the transfer durations. None without any.
+    /// Lower bound of the 95 % quantile, as for the VC.
+    pub p95_transfer_s_above: Option<f64>,
+    /// Upper bound of the 95 % quantile, as for the VC.
+    pub p95_transfer_s_below: Option<f64>,
+    /// 99 % quantile of the transfer durations. None when not known or without transfers.
     pub p99_transfer_s: Option<f64>,
-    /// Longest transfer duration. None without any.
+    /// Lower bound of the 99 % quantile, as for the VC.
+    pub p99_transfer_s_above: Option<f64>,
+    /// Upper bound of the 99 % quantile, as for the VC.
+    pub p99_transfer_s_below: Option<f64>,
+    /// Longest transfer duration. None when not known or without transfers.
     pub max_transfer_s: Option<f64>,
+    /// Lower bound of the longest duration, as for the VC.
+    pub max_transfer_s_above: Option<f64>,
+    /// Finished transfers, in order.
+    pub transfers: Vec<TransferResult>,
 }
 
 /// A file of a TCP that was completely acknowledged.
@@ -235,7 +280,17 @@ pub(super) fn all(
         let ports = ports(scenario, topology.data_path(i), tally, data);
         let host = &hosts[topology.data_path(i)[0]];
         let ends = end_systems(vc, counted, scenario.duration.as_seconds(format.clock));
-        of(vc, counted, data, host, ends, ports, (measured_s, format))
+        let file = Files::of(scenario, topology, i);
+        of(
+            vc,
+            counted,
+            data,
+            host,
+            ends,
+            ports,
+            &file,
+            (measured_s, format),
+        )
     })
     .collect()
 }
@@ -304,11 +359,13 @@ fn of(
     host: &HostLink,
     end_systems: Vec<EndSystemResult>,
     ports: Vec<VcPortResult>,
+    files: &Files,
     (measured_s, format): (f64, Format),
 ) -> VcResult {
     let clock = format.clock;
     let quantile = |p| quantile(&tally.bins, &tally.delay, p, clock);
-    let durations = Durations::of([&tally.transfers], clock);
+    let durations = Durations::of([files.transfers(&tally.transfers, &tally.sender)], clock);
+    let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| durations.quantile(percent));
     let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
         true => count as f64 * megabits / measured_s,
         false => 0.0,
@@ -352,17 +409,27 @@ fn of(
         file_size_bytes: vc.traffic.file_size(),
         began_s: tally.sender.began.map(|at| at.as_seconds(clock)),
         completed_s: tally.sender.completed.map(|at| at.as_seconds(clock)),
+        completed_s_above: files.completed_above(&tally.sender),
         file_goodput_mbps: file_goodput(tally, clock),
-        finished_transfers: durations.number(),
-        p50_transfer_s: durations.quantile(50),
-        p95_transfer_s: durations.quantile(95),
-        p99_transfer_s: durations.quantile(99),
-        max_transfer_s: durations.quantile(100),
-        transfers: transfers(tally, clock),
+        file_goodput_mbps_below: files.goodput_below(&tally.sender),
+        finished_transfers: durations.finished(),
+        unfinished_transfers: durations.unfinished(),
+        p50_transfer_s: p50.known,
+        p50_transfer_s_above: p50.above,
+        p50_transfer_s_below: p50.below,
+        p95_transfer_s: p95.known,
+        p95_transfer_s_above: p95.above,
+        p95_transfer_s_below: p95.below,
+        p99_transfer_s: p99.known,
+        p99_transfer_s_above: p99.above,
+        p99_transfer_s_below: p99.below,
+        max_transfer_s: max.known,
+        max_transfer_s_above: max.above,
+        transfers: transfers(&tally.transfers, clock),
         back: tally
             .back
             .iter()
-            .map(|counted| back(counted, clock))
+            .map(|counted| back(counted, files, clock))
             .collect(),
         mean_cell_transfer_delay_s: tally.delay.mean().map(|ticks| clock.seconds(ticks)),
         p50_cell_transfer_delay_s: quantile(0.5),
@@ -382,8 +449,12 @@ fn of(
     }
 }
 
-fn back(counted: &Back, clock: Clock) -> BackResult {
-    let durations = Durations::of([&counted.transfers], clock);
+fn back(counted: &Back, files: &Files, clock: Clock) -> BackResult {
+    let durations = Durations::of(
+        [files.transfers(&counted.transfers, &counted.sender)],
+        clock,
+    );
+    let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| durations.quantile(percent));
     BackResult {
         acknowledged_bytes: counted.sender.acknowledged,
         segments: counted.sender.segments,
@@ -392,57 +463,32 @@ fn back(counted: &Back, clock: Clock) -> BackResult {
         fast_retransmits: counted.sender.fast_retransmits,
         duplicate_acks: counted.sender.duplicate_acks,
         completed_s: counted.sender.completed.map(|at| at.as_seconds(clock)),
-        finished_transfers: durations.number(),
-        p50_transfer_s: durations.quantile(50),
-        p95_transfer_s: durations.quantile(95),
-        p99_transfer_s: durations.quantile(99),
-        max_transfer_s: durations.quantile(100),
+        completed_s_above: files.completed_above(&counted.sender),
+        finished_transfers: durations.finished(),
+        unfinished_transfers: durations.unfinished(),
+        p50_transfer_s: p50.known,
+        p50_transfer_s_above: p50.above,
+        p50_transfer_s_below: p50.below,
+        p95_transfer_s: p95.known,
+        p95_transfer_s_above: p95.above,
+        p95_transfer_s_below: p95.below,
+        p99_transfer_s: p99.known,
+        p99_transfer_s_above: p99.above,
+        p99_transfer_s_below: p99.below,
+        max_transfer_s: max.known,
+        max_transfer_s_above: max.above,
+        transfers: transfers(&counted.transfers, clock),
     }
 }
 
-fn transfers(tally: &VcTally, clock: Clock) -> Vec<TransferResult> {
-    let numbered = tally.transfers.iter().zip(1..);
+fn transfers(finished: &[Transfer], clock: Clock) -> Vec<TransferResult> {
+    let numbered = finished.iter().zip(1..);
     let results = numbered.map(|(transfer, number)| TransferResult {
         number,
         began_s: transfer.began.as_seconds(clock),
         duration_s: transfer.done.since(transfer.began).as_seconds(clock),
     });
     results.collect()
-}
-
-/// Durations of transfers, shortest first.
-pub(super) struct Durations {
-    shortest_first: Vec<Span>,
-    clock: Clock,
-}
-
-impl Durations {
-    /// Collects the durations of the transfers of several TCPs.
-    pub(super) fn of<'a>(
-        tcps: impl IntoIterator<Item = &'a Vec<Transfer>>,
-        clock: Clock,
-    ) -> Durations {
-        let transfers = tcps.into_iter().flatten();
-        let mut shortest_first: Vec<Span> = transfers.map(|t| t.done.since(t.began)).collect();
-        shortest_first.sort_unstable();
-        Durations {
-            shortest_first,
-            clock,
-        }
-    }
-
-    /// Returns the number of transfers.
-    pub(super) fn number(&self) -> u64 {
-        self.shortest_first.len() as u64
-    }
-
-    /// Returns the shortest duration, in seconds, that `percent` per cent of the transfers do not
-    /// exceed; `None` without any.
-    pub(super) fn quantile(&self, percent: usize) -> Option<f64> {
-        let rank = (self.shortest_first.len() * percent).div_ceil(100);
-        let found = self.shortest_first.get(rank.checked_sub(1)?)?;
-        Some(found.as_seconds(self.clock))
-    }
 }
 
 /// Returns the goodput of a VC's files in Mb/s. `None` also for a file without bytes, which takes

@@ -16,6 +16,7 @@ from math import inf, isfinite
 from typing import Any
 
 from cellyard.show.columns import UNLIMITED
+from cellyard.statistics.bounded import Bounded, Value, compared, every, lifted, opposite
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -32,7 +33,11 @@ _COMPARE: Mapping[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
+_CALLS: Mapping[str, Callable[[Any], Any]] = {
+    "min": lifted(min),
+    "max": lifted(max),
+    "abs": lambda values: abs(values[0]),
+}
 #: What a condition may contain, for messages.
 ALLOWED = (
     "a comparison such as `threshold <= 0.9 * buffer`, of names, numbers (in seconds, Mb/s, cells, bytes), "
@@ -99,8 +104,10 @@ class Condition(_Expression):
             raise ConditionError("is not a comparison")
         self._check()
 
-    def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether the condition holds. False where a value is undefined (``None``) or too large for a float.
+    def holds(self, values: Mapping[str, Any]) -> bool | None:
+        """Whether the condition holds; ``None`` where the bounds of a value do not decide it.
+
+        False where a value is undefined (``None``) or too large for a float.
 
         Raises `ConditionError`, with the condition and its texts, for arithmetic with a text, and for
         comparing a text with a number.
@@ -108,7 +115,7 @@ class Condition(_Expression):
         if any(values[name] is None for name in self.names):
             return False
         try:
-            return bool(_value(self._tree, values))
+            return _truth(_value(self._tree, values))
         except ArithmeticError:
             return False
         except (TypeError, ConditionError) as error:
@@ -117,7 +124,7 @@ class Condition(_Expression):
     def excess(self, values: Mapping[str, Any]) -> float:
         """Distance from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined.
 
-        For any other condition the distance is 0 where it holds, else 1.
+        For any other condition the distance is 0 where it holds, else 1. The values are known numbers.
         """
         tree = self._tree
         if not (
@@ -163,17 +170,18 @@ class Formula(_Expression):
         if not self.names or isinstance(self._tree, ast.Name):
             raise ConditionError("is a name or a number alone")
 
-    def value(self, values: Mapping[str, int | float | None]) -> float | None:
-        """The result; ``None`` where an operand is undefined, and where the result would be infinite."""
+    def value(self, values: Mapping[str, Value]) -> Value:
+        """The result, or its bounds; ``None`` where an operand is undefined, and where the result would be infinite."""
         if any(values[name] is None for name in self.names):
             return None
         try:
-            value = float(_value(self._tree, values))
+            value = _value(self._tree, values)
+            value = value if isinstance(value, Bounded) else float(value)
         except ArithmeticError:
             return None
         except (TypeError, ValueError):
             raise ConditionError("does arithmetic with a text") from None
-        return value if isfinite(value) else None
+        return value if isinstance(value, Bounded) or isfinite(value) else None
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:
@@ -220,23 +228,30 @@ def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
             node = node.operand
         inner = _value(node, values)
         for sign in reversed(signs):
-            inner = not inner if isinstance(sign, ast.Not) else _SIGNS[type(sign)](_number(inner))
+            inner = opposite(_truth(inner)) if isinstance(sign, ast.Not) else _SIGNS[type(sign)](_number(inner))
         return inner
     if isinstance(node, ast.Name):
         return values[node.id]
     if isinstance(node, ast.Constant):
         return inf if node.value == UNLIMITED else node.value  # as in the values of an axis
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return _CALLS[node.func.id](*(_number(_value(part, values)) for part in node.args))
+        return _CALLS[node.func.id]([_number(_value(part, values)) for part in node.args])
     if isinstance(node, ast.BinOp):
         return _BINARY[type(node.op)](_number(_value(node.left, values)), _number(_value(node.right, values)))
     if isinstance(node, ast.BoolOp):
-        judged = (bool(_value(part, values)) for part in node.values)
-        return all(judged) if isinstance(node.op, ast.And) else any(judged)
+        judged = (_truth(_value(part, values)) for part in node.values)
+        return every(judged) if isinstance(node.op, ast.And) else opposite(every(map(opposite, judged)))
     if isinstance(node, ast.Compare):
         sides = [_value(part, values) for part in (node.left, *node.comparators)]
-        return all(_COMPARE[type(op)](a, b) for op, a, b in zip(node.ops, sides, sides[1:], strict=False))
+        return every(compared(_COMPARE[type(op)], a, b) for op, a, b in zip(node.ops, sides, sides[1:], strict=False))
     raise ConditionError("cannot be evaluated")
+
+
+def _truth(value: Any) -> bool | None:
+    """The truth of a value; ``None`` where it is not known."""
+    if isinstance(value, Bounded):
+        return compared(operator.ne, value, 0)
+    return None if value is None else bool(value)
 
 
 def _number(value: Any) -> Any:

@@ -13,7 +13,7 @@ from cellyard.experiment.description.problems import Path, Problems
 from cellyard.results import RunResult, Totals
 from cellyard.results.path import MetricPath, metric_path
 from cellyard.scenario import Scenario
-from cellyard.statistics.ranges import Number
+from cellyard.statistics.bounded import Value
 from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Derived:
         """The formula as written."""
         return self.formula.text
 
-    def value_in(self, run: RunResult) -> Number:
-        """The metric of a run; ``None`` where it is undefined."""
+    def value_in(self, run: RunResult) -> Value:
+        """The metric of a run, or its bounds; ``None`` where it is undefined."""
         return self.formula.value({name: path.value_in(run) for name, path in self.parts.items()})
 
 
@@ -53,9 +53,9 @@ class RowMetric:
     row: Row
     text: str
 
-    def value_in(self, run: RunResult) -> Number:
+    def value_in(self, run: RunResult) -> Value:
         """The metric of a run; ``None`` where it is undefined."""
-        value: Number = self.study.measures.of(run, self.row)[self.text]
+        value: Value = self.study.measures.of(run, self.row)[self.text]
         return value
 
 

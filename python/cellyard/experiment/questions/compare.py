@@ -3,6 +3,9 @@
 All variants use common random numbers. Differences are taken run by run and so vary less than the
 variants do. Each difference is judged by Student's test. Holm's correction (1979) applies to all
 together, so that more comparisons are judged more strictly.
+
+If only bounds of some values are known, the sign test takes the place of Student's: a pair shows a
+sign if its bounds do not overlap, and otherwise counts against it.
 """
 
 from __future__ import annotations
@@ -18,11 +21,13 @@ from cellyard.experiment.description.axes import Level
 from cellyard.experiment.description.design import Point
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import better_of
+from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent, probability
-from cellyard.statistics.difference import Difference, at_confidence, log_no_difference
+from cellyard.statistics.bounded import ends_of, known
+from cellyard.statistics.difference import Difference, at_confidence, log_no_difference, log_no_majority
 from cellyard.statistics.inference import HolmResult, holm
 
 
@@ -58,7 +63,7 @@ class Compare(Question):
         records, sentences = [], []
         for comparison, verdict in zip(comparisons, verdicts, strict=True):
             spread = at_confidence(comparison.differences, verdict.confidence) if comparison.differences else None
-            is_known = spread is not None and spread.low is not None
+            is_known = bool(spread and spread.low is not None)
             winner = self._winner(comparison, plan, spread, verdict)
             records.append(
                 {
@@ -69,9 +74,9 @@ class Compare(Question):
                     "difference": spread and spread.mean,
                     "difference_low": spread and spread.low,
                     "difference_high": spread and spread.high,
-                    "probability": verdict.probability if is_known else None,
+                    "probability": verdict.probability if is_known or winner else None,
                     "better": winner or (NOT_SEPARATED if is_known else NOT_KNOWN),
-                    "pairs": len(comparison.differences),
+                    "pairs": len(comparison.signs or comparison.differences),
                 }
             )
             sentences.append(self._sentence(comparison, spread, verdict, winner))
@@ -80,12 +85,15 @@ class Compare(Question):
             f"Confidence: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} of each variant, "
             "with common random numbers"
         )
-        pairs = sorted({len(comparison.differences) for comparison in comparisons})
+        pairs = sorted({len(comparison.signs or comparison.differences) for comparison in comparisons})
         if pairs and pairs[0] < plan.replications:
             defined = f"{pairs[0]} to {pairs[-1]}" if pairs[0] < pairs[-1] else str(pairs[0])
             last += f"; in {defined} of these, the metric is defined for both variants"
         last += "."
-        return Answer([*self._summarised(records, sentences), last], {"comparisons": records}, tuple(self.metrics))
+        longer = run_longer(self.metrics, runner)
+        return Answer(
+            [*self._summarised(records, sentences), *longer, last], {"comparisons": records}, tuple(self.metrics)
+        )
 
     def comparisons(self, plan: Plan, runner: CachedRunner) -> list[Comparison]:
         """The differences of each pair, at every point of the other axes, for every metric."""
@@ -100,8 +108,8 @@ class Compare(Question):
             for metric in self.metrics:
                 for (first, a), (second, b) in self._pairs(allowed):
                     pairs = [(x[metric], y[metric]) for x, y in zip(samples[a], samples[b], strict=True)]
-                    values = [float(y - x) for x, y in pairs if x is not None and y is not None]
-                    comparisons.append(Comparison(point, metric, first, second, values, log_no_difference(values)))
+                    compared = [(x, y) for x, y in pairs if x is not None and y is not None]
+                    comparisons.append(_comparison(point, metric, first, second, compared))
         return comparisons
 
     def _label(self, variant: Sequence[tuple[str, Level]]) -> str:
@@ -114,16 +122,19 @@ class Compare(Question):
         return [(first, second) for first in references for second in variants if second[0] != self.against]
 
     def _winner(self, comparison: Comparison, plan: Plan, spread: Difference | None, verdict: HolmResult) -> str | None:
-        if spread is None or verdict.probability >= 1 - self.confidence:
+        if not (spread or comparison.signs) or verdict.probability >= 1 - self.confidence:
             return None
         higher = (self.better.get(comparison.metric) or better_of(plan.metrics[comparison.metric])) == "higher"
-        return comparison.second if (spread.mean > 0) == higher else comparison.first
+        grows = spread.mean > 0 if spread else sum(comparison.signs) > 0
+        return comparison.second if grows == higher else comparison.first
 
     def _sentence(
         self, comparison: Comparison, spread: Difference | None, verdict: HolmResult, winner: str | None
     ) -> str:
         where = f"At {comparison.point}: " if comparison.point.levels else ""
         metric, first, second = comparison.metric, comparison.first, comparison.second
+        if comparison.signs:
+            return where + _sentence_of_signs(comparison, winner, verdict)
         if spread is None or spread.low is None:
             why = _why_unknown(comparison.differences)
             return f"{where}{'the' if where else 'The'} difference in {metric} between {second} and {first} is not known: {why}."
@@ -183,10 +194,15 @@ class Compare(Question):
         comparisons = counted(total, "comparison")
         shown = f"{word} in {f'{first} of ' if others else 'all ' if total > 1 else ''}{comparisons}"
         rest = [shown, *(f"{name} in {count}" for count, name in others)]
-        largest = max(better or worse, key=lambda record: abs(record["difference"]))
+        compared = f"Compared with {against}, {metric} is {listed(rest)}"
+        sized = [record for record in better or worse if record["difference"] is not None]
+        if not sized:
+            return f"{compared}."
+        largest = max(sized, key=lambda record: abs(record["difference"]))
         change = "improvement" if better else "decline"
+        of_known = "known " if len(sized) < len(better or worse) else ""
         return (
-            f"Compared with {against}, {metric} is {listed(rest)}; the {'largest ' if len(better or worse) > 1 else ''}{change} "
+            f"{compared}; the {'largest ' if len(better or worse) > 1 else ''}{of_known}{change} "
             f"is {_size(largest)}, with {largest['variant']}{self._place(largest)}."
         )
 
@@ -200,16 +216,18 @@ class Compare(Question):
         losses = Counter(map(_loser, decided))
 
         def gain(name: str) -> float:
-            return fmean(abs(record["difference"]) for record in wins[name])
+            return fmean(abs(record["difference"] or 0) for record in wins[name])
 
         variant = min(wins, key=lambda name: (losses[name] - len(wins[name]), -gain(name), name))
         won = wins[variant]
+        is_sized = all(record["difference"] is not None for record in won)
         total = sum(variant in (record["variant"], record["against"]) for record in of_metric)
         if len(won) > 1:
             share = "all" if len(won) == total else f"{len(won)} of"
-            text = f"better in {share} its {total} comparisons, by {number(gain(variant))} on average"
+            text = f"better in {share} its {total} comparisons"
+            text += f", by {number(gain(variant))} on average" if is_sized else ""
         else:
-            text = f"better than {_loser(won[0])}{self._place(won[0])}, by {_size(won[0])}"
+            text = f"better than {_loser(won[0])}{self._place(won[0])}" + (f", by {_size(won[0])}" if is_sized else "")
         if losses[variant]:
             text += f", and worse in {losses[variant]}"
         return f"Best in {metric} is {variant}: {text}" if len(won) == total else f"In {metric}, {variant} is {text}"
@@ -218,6 +236,33 @@ class Compare(Question):
         """The point of a comparison, in words; empty without other axes."""
         values = [f"{name} = {value}" for name, value in record.items() if name not in COLUMNS]
         return f" at {listed(values)}" if values else ""
+
+
+def _comparison(point: Point, metric: str, first: str, second: str, pairs: Sequence[tuple[Any, Any]]) -> Comparison:
+    """The comparison of pairs of values: by their differences, or by the signs of these if some are only bounded."""
+    if all(map(known, pairs)):
+        differences = [float(y - x) for x, y in pairs]
+        return Comparison(point, metric, first, second, differences, log_no_difference(differences))
+    ends = [(*ends_of(x), *ends_of(y)) for x, y in pairs]
+    signs = [(y_low > x_high) - (y_high < x_low) for x_low, x_high, y_low, y_high in ends]
+    return Comparison(point, metric, first, second, [], log_no_majority(signs), signs)
+
+
+def _sentence_of_signs(comparison: Comparison, winner: str | None, verdict: HolmResult) -> str:
+    """What pairs show of which some values are only bounded."""
+    metric, first, second, signs = comparison.metric, comparison.first, comparison.second, comparison.signs
+    higher, lower, total = signs.count(1), signs.count(-1), counted(len(signs), "pair")
+    if winner is None:
+        shown = f"{higher} of {total} show that it is higher with {second}, and {lower} that it is lower"
+        return f"The difference in {metric} between {second} and {first} is not known: {shown}."
+    loser = first if winner == second else second
+    count, direction = max((higher, "higher"), (lower, "lower"))
+    if winner == first:
+        direction = "lower" if direction == "higher" else "higher"
+    return (
+        f"{winner} is better than {loser}: {metric} is {direction} in {count} of {total} of runs, "
+        f"{probability(verdict.probability)}; by how much is not known."
+    )
 
 
 def _loser(record: Mapping[str, Any]) -> str:
@@ -258,7 +303,11 @@ COLUMNS = (
 
 
 class Comparison(NamedTuple):
-    """The run-by-run differences ``second`` - ``first`` of a metric at a point of the other axes, with Student's test."""
+    """The run-by-run differences ``second`` - ``first`` of a metric at a point of the other axes, with Student's test.
+
+    If only bounds of some values are known, there are ``signs`` instead, with the sign test: 0 where the
+    bounds of a pair overlap.
+    """
 
     point: Point
     metric: str
@@ -266,6 +315,7 @@ class Comparison(NamedTuple):
     second: str
     differences: list[float]
     log_probability: float
+    signs: Sequence[int] = ()
 
 
 #: Fields of the question's table besides ``kind``.

@@ -25,12 +25,13 @@ from cellyard.experiment.description.axes import Level, Range
 from cellyard.experiment.description.design import Dimension, Point
 from cellyard.experiment.description.expression import ALLOWED, Condition, ConditionError
 from cellyard.experiment.description.fields import Fields
+from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, percent
+from cellyard.statistics.bounded import Value, every
 from cellyard.statistics.inference import share_interval
-from cellyard.statistics.ranges import Number
 
 Want = Literal["smallest", "largest"]
 
@@ -104,10 +105,18 @@ class Find(Question):
         """The value found at each point of the other axes, and the assumptions."""
         dimension = plan.dimension(self.axis)
         searches: list[tuple[Search, int | None]] = []
+        undecided: list[str] = []
         records = []
         for point in plan.points(without=dimension):
             search = Search(self, plan, runner, dimension, point)
             found = search.run()
+            if search.has_unknown:
+                hopeful = Search(self, plan, runner, dimension, point, unknown_as=True)
+                if (hopeful.run(), hopeful.verdict) != (found, search.verdict):
+                    undecided.append(self._undecided(search, found, hopeful))
+                    records.append(self._undecided_record(search, found, hopeful))
+                    continue
+                search.hopeful = hopeful
             searches.append((search, found))
             low, high = (None, None) if found is None else search.fresh_interval(found)
             bracket = (None, None) if found is None else search.bracket(found)
@@ -125,8 +134,33 @@ class Find(Question):
                 }
             )
         metrics = [name for text in self.require for name in Condition(text).names]
-        sentences = self._sentences(plan, *searches[0]) if len(searches) == 1 else self._summary(searches)
+        several = len(searches) + len(undecided) > 1
+        sentences = self._summary(searches) if several else self._sentences(plan, *searches[0]) if searches else []
+        if undecided:
+            sentences += [*undecided, *run_longer(metrics, runner)]
         return Answer(sentences, {"found": records}, tuple(dict.fromkeys(metrics)))
+
+    def _undecided(self, search: Search, found: int | None, hopeful: Search) -> str:
+        """A sentence on a point where the runs that are not known decide which value is found."""
+        where = f"At {search.point}: the" if search.point.levels else "The"
+        worst = "no value" if found is None else search.label(found)
+        best = "no value" if hopeful.found is None else hopeful.label(hopeful.found)
+        between = f"{best} if all of these runs meet the requirement, and {worst} if none does"
+        if best == worst:
+            between = f"{best} in either case, but whether the requirement holds at other values is open"
+        return f"{where} {self.want} {self.axis} that gives {self._requirement} is not known: it is {between}."
+
+    def _undecided_record(self, search: Search, found: int | None, hopeful: Search) -> dict[str, Any]:
+        ends = [None if index is None else search.label(index) for index in (hopeful.found, found)]
+        low, high = ends if self.want == "smallest" else reversed(ends)
+        return {
+            **search.point.shown_labels,
+            **dict.fromkeys((self.axis, "share", "share_low", "share_high")),
+            "values_tried": len(search.tried.keys() | hopeful.tried.keys()),
+            "assumption": "not known",
+            "bracket_from": low,
+            "bracket_to": high,
+        }
 
     @property
     def _requirement(self) -> str:
@@ -166,14 +200,12 @@ class Find(Question):
         border, replications = search.border(found), plan.replications
         not_shown = "" if low >= self.share else ", which is less than required"
         has_neighbour = found - 1 in search.tried
-        neighbour = (
-            f", and with {search.label(found - 1)} in {percent(search.share(found - 1))}" if has_neighbour else ""
-        )
+        neighbour = f", and with {search.label(found - 1)} in {search.shown_share(found - 1)}" if has_neighbour else ""
         end = "" if found else f"; this is the end of {self.axis}, and nothing beyond it was tried"
         return [
             f"The {self.want} {self.axis} that gives {self._requirement} is {search.label(found)}.",
-            f"The requirement holds there in {percent(search.share(found))} of {replications} replications{neighbour}{end}.",
-            f"In {replications} fresh replications, it holds in {percent(search.fresh_share(found))}: the share is at least "
+            f"The requirement holds there in {search.shown_share(found)} of {replications} replications{neighbour}{end}.",
+            f"In {replications} fresh replications, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
             f"{percent(low)} (95 % confidence){not_shown}.",
             *([f"The {replications} replications place the border {border}."] if border else []),
             search.assumption,
@@ -190,7 +222,16 @@ class Search:
     Candidates are numbered from the wanted end: index 0 is the smallest or largest value, as wanted.
     """
 
-    def __init__(self, find: Find, plan: Plan, runner: CachedRunner, dimension: Dimension, point: Point) -> None:
+    def __init__(
+        self,
+        find: Find,
+        plan: Plan,
+        runner: CachedRunner,
+        dimension: Dimension,
+        point: Point,
+        *,
+        unknown_as: bool = False,
+    ) -> None:
         self._find = find
         self._plan = plan
         self._runner = runner
@@ -211,6 +252,11 @@ class Search:
         self._fresh: dict[int, float] = {}
         #: The assumption, in a word and in a sentence.
         self.verdict, self.assumption = "", ""
+        #: Whether a run counts that is not known to meet the requirement, and whether there was one.
+        self._unknown_as, self.has_unknown = unknown_as, False
+        #: The search in which such runs count, if it finds the same.
+        self.hopeful: Search | None = None
+        self.found: int | None = None
 
     @property
     def size(self) -> int:
@@ -239,9 +285,18 @@ class Search:
         samples = self._runner.samples(points, replications)
         return {index: self._held(runs) / len(runs) for index, runs in zip(indices, samples, strict=True)}
 
-    def _held(self, runs: Sequence[Mapping[str, Number]]) -> int:
+    def _held(self, runs: Sequence[Mapping[str, Value]]) -> int:
         """Number of runs that meet all conditions."""
-        return sum(all(condition.holds(run) for condition in self._conditions) for run in runs)
+        judged = [every(condition.holds(run) for condition in self._conditions) for run in runs]
+        unknown = judged.count(None)
+        self.has_unknown = self.has_unknown or unknown > 0
+        return judged.count(True) + unknown * self._unknown_as
+
+    def shown_share(self, index: int, *, fresh: bool = False) -> str:
+        """Share of the replications that meet the requirement, from the least to the largest possible one."""
+        searches = [self, *([self.hopeful] if self.hopeful else [])]
+        shares = [search.fresh_share(index) if fresh else search.share(index) for search in searches]
+        return " to ".join(dict.fromkeys(map(percent, shares)))
 
     def fresh_share(self, index: int) -> float:
         """Share of an equal number of fresh replications, which had no part in the search."""
@@ -252,7 +307,8 @@ class Search:
 
     def fresh_interval(self, index: int) -> tuple[float, float]:
         """Interval of the share at a candidate, from fresh replications."""
-        return self._interval(self.fresh_share(index), CONFIDENCE)
+        low, high = self._interval(self.fresh_share(index), CONFIDENCE)
+        return low, self.hopeful.fresh_interval(index)[1] if self.hopeful else high
 
     def _interval(self, share: float, confidence: float) -> tuple[float, float]:
         replications = self._plan.replications
@@ -274,6 +330,13 @@ class Search:
         the axis. The other is the first from ``found`` on that holds, as does the next tried, with
         a share separated from that of the first end. It is ``None`` if there is no such value.
         """
+        first, last = self._border(found)
+        if self.hopeful:
+            first = self.hopeful._border(found)[0]
+        return (first, last) if self._find.want == "smallest" else (last, first)
+
+    def _border(self, found: int) -> tuple[str, str | None]:
+        """The two ends of `bracket`, the first before ``found``."""
         first = next((index for index in range(found - 1, -1, -1) if self._tried_below(index)), 0)
         highest = self._interval(self.share(first), CONFIDENCE)[1] if first < found else 0.0
         after = [index for index in sorted(self.tried) if index >= found]
@@ -287,7 +350,7 @@ class Search:
             ),
             None,
         )
-        return (self.label(first), last) if self._find.want == "smallest" else (last, self.label(first))
+        return self.label(first), last
 
     def border(self, found: int) -> str:
         """Where the border is, in words; empty where both ends of its bracket are one value."""
@@ -307,6 +370,12 @@ class Search:
 
     def run(self) -> int | None:
         """Index of the first candidate at which the requirement holds; ``None`` if there is none."""
+        self.found = self._run()
+        if self.found is not None:
+            self.fresh_share(self.found)
+        return self.found
+
+    def _run(self) -> int | None:
         if not self.size:
             return None
         if not self._find.monotone:

@@ -13,13 +13,15 @@ from cellyard.experiment.description.design import Dimension, Point
 from cellyard.experiment.description.expression import Condition
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of
+from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.find import requirements
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, number, spread
-from cellyard.statistics.inference import defined
-from cellyard.statistics.ranges import Number
+from cellyard.statistics.bounded import Value, as_fields, bounded_runs
+from cellyard.statistics.inference import Estimate, defined
+from cellyard.statistics.ranges import mean
 from cellyard.system.errors import UsageError
 
 #: Samplers and pruners of Optuna by their names here.
@@ -86,11 +88,14 @@ class Optimise(Question):
         optuna = load_optuna()
         study = self._study(optuna)
         points: dict[int, Point] = {}
+        unknown: list[Point] = []
         while len(study.trials) < self.trials:
             new_trials = [study.ask() for _ in range(min(CONCURRENT_TRIALS, self.trials - len(study.trials)))]
             for trial in new_trials:
                 points[trial.number] = _suggested(trial, plan.space)
-            self._measure(optuna, study, [_Trial(trial, points[trial.number]) for trial in new_trials], plan, runner)
+            self._measure(
+                optuna, study, [_Trial(trial, points[trial.number]) for trial in new_trials], plan, runner, unknown
+            )
         states = [trial.state.name for trial in study.trials]
         complete, pruned = states.count("COMPLETE"), states.count("PRUNED")
         best = [trial for trial in study.best_trials if all(map(math.isfinite, trial.values))] if complete else []
@@ -98,11 +103,15 @@ class Optimise(Question):
         best.sort(key=lambda trial: (sign * trial.values[0], trial.number))
         replications = self._fresh_replications(plan) if len(self.goals) == 1 else plan.replication_numbers
         records = [self._record(points[trial.number], replications, plan, runner) for trial in _distinct(best, points)]
-        return Answer(
-            self._sentences(records, plan, runner, [points[trial.number] for trial in best], complete, pruned),
-            {"best": records},
-            tuple(self.goals),
+        not_known = [self._record(point, plan.replication_numbers, plan, runner) for point in dict.fromkeys(unknown)]
+        sentences = self._sentences(
+            records, plan, runner, [points[trial.number] for trial in best], complete, pruned, len(unknown)
         )
+        if unknown:
+            metrics = [*self.goals, *(name for text in self.require for name in Condition(text).names)]
+            sentences += run_longer(metrics, runner)
+        tables = {"best": records, **({"not_known": not_known} if unknown else {})}
+        return Answer(sentences, tables, tuple(self.goals))
 
     def _study(self, optuna: Any) -> Any:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -119,9 +128,15 @@ class Optimise(Question):
     def _prunes(self) -> bool:
         return len(self.goals) == 1 and self.pruner != "none"
 
-    def _measure(self, optuna: Any, study: Any, trials: list[_Trial], plan: Plan, runner: CachedRunner) -> None:
-        """Run replications of trials in stages, give up those that do badly, and report all to the study."""
+    def _measure(
+        self, optuna: Any, study: Any, trials: list[_Trial], plan: Plan, runner: CachedRunner, unknown: list[Point]
+    ) -> None:
+        """Run replications of trials in stages, give up those that do badly, and report all to the study.
+
+        Trials with runs that give no value of a goal, or only its bounds, cannot be best. Those join ``unknown``.
+        """
         conditions = [Condition(text) for text in self.require]
+        needed = [*self.goals, *(name for condition in conditions for name in condition.names)]
         open_trials = []
         for candidate in trials:
             if plan.allows(candidate.point):
@@ -132,9 +147,13 @@ class Optimise(Question):
             runner([Replicate(candidate.point, i) for candidate in open_trials for i in range(count)])
             unfinished = []
             for candidate in open_trials:
-                means = _means(runner.samples([candidate.point], range(count))[0])
+                samples = runner.samples([candidate.point], range(count))[0]
+                means = _means(samples)
                 values = [means[metric] for metric in self.goals]
-                if any(value is None for value in values):
+                if any(not _is_known(samples, metric) for metric in needed):
+                    unknown.append(candidate.point)
+                    study.tell(candidate.trial, state=optuna.trial.TrialState.FAIL)
+                elif any(value is None for value in values):
                     study.tell(candidate.trial, state=optuna.trial.TrialState.FAIL)
                 elif count == plan.replications:
                     for condition in conditions:
@@ -154,7 +173,11 @@ class Optimise(Question):
 
     def _record(self, point: Point, replications: range, plan: Plan, runner: CachedRunner) -> dict[str, Any]:
         samples = runner.samples([point], replications)[0]
-        return {**point.shown_labels, **{metric: _means(samples)[metric] for metric in plan.metrics}}
+        record: dict[str, Any] = dict(point.shown_labels)
+        for metric in plan.metrics:
+            values: list[Any] = [value for sample in samples if (value := sample[metric]) is not None]
+            record |= as_fields(metric, mean(values) if bounded_runs(samples, metric) else _means(samples)[metric])
+        return record
 
     def _sentences(
         self,
@@ -164,29 +187,35 @@ class Optimise(Question):
         best: Sequence[Point],
         complete: int,
         pruned: int,
+        unknown: int,
     ) -> list[str]:
         goal = listed([f"{direction} {metric}" for metric, direction in self.goals.items()])
         under = f" with {listed(list(self.require))}" if self.require else ""
+        among = f" among the {counted(complete + pruned, 'trial')} known" if unknown else ""
         effort = f"{counted(self.trials, 'trial')} by {self.sampler}: {complete} complete"
         if self._prunes:
             effort += f", {pruned} given up early ({self.pruner})"
-        refused = self.trials - complete - pruned
+        if unknown:
+            effort += f", {unknown} not known"
+        refused = self.trials - complete - pruned - unknown
         effort += f", {refused} outside the constraints or undefined." if refused else "."
         if not records:
             nothing = f"meets {listed(list(self.require))}" if self.require else f"defines {listed(list(self.goals))}"
-            return [f"No trial {nothing}.", effort]
+            return [f"No trial {nothing}{among and ','}{among}.", effort]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
             chosen, again = (
-                mean_of(plan.metrics[metric], defined(runner.samples([best[0]], replications)[0], metric), CONFIDENCE)
+                _estimate(runner.samples([best[0]], replications)[0], metric, plan)
                 for replications in (plan.replication_numbers, self._fresh_replications(plan))
             )
-            broken = [text for text in self.require if Condition(text).excess(records[0]) > 0]
+            fresh = runner.samples([best[0]], self._fresh_replications(plan))[0]
+            judged = [text for text in self.require if all(_is_known(fresh, name) for name in Condition(text).names)]
+            broken = [text for text in judged if Condition(text).excess(records[0]) > 0]
             equal = counted(len(records) - 1, "other point")
             ties = f", and an equal one at {equal} tried" if len(records) > 1 else ""
             sentences = [
-                f"The {goal}{under} was found at {best[0]}{ties}.",
-                f"There, {metric} is {spread(again) if again else 'undefined'} in "
+                f"The {goal}{under}{among} was found at {best[0]}{ties}.",
+                f"There, {metric} is {spread(again) if again else 'not known'} in "
                 f"{counted(plan.replications, 'fresh replication')}.",
                 f"In the replications that selected this point, {metric} was {number(chosen.mean) if chosen else 'undefined'}, "
                 "which is biased by the selection.",
@@ -194,6 +223,9 @@ class Optimise(Question):
             if broken:
                 verb = "does" if len(broken) == 1 else "do"
                 sentences.append(f"In the fresh replications, {listed(broken)} {verb} not hold.")
+            if judged != list(self.require):
+                open_texts = listed([text for text in self.require if text not in judged])
+                sentences.append(f"Whether {open_texts} holds there is not known.")
             return [*sentences, effort]
         ranges = []
         for metric in self.goals:
@@ -208,7 +240,7 @@ class Optimise(Question):
             ranges.append(f"Their {metric} is {low if low == high else f'from {low} to {high}'} ({known}).")
         are_optimal = "1 point is" if len(records) == 1 else f"{len(records)} points are"
         return [
-            f"{are_optimal} Pareto-optimal for {goal}{under}: no trial beats any of these in every goal.",
+            f"{are_optimal} Pareto-optimal for {goal}{under}{among}: no trial beats any of these in every goal.",
             *ranges,
             "Selected points look slightly better than they are.",
             effort,
@@ -247,7 +279,19 @@ def _steps(replications: int) -> list[int]:
     return sorted({max(1, math.ceil(replications * k / STAGES)) for k in range(1, STAGES + 1)})
 
 
-def _means(samples: Sequence[Mapping[str, Number]]) -> dict[str, float | None]:
+def _is_known(samples: Sequence[Mapping[str, Value]], metric: str) -> bool:
+    """Whether all runs that define a metric give its value, and not only bounds."""
+    return not bounded_runs(samples, metric)
+
+
+def _estimate(samples: Sequence[Mapping[str, Value]], metric: str, plan: Plan) -> Estimate | None:
+    """The mean of a metric with its interval; ``None`` where it is not known."""
+    if not _is_known(samples, metric):
+        return None
+    return mean_of(plan.metrics[metric], defined(samples, metric), CONFIDENCE)
+
+
+def _means(samples: Sequence[Mapping[str, Value]]) -> dict[str, float | None]:
     """The mean of each metric over the replications that define it."""
     names = samples[0] if samples else {}
     return {metric: fmean(values) if (values := defined(samples, metric)) else None for metric in names}

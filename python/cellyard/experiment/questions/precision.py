@@ -17,7 +17,7 @@ Other laws than the normal one need more values, or another interval:
   2 n_0, 4 n_0, ... values, at most K times. Each look takes 1/K of the allowed error.
 * After n equal values of a metric between known bounds, any other value has a probability of at
   most q = 1 - (error / K)^(1/n).
-* In all other cases the interval is unknown.
+* In all other cases the interval is unknown. So it is if a run gives only bounds of the metric.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from typing import Any, ClassVar, TypeAlias
 from cellyard.experiment.description.design import Point
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import bounds_of, within_bounds
+from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, number, percent
+from cellyard.statistics.bounded import Value, bounded_runs
 from cellyard.statistics.inference import Estimate, defined, exact_share_interval, skewness
-from cellyard.statistics.ranges import Number
 from cellyard.statistics.student import student_quantile
 from cellyard.system.limits import MOST_REPLICATIONS
 
@@ -97,12 +98,14 @@ class Precision(Question):
             record: dict[str, Any] = {**point.shown_labels, "runs": counts[point]}
             reached, lacking = True, []
             for metric in self.within:
-                values = defined(samples, metric)
+                only_bounded = bounded_runs(samples, metric)
+                values = [] if only_bounded else defined(samples, metric)
                 interval = self.interval(values, plan.replications, bounds[metric]) if values else UNKNOWN
                 known = math.isfinite(interval.half)
                 reached = reached and known and interval.half <= self._half(metric, interval.mean)
                 if not known:
-                    lacking.append(f"{metric} ({_why_unknown(values)})")
+                    why = f"only bounded in {counted(only_bounded, 'run')}" if only_bounded else _why_unknown(values)
+                    lacking.append(f"{metric} ({why})")
                 clipped = within_bounds(plan.metrics[metric], values, interval) if known else None
                 record |= {
                     f"{metric}.mean": interval.mean if values else None,
@@ -133,7 +136,7 @@ class Precision(Question):
         elif len(points) > 1 and not unknown:
             sentences.append(f"All {len(points)} points reached this precision.")
         if unknown:
-            sentences.append(f"Not known: {listed(unknown)}.")
+            sentences += [f"Not known: {listed(unknown)}.", *run_longer(self.within, runner)]
         return Answer(sentences, {"precision": records}, tuple(self.within))
 
     def replicate(
@@ -155,13 +158,16 @@ class Precision(Question):
         return counts
 
     def needed(
-        self, samples: Sequence[Mapping[str, Number]], first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
+        self, samples: Sequence[Mapping[str, Value]], first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
     ) -> int:
-        """Number of replications that these samples call for; the number of samples when they suffice."""
+        """Number of replications that these samples call for; the number of samples when they suffice.
+
+        More replications do not help a metric of which a run gives only bounds: its mean stays unknown.
+        """
         total = len(samples)
         for metric in self.within:
             values = defined(samples, metric)
-            if not values:
+            if not values or bounded_runs(samples, metric):
                 continue
             interval = self.interval(values, first, bounds.get(metric, UNBOUNDED))
             half = self._half(metric, interval.mean)

@@ -18,10 +18,12 @@ from typing import Any, ClassVar
 
 from cellyard.experiment.description.design import at_shares, load_scipy
 from cellyard.experiment.description.fields import Fields
+from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, require_defined
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent
+from cellyard.statistics.bounded import Value, bounded_runs
 from cellyard.statistics.inference import defined, estimate
 
 #: Largest half width of an informative interval of an index.
@@ -61,10 +63,15 @@ class Sensitivity(Question):
         stats = load_scipy("the question sensitivity")
         import numpy as np
 
+        not_known: set[str] = set()
+
         def measured(shares: Any) -> Any:
             points = [at_shares(plan.space, column) for column in shares.T]
             runs = runner.samples(points, plan.replication_numbers)
-            means = [[_mean(defined(samples, metric)) for samples in runs] for metric in self.metrics]
+            means = [[_mean(samples, metric) for samples in runs] for metric in self.metrics]
+            not_known.update(
+                metric for metric in self.metrics if any(bounded_runs(samples, metric) for samples in runs)
+            )
             return np.array(
                 [
                     require_defined(values, metric, "the question sensitivity", plan)
@@ -104,13 +111,18 @@ class Sensitivity(Question):
             records_of_metric = []
             for j, dimension in enumerate(plan.space):
                 values = [first[i, j], bounds[0][i, j], bounds[1][i, j], total[i, j], bounds[2][i, j], bounds[3][i, j]]
+                if metric in not_known:
+                    values = [math.nan] * len(values)
                 names = ("first", "first_low", "first_high", "total", "total_low", "total_high")
                 records_of_metric.append(
                     {"metric": metric, "axis": dimension.name, **dict(zip(names, map(_number, values), strict=True))}
                 )
             records += records_of_metric
-            if i < MOST_METRICS:
+            if metric in not_known:
+                sentences.append(f"The influence of the axes on {metric} is not known.")
+            elif i < MOST_METRICS:
                 sentences += _sentences(metric, records_of_metric)
+        sentences += run_longer(self.metrics, runner)
         if (others := len(self.metrics) - MOST_METRICS) > 0:
             sentences.append(f"The table has {counted(others, 'more metric')}.")
         sentences += _impossible_indices(records, plan, self.samples)
@@ -133,8 +145,11 @@ def saltelli(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (
     return first.T, total.T
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    result = estimate(values, CONFIDENCE)
+def _mean(samples: Sequence[Mapping[str, Value]], metric: str) -> float | None:
+    """The mean of a metric, NaN where a run gives only bounds of it; ``None`` where it is undefined."""
+    if bounded_runs(samples, metric):
+        return math.nan
+    result = estimate(defined(samples, metric), CONFIDENCE)
     return result.mean if result else None
 
 

@@ -8,10 +8,12 @@ from typing import ClassVar
 
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of
+from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, spread
+from cellyard.statistics.bounded import bounded_runs
 from cellyard.statistics.inference import Estimate, defined
 
 #: Limit on the metrics that the sentences mention.
@@ -39,19 +41,25 @@ class Table(Question):
             means = [
                 (mean, point)
                 for point, samples_of_point in zip(points, samples, strict=True)
-                if (mean := mean_of(path, defined(samples_of_point, metric), CONFIDENCE))
+                if not bounded_runs(samples_of_point, metric)
+                and (mean := mean_of(path, defined(samples_of_point, metric), CONFIDENCE))
             ]
             if not means:
-                sentences.append(f"{metric} is undefined at every point.")
+                is_bounded = any(bounded_runs(samples_of_point, metric) for samples_of_point in samples)
+                sentences.append(f"{metric} is {'not known' if is_bounded else 'undefined'} at every point.")
                 continue
+            among = "" if len(means) == len(points) else f"Among the {len(means)} of {len(points)} points known, "
             (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
             if high.mean == low.mean:
-                sentences.append(f"{metric} is {spread(high)}{' at every point' if len(points) > 1 else ''}.")
+                sentences.append(
+                    f"{among}{metric} is {spread(high)}{' at every point' if len(points) > 1 and not among else ''}."
+                )
             else:
                 sentences.append(
-                    f"{metric} is highest at {top}: {spread(high)}{_overlapping(high, means)}, and lowest at {bottom}: "
+                    f"{among}{metric} is highest at {top}: {spread(high)}{_overlapping(high, means)}, and lowest at {bottom}: "
                     f"{spread(low)}{_overlapping(low, means)}."
                 )
+        sentences += run_longer(plan.metrics, runner)
         if (others := len(plan.metrics) - MOST_METRICS) > 0:
             sentences.append(f"The table has {counted(others, 'more metric')}.")
         return Answer(sentences)

@@ -247,7 +247,16 @@ impl Sender {
 
     /// Counters since the start.
     pub fn counters(&self) -> SenderCounters {
-        self.core.counted()
+        SenderCounters {
+            under_way: self.is_under_way().then_some(self.began),
+            ..self.core.counted()
+        }
+    }
+
+    /// Whether a file began and is not completely acknowledged.
+    fn is_under_way(&self) -> bool {
+        let has_begun_file = self.core.counters.began.is_some() && self.params.file_size.is_some();
+        has_begun_file && (self.opening || self.core.snd_una < self.core.file_end)
     }
 
     /// Files sent and acknowledged, in order.
