@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,13 +39,49 @@ if hasattr(signal, "SIGHUP"):
 settings.register_profile("seeded", derandomize=False, database=None, deadline=None, print_blob=True)
 settings.load_profile("seeded")
 
+# Reasons for which `.ci/run` may skip a test.
+ALLOWED_SKIPS = {
+    "needs torch": "only to show that Optuna's optional samplers are refused without it; 2 GB",
+    "no file system can be mounted here": "containers without the capability to mount",
+    "strace cannot look here": "containers without the capability to trace",
+    "the file system has no such names": "file systems that demand UTF-8",
+}
+
 # Tests show the traceback of a command that fails by an internal error.
 os.environ["CELLYARD_TRACEBACK"] = "1"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--few-skips", action="store_true", help="fail if a test is skipped for a reason not in ALLOWED_SKIPS"
+    )
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print the seed of random tests."""
+    """Print the seed of random tests, and how often tests were skipped for which reason."""
     terminalreporter.write_line(f"seed of random tests in Python: {config.getoption('--hypothesis-seed')}")
+    for reason, count in skips(terminalreporter).items():
+        terminalreporter.write_line(
+            f"skipped {count} times{'' if is_allowed(reason) else ', not allowed in CI'}: {reason}"
+        )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a session with `--few-skips` after a skip that is not allowed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if session.config.getoption("--few-skips") and not all(map(is_allowed, skips(reporter))):
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+
+def is_allowed(reason: str) -> bool:
+    """Tell whether CI may skip a test for this reason."""
+    return any(reason.startswith(allowed) for allowed in ALLOWED_SKIPS)
+
+
+def skips(reporter: pytest.TerminalReporter | None) -> Counter[str]:
+    """Count the skipped tests by reason."""
+    reports = reporter.stats.get("skipped", []) if reporter else []
+    return Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in reports)
 
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]

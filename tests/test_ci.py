@@ -1,4 +1,4 @@
-"""What CI promises: the same random draws everywhere."""
+"""What CI promises: the same random draws everywhere, no hidden skip, no command that may fail unseen."""
 
 from __future__ import annotations
 
@@ -8,8 +8,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
 from hypothesis import core, given, settings, strategies as st
+
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+
+SKIPS = """\
+import pytest
+
+@pytest.mark.parametrize("reason", {reasons!r})
+def test_skipped(reason):
+    pytest.skip(reason)
+"""
 
 
 def pytest_of(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -52,3 +63,34 @@ def test_equal_seeds_draw_equal_cases_and_another_seed_draws_others(tmp_path: Pa
     (first, told), (again, _), (other, _) = drawn(), drawn(), drawn("--hypothesis-seed=7")
     assert first == again != other
     assert "seed of random tests in Python: 1996\n" in told
+
+
+@pytest.mark.parametrize(
+    ("reasons", "status"),
+    [(["needs torch"], 0), (["needs torch", "tshark is not installed"], 1)],
+    ids=["allowed", "not allowed"],
+)
+def test_skips_are_counted_with_their_reason_and_ci_fails_if_one_is_not_allowed(
+    tmp_path: Path, reasons: list[str], status: int
+) -> None:
+    path = tmp_path / "test_skips.py"
+    path.write_text(SKIPS.format(reasons=reasons * 2))
+    done = pytest_of(path, "--few-skips")
+    assert done.returncode == status, done.stdout
+    assert "skipped 2 times: needs torch\n" in done.stdout
+    assert ("skipped 2 times, not allowed in CI: tshark is not installed\n" in done.stdout) == bool(status)
+    assert pytest_of(path).returncode == 0
+
+
+def test_no_command_of_ci_may_fail_unseen() -> None:
+    for path in [ROOT / ".ci/run", *WORKFLOWS]:
+        assert not re.search(r"\|\| true|continue-on-error|2>/dev/null$", path.read_text(), re.MULTILINE), path
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_end_and_do_not_run_twice_at_a_time(path: Path) -> None:
+    text = path.read_text()
+    jobs = re.findall(r"^  (\w+):\n((?:    .*\n|\n|  #.*\n)+)", text[text.index("\njobs:") :], re.MULTILINE)
+    assert jobs and re.search(r"^concurrency:$", text, re.MULTILINE)
+    for name, body in jobs:
+        assert re.search(r"^    timeout-minutes: \d+$", body, re.MULTILINE), name
