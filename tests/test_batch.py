@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from functools import partial
 from pathlib import Path
@@ -191,3 +193,24 @@ def test_a_cancelled_run_ends_and_finished_runs_are_kept(tmp_path: Path) -> None
         cy.UsageError, match=r"^cancel = True: must be a threading.Event, or an object with a method is_set\(\)$"
     ):
         endless.run(cancel=True)  # type: ignore[arg-type]
+
+
+def test_a_run_of_10_000_vcs_takes_at_most_5_s_of_cpu_time(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "many.toml"
+    path.write_text(
+        'duration = "1 us"\n'
+        'host = [{ name = "a", count = 10000 }, { name = "b", count = 10000 }]\n'
+        'switch = [{ name = "s" }]\n'
+        'link = [{ from = "a", to = "s", rate = "155 Mbps" }, { from = "s", to = "b", rate = "155 Mbps" }]\n'
+        'vc = [{ from = "a", to = "b", traffic = "tcp" }]\n'
+    )
+
+    def cpu_seconds() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return float(used.ru_utime + used.ru_stime)
+
+    before = cpu_seconds()
+    done = subprocess.run([sys.executable, "-m", "cellyard", "run", path], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "a10000" in done.stdout, done.stderr
+    assert cpu_seconds() - before < 5

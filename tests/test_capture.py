@@ -177,6 +177,18 @@ def test_a_limit_ends_a_file_and_the_command_says_so(cli: Cli, lan: Path) -> Non
     assert 1_000_000 <= len(content) < 1_000_500 and b"its limit of 1000000 bytes is reached" in content[-300:]
 
 
+def test_the_head_of_a_file_counts_and_is_written_with_one_packet_however_small_the_limit(
+    cli: Cli, lan: Path, tmp_path: Path
+) -> None:
+    probe = 'probe=[{ what = "capture", of = "west->east", layer = "cells" }]'
+    sizes = {}
+    for limit in ("1 B", "1 kB", "20 kB"):
+        assert cli("run", lan, "--set", probe, "--out", "out", "--overwrite", "--capture-limit", limit).returncode == 0
+        sizes[limit] = (tmp_path / "out/west-east-cells.pcapng").stat().st_size
+    assert sizes["1 B"] - 10 < sizes["1 kB"] < sizes["1 B"] + 10  # The comment with the limit is a little longer.
+    assert 1_000 < sizes["1 kB"] < 20_000 <= sizes["20 kB"] < 20_500
+
+
 def test_files_are_named_by_place_layer_and_run_and_checked_as_all_others(cli: Cli, lan: Path) -> None:
     probes = ", ".join(
         f'{{ what = "capture", of = "{place}", layer = "{layer}", to = "10 ms" }}'
