@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cellyard as cy
@@ -15,6 +16,9 @@ from cellyard.experiment.description.expression import Condition, Formula
 from cellyard.results.path import metric_path
 from cellyard.statistics.bounded import Bounded, ends_of
 from cellyard.statistics.ranges import interval, mean, median, quantile
+from cellyard.study import metrics as study_metrics
+from cellyard.study.reproduce import Reproduction
+from cellyard.study.rows import Row
 from conftest import Cli
 
 LATE = Bounded(0.3, math.inf)
@@ -155,3 +159,16 @@ def test_tables_show_bounds(cli: Cli, tmp_path: Path) -> None:
     median = summary["median"]
     bounds = [median[f"p99_transfer_s{end}"] for end in ("", "_above", "_below")]
     assert bounds == [None, pytest.approx(0.3, abs=1e-3), None] and summary["range"]["p99_transfer_s"] is None
+
+
+def test_a_study_has_no_median_of_the_replications_that_finished() -> None:
+    stated = {"totals": ["efficiency", "p99_transfer_s"], "last": "max(vc.*.completed_s)", "vcs": ["p50_transfer_s"]}
+    measures = study_metrics.read(stated, Path("study.toml"), lambda: None)  # type: ignore[arg-type, return-value]
+    assert measures.bounded == {"p99_transfer_s", "last", "vc_p50_transfer_s"}
+    row = Row("1", {}, {})
+    found = measures.of(incast("0.3 s").run().only, row)
+    assert (found["p99_transfer_s"], found["last"]) == (None, None) and None in found["vc_p50_transfer_s"]
+    reproduction = Reproduction.__new__(Reproduction)
+    reproduction.study = SimpleNamespace(measures=measures)  # type: ignore[assignment]
+    assert reproduction._known("last", [1.0, None]) == [] and reproduction._known("last", [1.0]) == [1.0]
+    assert reproduction._known("efficiency", [1.0, None]) == [1.0]

@@ -194,3 +194,40 @@ def test_a_search_that_is_decided_either_way_shows_the_range_of_shares() -> None
     assert record["share"] == 0.95 and record["share_high"] == 1.0
     strict = told(Find("buffer", ["p99_transfer_s < 1"], share=1.0), measure)
     assert "it is 1001 cells if all of these runs meet the requirement, and no value if none does" in strict.text
+
+
+def test_notes_state_what_values_leave_out() -> None:
+    """Delays are those of cells that arrived, and of VCs with such cells; means are of runs that define the metric."""
+    metrics = {
+        "delay": "p99_cell_transfer_delay_s",
+        "worst": "max(vc.*.max_cell_transfer_delay_s)",
+        "lost": "cell_loss_ratio",
+    }
+    base = incast("0.3 s").with_values({"vc.vc64.start": "0.4 s"})
+    outcome = Experiment(name="incast", base=base, metrics=metrics, question=Table(), replications=2).run()
+    lost = max(1.0 * float(record["lost"]) for record in outcome.records())
+    (note,) = [
+        note for note in outcome.notes if note.startswith("delay and worst cover only cells that arrived: up to ")
+    ]
+    assert note.endswith(" of the cells of the network, a class or a VC were lost")
+    assert float(note.split("up to ")[1].split(" %")[0]) >= 100 * lost > 10
+    assert "worst leaves out VCs or classes of which no cell arrived, in 2 of 2 runs" in outcome.notes
+    smooth = incast("1 ms", senders=1)
+    of_one = Experiment(
+        name="smooth", base=smooth, metrics=["p99_cell_transfer_delay_s"], question=Table(), replications=2
+    )
+    assert not any("cells that arrived" in note for note in of_one.run().notes)
+
+    undefined = told(Table(), lambda at, i: {"p99_transfer_s": None if i == 3 and at["buffer"] == 1000 else 1.0 + i})
+    assert "means leave out runs in which a metric is undefined: p99_transfer_s in 1 of 60 runs" in undefined.notes
+
+
+def test_figures_frames_and_files_have_bounds() -> None:
+    pytest.importorskip("matplotlib")
+    for question in (Table(), Compare("buffer", against="1000 cells")):
+        assert told(question, late_from(1.5)).figures()
+    outcome = told(Table(), late_from(1.5))
+    wide = list(outcome.records("wide"))
+    assert {record.get("p99_transfer_s_above") for record in wide} == {None, 1.5}
+    assert {record.get("value_above") for record in outcome.records("long")} == {None, 1.5}
+    assert outcome.to_frame().height == 60

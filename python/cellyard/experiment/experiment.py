@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cellyard.experiment import notes, reading, records
+from cellyard.experiment import coverage, notes, reading, records
 from cellyard.experiment.description.axes import Axis, Range
 from cellyard.experiment.description.design import Design, Point
 from cellyard.experiment.description.expression import ConditionError
@@ -229,12 +229,14 @@ class Outcome:
     answer: Answer | None = None
     measured: dict[Point, dict[int, Mapping[str, Value]]] = field(default_factory=dict)
     facts: Mapping[Replicate, run_notes.Facts] = field(default_factory=dict)
+    _runner: Runner | None = None
 
     def ask(self, runner: Runner) -> None:
         """Ask the question. After an interrupt, the metrics measured so far are kept, but there is no answer."""
         cached = CachedRunner(runner)
         self.measured = cached.cache
         self.facts = runner.facts if isinstance(runner, EngineRunner) else {}
+        self._runner = runner
         try:
             self.answer = self.experiment.question.answer(self.experiment.plan, cached)
         except ScenarioError as error:
@@ -291,10 +293,21 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """Warnings about possibly misleading answers: notes on scenarios and on finished runs."""
+        """Warnings about possibly misleading answers: notes on scenarios and on finished runs, and what values leave out."""
         plan, scenario = self.experiment.plan, self.experiment.engine().scenario
-        of_runs = notes.of_runs(plan, scenario, self._begun, self.facts)
-        return [*self.experiment.notes, *of_runs, *self._efficiency_above_one()]
+        measured = [list(samples.values()) for samples in self.measured.values()]
+        return [
+            *self.experiment.notes,
+            *notes.of_runs(plan, scenario, self._begun, self.facts),
+            *self._efficiency_above_one(),
+            *coverage.undefined_runs(plan.metrics, measured),
+            *self._left_out,
+        ]
+
+    @property
+    def _left_out(self) -> list[str]:
+        """Sentences on what delays do not cover, if the engine measured them."""
+        return self._runner.coverage.notes if isinstance(self._runner, EngineRunner) else []
 
     def _efficiency_above_one(self) -> list[str]:
         """A sentence on an efficiency above 1, if any."""

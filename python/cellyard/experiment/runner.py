@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from cellyard.experiment.coverage import Coverage
 from cellyard.experiment.description.design import Point
 from cellyard.experiment.plan import Plan
 from cellyard.results import RunResult, run_notes
@@ -61,6 +63,11 @@ class EngineRunner:
     facts: dict[Replicate, run_notes.Facts] = field(default_factory=dict)
     _done: set[Point] = field(default_factory=set)
 
+    @cached_property
+    def coverage(self) -> Coverage:
+        """What the values measured so far do not cover."""
+        return Coverage(self.plan.metrics)
+
     def __call__(self, replicates: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Value]]]:
         """The index and metrics of each replicate as it finishes; raises what `run_jobs` raises."""
         for start in range(0, len(replicates), RUNS_PER_BATCH):
@@ -85,6 +92,7 @@ class EngineRunner:
         for finished in self._run(jobs):
             run = RunResult(finished.result)
             measured = {name: path.value_in(run) for name, path in self.plan.metrics.items()}
+            self.coverage.add(run)
             self.cpu_seconds += finished.cpu_seconds
             self.cells += run.totals.cells
             self.runs += 1

@@ -200,6 +200,12 @@ def _points(
             points.append({**values, "runs": len(samples), **records.summaries(samples, metrics)})
     if missing:
         notes.append(f"{missing} runs are left out: the store has only a part of their results")
+    for metric in metrics:
+        unknown = sum("not_known" in point[metric] for point in points)
+        if unknown:
+            notes.append(
+                f"{metric} is not known at {unknown} of {len(points)} points: files did not finish in some runs"
+            )
     if not points:
         raise UsageError(
             f"nothing to draw: the store has only a part of the results of {missing} runs"

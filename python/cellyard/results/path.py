@@ -117,15 +117,19 @@ class MetricPath:
     field: str
     aggregate: str | None
 
+    def parts_in(self, run: RunResult) -> list[Any]:
+        """Return the parts of a run that match the path. Raises `UsageError` when the run has no such VC or port."""
+        parts: list[Any] = [run]
+        for step in self.steps:
+            parts = [lower for part in parts for lower in step.below(part)]
+        return parts
+
     def value_in(self, run: RunResult) -> Value:
         """Return the metric of a run, or its bounds; ``None`` where it is not defined.
 
         Raises `UsageError` when the run has no such VC or port.
         """
-        parts: list[Any] = [run]
-        for step in self.steps:
-            parts = [lower for part in parts for lower in step.below(part)]
-        values = [value for part in parts if (value := _field(part, self.field)) is not None]
+        values = [value for part in self.parts_in(run) if (value := _field(part, self.field)) is not None]
         if not values:
             return None
         return AGGREGATES[self.aggregate](values) if self.aggregate else values[0]  # type: ignore[no-any-return]

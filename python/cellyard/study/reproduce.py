@@ -136,7 +136,7 @@ class Reproduction:
         ranges, counts, samples = {}, set(), {}
         for metric in self.study.measures.names:
             samples[metric] = tuple(run[metric] for run in runs)
-            values = [run[metric] for run in runs if run[metric] is not None]
+            values = self._known(metric, [run[metric] for run in runs])
             if values and all(isinstance(value, int) for value in values):
                 counts.add(metric)
             simulated[metric] = self._centre(values)
@@ -145,9 +145,14 @@ class Reproduction:
                 ranges[metric] = ends
         for metric in self.study.measures.vc_names:
             of_vcs = zip(*(run[metric] for run in runs), strict=True)
-            simulated[metric] = [self._centre([value for value in values if value is not None]) for values in of_vcs]
+            simulated[metric] = [self._centre(self._known(metric, values)) for values in of_vcs]
         row = replace(row, simulated=simulated, ranges=ranges, samples=samples)
         return replace(row, counts=frozenset(counts), runs=len(runs))
+
+    def _known(self, metric: str, values: Sequence[Any]) -> list[Any]:
+        """The values that are defined; none if one may be missing only because a run ended too early."""
+        known = [value for value in values if value is not None]
+        return known if len(known) == len(values) or metric not in self.study.measures.bounded else []
 
     def _centre(self, values: Sequence[float]) -> float | int | None:
         """The study's centre of ``values``; an ``int`` where all values are, and the centre is whole."""
