@@ -19,6 +19,7 @@ from typing import Any
 import experiment_schema
 import result_classes
 import result_page
+import speed_page
 import study_table
 import tie_table
 from cellyard import _engine
@@ -473,7 +474,8 @@ def generated() -> dict[Path, str]:
         ROOT / "python/cellyard/results/types.py": formatted(result_classes.module(results)),
         ROOT / "docs/results.md": result_page.page(results),
         ROOT / "docs/model.md": tie_table.into((ROOT / "docs/model.md").read_text(encoding="utf-8")),
-        ROOT / "README.md": study_table.into((ROOT / "README.md").read_text(encoding="utf-8")),
+        ROOT / "docs/speed.md": speed_page.page(),
+        ROOT / "README.md": speed_page.into(study_table.into((ROOT / "README.md").read_text(encoding="utf-8"))),
     }
 
 

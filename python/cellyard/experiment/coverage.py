@@ -54,7 +54,8 @@ class Coverage:
 
 
 def _delays(metric: Metric) -> list[MetricPath]:
-    paths: Iterable[MetricPath] = metric.parts.values() if isinstance(metric, Derived) else [metric]
+    parts: Iterable[Metric] = metric.parts.values() if isinstance(metric, Derived) else [metric]
+    paths = [part for part in parts if isinstance(part, MetricPath)]
     return [path for path in paths if _OF_ARRIVED in path.field and _OF_HOST not in path.field]
 
 

@@ -1,0 +1,121 @@
+"""Write the figures of speed: docs/speed.md, and a line of the front page, from the newest record of `make bench`."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = ROOT / "benches/record"
+
+#: What each case simulates; benches/README.md has the rest.
+CASES = {
+    "lan-2": "LAN, 2 TCPs, no loss",
+    "lan-5": "LAN, 5 TCPs, no loss",
+    "lan-15": "LAN, 15 TCPs, no loss",
+    "lan-100": "LAN, 100 TCPs, no loss",
+    "newreno-lan-5": "LAN, 5 NewReno TCPs, EPD",
+    "newreno-lan-15": "LAN, 15 NewReno TCPs, EPD",
+    "newreno-wan-5": "WAN, 5 NewReno TCPs, EPD",
+    "newreno-wan-15": "WAN, 15 NewReno TCPs, EPD",
+    "tables-2-3": "the 48 rows of Tables 2-3 of `ubr-plus`",
+    "tables-2-3-lan": "the rows of Tables 2-3 on the LAN",
+    "two-hops": "two congested hops",
+    "mixed-rates": "155.52 Mb/s into 33.92 Mb/s",
+    "vbr-priority-lan": "VBR of higher priority and TCP, LAN",
+    "vbr-priority-wan": "VBR of higher priority and TCP, WAN",
+    "vbr-guaranteed-lan": "VBR and TCP with a guaranteed rate, LAN",
+    "vbr-guaranteed-wan": "VBR and TCP with a guaranteed rate, WAN",
+    "satellite": "satellite",
+    "gfr-chain": "frame-rate guarantees by leaky buckets, a chain of four switches",
+    "gfr-peers": "frame-rate guarantees by leaky buckets, one link, 10 TCPs",
+    "gfr-udp": "frame-rate guarantees by leaky buckets, 5 TCPs and 5 greedy UDPs",
+    "gfr-weighted": "frame-rate guarantees by a queue for each VC",
+    "abr-lan-15": "ABR with ERICA, LAN, 15 TCPs",
+    "abr-wan-15": "ABR with ERICA, WAN, 15 TCPs",
+    "abr-vbr-200": "ABR with ERICA beside VBR, 200 TCPs",
+    "abr-lan-300": "ABR with ERICA, LAN, 300 TCPs",
+    "abr-wan-300": "ABR with ERICA, WAN, 300 TCPs",
+    "red-lan": "RED on a LAN, 10 TCPs",
+    "red-access": "RED on an access network, 50 TCPs",
+}
+
+#: Tables of studies that passes run.
+TABLES = {"ubr-plus": "Tables 1 to 4 of `ubr-plus`", "guaranteed-rate": "Tables 1 to 9 of `guaranteed-rate`"}
+
+
+class Record(NamedTuple):
+    """A record of `make bench`: its file and title, the cases, and the passes over a study."""
+
+    path: Path
+    title: str
+    #: By case: million cells per CPU second, and time per cell relative to the reference loop.
+    cases: dict[str, tuple[float, float]]
+    #: By study: rows, and wall-clock seconds on two threads.
+    passes: dict[str, tuple[int, float]]
+
+
+def read(path: Path) -> Record:
+    """Read a record; it has no cases if another command printed it."""
+    text = path.read_text(encoding="utf-8")
+    part = text.partition("Bottleneck cells per CPU second")[2].partition("\n\n")[0]
+    lines = [line.split() for line in part.splitlines()[2:] if " " in line and "goal, aim:" not in line]
+    passes = re.findall(r"^pass-(\S+) +(\d+) +\d+ +[\d.]+ +([\d.]+)", text, re.M)
+    return Record(
+        path,
+        text.partition("\n")[0].removeprefix("# "),
+        {name: (float(speed), float(relative)) for name, _, speed, *_, relative in lines},
+        {name: (int(rows), float(seconds)) for name, rows, seconds in passes},
+    )
+
+
+def newest() -> Record:
+    """Return the newest record: of those of the last day the one that no other names as the record before."""
+    records = [record for path in sorted(RECORDS.glob("*.md")) if (record := read(path)).cases]
+    texts = {record.path: record.path.read_text(encoding="utf-8") for record in records}
+    before = {record.path for record in records if any(f"({record.path.name})" in text for text in texts.values())}
+    return max((record for record in records if record.path not in before), key=lambda record: record.path.name[:10])
+
+
+def sentence(record: Record) -> str:
+    """Return what the front page says."""
+    speeds = [speed for speed, _ in record.cases.values()]
+    rows, seconds = record.passes["ubr-plus"]
+    return (
+        f"{min(speeds):.0f} to {max(speeds):.0f} million bottleneck cells per CPU second, by case: "
+        f"[Speed](https://github.com/cellyard/cellyard/blob/main/docs/speed.md). "
+        f"The {rows} rows of {TABLES['ubr-plus']} take {seconds:g} s on two cores."
+    )
+
+
+def into(front: str) -> str:
+    """Return the front page with up-to-date figures."""
+    return re.sub(r"^\| speed \| .* \|$", lambda _: f"| speed | {sentence(newest())} |", front, flags=re.M)
+
+
+def page() -> str:
+    """Return docs/speed.md."""
+    record = newest()
+    lines = [f"| {CASES[name]} | {speed:.1f} | {relative:.2f} |" for name, (speed, relative) in record.cases.items()]
+    passes = [f"the {rows} rows of {TABLES[study]} take {wall:g} s" for study, (rows, wall) in record.passes.items()]
+    source = f"[{record.title.partition(':')[0]}](../benches/record/{record.path.name})"
+    head = (
+        "`make bench` prints bottleneck cells per CPU second of whole runs. Bottleneck cells are data cells sent by "
+        f"ports that can queue. The table has every case of the newest record: {source}, one thread. The engine has "
+        "changed since, so measure on your machine before you compare."
+    )
+    foot = (
+        "The last column is the time per cell divided by that of the reference loop: a bare FIFO port, measured in "
+        f"the same minute. On two threads, {' and '.join(passes)}. [benches/README.md](../benches/README.md) explains "
+        "what is measured and how, and has the goals."
+    )
+    table = "\n".join(
+        ["| case | million cells per CPU second | time relative to the reference loop |", "|---|---|---|", *lines]
+    )
+    return "\n\n".join(["# Speed", _filled(head), table, _filled(foot)]) + "\n"
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)

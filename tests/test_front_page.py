@@ -1,0 +1,83 @@
+"""The front page: the captions of its picture, and numbers in its prose, against the runs and files they are of."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import cellyard as cy
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import figure_first
+import speed_page
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ACCURACY = (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def cases() -> dict[tuple[str, str], figure_first.Case]:
+    return figure_first.cases()
+
+
+def outside(found: dict[tuple[str, str], figure_first.Case], metric: str) -> list[str]:
+    """Return the policies whose published value is outside the range of its runs."""
+    names = []
+    for policy, label in figure_first.POLICIES.items():
+        case = found["vanilla", policy]
+        _, low, high = case.spread(metric)
+        # Two digits are printed.
+        if not low - 0.005 <= case.published[metric] <= high + 0.005:
+            names.append(label.replace("\n", " "))
+    return names
+
+
+def listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def test_the_caption_of_the_picture_says_what_it_shows(cases: dict[tuple[str, str], figure_first.Case]) -> None:
+    (caption,) = re.findall(r"^\*(Five TCP senders .*?)\*$", README, re.M | re.S)
+    assert f"*{caption}*" in (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    scenario = cases["vanilla", "tail-drop"].scenario
+    assert f"medians of {figure_first.REPLICATIONS} runs of {scenario.run().only.duration_s:g} s" in one_line(caption)
+    assert f"{figure_first.SHOWN_S:g} s of one run" in one_line(caption)
+    goodput, fairness = outside(cases, "efficiency"), outside(cases, "fairness")
+    told = f"outside the range are the goodput of {listed(goodput)}, and the fairness of {listed(fairness)}."
+    assert one_line(caption).endswith(told)
+    # Vanilla waits for timers, and leaves the link idle; SACK fills it, and one sender takes most with tail drop.
+    vanilla, sack = cases["vanilla", "tail-drop"], cases["sack", "tail-drop"]
+    assert not any(vanilla.runs.values("fast_retransmits"))
+    assert vanilla.spread("port.west->east.utilisation")[0] < 0.5
+    assert sack.spread("port.west->east.utilisation")[0] > 0.95
+    goodputs = [[vc.goodput_mbps for vc in run.vcs.values()] for run in sack.runs]
+    largest = sorted(max(one) / sum(one) for one in goodputs)
+    assert largest[len(largest) // 2] > 0.5
+
+
+def test_the_front_page_names_the_tcp_of_its_first_network() -> None:
+    assert 'recovery = "vanilla"' in cy.examples.text("lan-5")
+    assert "`lan-5` has vanilla TCP" in README
+
+
+def test_the_number_of_random_networks_is_that_of_the_oracle() -> None:
+    source = (ROOT / "crates/engine/tests/runs/oracle.rs").read_text(encoding="utf-8")
+    counts = [int(count.replace("_", "")) for count in re.findall(r"common::config\(([\d_]+)\)\)\]", source)]
+    told = f"{sum(counts[:3]):,}".replace(",", " ")
+    for page in (README, ACCURACY):
+        assert f"on {told} random networks" in one_line(page)
+
+
+def test_the_record_behind_the_speed_page_is_the_newest() -> None:
+    newest = speed_page.newest()
+    days = [path.name[:10] for path in speed_page.RECORDS.glob("*.md") if speed_page.read(path).cases]
+    assert newest.path.name[:10] == max(days) and set(newest.cases) <= set(speed_page.CASES)
+    page = (ROOT / "docs/speed.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^\| .* \| [\d.]+ \| [\d.]+ \|$", page, re.M)) == len(newest.cases)
