@@ -527,7 +527,7 @@ class PortClassResult(ResultPart):
     #: count as sent.
     cell_loss_ratio: float
 
-    #: Largest number of waiting cells of this class.
+    #: Largest number of waiting cells of this class. 0 for a port that cannot queue.
     max_queue_cells: int
 
     #: Cells that arrived in the measuring time. None for a port that cannot queue.
@@ -615,7 +615,7 @@ class PortResult(ResultPart):
     #: for a port that cannot queue, and in results of earlier versions.
     tied_refusals: int | None = None
 
-    #: Largest number of waiting cells, over all classes.
+    #: Largest number of waiting cells, over all classes. 0 for a port that cannot queue.
     max_queue_cells: int
 
     #: Mean number of waiting cells, over all classes.

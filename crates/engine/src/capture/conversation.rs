@@ -65,10 +65,15 @@ impl CapturedPayload {
     }
 }
 
-/// First port number of clients. Data of the VC's `from` go to the first server port, data of its
-/// `to` to the second.
+/// First port number of clients of TCP. Data of the VC's `from` go to the first server port, data of
+/// its `to` to the second.
 const CLIENTS: u64 = 1024;
 const SERVERS: [u16; 2] = [5001, 5002];
+
+/// First port number of clients of UDP, and the server port. Wireshark gives the datagrams of some
+/// lower ports, such as 5001, to a dissector that finds them malformed.
+const UDP_CLIENTS: u64 = 60_002;
+const UDP_SERVER: u16 = 60_000;
 
 /// Maximum window shift (RFC 7323).
 const MOST_SHIFT: u32 = 14;
@@ -109,8 +114,12 @@ impl<'a> CapturedSegment<'a> {
         // second.
         let back = usize::from((kind == FlowKind::Data) != is_of_sender);
         let vcs = scenario.vcs.len() as u64;
-        let client = CLIENTS + (vc as u64 + number * vcs) % (65_536 - CLIENTS);
-        let mut ports = [client as u16, SERVERS[back]];
+        let (clients, server) = match tcp {
+            Some(_) => (CLIENTS, SERVERS[back]),
+            None => (UDP_CLIENTS, UDP_SERVER),
+        };
+        let client = clients + (vc as u64 + number * vcs) % (65_536 - clients);
+        let mut ports = [client as u16, server];
         if !is_of_sender {
             ports.reverse();
         }

@@ -48,7 +48,7 @@ pub struct PortResult {
     /// Refusals at an instant at which the port accepted a cell of another input: `tie_order`
     /// decided which. None for a port that cannot queue, and in results of earlier versions.
     pub tied_refusals: Option<u64>,
-    /// Largest number of waiting cells, over all classes.
+    /// Largest number of waiting cells, over all classes. 0 for a port that cannot queue.
     pub max_queue_cells: u64,
     /// Mean number of waiting cells, over all classes.
     pub mean_queue_cells: f64,
@@ -110,7 +110,7 @@ pub struct PortClassResult {
     /// Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that
     /// the link loses count as sent.
     pub cell_loss_ratio: f64,
-    /// Largest number of waiting cells of this class.
+    /// Largest number of waiting cells of this class. 0 for a port that cannot queue.
     pub max_queue_cells: u64,
     /// Cells that arrived in the measuring time. None for a port that cannot queue.
     pub measured_arrived_cells: Option<u64>,

@@ -141,6 +141,64 @@ mod tests {
         assert_eq!(rule.backward(1).er, 370.0);
     }
 
+    // By hand from section 12 of the model page. All values are sums of powers of 2, so that every
+    // operation is exact: E = 1024 - 2 x 256, input = 2 x 256, z = 1, F = E / 2 = 256. In the first
+    // interval VC 0 has e = 384, which becomes MaxAllocPrevious of the second.
+    #[test]
+    fn the_last_bit_of_a_rate_next_to_the_fair_share_decides() {
+        let mut params = params();
+        params.target = Ratio::new(1, 1);
+        let vcs = [subscriber(256.0, 1.0), subscriber(256.0, 1.0)];
+        for (ccr, second_er) in [
+            // e < FairShare: the allocation of 384 is cut to FairShare.
+            (512.0_f64.next_down(), 512.0),
+            // e = FairShare is not less, and above it neither.
+            (512.0, 640.0),
+            (512.0_f64.next_up(), 640.0),
+        ] {
+            let mut rule = EricaMcr::new(&params, 1024.0, &vcs);
+            rule.forward(0, 640.0);
+            rule.forward(1, 512.0);
+            second(&mut rule, &[512, 512], 0, 0);
+            assert_eq!([0, 1].map(|vc| rule.backward(vc).er), [640.0, 512.0]);
+            rule.forward(1, ccr);
+            second(&mut rule, &[512, 512], 0, 0);
+            assert_eq!([0, 1].map(|vc| rule.backward(vc).er), [640.0, second_er]);
+        }
+    }
+
+    // E = 512, input = 768, z = 1.5 is above 1 + delta: MaxAllocPrevious does not count, and e = 384 has
+    // the VCShare 256, just FairShare. Weights 1 and 3 divide E = 512 by 4: F = 128, and e = 384 / 3 = 128
+    // of VC 1 is just FairShare again.
+    #[test]
+    fn a_vc_share_next_to_the_fair_share_is_compared_by_weight() {
+        let mut params = params();
+        params.target = Ratio::new(1, 1);
+        let of = |weight: f64| [subscriber(256.0, 1.0), subscriber(256.0, weight)];
+        let mut rule = EricaMcr::new(&params, 1024.0, &of(1.0));
+        rule.forward(0, 896.0);
+        rule.forward(1, 640.0);
+        second(&mut rule, &[640, 640], 0, 0);
+        // 640 / 1.5 in the first interval.
+        assert_eq!(rule.backward(0).er, 256.0 + 640.0 / 1.5);
+        assert_eq!(rule.backward(1).er, 512.0);
+        for (ccr, er) in [
+            (640.0_f64.next_down(), 640.0),
+            (640.0, 256.0 + 3.0 * 512.0 / 3.0),
+        ] {
+            let mut rule = EricaMcr::new(&params, 1024.0, &of(3.0));
+            rule.forward(0, 512.0);
+            rule.forward(1, 640.0);
+            second(&mut rule, &[512, 512], 0, 0);
+            // e of VC 0 is 256: its allocation of 256 is MaxAllocPrevious next.
+            assert_eq!([0, 1].map(|vc| rule.backward(vc).er), [512.0, 640.0]);
+            rule.forward(1, ccr);
+            second(&mut rule, &[512, 512], 0, 0);
+            // VC 1 may have 256 above its MCR by its weight of 3, but at most E / 3 of it.
+            assert_eq!([0, 1].map(|vc| rule.backward(vc).er), [512.0, er]);
+        }
+    }
+
     #[test]
     fn mcrs_above_the_target_leave_nothing_to_share() {
         let vcs = [subscriber(600.0, 1.0), subscriber(400.0, 1.0)];

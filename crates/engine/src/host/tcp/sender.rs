@@ -275,7 +275,7 @@ impl Sender {
 mod tests {
     use super::super::testing::{ALWAYS, MSS, NOTHING, Peer, RWND, ack_of, numbers, params};
     use super::*;
-    use crate::scenario::model::Recovery;
+    use crate::scenario::model::{Recovery, RenoFastRetransmit};
 
     fn ms(n: u64) -> Time {
         Time::ZERO + Span::from_milliseconds(n)
@@ -496,20 +496,25 @@ mod tests {
 
     #[test]
     fn a_fast_retransmit_cancels_the_timing() {
-        let mut s = sender(|p| {
-            p.recovery = Recovery::Reno;
-            p.granularity = Span::from_milliseconds(100);
-            p.initial_rto = Span::from_milliseconds(1000);
-            p.initial_window = 4;
-        });
-        sent(|out| s.start(Time::ZERO, out));
-        for n in 10..13 {
-            sent(|out| s.on_ack(ms(n), &ack_of(0), out));
+        use RenoFastRetransmit::{MissingSegment, Nothing};
+        // It does so even if it sends nothing (model section 10).
+        for (resends, segments) in [(MissingSegment, 1), (Nothing, 0)] {
+            let mut s = sender(|p| {
+                p.recovery = Recovery::Reno;
+                p.reno_fast_retransmit = resends;
+                p.granularity = Span::from_milliseconds(100);
+                p.initial_rto = Span::from_milliseconds(1000);
+                p.initial_window = 4;
+            });
+            sent(|out| s.start(Time::ZERO, out));
+            for n in 10..13 {
+                sent(|out| s.on_ack(ms(n), &ack_of(0), out));
+            }
+            assert_eq!(s.counters().retransmitted_segments, segments);
+            // With a sample the RTO would be 6 + 12 ticks; it is still the initial one.
+            sent(|out| s.on_ack(ms(550), &ack_of(4), out));
+            assert_eq!(s.deadline(), ms(1500));
         }
-        assert_eq!(s.counters().retransmitted_segments, 1);
-        // With a sample the RTO would be 6 + 12 ticks; it is still the initial one.
-        sent(|out| s.on_ack(ms(550), &ack_of(4), out));
-        assert_eq!(s.deadline(), ms(1500));
     }
 
     #[test]

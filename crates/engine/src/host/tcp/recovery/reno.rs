@@ -15,8 +15,8 @@
 //! opens the window like any other.
 //!
 //! Option `reno_fast_retransmit = nothing`: the segment is not resent and the timer runs on;
-//! everything else is unchanged. This reproduces published tables in which fast retransmit cannot
-//! have repaired the hole.
+//! everything else is unchanged, and the timing of a segment is cancelled. BSD cancels it before it
+//! sends. This reproduces published tables in which fast retransmit cannot have repaired the hole.
 //!
 //! Limits: Several losses in one window usually end in a timeout; duplicates of data already
 //! received can start a needless recovery.
