@@ -6,9 +6,13 @@ import os
 import pickle
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import cellyard as cy
 import pytest
 from cellyard.errors import Problem, RunError, ScenarioError
 from conftest import LAN, ROOT, Cli
@@ -382,3 +386,44 @@ def test_errors_with_an_excerpt_keep_it_between_processes() -> None:
         copied = pickle.loads(pickle.dumps(error))
         assert str(copied) == str(error) and vars(copied) == vars(error)
     assert replace(problem, text=problem.summary + "; more").text == "f: p: is wrong; more\n   X >\n     ^"
+
+
+def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of a scenario, with its path as messages print it."""
+    if isinstance(tree, dict):
+        for name, value in tree.items():
+            yield from leaves(value, f"{path}.{name}" if path else name)
+    elif isinstance(tree, list) and tree and isinstance(tree[0], dict):
+        for place, value in enumerate(tree):
+            yield from leaves(value, f"{path}[{place}]")
+    else:
+        yield path, tree
+
+
+@pytest.mark.parametrize("name", ["lan-5", "leaf-spine", "vbr-guaranteed-rate", "abr-erica"])
+def test_every_path_that_a_message_prints_is_accepted_as_an_override(name: str) -> None:
+    text = cy.examples.text(name)
+    scenario = cy.Scenario.from_toml(text)
+    paths = dict(leaves(tomllib.loads(scenario.to_toml())))
+    written = cy.Scenario.from_toml(scenario.to_toml())
+    assert any("[1]" in path for path in paths)
+    for path, value in paths.items():
+        assert written.with_values({path: value}) == written, path
+
+
+def test_the_path_of_an_error_in_a_file_is_accepted_as_an_override() -> None:
+    text = cy.examples.text("lan-5").replace('buffer = "', 'buffer = "many ').replace('rate = "', 'rate = "fast ')
+    with pytest.raises(cy.ScenarioError) as raised:
+        cy.Scenario.from_toml(text)
+    right = {
+        problem.path: "1000 cells" if "buffer" in problem.path else "100 Mbps" for problem in raised.value.problems
+    }
+    assert len(right) > 2 and cy.Scenario.from_toml(text, overrides=list(right.items())).run()
+
+
+def test_packets_are_a_unit_of_ethernet_and_a_default_states_nothing(lan: Path) -> None:
+    incast = cy.examples.scenario("incast")
+    packets = incast.with_values({"switch.switch.ubr.buffer": "20 packets"})
+    assert packets == incast.with_values({"switch.switch.ubr.buffer": "20 cells"})
+    for value, stated in (("random", True), ("default", False)):
+        assert cy.Scenario.from_toml(lan.read_text(), overrides=[("tie_order", value)]).states("tie_order") is stated

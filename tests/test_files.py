@@ -163,7 +163,7 @@ def test_links_in_a_folder_of_results_are_replaced_and_not_followed(tmp_path: Pa
     for victim, name in zip(victims, names, strict=True):
         victim.write_text("mine")
         (folder / name).symlink_to(f"../{victim.name}")
-    with ResultFolder(folder, holds="a", content="a", provenance={}, overwrite=True) as made:
+    with ResultFolder(folder, command="run", holds="a", content="a", provenance={}, overwrite=True) as made:
         (folder / f"{files.NEW_PREFIX}a.csv").unlink(missing_ok=True)
         (folder / f"{files.NEW_PREFIX}a.csv").symlink_to(f"../{victims[2].name}")  # while the command runs
         assert made.publish(lambda found: found.add("a.csv", "a")) == ""
@@ -304,7 +304,7 @@ def test_a_rename_that_fails_in_a_committed_set_is_reported_and_completed_by_the
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def folder() -> ResultFolder:
-        return ResultFolder(tmp_path, holds="a", content="a", provenance={})
+        return ResultFolder(tmp_path, command="run", holds="a", content="a", provenance={})
 
     rename = os.replace
 
@@ -347,7 +347,9 @@ def test_an_interrupt_just_after_a_set_is_committed_completes_it(
 
 def test_the_label_of_a_folder_changes_together_with_its_files(tmp_path: Path) -> None:
     def folder(content: str, *, overwrite: bool = False) -> ResultFolder:
-        return ResultFolder(tmp_path, holds=content, content=content, provenance={"n": content}, overwrite=overwrite)
+        return ResultFolder(
+            tmp_path, command="run", holds=content, content=content, provenance={"n": content}, overwrite=overwrite
+        )
 
     with folder("a") as first:
         assert first.publish(lambda made: made.add("a.csv", "a")) == ""
@@ -355,7 +357,12 @@ def test_the_label_of_a_folder_changes_together_with_its_files(tmp_path: Path) -
         assert unsealed((tmp_path / "provenance.json").read_text())["holds"] == "a"
     with folder("b", overwrite=True) as second:
         second.publish(lambda made: made.add("b.csv", "b"))
-    assert unsealed((tmp_path / "provenance.json").read_text()) == {"holds": "b", "content": "b", "n": "b"}
+    assert unsealed((tmp_path / "provenance.json").read_text()) == {
+        "holds": "b",
+        "content": "b",
+        "n": "b",
+        "made_by": {"b.csv": "run"},
+    }
     assert set(contents(tmp_path)) == {"b.csv", "provenance.json", files.SUMS_FILE}
     (tmp_path / "provenance.json").write_text('{"holds": "b", "content": "b"}')  # as an earlier version wrote it
     with pytest.raises(UsageError, match=r"provenance\.json: .* checksum .* earlier version.*--overwrite"):
@@ -456,7 +463,7 @@ def test_the_log_of_a_store_takes_no_space_from_runs_that_fit_the_file(tmp_path:
 
 
 def test_result_files_are_written_even_if_runs_cannot_be_stored(tmp_path: Path) -> None:
-    with ResultFolder(tmp_path, holds="a", content="a", provenance={}) as folder:
+    with ResultFolder(tmp_path, command="run", holds="a", content="a", provenance={}) as folder:
         with folder.store() as store:
             store.add(RUNS[0], {"n": 1})
             (pages,) = store.connection.execute("PRAGMA page_count").fetchone()

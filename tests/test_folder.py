@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,18 @@ import cellyard as cy
 import pytest
 from cellyard import _engine
 from cellyard.outputs.folder import ResultFolder
+from cellyard.system.files import FileSet, checksums
 from conftest import LAN, Cli
+
+EXPERIMENT = """\
+name = "e"
+base = { file = "lan.toml" }
+set = { duration = "50 ms" }
+replications = 2
+metrics = ["efficiency"]
+axis = [{ name = "drop", path = "switch.west.ubr.drop", values = ["epd", "tail-drop"] }]
+question = { kind = "compare", axis = "drop", against = "tail-drop" }
+"""
 
 
 def origin(path: Path) -> dict[str, Any]:
@@ -85,7 +97,7 @@ def test_files_of_others_are_not_written_over(cli: Cli, lan: Path, tmp_path: Pat
 
 def test_one_command_at_a_time_writes_into_a_folder(cli: Cli, lan: Path, tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    with ResultFolder(tmp_path / "out", holds="a", content="a", provenance={}):
+    with ResultFolder(tmp_path / "out", command="run", holds="a", content="a", provenance={}):
         done = cli("run", lan, "--out", "out")
         assert done.returncode == 2
         assert done.stderr == "out: another command is writing there; wait until it ends, or choose another folder\n"
@@ -116,3 +128,45 @@ def test_the_folder_of_a_study_has_the_scenario_of_each_row(cli: Cli, tmp_path: 
     (scenario := tmp_path / "five.toml").write_text(five["scenario"])
     again = json.loads(cli("run", scenario, "--format", "json").stdout)
     assert again["runs"][0]["totals"]["max_queue_cells"] == found["rows"][0]["simulated"]["max_queue_cells"] == 7591
+
+
+def test_a_command_removes_no_file_that_another_command_made(tmp_path: Path) -> None:
+    """Random sequences of commands on one folder: each file stays until the command that wrote it last omits it."""
+    draw = random.Random(1)
+    commands, names = ["experiment run", "experiment report", "run"], ["a.csv", "b.csv", "c.csv", "d.csv"]
+    expected: dict[str, tuple[str, str]] = {}
+    for number in range(60):
+        command, chosen = draw.choice(commands), draw.sample(names, draw.randint(1, 3))
+        with ResultFolder(
+            tmp_path, command=command, holds="a", content=draw.choice("ab"), provenance={}, overwrite=True
+        ) as folder:
+
+            def add(files: FileSet, chosen: list[str] = chosen, text: str = str(number)) -> None:
+                for name in chosen:
+                    files.add(name, text)
+
+            assert folder.publish(add) == ""
+        expected = {name: found for name, found in expected.items() if found[0] != command}
+        expected |= {name: (command, str(number)) for name in chosen}
+        found = {path.name: path.read_text() for path in tmp_path.glob("*.csv")}
+        assert found == {name: text for name, (_, text) in expected.items()}
+        sums = {name for name in checksums(tmp_path) if name.endswith(".csv")}
+        assert sums == found.keys()
+    label = origin(tmp_path / "provenance.json")["made_by"]
+    assert {name: by for name, by in label.items() if name in expected} == {n: by for n, (by, _) in expected.items()}
+
+
+def test_a_report_stays_when_its_experiment_or_study_runs_again(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    assert lan.parent == tmp_path
+    (tmp_path / "e.toml").write_text(EXPERIMENT)
+    for first, *commands in (
+        ["e-report", ["experiment", "report", "e.toml"], ["experiment", "run", "e.toml"]],
+        ["s-report", *(["study", verb, "ubr-plus", "--table", "1"] for verb in ("report", "run"))],
+    ):
+        report, run = ([*command, "--out", str(first)] for command in commands)
+        assert cli(*report).returncode == 0
+        made = {path.name: path.read_bytes() for path in (tmp_path / str(first)).iterdir()}
+        assert "index.html" in made
+        assert cli(*run).returncode == 0
+        found = {path.name: path.read_bytes() for path in (tmp_path / str(first)).iterdir()}
+        assert found.keys() == made.keys() and found["index.html"] == made["index.html"]

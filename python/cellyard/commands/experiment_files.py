@@ -14,10 +14,12 @@ from cellyard.show.text import dump_pieces
 from cellyard.system.files import FileSet
 
 
-def folder(experiment: Experiment, out: Path, origin: Mapping[str, Any], *, overwrite: bool) -> ResultFolder:
+def folder(
+    experiment: Experiment, out: Path, origin: Mapping[str, Any], *, command: str, overwrite: bool
+) -> ResultFolder:
     """The folder of ``--out``. One folder serves experiments of one name, even if they grow."""
     holds = f"the experiment {experiment.name}"
-    return ResultFolder(out, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
+    return ResultFolder(out, command=command, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
 
 
 def add(files: FileSet, text: str, outcome: Outcome, document: Mapping[str, Any]) -> None:

@@ -42,7 +42,7 @@ def command(
     with (
         plot.style(style),
         requested_cluster(on, workers, jobs) as cluster,
-        experiment_files.folder(experiment, out, origin, overwrite=overwrite) as folder,
+        experiment_files.folder(experiment, out, origin, command="experiment report", overwrite=overwrite) as folder,
     ):
         run_store = open_store(folder, store)
         outcome, timing, status = run_experiment(experiment, jobs=jobs, memory=memory, store=run_store, cluster=cluster)

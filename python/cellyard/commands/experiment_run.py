@@ -45,7 +45,9 @@ def command(
     origin = provenance.of_command()
     with (
         requested_cluster(on, workers, jobs) as cluster,
-        experiment_files.folder(experiment, out, origin, overwrite=overwrite) if out else nullcontext() as folder,
+        experiment_files.folder(experiment, out, origin, command="experiment run", overwrite=overwrite)
+        if out
+        else nullcontext() as folder,
     ):
         run_store = open_store(folder, store)
         outcome, timing, status = run_experiment(experiment, jobs=jobs, memory=memory, store=run_store, cluster=cluster)

@@ -174,7 +174,7 @@ def _folder(
 
     content = hashlib.sha256(f"run {first.source}".encode()).hexdigest()[:32]
     return ResultFolder(
-        out, holds=f"the scenario {first.name}", content=content, provenance=origin, overwrite=overwrite
+        out, command="run", holds=f"the scenario {first.name}", content=content, provenance=origin, overwrite=overwrite
     )
 
 

@@ -37,7 +37,12 @@ def command(
     with open_store(path) as store, store.snapshot():
         holds = "tables of a store"
         with ResultFolder(
-            out, holds=holds, content=holds, provenance=provenance.of_command(), overwrite=overwrite
+            out,
+            command="store export",
+            holds=holds,
+            content=holds,
+            provenance=provenance.of_command(),
+            overwrite=overwrite,
         ) as folder:
 
             def add(files: FileSet) -> None:

@@ -17,10 +17,10 @@ from cellyard.system.files import FileSet
 ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
 
 
-def folder(study: Study, out: Path, origin: Mapping[str, Any], *, overwrite: bool) -> ResultFolder:
+def folder(study: Study, out: Path, origin: Mapping[str, Any], *, command: str, overwrite: bool) -> ResultFolder:
     """The folder of ``--out``. One folder serves a study, whichever tables are run or shown."""
     holds = f"the study {study.name}"
-    return ResultFolder(out, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
+    return ResultFolder(out, command=command, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
 
 
 def add(files: FileSet, reproduction: Reproduction, document: Mapping[str, Any]) -> None:

@@ -50,7 +50,7 @@ def command(
     with (
         requested_cluster(on, workers, jobs) as cluster,
         plot.style(style),
-        study_files.folder(study, out, origin, overwrite=overwrite) as folder,
+        study_files.folder(study, out, origin, command="study report", overwrite=overwrite) as folder,
     ):
         run_store = open_store(folder, store)
         reproduction, status, seconds = reproduce(

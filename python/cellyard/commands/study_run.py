@@ -57,7 +57,9 @@ def command(
     origin = provenance.of_command()
     with (
         requested_cluster(on, workers, jobs) as cluster,
-        study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder,
+        study_files.folder(study, out, origin, command="study run", overwrite=overwrite)
+        if out
+        else nullcontext() as folder,
     ):
         run_store = open_store(folder, store)
         reproduction, status, seconds = reproduce(

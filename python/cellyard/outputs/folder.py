@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from cellyard.store.folder_label import LABEL_FILE, read_label
+from cellyard.store.folder_label import LABEL_FILE, made_by, read_label
 from cellyard.system.errors import UsageError
 from cellyard.system.files import (
     SUMS_FILE,
@@ -36,18 +36,27 @@ OLD_RUNS = "runs.jsonl"
 class ResultFolder(AbstractContextManager["ResultFolder"]):
     """``path``, created if missing, and locked for one command until the end of the ``with`` block.
 
-    ``holds`` describes the content in words ("the study ubr-plus"); ``content`` is a text that
-    identifies it. Raises `UsageError` in three cases: the folder cannot be written, another command
-    is using it, or it holds something else and ``overwrite`` is false. Files whose names begin with
-    a dot do not count.
+    ``command`` is the name of the command ("study report"); files of other commands stay. ``holds``
+    describes the content in words ("the study ubr-plus"); ``content`` is a text that identifies it.
+    Raises `UsageError` in three cases: the folder cannot be written, another command is using it,
+    or it holds something else and ``overwrite`` is false. Files whose names begin with a dot do not
+    count.
     """
 
     def __init__(
-        self, path: Path, *, holds: str, content: str, provenance: Mapping[str, Any], overwrite: bool = False
+        self,
+        path: Path,
+        *,
+        command: str,
+        holds: str,
+        content: str,
+        provenance: Mapping[str, Any],
+        overwrite: bool = False,
     ) -> None:
         made = missing_folders(path)
         self.path = writable_folder(path)
         self._label = {"holds": holds, "content": content, **provenance}
+        self._command = command
         self._store: Store | None = None
         try:
             self._lock = FolderLock(path)
@@ -89,12 +98,15 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
     def publish(self, add: Callable[[FileSet], None]) -> str:
         """Replace the result files by those that ``add`` adds, all or none; returns what failed and what is kept, in words."""
         failure, rest = self._store.failure if self._store else None, "all other files are complete"
-        files = FileSet(self.path)
+        earlier = made_by(self.path)
+        files = FileSet(self.path, kept={name for name in checksums(self.path) if earlier.get(name) != self._command})
         try:
             self._check_exists()
             with files:
                 add(files)
-                files.add(LABEL_FILE, sealed(self._label))
+                makers = {name: by for name, by in earlier.items() if by != self._command}
+                makers |= dict.fromkeys(files.names, self._command)
+                files.add(LABEL_FILE, sealed({**self._label, "made_by": makers}))
         except OSError as error:
             failure, rest = failure or error, f"the result files are {files.state}"
         except KeyboardInterrupt:

@@ -119,7 +119,8 @@ class Scenario:
 
         _, text, overrides = self._source
         data = json.loads(text) if text.startswith("{") else tomllib.loads(text)
-        return field in data or any(path == field for path, _ in overrides)
+        values = [value for path, value in overrides if path == field]
+        return values[-1].strip() != "default" if values else field in data
 
     @property
     def name(self) -> str:

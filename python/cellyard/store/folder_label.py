@@ -21,6 +21,12 @@ def read_label(path: Path) -> Mapping[str, Any] | None:
     return mark if isinstance(mark.get("holds"), str) and isinstance(mark.get("content"), str) else None
 
 
+def made_by(folder: Path) -> dict[str, str]:
+    """The command that made each file of a folder, as far as its label says."""
+    made = (read_label(folder) or {}).get("made_by")
+    return dict(made) if isinstance(made, dict) else {}
+
+
 def store_of(folder: Path) -> str:
     """The file of ``--store`` that has the runs of a folder; empty when the label names none."""
     return str((read_label(folder) or {}).get("store", ""))

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -120,16 +120,23 @@ def digest(content: str | bytes) -> str:
 class FileSet(AbstractContextManager["FileSet"]):
     """Files of ``folder`` that replace the previous set, all or none, when the ``with`` block ends without an exception.
 
-    Unmodified files of the previous set that are not in the new one are removed. `SUMS_FILE` has the
-    checksum of each file. Links in the folder are replaced and never followed. Raises `OSError`, and
-    replaces nothing if anything but a file or a link has the name of a file of the set.
+    Unmodified files of the previous set that are not in the new one are removed, unless ``kept`` has
+    their names: these stay in the set. `SUMS_FILE` has the checksum of each file. Links in the
+    folder are replaced and never followed. Raises `OSError`, and replaces nothing if anything but a
+    file or a link has the name of a file of the set.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, kept: Collection[str] = ()) -> None:
         self._folder = folder
+        self._kept = kept
         self._sums: dict[str, str] = {}
         #: What has happened to the files of the folder, in words.
         self.state = "unchanged"
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the files that were added."""
+        return list(self._sums)
 
     def add(self, name: str, content: str | bytes | Iterable[str] | Iterable[bytes]) -> None:
         """Write the file ``name``, as a whole or in pieces. It takes its place together with the others."""
@@ -145,8 +152,11 @@ class FileSet(AbstractContextManager["FileSet"]):
             _remove_temporary(self._folder)
             return
         try:
-            gone = {name: seal for name, seal in sorted(checksums(self._folder).items()) if name not in self._sums}
-            self.add(SUMS_FILE, "".join(f"{seal}  {name}\n" for name, seal in sorted(self._sums.items())))
+            earlier = {name: seal for name, seal in sorted(checksums(self._folder).items()) if name not in self._sums}
+            gone = {name: seal for name, seal in earlier.items() if name not in self._kept}
+            stay = {n: seal for n, seal in earlier.items() if n in self._kept and _is_unchanged(self._folder / n, seal)}
+            sums = sorted({**stay, **self._sums}.items())
+            self.add(SUMS_FILE, "".join(f"{seal}  {name}\n" for name, seal in sums))
             self.add(LIST_FILE, sealed({"files": self._sums, "gone": gone}))
             for name in self._sums:
                 check_replaceable(self._folder / name)
@@ -184,14 +194,13 @@ def _is_plain(name: object) -> bool:
     return name != "" and Path(name).name == name and not name.startswith(".")
 
 
-def _remove_if_unchanged(path: Path, seal: object) -> None:
-    """Remove a file that has this checksum. Any other file, or a link, is not ours and stays."""
+def _is_unchanged(path: Path, seal: object) -> bool:
+    """Whether a regular file has this checksum. Any other file, or a link, is not ours."""
     with suppress(OSError):
         if stat.S_ISREG(path.lstat().st_mode):
             with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-            if found == seal:
-                path.unlink()
+                return hashlib.file_digest(file, "sha256").hexdigest() == seal
+    return False
 
 
 def finish_renames(folder: Path, *, overwrite: bool = False) -> None:
@@ -227,7 +236,9 @@ def _finish_renames(folder: Path) -> None:
         with suppress(FileNotFoundError):  # it is in its place
             _with_path_in_errors(folder / name, os.replace, folder / f"{NEW_PREFIX}{name}", folder / name)
     for name, seal in gone.items():
-        _remove_if_unchanged(folder / name, seal)
+        if _is_unchanged(folder / name, seal):
+            with suppress(OSError):
+                (folder / name).unlink()
     _sync_folder(folder)
     (folder / LIST_FILE).unlink()
     _sync_folder(folder)

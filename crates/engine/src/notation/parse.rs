@@ -1,9 +1,10 @@
 //! Parses text into exact quantities.
 
-use super::units::{BYTES, CELLS, Unit, meant};
+use super::show::{show_cells, show_rate};
+use super::units::{BITS, BYTE_RATE, BYTES, CELLS, DURATION, RATE, Unit, have, meant};
 use super::words::shorten;
 use crate::format::Format;
-use crate::units::Ratio;
+use crate::units::{BitRate, Ratio};
 
 /// Why a text is not a valid quantity.
 #[derive(Debug, PartialEq)]
@@ -95,6 +96,43 @@ fn with_point(number: &str, behind: &str, units: &[Unit], format: Format) -> Opt
     is_right.then_some(meant)
 }
 
+/// Why `units` cannot take the unit of `text`, `unit` behind `number`, and what to write instead.
+/// Bits are converted to bytes, and bytes to bits and cells.
+fn unknown_unit(text: &str, number: &str, unit: &str, units: &[Unit], format: Format) -> Fault {
+    let in_units = |units| quantity(text, units, FractionRule::Refuse, format).ok();
+    let mut message = format!("has the unknown unit `{}`", shorten(unit));
+    let meant = if units == RATE && have(BYTE_RATE, unit) {
+        in_units(BYTE_RATE).map(|rate| show_rate(BitRate(rate)))
+    } else if units == BYTES && have(BITS, unit) {
+        let bytes = in_units(BITS).filter(|bits| bits % 8 == 0).map(|b| b / 8);
+        let sizes = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+        let fits = |bytes: u64| sizes.into_iter().find(|(_, size)| bytes % size == 0);
+        bytes.map(|bytes| {
+            let (name, size) = fits(bytes).unwrap_or(("bytes", 1));
+            format!("{} {name}", bytes / size)
+        })
+    } else if units == CELLS && have(BYTES, unit) {
+        let (noun, size) = (format.noun(), format.cell_bits / 8);
+        let most = if format.is_ethernet { "up to " } else { "" };
+        message = format!("is in bytes, but must be in {noun}s, here of {most}{size} bytes");
+        let cells = in_units(BYTES).map(|bytes| bytes / size);
+        cells.filter(|&cells| cells > 0).map(|cells| {
+            let text = show_cells(cells);
+            text.replace("cell", noun)
+        })
+    } else if units == CELLS && have(DURATION, unit) {
+        let (noun, bits) = (format.noun(), format.cell_bits);
+        message = format!("is a time, but must be in {noun}s: time x rate / {bits} bits");
+        None
+    } else {
+        meant(unit, units).map(|name| format!("{number} {name}"))
+    };
+    Fault {
+        message,
+        suggestion: meant.map(|meant| format!("\"{meant}\"")),
+    }
+}
+
 /// Parses `text` in the base unit of `units`, up to `u64::MAX`, as a scenario of `format` means it.
 pub(crate) fn quantity(
     text: &str,
@@ -132,18 +170,21 @@ pub(crate) fn quantity(
         });
     }
     let Some(found) = units.iter().find(|u| u.spellings().any(|s| s == unit)) else {
-        return Err(Fault {
-            message: format!("has the unknown unit `{}`", shorten(unit)),
-            suggestion: meant(unit, units).map(|n| format!("\"{number} {n}\"")),
-        });
+        return Err(unknown_unit(text, number, unit, units, format));
     };
     if value.negative && value.digits > 0 {
         return Err(Fault::new("must not be negative"));
     }
     let Some(size) = found.size(format) else {
-        return Err(Fault::new(format!(
-            "has the unit `{unit}`, which the format ethernet lacks: its packets differ in length"
-        )));
+        return Err(Fault::new(if format.is_ethernet {
+            format!(
+                "has the unit `{unit}`, which the format ethernet lacks: its packets differ in length"
+            )
+        } else {
+            format!(
+                "has the unit `{unit}`, which only the format ethernet has, as its cells are packets"
+            )
+        }));
     };
     let scale = 10u128.pow(value.decimals);
     let product = value.digits * u128::from(size);
@@ -220,7 +261,6 @@ pub(crate) fn whole(text: &str) -> Result<i128, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::units::{DURATION, RATE};
     use super::*;
     use proptest::prelude::*;
 
@@ -290,6 +330,45 @@ mod tests {
     }
 
     #[test]
+    fn advice_converts_bits_bytes_and_cells() {
+        let suggestion = |text: &str, units: &[Unit], format| {
+            let fault = super::quantity(text, units, FractionRule::Refuse, format).unwrap_err();
+            fault.suggestion.map(|s| s.trim_matches('"').to_string())
+        };
+        for (text, units, meant) in [
+            ("1 MBps", RATE, Some("8 Mbps")),
+            ("1.5 MB/s", RATE, Some("12 Mbps")),
+            ("125 KB/s", RATE, Some("1 Mbps")),
+            ("1 MBPS", RATE, None),
+            ("1 Mb", BYTES, Some("125 kB")),
+            ("1 Mbit", BYTES, Some("125 kB")),
+            ("64 kbit", BYTES, Some("8 kB")),
+            ("1 bit", BYTES, None),
+            ("1 kb", BYTES, None),
+            ("100 kB", CELLS, Some("1886 cells")),
+            ("53 B", CELLS, Some("1 cell")),
+            ("52 bytes", CELLS, None),
+            ("50 ms", CELLS, None),
+            ("20 packets", CELLS, None),
+        ] {
+            assert_eq!(
+                suggestion(text, units, Format::AAL5).as_deref(),
+                meant,
+                "{text}"
+            );
+        }
+        assert_eq!(
+            suggestion("100 kB", CELLS, Format::ETHERNET).as_deref(),
+            Some("65 packets")
+        );
+        assert!(message("50 ms", CELLS).contains("time x rate / 424 bits"));
+        assert!(message("100 kB", CELLS).contains("here of 53 bytes"));
+        assert!(message("20 packets", CELLS).contains("only the format ethernet"));
+        let packets = super::quantity("20 packets", CELLS, FractionRule::Refuse, Format::ETHERNET);
+        assert_eq!(packets, Ok(20));
+    }
+
+    #[test]
     fn decimals_keep_every_digit() {
         assert_eq!(ratio("0.8", 6), Ok(Ratio::new(8, 10)));
         assert_eq!(ratio("0.80", 6), Ok(Ratio::new(8, 10)));
@@ -320,6 +399,25 @@ mod tests {
     }
 
     proptest! {
+        /// Advice on a unit means the same as what was written, as far as that has one meaning.
+        #[test]
+        fn advice_is_never_wrong_by_eight(
+            number in 1u64..2000, prefix in "[kKMGT]?", letter in "b|B|bit|bits|byte|bytes",
+            end in "|/s|ps",
+        ) {
+            let text = format!("{number} {prefix}{letter}{end}");
+            let is_bytes = letter == "B" || letter.starts_with("byte");
+            let scale = 1000u64.pow(" kMGT".find(&prefix.replace('K', "k")).unwrap_or(0) as u32);
+            let scale = if prefix.is_empty() { 1 } else { scale };
+            for (units, unit_bits) in [(RATE, 1), (BYTES, 8)] {
+                let read = |text: &str| quantity(text, units, FractionRule::Refuse);
+                let Err(fault) = read(&text) else { continue };
+                let Some(meant) = fault.suggestion else { continue };
+                let bits = number * scale * if is_bytes { 8 } else { 1 };
+                prop_assert_eq!(read(meant.trim_matches('"')), Ok(bits / unit_bits), "{}", text);
+            }
+        }
+
         #[test]
         fn no_text_panics(text in ".{0,40}") {
             let _ = quantity(&text, DURATION, FractionRule::Round);

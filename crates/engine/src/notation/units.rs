@@ -24,6 +24,8 @@ enum Size {
     Nanoseconds(u64),
     /// One cell per second; the base unit is bit/s.
     CellRate,
+    /// One cell of the format `ethernet`, whose cells are packets.
+    Packet,
 }
 
 impl Unit {
@@ -38,6 +40,7 @@ impl Unit {
             Size::Whole(size) => Some(size),
             Size::Nanoseconds(ns) => Some(format.clock.nanoseconds(ns).0),
             Size::CellRate => Some(format.cell_bits).filter(|_| !format.is_ethernet),
+            Size::Packet => Some(1).filter(|_| format.is_ethernet),
         }
     }
 }
@@ -126,7 +129,11 @@ pub(crate) const DURATION: &[Unit] = &[
 ];
 
 /// Units of cell counts.
-pub(crate) const CELLS: &[Unit] = &[unit("cells", &[], &[], 1), unit("cell", &[], &[], 1)];
+pub(crate) const CELLS: &[Unit] = &[
+    unit("cells", &[], &[], 1),
+    unit("cell", &[], &[], 1),
+    sized("packets", &["packet"], &[], Size::Packet),
+];
 
 /// Units of byte counts.
 pub(crate) const BYTES: &[Unit] = &[
@@ -140,6 +147,28 @@ pub(crate) const BYTES: &[Unit] = &[
     unit("GiB", &[], &["g"], 1 << 30),
 ];
 
+/// Units of bytes per second, which scenarios lack; the base unit is bit/s.
+pub(super) const BYTE_RATE: &[Unit] = &[
+    unit("B/s", &["Bps", "byte/s", "bytes/s"], &[], 8),
+    unit("kB/s", &["kBps", "KB/s", "KBps"], &[], 8_000),
+    unit("MB/s", &["MBps"], &[], 8_000_000),
+    unit("GB/s", &["GBps"], &[], 8_000_000_000),
+    unit("TB/s", &["TBps"], &[], 8_000_000_000_000),
+];
+
+/// Units of bits, which scenarios lack; the base unit is the bit.
+pub(super) const BITS: &[Unit] = &[
+    unit("bit", &["bits"], &[], 1),
+    unit("kbit", &["kbits"], &[], 1_000),
+    unit("Mbit", &["Mbits", "Mb"], &[], 1_000_000),
+    unit("Gbit", &["Gbits", "Gb"], &[], 1_000_000_000),
+];
+
+/// Whether `units` have one that is spelt `word`.
+pub(crate) fn have(units: &[Unit], word: &str) -> bool {
+    units.iter().any(|u| u.spellings().any(|s| s == word))
+}
+
 /// All quantities that are written with a unit.
 pub(crate) const QUANTITIES: [(&str, &[Unit]); 4] = [
     ("rate", RATE),
@@ -151,9 +180,15 @@ pub(crate) const QUANTITIES: [(&str, &[Unit]); 4] = [
 /// The unit probably meant by an unknown one.
 ///
 /// Candidates match except for case, match a known other spelling, or misspell a longer name. The
-/// first letter must match, since it holds the power of ten.
+/// first letter must match, since it holds the power of ten. There is none where the word may mean
+/// bytes instead of bits, or bits instead of bytes, since a capital `B` means bytes.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     let lower = word.to_lowercase();
+    let names_bytes = lower.contains("byte") || lower.contains("octet");
+    let may_be_bits = lower.contains("bit") || (word.contains('b') && !names_bytes);
+    if units == RATE && (names_bytes || word.contains('B')) || units == BYTES && may_be_bits {
+        return None;
+    }
     let is =
         |u: &&Unit| u.spellings().any(|s| s.to_lowercase() == lower) || u.meant.contains(&&*lower);
     if let Some(unit) = units.iter().find(is) {
@@ -194,8 +229,13 @@ mod tests {
             ("Mpbs", RATE, Some("Mbps")),
             ("kps", RATE, Some("kbps")),
             ("cellls", CELLS, Some("cells")),
-            ("b", BYTES, Some("bytes")),
-            ("mib", BYTES, Some("MiB")),
+            ("b", BYTES, None),
+            ("mib", BYTES, None),
+            ("KB", BYTES, Some("kB")),
+            ("Octets", BYTES, Some("bytes")),
+            ("MBPS", RATE, None),
+            ("MB", RATE, None),
+            ("Mbytes/s", RATE, None),
         ] {
             assert_eq!(meant(word, units), name, "{word}");
         }

@@ -111,7 +111,7 @@ pub(super) fn default(default: &Default) -> Value {
 fn kind(kind: &Kind) -> Value {
     let quantity = |name: &str| {
         let [minimum, maximum] = kind.range(Format::AAL5).unwrap_or_default();
-        json!({ "type": name, "minimum": minimum, "maximum": maximum, "units": kind.units() })
+        json!({ "type": name, "minimum": minimum, "maximum": maximum, "units": kind.units(Format::AAL5) })
     };
     match kind {
         Kind::Text => json!({ "type": "text" }),
@@ -143,7 +143,7 @@ fn kind(kind: &Kind) -> Value {
         }),
         Kind::Program => json!({ "type": "program" }),
         Kind::Own => json!({ "type": "own" }),
-        Kind::Threshold => json!({ "type": "threshold", "units": kind.units() }),
+        Kind::Threshold => json!({ "type": "threshold", "units": kind.units(Format::AAL5) }),
         Kind::Choice(choices) => {
             json!({ "type": "choice", "choices": choices.iter().map(choice).collect::<Vec<_>>() })
         }

@@ -21,9 +21,11 @@ impl Kind {
         }
     }
 
-    /// Names of the units that its values take.
-    pub(crate) fn units(&self) -> Vec<&'static str> {
-        self.quantity_units().iter().map(|u| u.name).collect()
+    /// Names of the units that its values take in scenarios of `format`.
+    pub(crate) fn units(&self, format: Format) -> Vec<&'static str> {
+        let units = self.quantity_units().iter();
+        let units = units.filter(|unit| unit.size(format).is_some());
+        units.map(|unit| unit.name).collect()
     }
 
     /// All spellings of these units that are read.
@@ -99,9 +101,7 @@ impl Kind {
     /// A quantity within its range, and what it may be instead.
     fn quantity(&self, also: &str, format: Format) -> String {
         let [min, max] = self.range(format).unwrap_or_default();
-        let units = self.quantity_units().iter();
-        let units = units.filter(|unit| unit.size(format).is_some());
-        let units = units.map(|unit| unit.name).collect::<Vec<_>>().join(", ");
+        let units = self.units(format).join(", ");
         format!("\"{min}\" to \"{max}\"{also}; units: {units}")
     }
 }

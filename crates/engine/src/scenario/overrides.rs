@@ -2,7 +2,7 @@
 //!
 //! A path is a series of steps. In a table, a step names a field. In a list, a step is one of:
 //!
-//! - a position, from 0;
+//! - a position, from 0, which may be in brackets as in messages (`switch[0].ubr`);
 //! - a name, where a group's name means its entry;
 //! - `*` for all elements;
 //! - a name from results (`vc1`), which sets that one thing individually;
@@ -33,7 +33,8 @@ pub(super) fn apply(
 ) -> Result<(), Box<Problem>> {
     let position;
     let mut member = None;
-    let mut steps: Vec<&str> = path.split('.').collect();
+    let dotted = without_brackets(path);
+    let mut steps: Vec<&str> = dotted.split('.').collect();
     let problem = |message: String, allowed: String, suggestion: Option<String>| {
         Box::new(Problem {
             file: "override".into(),
@@ -101,6 +102,23 @@ pub(super) fn apply(
             meant(&missing.step, candidates).or_else(|| meant(&missing.step, missing.fields));
         problem(missing.message, shorten(&allowed), suggestion)
     })
+}
+
+/// `path` with positions in brackets as steps of their own: `switch[0].ubr` is `switch.0.ubr`.
+fn without_brackets(path: &str) -> String {
+    let mut parts = path.split('[');
+    let mut dotted = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        match part.split_once(']') {
+            Some((position, rest))
+                if !position.is_empty() && position.bytes().all(|b| b.is_ascii_digit()) =>
+            {
+                dotted += &format!(".{position}{rest}");
+            }
+            _ => dotted += &format!("[{part}"),
+        }
+    }
+    dotted
 }
 
 /// Meaning of a path step that is a name from results.

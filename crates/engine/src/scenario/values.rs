@@ -117,11 +117,10 @@ fn own(node: &Node, format: Format) -> Result<Json, Fault> {
     let unit = text
         .trim_start_matches(|c: char| c.is_ascii_digit() || " ._+-".contains(c))
         .trim();
-    let has = |units: &[Unit]| units.iter().any(|u| u.spellings().any(|s| s == unit));
-    if has(units::DURATION) {
+    if units::have(units::DURATION, unit) {
         let ticks = quantity(node, units::DURATION, FractionRule::Round, format)?;
         duration(ticks, [0, MAX_DURATION_NS], format.clock).map(|t| json!({ "time": t }))
-    } else if has(units::RATE) {
+    } else if units::have(units::RATE, unit) {
         let rate = quantity(node, units::RATE, FractionRule::Refuse, format)?;
         in_range(rate, 0, MAX_RATE, |r| show_rate(BitRate(r))).map(|r| json!({ "rate": r }))
     } else {
