@@ -102,7 +102,7 @@ BAD = by(
 NUMBER, WORD = re.compile(r"\d[\d.]*"), re.compile(r"[\w.%+-]*\w[\w.%+-]*")
 
 #: What tells how sure a sentence is: an interval, or that there is none, or the verdict on its candidates.
-UNCERTAINTY = ("±", "(no interval)", "separated)", "known)")
+UNCERTAINTY = ("±", "(no interval)", "significant)", "difference)", "significantly", "known)")
 
 SPREADS = [(0.0, 20), (0.1, 20), (0.4, 20), (0.4, 3), (0.0, 1)]
 
@@ -144,7 +144,9 @@ def test_the_answer_of_ubr_plus_turns_round_with_its_rows() -> None:
             f"On the {place} the drop policy decides the efficiency: 0.83 with FBA, 0.50 ± 0.00 more than with UBR (tail drop)."
         )
         assert bad[number].endswith("the efficiency: 0.67 with UBR (tail drop), 0.50 ± 0.00 more than with FBA.")
-        assert "hardly matters for" in even[number] and even[number].endswith("0.50 to 0.50 (not separated).")
+        assert "hardly matters for" in even[number] and even[number].endswith(
+            "0.50 to 0.50 (no significant difference)."
+        )
     assert numbers("ubr-plus", made("ubr-plus", GOOD, GOOD), 0) == {
         "efficiency, LAN: FBA": 0.833,
         "efficiency, LAN: Selective Drop": 0.733,
@@ -161,13 +163,15 @@ def test_the_answer_of_ubr_plus_turns_round_with_its_rows() -> None:
 def test_candidates_that_the_replications_do_not_separate_are_not_ranked() -> None:
     near = by(drop_policy={"tail-drop": -0.3, "epd": -0.1, "selective-drop": 0.001, "fba": 0.0})
     noisy = told("ubr-plus", near, near, spread=0.2)
-    assert re.search(r"with (Selective Drop or FBA|FBA or Selective Drop) \(not separated\), 0\.3", noisy[0])
+    assert re.search(
+        r"with (Selective Drop or FBA|FBA or Selective Drop) \(no significant difference\), 0\.3", noisy[0]
+    )
     verdicts = {
         one.what.replace("FBA - Selective Drop", "Selective Drop - FBA"): one.value.verdict
         for one in answer(load("ubr-plus"), made("ubr-plus", near, near, spread=0.2), 20)[0].evidence
     }
-    assert verdicts["efficiency, LAN: Selective Drop - FBA"] == "not separated"
-    assert verdicts["efficiency, LAN: FBA - EPD"] == "separated" and len(verdicts) == 6
+    assert verdicts["efficiency, LAN: Selective Drop - FBA"] == "not significant"
+    assert verdicts["efficiency, LAN: FBA - EPD"] == "significant" and len(verdicts) == 6
     # Without noise, differences of this size are separated.
     assert "0.50 with Selective Drop, 0.30 ± 0.00 more" in told("ubr-plus", near, near)[0]
 
@@ -176,7 +180,7 @@ def test_candidates_that_the_replications_do_not_separate_are_not_ranked() -> No
 @pytest.mark.parametrize("name", STUDIES)
 def test_few_replications_rank_nothing(name: str, runs: int) -> None:
     few = answer(load(name), made(name, GOOD, GOOD, runs=runs), runs)
-    assert not {one.value.verdict for sentence in few[:-1] for one in sentence.evidence} & {"separated"}
+    assert not {one.value.verdict for sentence in few[:-1] for one in sentence.evidence} & {"significant"}
     assert any("not known" in one.text or "(no interval)" in one.text for one in few)
     if name == "ubr-plus":
         assert few[0].text.startswith("On the LAN the drop policy has an unknown effect on the efficiency")
@@ -190,7 +194,7 @@ def test_differences_behind_an_answer_have_intervals_with_their_verdicts(name: s
         for evidence in one.evidence:
             record = evidence.to_dict()
             assert record["low"] <= record["value"] <= record["high"]
-            assert record["verdict"] == ("not separated" if record["low"] <= 0 <= record["high"] else "separated")
+            assert record["verdict"] == ("not significant" if record["low"] <= 0 <= record["high"] else "significant")
 
 
 @pytest.mark.parametrize(
@@ -211,7 +215,7 @@ def test_the_answer_of_guaranteed_rate_names_the_factor_whose_means_lie_farthest
         assert f", efficiency depends most on the {name}: with " in sentence
         assert text in sentence and "it is 0.30 ± 0.00 higher than with" in sentence
     more = {"gr": "rises by 0.30 ± 0.00"}.get(factor, "stays the same (± 0.01)")
-    third = {"gr": "rises (separated)"}.get(factor, "changes (not separated)")
+    third = {"gr": "rises significantly"}.get(factor, "changes (not significant)")
     assert found[0] == (
         f"With half of the link guaranteed the efficiency {more} on the LAN, {more} on the WAN and {third} on the satellite path."
     )
@@ -226,7 +230,8 @@ def test_factors_whose_spreads_are_not_separated_share_the_first_place() -> None
     both = by(tcp={"reno": 0.2}, drop_policy={"epd": 0.195}, gr={0.1: 0.02})
     found = told("guaranteed-rate", both, spread=0.4)
     assert re.match(
-        r"On the LAN, efficiency depends most on the (TCP variant or drop policy|drop policy or TCP variant) \(not separated\): with",
+        r"On the LAN, efficiency depends most on the (TCP variant or drop policy|drop policy or TCP variant) "
+        r"\(no significant difference\): with",
         found[1],
     )
 
@@ -274,7 +279,7 @@ def test_the_service_is_told_of_the_networks_whose_rows_were_run_and_how_much_is
     assert untold(study, rows) == "" and len(answer(study, rows, 20)) == 5
     here = rows.where(table="services", configuration="lan", vbr="yes")
     assert sentences(study.name, here)[:2] == [
-        "ABR is the most efficient service in 1 of 1 networks (separated).",
+        "ABR is the most efficient service in 1 of 1 networks (significant).",
         "Compared with the best alternative, ABR's efficiency is 0.20 ± 0.00 higher on the LAN beside VBR.",
     ]
     size = len(study.tables["services"].rows)
@@ -310,9 +315,9 @@ def test_the_answer_of_gfr_leaky_bucket_turns_round_with_its_rows() -> None:
         "half would be fair."
     )
     assert usual[1] == (
-        "Once the initial burst is over, 40 of 40 VCs get 98 % of their minimum rate with scheme one, 40 with scheme two (separated)."
+        "Once the initial burst is over, 40 of 40 VCs get 98 % of their minimum rate with scheme one, 40 with scheme two (significant)."
     )
-    assert "minimum rates: scheme two among TCPs and beside UDP and in the chain (separated)." in usual[2]
+    assert "minimum rates: scheme two among TCPs and beside UDP and in the chain (significant)." in usual[2]
     assert usual[3].endswith("equal shares is 0.00 Mb/s with scheme two, 1.55 ± 0.00 less than with scheme one.")
     other = of_schemes(
         lambda row: {1: 0.0, 2: -7.0}.get(row["scheme"], 0.5),
@@ -349,20 +354,22 @@ def of_services(sign: int, spread: float = 0.0, vbr: int = 1) -> list[str]:
 
 def test_the_answer_of_abr_or_ubr_turns_round_with_its_rows() -> None:
     good, bad = of_services(1), of_services(-1)
-    assert good[0] == "ABR is the most efficient service in 6 of 6 networks, with and without VBR (separated)."
-    assert bad[0] == "ABR is the most efficient service in 0 of 6 networks, with and without VBR (separated)."
+    assert good[0] == "ABR is the most efficient service in 6 of 6 networks, with and without VBR (significant)."
+    assert bad[0] == "ABR is the most efficient service in 0 of 6 networks, with and without VBR (significant)."
     assert "ABR's efficiency is 0.10 ± 0.00 higher on the LAN without VBR and 0.10 ± 0.00 higher on" in good[1]
     assert "ABR's efficiency is 0.20 ± 0.00 lower on the LAN without VBR and 0.20 ± 0.00 lower on" in bad[1]
     assert good[2].startswith("For no loss over ABR, 200 sources need a buffer of 20.0 ± 0.0 round trips; over UBR")
-    assert "15 sources need less (separated)" in good[2] and "of 19.9 ± 0.0 round trips" in bad[2]
+    assert "15 sources need significantly less" in good[2] and "of 19.9 ± 0.0 round trips" in bad[2]
     more = "fairness rises by 0.20 ± 0.00 and the share of lost cells falls by 1.5 ± 0.0 percentage points."
     assert good[3].endswith(more)
     assert "fairness falls by 0.20 ± 0.00 and the share of lost cells falls by 0.5 ± 0.0" in bad[3]
 
 
 def test_a_difference_that_runs_do_not_show_is_left_open() -> None:
-    assert "in 6 of 6 networks, with and without VBR (separated)." in of_services(1, 0.01)[0]
-    shared = "in 0 of 6 networks, with and without VBR, and shares the first place in 6 more (not separated)."
+    assert "in 6 of 6 networks, with and without VBR (significant)." in of_services(1, 0.01)[0]
+    shared = (
+        "in 0 of 6 networks, with and without VBR, and shares the first place in 6 more (no significant difference)."
+    )
     assert shared in of_services(1, 0.18)[0]
 
 
@@ -393,16 +400,18 @@ def of_discard(sign: int) -> list[str]:
 
 def test_the_answer_of_cell_discard_turns_round_with_its_rows() -> None:
     good, bad = of_discard(1), of_discard(-1)
-    assert "a LAN the discard policy hardly matters for the goodput: 0.70 to 0.70 (not separated)." in good[1]
+    assert (
+        "a LAN the discard policy hardly matters for the goodput: 0.70 to 0.70 (no significant difference)." in good[1]
+    )
     assert "access network the discard policy decides the goodput" in good[0]
     assert good[0].endswith("0.85 with RED, 0.20 ± 0.00 more than with UBR (tail drop).")
     assert bad[0].endswith("0.75 with UBR (tail drop), 0.20 ± 0.00 more than with RED.")
     assert good[2].startswith("Fairest on the LAN: FBA, 0.20 ± 0.00 above") and "access network: FBA, 0.20" in good[2]
     assert "0.20 ± 0.00 above FBA" in bad[2]
     assert "the goodput falls by 0.10 ± 0.00 from segments of 1460 bytes" in good[3]
-    assert good[3].endswith("the mean queue over both networks is shortest with RED (separated).")
+    assert good[3].endswith("the mean queue over both networks is shortest with RED (significant).")
     assert "the goodput rises by 0.10 ± 0.00 from" in bad[3]
-    assert bad[3].endswith("shortest with UBR (tail drop), EPD or FBA (not separated).")
+    assert bad[3].endswith("shortest with UBR (tail drop), EPD or FBA (no significant difference).")
 
 
 def test_a_mean_is_of_the_rows_where_the_metric_is_defined_and_of_none_that_is_told() -> None:

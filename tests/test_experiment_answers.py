@@ -109,8 +109,8 @@ def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_oth
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
     assert answer.sentences[0] == (
-        "Compared with 1000 cells, goodput_mbps is better in 28 of 30 comparisons and not separated in 2; "
-        "the largest improvement is 15000 [15000, 15000], with 1150 cells at policy = epd."
+        "With 1150 cells at policy = epd, goodput_mbps is higher by 15000 Mb/s [15000, 15000] than with 1000 cells, "
+        "the largest improvement. It is higher in 28 of 30 comparisons, with no significant difference in 2."
     )
 
 
@@ -452,7 +452,8 @@ def test_a_table_counts_points_not_separated_from_its_extremes() -> None:
 
     text = experiment.run(runner=by(measure)).text
     assert (
-        "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (not separated from 2 others), and" in text
+        "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (its interval overlaps that of 2 others), and"
+        in text
     )
     assert text.endswith("lowest at buffer = 1000 cells: 0.102 [0.1, 0.104].")
     single = ex.Experiment(

@@ -22,7 +22,7 @@ def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
     outcome = comparison(replications=20).run(runner=by(measure))
     assert outcome.answer is not None
     found = {(record["variant"], record["against"]): record for record in outcome.answer.tables["comparisons"]}
-    assert found["1001 cells", "1000 cells"]["better"] == "not separated"
+    assert found["1001 cells", "1000 cells"]["better"] == "not significant"
     for against in ("1000 cells", "1001 cells"):
         record = found["1002 cells", against]
         assert record["better"] == "1002 cells"
@@ -119,7 +119,7 @@ def test_a_difference_of_a_single_pair_is_not_known() -> None:
         (6, 2, 1, "1001 cells", 2**-5),
         (6, 3, 1, "not known", None),
         (8, 3, 1, "1001 cells", 3 * 2**-7),
-        (2, 2, 0, "not separated", 1.0),
+        (2, 2, 0, "not significant", 1.0),
     ],
 )
 def test_equal_differences_are_separated_only_by_enough_equal_signs(
@@ -166,7 +166,7 @@ def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
     assert (
         answer.sentences[0]
         == "In efficiency, epd is better than tail-drop at buffer = 1000 cells, by 0.3017 [0.2882, 0.3153], and worse in 1; "
-        "of 3 comparisons, 1 not separated."
+        "no significant difference in 1 of 3 comparisons."
     )
     assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
 
@@ -174,12 +174,21 @@ def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
 @pytest.mark.parametrize(
     ("gains", "expected"),
     [
-        ([0.1, 0.3, 0.2], "better in all 3 comparisons; the largest improvement is 0.3 [0.3, 0.3], with 1002 cells"),
+        (
+            [0.1, 0.3, 0.2],
+            "With 1002 cells, {} is higher by 0.3 [0.3, 0.3] than with 1000 cells, the largest improvement. "
+            "It is higher in all 3 comparisons.",
+        ),
         (
             [0.1, -0.3, 0.0],
-            "better in 1 of 3 comparisons, worse in 1 and not separated in 1; the improvement is 0.1 [0.1, 0.1], with 1001 cells",
+            "With 1001 cells, {} is higher by 0.1 [0.1, 0.1] than with 1000 cells. "
+            "It is higher in 1 of 3 comparisons and lower in 1, with no significant difference in 1.",
         ),
-        ([-0.1, -0.3, 0.0], "worse in 2 of 3 comparisons and not separated in 1; the largest decline is 0.3 [0.3, 0.3], with 1002 cells"),
+        (
+            [-0.1, -0.3, 0.0],
+            "With 1002 cells, {} is lower by 0.3 [0.3, 0.3] than with 1000 cells, the largest difference. "
+            "It is lower in 2 of 3 comparisons, with no significant difference in 1.",
+        ),
     ],
 )  # fmt: skip
 def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[float], expected: str) -> None:
@@ -197,20 +206,22 @@ def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[
     ).answer
     assert answer is not None
     assert answer.sentences[:-1] == [
-        *(f"Compared with 1000 cells, {metric} is {expected}." for metric in metrics),
+        *(expected.format(metric) for metric in metrics),
         "The others were compared with 1000 cells only, not with each other.",
     ]
 
 
 @pytest.mark.parametrize(
-    ("separated", "expected"),
+    ("significant", "expected"),
     [
-        (0, "No difference in efficiency is shown; of 9 comparisons, 9 not separated."),
-        (1, "In efficiency, 1001 cells is better in 2 of its 6 comparisons, by 0.1 on average; of 9 comparisons, 7 not separated."),
-        (3, "Best in efficiency is 1001 cells: better in all its 6 comparisons, by 0.1 on average; of 9 comparisons, 3 not separated."),
+        (0, "No difference in efficiency is shown; no significant difference in 9 of 9 comparisons."),
+        (1, "In efficiency, 1001 cells is better in 2 of its 6 comparisons, by 0.1 on average; "
+            "no significant difference in 7 of 9 comparisons."),
+        (3, "Best in efficiency is 1001 cells: better in all its 6 comparisons, by 0.1 on average; "
+            "no significant difference in 3 of 9 comparisons."),
     ],
 )  # fmt: skip
-def test_comparisons_of_all_pairs_name_the_best_only_if_it_wins_everywhere(separated: int, expected: str) -> None:
+def test_comparisons_of_all_pairs_name_the_best_only_if_it_wins_everywhere(significant: int, expected: str) -> None:
     policies = ["epd", "tail-drop", "ppd"]
     experiment = ex.Experiment(
         name="pairs",
@@ -222,7 +233,7 @@ def test_comparisons_of_all_pairs_name_the_best_only_if_it_wins_everywhere(separ
         metrics=["efficiency"],
         question=ex.Compare("buffer"),
     )
-    better = policies[:separated]
+    better = policies[:significant]
     answer = experiment.run(
         runner=by(lambda at, i: {"efficiency": 0.1 * (at["buffer"] == 1001 and at["policy"] in better)})
     ).answer
@@ -248,7 +259,7 @@ def test_many_comparisons_give_at_most_five_sentences(count: int) -> None:
     assert answer is not None and len(answer.tables["comparisons"]) == 6 * count
     assert len(answer.sentences) == min(count, 4) + 1
     first = "Best in m0 is 4000 cells: better in all its 3 comparisons, by 0.28"
-    assert answer.sentences[0].startswith(first) and "; all 6 comparisons are separated." in answer.sentences[0]
+    assert answer.sentences[0].startswith(first) and "; all 6 differences are significant." in answer.sentences[0]
     assert ("The table has 2 more metrics." in answer.sentences[-2]) == (count == 6)
 
 

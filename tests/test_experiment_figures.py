@@ -62,7 +62,7 @@ def test_a_figure_of_too_many_differences_says_how_many_it_shows() -> None:
             "difference": 0.1,
             "difference_low": 0.0,
             "difference_high": 0.2,
-            "better": "not separated",
+            "better": "not significant",
         }
         (one,) = _differences(
             {"comparisons": [{**record, "variant": f"v{i}", "against": "base"} for i in range(number)]}
@@ -118,7 +118,7 @@ def test_differences_of_long_values_leave_room_for_the_intervals() -> None:
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import _differences
 
-    numbers = {"difference": 0.1, "difference_low": 0.0, "difference_high": 0.2, "better": "not separated"}
+    numbers = {"difference": 0.1, "difference_low": 0.0, "difference_high": 0.2, "better": "not significant"}
     records = [{"metric": "near", "variant": name, "against": LONG[1], **numbers} for name in LONG]
     (drawn,) = _differences({"comparisons": records, "paths": {"near": "vc.near.goodput_mbps"}})
     figure: Any = drawn.figure

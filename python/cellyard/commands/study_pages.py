@@ -23,7 +23,7 @@ NUMBERS_CAPTION = (
 )
 EVIDENCE_CAPTION = (
     "Differences are means over replications with common random numbers. The intervals of several candidates have a joint "
-    "confidence of 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are separated."
+    "confidence of 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are significant."
 )
 #: Caption of claims where no interval is known.
 FEW_CAPTION = f"No claim is decided: an interval needs at least {FEWEST} replications."

@@ -75,6 +75,22 @@ def bounds_of(path: Metric) -> tuple[float, float]:
     return 0.0, 1.0 if is_share and path.aggregate != "sum" else math.inf
 
 
+#: Last words of metrics, with their units.
+_UNITS = {"s": "s", "mbps": "Mb/s", "bytes": "bytes", "cells": "{}s", "frames": "frames", "segments": "segments"}
+
+
+def unit_of(path: Metric, noun: str = "cell") -> str:
+    """A blank and the unit of a metric; empty without one, and for a formula. ``noun`` is what a reader calls a cell.
+
+    >>> from cellyard.results.path import metric_path
+    >>> [unit_of(metric_path(f"totals.{name}"), "packet") for name in ("p99_transfer_s", "max_queue_cells", "fairness")]
+    [' s', ' packets', '']
+    """
+    name = path.field if isinstance(path, MetricPath) else path.text if isinstance(path, RowMetric) else ""
+    _, mark, last = name.rpartition("_")
+    return f" {_UNITS[last].format(noun)}" if mark and last in _UNITS else ""
+
+
 def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:
     """The mean of a metric with its interval, limited by `within_bounds`."""
     interval = estimate(values, confidence)

@@ -33,11 +33,11 @@ class Difference(NamedTuple):
         """What the replications show about the difference.
 
         >>> [Difference(*ends).verdict for ends in ((0.2, 0.1, 0.3), (0.2, -0.1, 0.5), (0.2,))]
-        ['separated', 'not separated', 'not known']
+        ['significant', 'not significant', 'not known']
         """
         if self.low is None:
             return "not known"
-        return "separated" if self.sign else "not separated"
+        return "significant" if self.sign else "not significant"
 
     def __format__(self, form: str) -> str:
         """The mean with its interval, each number in this format.

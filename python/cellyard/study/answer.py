@@ -99,7 +99,7 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[Statement
     text += (
         f"; {inside} of {values} published values lie within the range of the replications, {than} random draws would"
     )
-    text += "." if less.sign else " (not separated)."
+    text += "." if less.sign else " (not significant)."
     by_chance = Number(
         "published values inside, if they were random draws", Difference(expected, expected - half, expected + half)
     )
@@ -171,7 +171,7 @@ def changes(gain: Difference, digits: int = 2) -> str:
     >>> [changes(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.001, 0.0, 0.002))]
     ['rises by 0.25 ± 0.05', 'falls by 0.25 ± 0.05', 'stays the same (± 0.01)']
     >>> changes(Difference(0.2, -0.1, 0.5)), changes(Difference(0.2)), changes(Difference(2.0, 1.5, 2.5), 1)
-    ('changes by +0.20 ± 0.30 (not separated)', 'changes by +0.20 (no interval)', 'rises by 2.0 ± 0.5')
+    ('changes by +0.20 ± 0.30 (not significant)', 'changes by +0.20 (no interval)', 'rises by 2.0 ± 0.5')
     """
     if gain.low is None or gain.high is None:
         return f"changes by {gain.mean:+.{digits}f} (no interval)"
@@ -179,7 +179,7 @@ def changes(gain: Difference, digits: int = 2) -> str:
     if max(abs(gain.low), abs(gain.high)) < least:
         return f"stays the same (± {2 * least:.{digits}f})"
     if not gain.sign:
-        return f"changes by {'-' if gain.mean < 0 else '+'}{within(gain, digits)} (not separated)"
+        return f"changes by {'-' if gain.mean < 0 else '+'}{within(gain, digits)} (not significant)"
     return f"{'rises' if gain.sign > 0 else 'falls'} by {within(gain, digits)}"
 
 
@@ -187,8 +187,8 @@ def turns(gain: Difference) -> str:
     """The direction in which a mean changes, in words.
 
     >>> [turns(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.1, -0.1, 0.3), (0.1,))]
-    ['rises (separated)', 'falls (separated)', 'changes (not separated)', 'changes (not known)']
+    ['rises significantly', 'falls significantly', 'changes (not significant)', 'changes (not known)']
     """
     if gain.low is None:
         return "changes (not known)"
-    return {1: "rises (separated)", -1: "falls (separated)", 0: "changes (not separated)"}[gain.sign]
+    return {1: "rises significantly", -1: "falls significantly", 0: "changes (not significant)"}[gain.sign]

@@ -119,12 +119,12 @@ def either(names: Sequence[str]) -> str:
     """Candidates that share a place, in words.
 
     >>> either(["FBA"]), either(["FBA", "EPD"]), either(["FBA", "EPD", "RED", "PPD"])
-    ('FBA', 'FBA or EPD (not separated)', 'FBA, EPD or others (not separated)')
+    ('FBA', 'FBA or EPD (no significant difference)', 'FBA, EPD or others (no significant difference)')
     """
     if len(names) == 1:
         return names[0]
     shown = [*names[: MOST_NAMES - 1], "others"] if len(names) > MOST_NAMES else list(names)
-    return f"{', '.join(shown[:-1])} or {shown[-1]} (not separated)"
+    return f"{', '.join(shown[:-1])} or {shown[-1]} (no significant difference)"
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,9 @@ class Candidates:
 
     @cached_property
     def first(self) -> list[Any]:
-        """The best candidate, then those that are not separated from it. All candidates where nothing is known.
+        """The best candidate, then those that differ from it by nothing significant. All candidates where nothing is known.
 
-        A candidate that is separated from the best is not among them, even if it is not separated from another one of them.
+        A candidate that differs significantly from the best is not among them, whatever it differs from another of them.
 
         >>> drawn = {"epd": [0.7] * 10, "fba": [0.6, 0.9] * 5, "ppd": [0.8] * 10}
         >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput").first
@@ -186,22 +186,22 @@ class Candidates:
 
     @property
     def best(self) -> str:
-        """The best candidate with those that are not separated from it, in words; says so where nothing is known.
+        """The best candidate with those that differ from it by nothing significant, in words; says so where nothing is known.
 
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput", str.upper).best
-        'FBA or PPD (not separated)'
+        'FBA or PPD (no significant difference)'
         >>> two = {one: drawn[one] for one in ("epd", "fba")}
         >>> Candidates({one: fmean(runs) for one, runs in two.items()}, two, "goodput", str.upper).best
-        'FBA (separated)'
+        'FBA (significant)'
         """
         if not self.known:
             return f"{self.leaders} (order not known)"
-        return self.leaders if len(self.first) > 1 else f"{self.leaders} (separated)"
+        return self.leaders if len(self.first) > 1 else f"{self.leaders} (significant)"
 
     @property
     def leaders(self) -> str:
-        """The best candidate with those that are not separated from it, or alone where nothing is known."""
+        """The best candidate with those that differ from it by nothing significant, or alone where nothing is known."""
         return either([self.name(one) for one in (self.first if self.known else self.order[:1])])
 
     @property
@@ -211,12 +211,12 @@ class Candidates:
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> centres = {one: fmean(runs) for one, runs in drawn.items()}
         >>> Candidates(centres, drawn, "goodput", str.upper).ahead
-        'FBA or PPD (not separated), 0.20 ± 0.00 above EPD'
+        'FBA or PPD (no significant difference), 0.20 ± 0.00 above EPD'
         >>> Candidates(centres, {**drawn, "epd": drawn["fba"]}, "goodput", str.upper).ahead
-        'none (not separated)'
+        'none (no significant difference)'
         """
         if self.known and len(self.first) == len(self.order):
-            return "none (not separated)"
+            return "none (no significant difference)"
         side = "below" if self.lowest else "above"
         return f"{self.leaders}, {within(self.spread)} {side} {self.name(self.order[-1])}"
 
@@ -226,19 +226,19 @@ class Candidates:
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> centres = {one: fmean(runs) for one, runs in drawn.items()}
         >>> Candidates(centres, drawn, "goodput", str.upper).lead()
-        'up to 0.75 with FBA or PPD (not separated), 0.20 ± 0.00 more than with EPD'
+        'up to 0.75 with FBA or PPD (no significant difference), 0.20 ± 0.00 more than with EPD'
         >>> few = {one: runs[:4] for one, runs in drawn.items()}
         >>> Candidates(centres, few, "goodput", str.upper).lead()
         '0.75 with FBA and 0.55 with EPD (order not known)'
         >>> Candidates(centres, {**drawn, "epd": drawn["fba"]}, "goodput", str.upper).lead()
-        '0.75 to 0.75 (not separated)'
+        '0.75 to 0.75 (no significant difference)'
         """
         first, last = self.order[0], self.order[-1]
         best, worst = (f"{self.values[one].mean:.{digits}f}" for one in (first, last))
         if not self.known:
             return f"{best}{unit} with {self.name(first)} and {worst} with {self.name(last)} (order not known)"
         if len(self.first) == len(self.order):
-            return f"{min(best, worst)} to {max(best, worst)}{unit} (not separated)"
+            return f"{min(best, worst)} to {max(best, worst)}{unit} (no significant difference)"
         more = "less" if self.lowest else "more"
         if len(self.first) > 1:  # the value is that of the best of them
             best = f"{'down' if self.lowest else 'up'} to {best}"

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 from cellyard.experiment.description.axes import Level
 from cellyard.experiment.description.design import Point
 from cellyard.experiment.description.fields import Fields
-from cellyard.experiment.metric_kind import better_of
+from cellyard.experiment.metric_kind import better_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
@@ -29,6 +29,7 @@ from cellyard.show.words import counted, listed, number, percent, probability
 from cellyard.statistics.bounded import ends_of, known
 from cellyard.statistics.difference import Difference, at_confidence, log_no_difference, log_no_majority
 from cellyard.statistics.inference import HolmResult, holm
+from cellyard.system.format import of_scenario
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Compare(Question):
         comparisons = self.comparisons(plan, runner)
         verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
         records, sentences = [], []
+        noun = of_scenario(plan.base.to_dict()).noun
+        units = {metric: unit_of(plan.metrics[metric], noun) for metric in self.metrics}
         for comparison, verdict in zip(comparisons, verdicts, strict=True):
             spread = at_confidence(comparison.differences, verdict.confidence) if comparison.differences else None
             is_known = bool(spread and spread.low is not None)
@@ -75,11 +78,11 @@ class Compare(Question):
                     "difference_low": spread and spread.low,
                     "difference_high": spread and spread.high,
                     "probability": verdict.probability if is_known or winner else None,
-                    "better": winner or (NOT_SEPARATED if is_known else NOT_KNOWN),
+                    "better": winner or (NOT_SIGNIFICANT if is_known else NOT_KNOWN),
                     "pairs": len(comparison.signs or comparison.differences),
                 }
             )
-            sentences.append(self._sentence(comparison, spread, verdict, winner))
+            sentences.append(self._sentence(comparison, spread, verdict, winner, units[comparison.metric]))
         jointly = f" for all {len(comparisons)} comparisons together (Holm)" if len(comparisons) > 1 else ""
         last = (
             f"Confidence: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} of each variant, "
@@ -92,7 +95,7 @@ class Compare(Question):
         last += "."
         longer = run_longer(self.metrics, runner)
         return Answer(
-            [*self._summarised(records, sentences), *longer, last], {"comparisons": records}, tuple(self.metrics)
+            [*self._summarised(records, sentences, units), *longer, last], {"comparisons": records}, tuple(self.metrics)
         )
 
     def comparisons(self, plan: Plan, runner: CachedRunner) -> list[Comparison]:
@@ -129,7 +132,7 @@ class Compare(Question):
         return comparison.second if grows == higher else comparison.first
 
     def _sentence(
-        self, comparison: Comparison, spread: Difference | None, verdict: HolmResult, winner: str | None
+        self, comparison: Comparison, spread: Difference | None, verdict: HolmResult, winner: str | None, unit: str
     ) -> str:
         where = f"At {comparison.point}: " if comparison.point.levels else ""
         metric, first, second = comparison.metric, comparison.first, comparison.second
@@ -142,41 +145,43 @@ class Compare(Question):
         if winner is None:
             return (
                 f"{where}{'no' if where else 'No'} significant difference in {metric} between {second} and {first}: "
-                f"{number(spread.mean)} {size}."
+                f"{number(spread.mean)}{unit} {size}."
             )
         loser = first if winner == second else second
         direction = "higher" if (spread.mean > 0) == (winner == second) else "lower"
         gain = spread if spread.mean > 0 else _negated(spread)
         return (
-            f"{where}{winner} is better than {loser}: {metric} is {direction} by {number(gain.mean)} "
+            f"{where}{winner} is better than {loser}: {metric} is {direction} by {number(gain.mean)}{unit} "
             f"[{number(gain.low)}, {number(gain.high)}], {probability(verdict.probability)}."
         )
 
-    def _summarised(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
+    def _summarised(
+        self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str], units: Mapping[str, str]
+    ) -> list[str]:
         """Sentences of the answer: each comparison if they are few and at one point, otherwise one for each metric."""
         has_points = any(self.axis != name and name not in COLUMNS for record in records for name in record)
         if len(sentences) <= MOST_SENTENCES and not has_points:
             return list(sentences)
-        summaries = [self._summary(metric, records) for metric in self.metrics[:MOST_SENTENCES]]
+        summaries = [self._summary(metric, records, units[metric]) for metric in self.metrics[:MOST_SENTENCES]]
         if others := self.metrics[MOST_SENTENCES:]:
             summaries[-1] += f" The table has {counted(len(others), 'more metric')}."
         if self.against is not None and len({record["variant"] for record in records}) > 1:
             summaries.append(f"The others were compared with {self.against} only, not with each other.")
         return summaries
 
-    def _summary(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
+    def _summary(self, metric: str, records: Sequence[Mapping[str, Any]], unit: str) -> str:
         """What all comparisons of a metric show, and the most notable of them."""
         of_metric = [record for record in records if record["metric"] == metric]
         verdicts = [record["better"] for record in of_metric]
         undecided = [(verdicts.count(verdict), verdict) for verdict in UNDECIDED if verdict in verdicts]
         decided = [record for record in of_metric if record["better"] not in UNDECIDED]
         if decided and self.against is not None:
-            return self._against(metric, self.against, decided, undecided)
-        begin = self._most_wins(metric, of_metric, decided) if decided else f"No difference in {metric} is shown"
-        total, results = len(of_metric), listed([f"{count} {verdict}" for count, verdict in undecided])
+            return self._against(metric, self.against, decided, undecided, unit)
+        begin = self._most_wins(metric, of_metric, decided, unit) if decided else f"No difference in {metric} is shown"
+        total = len(of_metric)
         if undecided:
-            return f"{begin}; of {counted(total, 'comparison')}, {results}."
-        return f"{begin}; all {total} comparisons are separated." if total > 1 else f"{begin}."
+            return f"{begin}; {_undecided(undecided)} of {counted(total, 'comparison')}."
+        return f"{begin}; all {total} differences are significant." if total > 1 else f"{begin}."
 
     def _against(
         self,
@@ -184,30 +189,29 @@ class Compare(Question):
         against: str,
         decided: Sequence[Mapping[str, Any]],
         undecided: Sequence[tuple[int, str]],
+        unit: str,
     ) -> str:
-        """Numbers of comparisons with the value ``against`` by result, and the largest improvement, or else decline."""
-        worse = [record for record in decided if record["better"] == against]
+        """Numbers of comparisons with the value ``against`` by result, and the largest improvement, or else difference."""
         better = [record for record in decided if record["better"] != against]
-        results = [(len(found), name) for found, name in ((better, "better"), (worse, "worse")) if found]
-        (first, word), *others = [*results, *undecided]
+        directions = Counter(map(_direction, decided))
+        (word, first), *others = directions.most_common()
         total = len(decided) + sum(count for count, _ in undecided)
-        comparisons = counted(total, "comparison")
-        shown = f"{word} in {f'{first} of ' if others else 'all ' if total > 1 else ''}{comparisons}"
-        rest = [shown, *(f"{name} in {count}" for count, name in others)]
-        compared = f"Compared with {against}, {metric} is {listed(rest)}"
-        sized = [record for record in better or worse if record["difference"] is not None]
+        share = f"{first} of " if others or undecided else "all " if total > 1 else ""
+        shown = [f"{word} in {share}{counted(total, 'comparison')}", *(f"{name} in {count}" for name, count in others)]
+        rest = f", with {_undecided(undecided)}" if undecided else ""
+        sized = [record for record in better or decided if record["difference"] is not None]
         if not sized:
-            return f"{compared}."
+            return f"Compared with {against}, {metric} is {listed(shown)}{rest}."
         largest = max(sized, key=lambda record: abs(record["difference"]))
-        change = "improvement" if better else "decline"
-        of_known = "known " if len(sized) < len(better or worse) else ""
+        of_known = "known " if len(sized) < len(better or decided) else ""
+        is_largest = f", the largest {of_known}{'improvement' if better else 'difference'}"
         return (
-            f"{compared}; the {'largest ' if len(better or worse) > 1 else ''}{of_known}{change} "
-            f"is {_size(largest)}, with {largest['variant']}{self._place(largest)}."
+            f"With {largest['variant']}{self._place(largest)}, {metric} is {_direction(largest)} by {_size(largest, unit)} than with "
+            f"{against}{is_largest * (len(better or decided) > 1)}. It is {listed(shown)}{rest}."
         )
 
     def _most_wins(
-        self, metric: str, of_metric: Sequence[Mapping[str, Any]], decided: Sequence[Mapping[str, Any]]
+        self, metric: str, of_metric: Sequence[Mapping[str, Any]], decided: Sequence[Mapping[str, Any]], unit: str
     ) -> str:
         """The variant with most wins over losses, then with the largest gain. It is best only if it wins all its comparisons."""
         wins: dict[str, list[Mapping[str, Any]]] = {}
@@ -225,9 +229,10 @@ class Compare(Question):
         if len(won) > 1:
             share = "all" if len(won) == total else f"{len(won)} of"
             text = f"better in {share} its {total} comparisons"
-            text += f", by {number(gain(variant))} on average" if is_sized else ""
+            text += f", by {number(gain(variant))}{unit} on average" if is_sized else ""
         else:
-            text = f"better than {_loser(won[0])}{self._place(won[0])}" + (f", by {_size(won[0])}" if is_sized else "")
+            text = f"better than {_loser(won[0])}{self._place(won[0])}"
+            text += f", by {_size(won[0], unit)}" if is_sized else ""
         if losses[variant]:
             text += f", and worse in {losses[variant]}"
         return f"Best in {metric} is {variant}: {text}" if len(won) == total else f"In {metric}, {variant} is {text}"
@@ -270,10 +275,23 @@ def _loser(record: Mapping[str, Any]) -> str:
     return str(record["against"] if record["better"] == record["variant"] else record["variant"])
 
 
-def _size(record: Mapping[str, Any]) -> str:
+def _direction(record: Mapping[str, Any]) -> str:
+    """Where the metric of the variant lies, of a decided comparison; better or worse if the difference has no size."""
+    if record["difference"] is None:
+        return "better" if record["better"] == record["variant"] else "worse"
+    return "higher" if record["difference"] > 0 else "lower"
+
+
+def _undecided(undecided: Sequence[tuple[int, str]]) -> str:
+    """Numbers of comparisons that decide nothing, in words."""
+    words = {NOT_SIGNIFICANT: "no significant difference", NOT_KNOWN: "an unknown difference"}
+    return listed([f"{words[verdict]} in {count}" for count, verdict in undecided])
+
+
+def _size(record: Mapping[str, Any], unit: str) -> str:
     """Size of a decided difference, without its sign, with its interval."""
     low, high = sorted(abs(record[name]) for name in ("difference_low", "difference_high"))
-    return f"{number(abs(record['difference']))} [{number(low)}, {number(high)}]"
+    return f"{number(abs(record['difference']))}{unit} [{number(low)}, {number(high)}]"
 
 
 def _why_unknown(differences: Sequence[float]) -> str:
@@ -294,8 +312,8 @@ def _negated(difference: Difference) -> Difference:
 #: Limit on sentences besides the one on confidence, above which comparisons are summarised.
 MOST_SENTENCES = 4
 #: Verdicts in place of the better variant: no significant difference, and no interval.
-NOT_SEPARATED, NOT_KNOWN = "not separated", "not known"
-UNDECIDED = (NOT_SEPARATED, NOT_KNOWN)
+NOT_SIGNIFICANT, NOT_KNOWN = "not significant", "not known"
+UNDECIDED = (NOT_SIGNIFICANT, NOT_KNOWN)
 #: Columns of the table in addition to those of the other axes.
 COLUMNS = (
     "metric", "variant", "against", "difference", "difference_low", "difference_high", "probability", "better", "pairs",

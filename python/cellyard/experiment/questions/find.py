@@ -10,7 +10,7 @@ contradicts the assumption, the answer says so, and every value is tried if they
 The value found is selected, which biases its share upwards. Two results show the uncertainty. Fresh
 replications, which had no part in the search, give the interval of its share. A bracket begins at
 the nearest value whose share is below the required one. It ends at the first value whose share is
-separated from the share at its beginning. Both results use Wilson's interval at `CONFIDENCE`.
+significantly different from the share at its beginning. Both results use Wilson's interval at `CONFIDENCE`.
 """
 
 from __future__ import annotations
@@ -328,7 +328,7 @@ class Search:
 
         One end is the nearest before ``found`` whose share is below the required one, or the end of
         the axis. The other is the first from ``found`` on that holds, as does the next tried, with
-        a share separated from that of the first end. It is ``None`` if there is no such value.
+        a share significantly different from that of the first end. It is ``None`` if there is no such value.
         """
         first, last = self._border(found)
         if self.hopeful:
@@ -431,7 +431,7 @@ class Search:
         start = self.size if border is None else border
         self._walk(start, -1, lambda index: self._is_below(index, CLEAR_CONFIDENCE))
         highest = self._share_below(start)
-        if self._interval(1.0, CONFIDENCE)[0] > highest:  # or no share could be separated from it
+        if self._interval(1.0, CONFIDENCE)[0] > highest:  # or no share could differ from it significantly
             self._walk(start, 1, lambda index: self._interval(self.share(index), CONFIDENCE)[0] > highest)
         return min((index for index in self.tried if self.holds(index)), default=None)
 

@@ -77,7 +77,7 @@ def _overlapping(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str
         and other.high >= end.low
         for other, _ in means
     )
-    return f" (not separated from {counted(overlapping, 'other')})" if overlapping else ""
+    return f" (its interval overlaps that of {counted(overlapping, 'other')})" if overlapping else ""
 
 
 def _mean(pair: tuple[object, ...]) -> float:

@@ -53,7 +53,11 @@ def which(rows: Rows) -> Statement:
     first = [where for where, one in of.items() if one.order[0] == "abr"]
     alone = [where for where, one in of.items() if one.first == ["abr"]] if known else first
     shared = [where for where, one in of.items() if "abr" in one.first and where not in alone] if known else []
-    also = f", and shares the first place in {len(shared)} more (not separated)" if shared else " (separated)"
+    also = (
+        f", and shares the first place in {len(shared)} more (no significant difference)"
+        if shared
+        else " (significant)"
+    )
     end = also if known else " (order not known)"
     of_all = ", with and without VBR" if len(of) == len(PATHS) * len(BESIDE) else ""
     return Statement(
@@ -82,7 +86,7 @@ def lead(rows: Rows) -> Statement:
 
 def _signed(by: Difference) -> str:
     """A difference, in words."""
-    doubt = " (not separated)" if by.low is not None and not by.sign else ""
+    doubt = " (no significant difference)" if by.low is not None and not by.sign else ""
     return f"{within(by)} {'higher' if by.mean >= 0 else 'lower'}{doubt}"
 
 
@@ -139,7 +143,7 @@ def _than(abr: Candidates, ubr: Row) -> Difference:
 def _more(by: Difference) -> str:
     if by.low is None:
         return "more (not known)" if by.mean > 0 else "less (not known)"
-    return {1: "more (separated)", -1: "less (separated)", 0: "about as much (not separated)"}[by.sign]
+    return {1: "significantly more", -1: "significantly less", 0: "about as much (no significant difference)"}[by.sign]
 
 
 def _needs(rows: Rows, beside: str) -> Candidates:

@@ -195,7 +195,7 @@ def _networks(rows: Rows) -> list[dict[str, Any]]:
 
 
 def _best(rows: Rows, metric: str) -> list[Any]:
-    """The services with the highest value, and those not separated from it; only the highest where nothing is known."""
+    """The services with the highest value or without a significant difference from it; only the highest if nothing is known."""
     of = of_values(rows, "service", metric, str)
     return of.first if of.known else of.order[:1]
 

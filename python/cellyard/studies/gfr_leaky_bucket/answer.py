@@ -58,7 +58,7 @@ def _kept(margins: Sequence[Evidence]) -> str:
     if all(one.value.verdict == "not known" for one in margins):
         return f"{sum(one.value.mean >= 0 for one in margins)} (not known)"
     clear = all(one.value.sign for one in margins)
-    return f"{sum(one.value.sign > 0 for one in margins)}{'' if clear else ' (others not separated)'}"
+    return f"{sum(one.value.sign > 0 for one in margins)}{'' if clear else ' (others not significant)'}"
 
 
 @sentence(*NETWORKS)
@@ -74,7 +74,7 @@ def guarantee(rows: Rows) -> Statement:
             what = f"VCs of {len(found)} that get {100 * (1 - SLACK):.0f} % of their minimum rate, {named('scheme', scheme)}, {when}"
             numbers.append(Number(what, Difference(kept)))
         evidence += [one for one in (*margins, *later) if one.value.sign < 1]
-    end = " (separated)" if not any("(" in one for one in late.values()) else ""
+    end = " (significant)" if not any("(" in one for one in late.values()) else ""
     return Statement(
         f"Once the initial burst is over, {late[1]} of {len(chosen)} VCs get {100 * (1 - SLACK):.0f} % of their minimum rate with "
         f"{named('scheme', 1)}, {late[2]} with {named('scheme', 2)}{end}.",
@@ -132,7 +132,7 @@ def ideal(rows: Rows) -> Statement:
     if not all(of.known for of in found):
         end = "order not known"
     else:
-        end = "separated" if all(len(of.first) == 1 for of in found) else "not separated"
+        end = "significant" if all(len(of.first) == 1 for of in found) else "not significant"
     parts = [f"{scheme} {' and '.join(where)}" for scheme, where in nearest.items()]
     return Statement(
         f"Nearest to equal shares beyond the minimum rates: {'; '.join(parts)} ({end}).",
@@ -171,7 +171,7 @@ def _short(margins: Sequence[Evidence]) -> Difference:
 def _missed(scheme: Any, margins: Sequence[Evidence]) -> str:
     """A scheme, and whether the replications do not show that a VC is short under it."""
     is_open = any(one.value.mean < 0 for one in margins) and not any(one.value.sign < 0 for one in margins)
-    return named("scheme", scheme) + (" (not separated)" if is_open else "")
+    return named("scheme", scheme) + (" (no significant difference)" if is_open else "")
 
 
 ANSWER = (excess, guarantee, ideal, choice)

@@ -77,7 +77,7 @@ def _decisive(rows: Rows, path: str, expected: str) -> Statement:
     rivals = [other for other, by in zip(others, evidence, strict=True) if not by.value.sign] if of[first].known else []
     best, worst = (of[first].name(of[first].order[k]) for k in (0, -1))
     tied = [FACTORS[one] for one in (first, *rivals)]
-    most = f"the {either(tied)}" if len(tied) < len(FACTORS) else "no single factor (not separated)"
+    most = f"the {either(tied)}" if len(tied) < len(FACTORS) else "no single factor (no significant difference)"
     text = "the paper agrees" if [first, *rivals] == [expected] else f"the paper names the {FACTORS[expected]}"
     return Statement(
         f"On the {path}, efficiency depends most on {most}: with {best} it is "
