@@ -140,6 +140,18 @@ def test_files_that_are_due_count_and_those_after_a_stop_do_not() -> None:
     assert counts(duration="0.5 s", vc__files__start="0.6 s") == (0, 12, 0.5)
 
 
+def test_files_of_both_ends_count() -> None:
+    both = cy.examples.scenario("file-transfers").with_values(
+        {"duration": "0.5 s", "vc.files.traffic.both_ways": "true"}
+    )
+    run = both.run().only
+    vc, (back,) = run.vcs["files"], run.vcs["files"].back
+    assert (vc.unfinished_transfers or 0) + (back.unfinished_transfers or 0) == run.totals.unfinished_transfers
+    assert len(back.transfers) == back.finished_transfers == 12 - (back.unfinished_transfers or 0) > 0
+    assert (back.completed_s_above, back.max_transfer_s) == (0.5, None)
+    assert back.max_transfer_s_above == max(transfer.duration_s for transfer in back.transfers)
+
+
 def test_replications_that_did_not_finish_are_not_left_out_of_medians() -> None:
     results = incast("0.3 s").run(replications=4)
     assert results.values("p99_transfer_s") == [] and results.median("p99_transfer_s") is None

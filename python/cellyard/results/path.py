@@ -39,7 +39,7 @@ from cellyard.results.types import (
     VcPortResult,
     VcResult,
 )
-from cellyard.statistics.bounded import Value, field_value, lifted
+from cellyard.statistics.bounded import ABOVE, BELOW, Value, field_value, lifted
 from cellyard.system.errors import UsageError, unknown
 
 #: Functions that combine several values into one.
@@ -116,6 +116,11 @@ class MetricPath:
     steps: tuple[Step, ...]
     field: str
     aggregate: str | None
+
+    @property
+    def may_be_bounded(self) -> bool:
+        """Whether runs may give only bounds of the metric."""
+        return bool({self.field + ABOVE, self.field + BELOW} & set(_numbers(self.steps[-1].parts.kind)))
 
     def parts_in(self, run: RunResult) -> list[Any]:
         """Return the parts of a run that match the path. Raises `UsageError` when the run has no such VC or port."""

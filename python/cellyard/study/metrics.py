@@ -15,7 +15,7 @@ from typing import Any
 from cellyard.results import RunResult, Totals, VcResult, run_notes
 from cellyard.results.part import ResultPart
 from cellyard.results.path import MetricPath, metric_path
-from cellyard.statistics.bounded import ABOVE, BELOW, Bounded
+from cellyard.statistics.bounded import Bounded
 from cellyard.statistics.ranges import Number
 from cellyard.study.rows import Row
 from cellyard.system.errors import UsageError, unknown
@@ -66,10 +66,9 @@ class Measures:
     @cached_property
     def bounded(self) -> frozenset[str]:
         """Metrics of which runs may give only bounds, and then have no value here."""
-        fields: list[tuple[str, type[ResultPart], str]] = [(name, Totals, name) for name in self.totals]
-        fields += [(name, path.steps[-1].parts.kind, path.field) for name, path in self.paths.items()]
-        fields += [(name, VcResult, field) for name, field in zip(self.vc_names, self.vcs, strict=True)]
-        return frozenset(name for name, kind, field in fields if {field + ABOVE, field + BELOW} & kind.numbers().keys())
+        paths = {name: metric_path(f"totals.{name}") for name in self.totals} | dict(self.paths)
+        paths |= {name: metric_path(f"max(vc.*.{of})") for name, of in zip(self.vc_names, self.vcs, strict=True)}
+        return frozenset(name for name, path in paths.items() if path.may_be_bounded)
 
     @cached_property
     def identity(self) -> str:

@@ -7,12 +7,13 @@
 
 use crate::format::Clock;
 use crate::scenario::topology::Topology;
-use crate::scenario::{Scenario, TcpParams};
+use crate::scenario::{Scenario, TcpParams, Vc};
 use crate::tally::{SenderCounters, Transfer};
 use crate::units::{BitRate, Span, Time};
 
 /// Files that a VC is to send, and the end of its run.
 pub(super) struct Files<'a> {
+    pub(super) vc: &'a Vc,
     tcp: Option<&'a TcpParams>,
     /// Whether the source stops before the run ends, so that no further file begins.
     stops: bool,
@@ -28,6 +29,7 @@ impl Files<'_> {
         let vc = &scenario.vcs[i];
         let end = Time::ZERO + scenario.duration;
         Files {
+            vc,
             tcp: vc.traffic.tcp().filter(|tcp| tcp.file_size.is_some()),
             stops: vc.stop.is_some_and(|stop| stop <= scenario.duration),
             end,

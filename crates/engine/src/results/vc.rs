@@ -280,15 +280,14 @@ pub(super) fn all(
         let ports = ports(scenario, topology.data_path(i), tally, data);
         let host = &hosts[topology.data_path(i)[0]];
         let ends = end_systems(vc, counted, scenario.duration.as_seconds(format.clock));
-        let file = Files::of(scenario, topology, i);
+        let files = Files::of(scenario, topology, i);
         of(
-            vc,
+            &files,
             counted,
             data,
             host,
             ends,
             ports,
-            &file,
             (measured_s, format),
         )
     })
@@ -353,15 +352,15 @@ fn ports(
 }
 
 fn of(
-    vc: &Vc,
+    files: &Files,
     tally: &VcTally,
     data: &FlowTally,
     host: &HostLink,
     end_systems: Vec<EndSystemResult>,
     ports: Vec<VcPortResult>,
-    files: &Files,
     (measured_s, format): (f64, Format),
 ) -> VcResult {
+    let vc = files.vc;
     let clock = format.clock;
     let quantile = |p| quantile(&tally.bins, &tally.delay, p, clock);
     let durations = Durations::of([files.transfers(&tally.transfers, &tally.sender)], clock);

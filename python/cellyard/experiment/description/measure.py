@@ -40,6 +40,11 @@ class Derived:
         """The formula as written."""
         return self.formula.text
 
+    @property
+    def may_be_bounded(self) -> bool:
+        """Whether runs may give only bounds of the metric."""
+        return any(path.may_be_bounded for path in self.parts.values())
+
     def value_in(self, run: RunResult) -> Value:
         """The metric of a run, or its bounds; ``None`` where it is undefined."""
         return self.formula.value({name: path.value_in(run) for name, path in self.parts.items()})

@@ -75,11 +75,13 @@ class Find(Question):
         """Upper bound on what a search tries, for every point of the other axes. If values are few enough, this is all of them."""
         dimension = plan.dimension(self.axis)
         tried = dimension.size
+        names = {name for text in self.require for name in Condition(text).names}
+        searches = 2 if any(plan.metrics[name].may_be_bounded for name in names) else 1
         if self.monotone and tried > MOST_VALUES:
             halvings = math.ceil(math.log2(max(tried, 2)))
-            tried = min(tried, 2 + 3 * halvings + 2 * self.checks)
+            tried = min(tried, searches * (2 + 3 * halvings + 2 * self.checks))
         at = plan.size(without=dimension)
-        return Expected(at * tried, at * (tried + 1) * plan.replications, at_most=True)
+        return Expected(at * tried, at * (tried + searches) * plan.replications, at_most=True)
 
     def warnings(self, plan: Plan) -> list[str]:
         """Warnings about too few replications for the share, and about steps finer than they can separate."""
