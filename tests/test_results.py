@@ -58,13 +58,15 @@ def test_ports_count_cells_of_the_measuring_time(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("format", ['"ethernet"', "{ cell = '1538 bytes', carries = '1500 bytes', frame_overhead = '0 bytes' }"])
-def test_utilisation_includes_the_packet_that_the_end_cuts(kernel: str, format: str) -> None:
+@pytest.mark.parametrize(
+    "cells", ['"ethernet"', "{ cell = '1538 bytes', carries = '1500 bytes', frame_overhead = '0 bytes' }"]
+)
+def test_utilisation_includes_the_packet_that_the_end_cuts(kernel: str, cells: str) -> None:
     # Packets of 1538 bytes take 0.6152 ms on the way in and twice as long at the port, which is busy
     # from the first arrival on. A port behind it sends them as they come.
     text = f"""
         duration = "12 ms"
-        format = {format}
+        format = {cells}
         measure = {{ warm_up = "5 ms" }}
         host = [{{ name = "a" }}, {{ name = "z" }}]
         switch = [{{ name = "s" }}, {{ name = "t" }}]
