@@ -80,7 +80,7 @@ def test_utilisation_includes_the_packet_that_the_end_cuts(kernel: str, cells: s
     ports = cy.Scenario.from_toml(text).run(kernel=kernel).only.ports
     assert ports["s->t"].utilisation == pytest.approx((12 - 0.6152) / 12)
     assert ports["s->t"].measured_utilisation == 1
-    # Its packets arrive at the very instants at which others leave: none waits for any time.
+    # Packets arrive there at the very instants at which others leave: none waits for any time.
     assert (ports["t->z"].can_queue, ports["t->z"].max_queue_cells) == (False, 0)
     assert ports["t->z"].utilisation == pytest.approx((12 - 3 * 0.6152) / 12)
 
@@ -537,3 +537,54 @@ def test_vcs_on_demand_are_created_on_access() -> None:
     assert metric_path("max(vc.v*.cells_sent)").value_in(run) == 10
     with pytest.raises(TypeError):
         run.vcs  # noqa: B018
+
+
+@pytest.mark.parametrize("size", [100, 513, 1461, 2000])
+@pytest.mark.parametrize(
+    "cells", ['"aal5"', '"ethernet"', "{ cell = '256 bytes', carries = '240 bytes', frame_overhead = '4 bytes' }"]
+)
+def test_efficiency_of_short_files_is_their_throughput(cells: str, size: int) -> None:
+    # Nothing is lost or sent again, so the cells of new data are those of the goodput, but for files
+    # that the end of the run cuts.
+    text = f"""
+        duration = "4 s"
+        format = {cells}
+        host = [{{ name = "a" }}, {{ name = "z" }}]
+        switch = [{{ name = "s" }}, {{ name = "t" }}]
+        link = [
+            {{ from = "a", to = "s", rate = "10 Mbps", delay = "1 ms" }},
+            {{ from = "s", to = "t", rate = "8 Mbps", delay = "1 ms" }},
+            {{ from = "t", to = "z", rate = "10 Mbps", delay = "1 ms" }},
+        ]
+        [[vc]]
+        from = "a"
+        to = "z"
+        traffic = {{ kind = "tcp", mss = "1460 bytes", file_size = "{size} bytes", files = "unlimited" }}
+    """
+    result = cy.Scenario.from_toml(text).run().only
+    port = result.ports["s->t"]
+    assert port.efficiency == pytest.approx(result.vcs["vc1"].throughput_mbps / port.rate_mbps, rel=2e-3)
+
+
+def test_the_largest_frame_of_short_files_is_a_file() -> None:
+    text = """
+        duration = "500 ms"
+        host = [{ name = "a" }, { name = "z" }]
+        switch = [{ name = "s", ubr = { buffer = "20 cells", police = { kind = "gcra", action = "drop" } } }]
+        link = [
+            { from = "a", to = "s", rate = "100 Mbps", delay = "1 ms" },
+            { from = "s", to = "z", rate = "8 Mbps", delay = "1 ms" },
+        ]
+        [[vc]]
+        from = "a"
+        to = "z"
+        contract = { scr = "100 kbps", pcr = "100 Mbps" }
+        traffic = { kind = "tcp", mss = "9180 bytes", file_size = "100 bytes", files = "unlimited" }
+    """
+    # A file has 100 + 40 + 16 bytes, in 4 cells; by default MBS is two frames.
+    by_default = cy.Scenario.from_toml(text)
+    with_mbs = cy.Scenario.from_toml(text, overrides={"vc.contract.mbs": "8 cells"})
+    assert by_default.run().only.vcs["vc1"] == with_mbs.run().only.vcs["vc1"]
+    assert not [note for note in by_default.notes() if "a frame of" in note]
+    with pytest.raises(cy.ScenarioError, match="less than one frame, which has 4 cells"):
+        cy.Scenario.from_toml(text, overrides={"vc.contract.mbs": "3 cells"})

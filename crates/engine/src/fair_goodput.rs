@@ -3,8 +3,8 @@
 //!
 //! Every VC that carries frames gets its max-min fair rate (`abr/feedback/fair.rs`). Sources of
 //! single cells take their mean rates first, whatever their class; the rest of each link is shared.
-//! A UDP VC gets at most its offered rate, an ABR VC at most its PCR. All VCs send full frames from
-//! start to end.
+//! A UDP VC gets at most its offered rate, an ABR VC at most its PCR. All VCs send full frames, or
+//! files, from start to end.
 //!
 //! Ignored: TCP windows, ACKs, RM cells, scheduler shares and target utilisations.
 
@@ -95,11 +95,9 @@ pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(us
         .collect();
     let rates = fair_rates(&wants, &links);
     let goodputs = vcs.iter().zip(rates).filter_map(|(&(index, vc), rate)| {
-        let frame = vc.traffic.frame(format)?;
-        Some((
-            index,
-            rate / format.length_in_cells(frame.size) * (8 * frame.bytes) as f64,
-        ))
+        let unit = vc.traffic.unit(format)?;
+        let cells = format.cells_in((8 * unit.line_bytes) as f64);
+        Some((index, rate / cells * (8 * unit.bytes) as f64))
     });
     goodputs.collect()
 }
@@ -117,6 +115,23 @@ mod tests {
         let scenario = read_toml(text, "", &overrides).expect("the scenario is valid");
         let topology = Topology::new(&scenario).expect("it can be built");
         sum(&fair_goodputs(&scenario, &topology))
+    }
+
+    // Files of 100 bytes: 140 with headers and 16 of LLC/SNAP and AAL5 take 4 cells. Of 1461 bytes: a
+    // frame of 32 cells, and one of 57 bytes in 2 cells.
+    #[test]
+    fn frames_of_files_are_as_long_as_the_files_make_them() {
+        let lan = include_str!("../../../examples/lan-5.toml");
+        let of_file = |size| {
+            [
+                ("vc.traffic.mss", "1460 bytes"),
+                ("vc.traffic.file_size", size),
+            ]
+        };
+        for (size, bytes, cells) in [("100 bytes", 100.0, 4.0), ("1461 bytes", 1461.0, 34.0)] {
+            let right = 155_520_000.0 * bytes / (53.0 * cells);
+            assert_eq!(goodput_of(lan, &of_file(size)), Some(right as u64));
+        }
     }
 
     #[test]

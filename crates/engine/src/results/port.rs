@@ -269,16 +269,15 @@ fn passed_through(topology: &Topology, tally: &Tally, link: usize) -> PortTally 
 }
 
 /// Returns the goodput in Mb/s of each VC whose data frames cross a link, counted as cells on the
-/// line. Every frame is taken to be a full one.
+/// line. A VC without files is taken to send full frames alone.
 fn line_rates(scenario: &Scenario, topology: &Topology, link: usize, vcs: &[VcResult]) -> Vec<f64> {
     let flows = topology.crossing[link].iter();
     flows
         .map(|id| &topology.flows[id.index()])
         .filter(|flow| flow.kind.is_data())
         .filter_map(|flow| {
-            let frame = scenario.vcs[flow.vc].traffic.frame(scenario.format)?;
-            let line_bytes = frame.size.line_bytes() as f64;
-            Some(vcs[flow.vc].goodput_mbps * line_bytes / frame.bytes as f64)
+            let unit = scenario.vcs[flow.vc].traffic.unit(scenario.format)?;
+            Some(vcs[flow.vc].goodput_mbps * unit.line_bytes as f64 / unit.bytes as f64)
         })
         .collect()
 }

@@ -26,6 +26,17 @@ pub struct FullFrame {
     pub size: FrameSize,
 }
 
+/// What a source sends again and again, without retransmissions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DataUnit {
+    /// Bytes of application data.
+    pub bytes: u64,
+    /// Number of frames that carry them.
+    pub frames: u64,
+    /// Bytes of these frames on the line.
+    pub line_bytes: u64,
+}
+
 /// How a source of single cells spaces them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emission {
@@ -70,10 +81,10 @@ impl Traffic {
         }
     }
 
-    /// Returns the full data frame of the source; `None` for sources of single cells.
+    /// Returns the largest data frame of the source; `None` for sources of single cells.
     pub fn frame(&self, format: Format) -> Option<FullFrame> {
         let bytes = match self {
-            Traffic::Tcp(tcp) => tcp.mss,
+            Traffic::Tcp(tcp) => tcp.longest_segment(),
             Traffic::Udp(udp) => udp.datagram_size,
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => return None,
         };
@@ -81,10 +92,27 @@ impl Traffic {
         Some(FullFrame { bytes, size })
     }
 
-    /// Returns the size of a full data frame. Each cell of a source of single cells is a frame.
+    /// Returns what the source sends again and again: a file, or a frame where it has no files.
+    /// `None` for sources of single cells.
+    pub(crate) fn unit(&self, format: Format) -> Option<DataUnit> {
+        let frame = self.frame(format)?;
+        let bytes = match self {
+            Traffic::Tcp(tcp) => tcp.file_size.unwrap_or(frame.bytes),
+            _ => frame.bytes,
+        };
+        let (full, rest) = (bytes / frame.bytes, bytes % frame.bytes);
+        let last = (rest > 0).then(|| format.segment(rest).line_bytes());
+        Some(DataUnit {
+            bytes,
+            frames: full + u64::from(rest > 0),
+            line_bytes: full * frame.size.line_bytes() + last.unwrap_or(0),
+        })
+    }
+
+    /// Returns the size of the largest data frame. Each cell of a source of single cells is a frame.
     pub(crate) fn frame_size(&self, format: Format) -> FrameSize {
         match self {
-            Traffic::Tcp(tcp) => format.segment(tcp.mss),
+            Traffic::Tcp(tcp) => format.segment(tcp.longest_segment()),
             Traffic::Udp(udp) => udp.frame(format),
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
                 format.one_cell()
@@ -101,7 +129,7 @@ impl Traffic {
         let Traffic::Tcp(tcp) = self else {
             return CellLengths::of([self.frame_size(format)]);
         };
-        let full = tcp.file_size.map_or(tcp.mss, |size| size.min(tcp.mss));
+        let full = tcp.longest_segment();
         // The rest of a file that is no multiple of the MSS.
         let last = tcp.file_size.map_or(0, |size| size % tcp.mss);
         let opens = tcp.handshake.then_some(0);
@@ -339,6 +367,11 @@ impl UdpParams {
 }
 
 impl TcpParams {
+    /// Bytes of the longest segment: a whole file if that is shorter than the MSS.
+    fn longest_segment(&self) -> u64 {
+        self.file_size.map_or(self.mss, |size| size.min(self.mss))
+    }
+
     /// Most SACK blocks of an ACK.
     fn most_blocks(&self) -> u8 {
         match self.recovery.reads_blocks() {

@@ -58,10 +58,12 @@ pub(super) fn slow_ways_back(
     let mut needs: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
     for &(index, share) in fair {
         let vc = &scenario.vcs[index];
-        let Some(tcp) = vc.traffic.tcp().filter(|tcp| !fits_window(tcp)) else {
+        let tcp = vc.traffic.tcp().filter(|tcp| !fits_window(tcp));
+        let Some((tcp, unit)) = tcp.zip(vc.traffic.unit(scenario.format)) else {
             continue;
         };
-        let acks = acks_per_segment(tcp) * share / (8 * tcp.mss) as f64;
+        let segments = share / (8 * unit.bytes) as f64 * unit.frames as f64;
+        let acks = acks_per_segment(tcp) * segments;
         let bits = acks * bits_of_ack;
         for &link in &topology.flows[topology.flow(index, FlowKind::Ack).index()].path {
             let (sum, names) = needs.entry(link).or_default();

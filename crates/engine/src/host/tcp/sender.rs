@@ -497,7 +497,7 @@ mod tests {
     #[test]
     fn a_fast_retransmit_cancels_the_timing() {
         use RenoFastRetransmit::{MissingSegment, Nothing};
-        // It does so even if it sends nothing (model section 10).
+        // A fast retransmit that sends nothing does so too (model section 10).
         for (resends, segments) in [(MissingSegment, 1), (Nothing, 0)] {
             let mut s = sender(|p| {
                 p.recovery = Recovery::Reno;
