@@ -5,8 +5,10 @@ from __future__ import annotations
 import http.client
 import json
 import shutil
+import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -65,6 +67,44 @@ def test_the_server_has_its_files_and_nothing_else() -> None:
             421
         }
         assert {status("/", method) for method in ("POST", "PUT", "DELETE", "OPTIONS")} == {501}
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        *((host, 200) for host in ("127.0.0.1", "localhost", "LocalHost:80", "127.0.0.1:8777", "localhost:65535")),
+        *(
+            (host, 421)
+            for host in ("", "127.0.0.1:80.evil.com", "localhost:", "localhost.evil.com:80", "[::1]:80", "x@localhost")
+        ),
+    ],
+)
+def test_any_port_of_this_machine_is_served_and_no_other_name(host: str, expected: int) -> None:
+    with served(handler({"index.html": b"page"})) as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection.request("GET", "/", headers={"Host": host})
+        assert connection.getresponse().status == expected
+
+
+def test_a_connection_on_which_nothing_moves_ends() -> None:
+    kind = handler({"index.html": b"page"})
+    assert kind.timeout == 30
+    kind.timeout = 0.2
+    with served(kind) as port:
+        for sent in (b"", b"GET / HTTP/1.1\r\nHost: loc"):
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+                connection.sendall(sent)
+                assert connection.recv(1) == b""
+        # A reader that stops reading does not keep a thread either.
+    large = handler({"index.html": bytes(50_000_000)})
+    large.timeout = 0.2
+    with served(large) as port, socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(1) == b"H"
+        deadline = time.monotonic() + 20
+        while any("process_request_thread" in thread.name for thread in threading.enumerate()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 @needs_engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import webbrowser
@@ -19,6 +20,13 @@ from cellyard.system.terminal import printable
 
 #: The only address the server listens on, which no other machine can reach.
 HOST = "127.0.0.1"
+
+
+#: How requests name this machine. Browsers omit port 80, and a tunnel has its own port.
+NAMES = re.compile(r"(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?", re.IGNORECASE)
+
+#: A connection ends after this time without data, in seconds.
+IDLE_SECONDS = 30
 
 
 class Server(ThreadingHTTPServer):
@@ -73,6 +81,7 @@ def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
 
     class Handler(BaseHTTPRequestHandler):
         server_version = "cellyard"
+        timeout = IDLE_SECONDS
 
         def do_GET(self) -> None:
             self._answer(self.path.partition("?")[0].removeprefix("/") or "index.html")
@@ -83,7 +92,7 @@ def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
         def _answer(self, name: str) -> None:
             # Refuse other names: a page elsewhere may resolve its own name to this address (DNS
             # rebinding).
-            if self.headers.get("Host", "").rpartition(":")[0] not in (HOST, "localhost"):
+            if not NAMES.fullmatch(self.headers.get("Host", "")):
                 self.send_error(421)
                 return
             content = files.get(name)
