@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from cellyard.experiment.description.expression import ALLOWED_IN_FORMULAS, ConditionError, Formula
 from cellyard.experiment.description.problems import Path, Problems
@@ -57,6 +57,8 @@ class RowMetric:
     study: Study
     row: Row
     text: str
+    #: Functions of a study return numbers.
+    may_be_bounded: ClassVar[bool] = False
 
     def value_in(self, run: RunResult) -> Value:
         """The metric of a run; ``None`` where it is undefined."""
