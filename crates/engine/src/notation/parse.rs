@@ -106,7 +106,11 @@ fn unknown_unit(text: &str, number: &str, unit: &str, units: &[Unit], format: Fo
     } else if units == BYTES && have(BITS, unit) {
         let bytes = in_units(BITS).filter(|bits| bits % 8 == 0).map(|b| b / 8);
         let sizes = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-        let fits = |bytes: u64| sizes.into_iter().find(|(_, size)| bytes % size == 0);
+        let fits = |bytes: u64| {
+            sizes
+                .into_iter()
+                .find(|(_, size)| bytes.is_multiple_of(*size))
+        };
         bytes.map(|bytes| {
             let (name, size) = fits(bytes).unwrap_or(("bytes", 1));
             format!("{} {name}", bytes / size)

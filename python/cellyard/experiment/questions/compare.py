@@ -63,7 +63,10 @@ class Compare(Question):
         verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
         records, sentences = [], []
         noun = of_scenario(plan.base.to_dict()).noun
-        units = {metric: unit_of(plan.metrics[metric], noun) for metric in self.metrics}
+        words = {
+            metric: _Words(unit_of(plan.metrics[metric], noun), self._is_higher_better(plan, metric))
+            for metric in self.metrics
+        }
         for comparison, verdict in zip(comparisons, verdicts, strict=True):
             spread = at_confidence(comparison.differences, verdict.confidence) if comparison.differences else None
             is_known = bool(spread and spread.low is not None)
@@ -82,7 +85,7 @@ class Compare(Question):
                     "pairs": len(comparison.signs or comparison.differences),
                 }
             )
-            sentences.append(self._sentence(comparison, spread, verdict, winner, units[comparison.metric]))
+            sentences.append(self._sentence(comparison, spread, verdict, winner, words[comparison.metric].unit))
         jointly = f" for all {len(comparisons)} comparisons together (Holm)" if len(comparisons) > 1 else ""
         last = (
             f"Confidence: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} of each variant, "
@@ -95,7 +98,7 @@ class Compare(Question):
         last += "."
         longer = run_longer(self.metrics, runner)
         return Answer(
-            [*self._summarised(records, sentences, units), *longer, last], {"comparisons": records}, tuple(self.metrics)
+            [*self._summarised(records, sentences, words), *longer, last], {"comparisons": records}, tuple(self.metrics)
         )
 
     def comparisons(self, plan: Plan, runner: CachedRunner) -> list[Comparison]:
@@ -127,9 +130,11 @@ class Compare(Question):
     def _winner(self, comparison: Comparison, plan: Plan, spread: Difference | None, verdict: HolmResult) -> str | None:
         if not (spread or comparison.signs) or verdict.probability >= 1 - self.confidence:
             return None
-        higher = (self.better.get(comparison.metric) or better_of(plan.metrics[comparison.metric])) == "higher"
         grows = spread.mean > 0 if spread else sum(comparison.signs) > 0
-        return comparison.second if grows == higher else comparison.first
+        return comparison.second if grows == self._is_higher_better(plan, comparison.metric) else comparison.first
+
+    def _is_higher_better(self, plan: Plan, metric: str) -> bool:
+        return (self.better.get(metric) or better_of(plan.metrics[metric])) == "higher"
 
     def _sentence(
         self, comparison: Comparison, spread: Difference | None, verdict: HolmResult, winner: str | None, unit: str
@@ -156,28 +161,28 @@ class Compare(Question):
         )
 
     def _summarised(
-        self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str], units: Mapping[str, str]
+        self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str], words: Mapping[str, _Words]
     ) -> list[str]:
         """Sentences of the answer: each comparison if they are few and at one point, otherwise one for each metric."""
         has_points = any(self.axis != name and name not in COLUMNS for record in records for name in record)
         if len(sentences) <= MOST_SENTENCES and not has_points:
             return list(sentences)
-        summaries = [self._summary(metric, records, units[metric]) for metric in self.metrics[:MOST_SENTENCES]]
+        summaries = [self._summary(metric, records, words[metric]) for metric in self.metrics[:MOST_SENTENCES]]
         if others := self.metrics[MOST_SENTENCES:]:
             summaries[-1] += f" The table has {counted(len(others), 'more metric')}."
         if self.against is not None and len({record["variant"] for record in records}) > 1:
             summaries.append(f"The others were compared with {self.against} only, not with each other.")
         return summaries
 
-    def _summary(self, metric: str, records: Sequence[Mapping[str, Any]], unit: str) -> str:
+    def _summary(self, metric: str, records: Sequence[Mapping[str, Any]], words: _Words) -> str:
         """What all comparisons of a metric show, and the most notable of them."""
         of_metric = [record for record in records if record["metric"] == metric]
         verdicts = [record["better"] for record in of_metric]
         undecided = [(verdicts.count(verdict), verdict) for verdict in UNDECIDED if verdict in verdicts]
         decided = [record for record in of_metric if record["better"] not in UNDECIDED]
         if decided and self.against is not None:
-            return self._against(metric, self.against, decided, undecided, unit)
-        begin = self._most_wins(metric, of_metric, decided, unit) if decided else f"No difference in {metric} is shown"
+            return self._against(metric, self.against, decided, undecided, words)
+        begin = self._most_wins(metric, of_metric, decided, words) if decided else f"No difference in {metric} is shown"
         total = len(of_metric)
         if undecided:
             return f"{begin}; {_undecided(undecided)} of {counted(total, 'comparison')}."
@@ -189,11 +194,11 @@ class Compare(Question):
         against: str,
         decided: Sequence[Mapping[str, Any]],
         undecided: Sequence[tuple[int, str]],
-        unit: str,
+        words: _Words,
     ) -> str:
         """Numbers of comparisons with the value ``against`` by result, and the largest improvement, or else difference."""
         better = [record for record in decided if record["better"] != against]
-        directions = Counter(map(_direction, decided))
+        directions = Counter(_direction(record, words) for record in decided)
         (word, first), *others = directions.most_common()
         total = len(decided) + sum(count for count, _ in undecided)
         share = f"{first} of " if others or undecided else "all " if total > 1 else ""
@@ -204,14 +209,14 @@ class Compare(Question):
             return f"Compared with {against}, {metric} is {listed(shown)}{rest}."
         largest = max(sized, key=lambda record: abs(record["difference"]))
         of_known = "known " if len(sized) < len(better or decided) else ""
-        is_largest = f", the largest {of_known}{'improvement' if better else 'difference'}"
+        kind = f", the largest {of_known}{'improvement' if better else 'difference'}" * (len(better or decided) > 1)
         return (
-            f"With {largest['variant']}{self._place(largest)}, {metric} is {_direction(largest)} by {_size(largest, unit)} than with "
-            f"{against}{is_largest * (len(better or decided) > 1)}. It is {listed(shown)}{rest}."
+            f"With {largest['variant']}{self._place(largest)}, {metric} is {_direction(largest, words)} by "
+            f"{_size(largest, words.unit)} than with {against}{kind}. It is {listed(shown)}{rest}."
         )
 
     def _most_wins(
-        self, metric: str, of_metric: Sequence[Mapping[str, Any]], decided: Sequence[Mapping[str, Any]], unit: str
+        self, metric: str, of_metric: Sequence[Mapping[str, Any]], decided: Sequence[Mapping[str, Any]], words: _Words
     ) -> str:
         """The variant with most wins over losses, then with the largest gain. It is best only if it wins all its comparisons."""
         wins: dict[str, list[Mapping[str, Any]]] = {}
@@ -229,10 +234,10 @@ class Compare(Question):
         if len(won) > 1:
             share = "all" if len(won) == total else f"{len(won)} of"
             text = f"better in {share} its {total} comparisons"
-            text += f", by {number(gain(variant))}{unit} on average" if is_sized else ""
+            text += f", by {number(gain(variant))}{words.unit} on average" if is_sized else ""
         else:
             text = f"better than {_loser(won[0])}{self._place(won[0])}"
-            text += f", by {_size(won[0], unit)}" if is_sized else ""
+            text += f", by {_size(won[0], words.unit)}" if is_sized else ""
         if losses[variant]:
             text += f", and worse in {losses[variant]}"
         return f"Best in {metric} is {variant}: {text}" if len(won) == total else f"In {metric}, {variant} is {text}"
@@ -275,11 +280,10 @@ def _loser(record: Mapping[str, Any]) -> str:
     return str(record["against"] if record["better"] == record["variant"] else record["variant"])
 
 
-def _direction(record: Mapping[str, Any]) -> str:
-    """Where the metric of the variant lies, of a decided comparison; better or worse if the difference has no size."""
-    if record["difference"] is None:
-        return "better" if record["better"] == record["variant"] else "worse"
-    return "higher" if record["difference"] > 0 else "lower"
+def _direction(record: Mapping[str, Any], words: _Words) -> str:
+    """Where the metric of the variant lies, of a decided comparison."""
+    is_better = record["better"] == record["variant"]
+    return "higher" if is_better == words.is_higher_better else "lower"
 
 
 def _undecided(undecided: Sequence[tuple[int, str]]) -> str:
@@ -334,6 +338,13 @@ class Comparison(NamedTuple):
     differences: list[float]
     log_probability: float
     signs: Sequence[int] = ()
+
+
+class _Words(NamedTuple):
+    """How sentences speak of a metric: a blank and its unit, if any, and what is better."""
+
+    unit: str
+    is_higher_better: bool
 
 
 #: Fields of the question's table besides ``kind``.
