@@ -129,8 +129,8 @@ mod tests {
             ]
         };
         for (size, bytes, cells) in [("100 bytes", 100.0, 4.0), ("1461 bytes", 1461.0, 34.0)] {
-            let right = 155_520_000.0 * bytes / (53.0 * cells);
-            assert_eq!(goodput_of(lan, &of_file(size)), Some(right as u64));
+            let right: f64 = 155_520_000.0 * bytes / (53.0 * cells);
+            assert_eq!(goodput_of(lan, &of_file(size)), Some(right.round() as u64));
         }
     }
 
