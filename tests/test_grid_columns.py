@@ -26,7 +26,9 @@ FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
 
 
 def test_every_unit_of_the_engine_is_known_in_each_spelling() -> None:
-    units = [unit for quantity in json.loads(_engine.registry())["units"] for unit in quantity["units"]]
+    known = [unit for quantity in json.loads(_engine.registry())["units"] for unit in quantity["units"]]
+    # Packets are a unit in the format `ethernet` alone. There a column keeps them as text.
+    units = [unit for unit in known if unit["name"] != "packets"]
     assert {unit["name"] for unit in units} == set(_UNITS)
     assert {(other, unit["name"]) for unit in units for other in unit["also"]} == set(_ALIASES.items())
 

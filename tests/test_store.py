@@ -141,8 +141,11 @@ def test_runs_of_an_earlier_engine_can_be_read_and_repeated(tmp_path: Path) -> N
             result, again = found.data, store.scenario(run).run(replication=run.replication).only.data
             # There are fields that did not exist then.
             for part in ("vcs", "ports"):
-                then = [{name: now[name] for name in kept} for kept, now in zip(result[part], again[part], strict=True)]
-                assert result[part] == then
+                for before, now in zip(result[part], again[part], strict=True):
+                    # Utilisation is computed by another formula: its last bit may differ.
+                    moved = {name for name in before if before[name] != now[name]}
+                    assert moved <= {"utilisation", "measured_utilisation"}
+                    assert all(before[name] == pytest.approx(now[name]) for name in moved)
             assert result["totals"] == {name: again["totals"][name] for name in result["totals"]}
             assert found.totals.unfinished_transfers is None
             assert all(port.tied_refusals is None and port.inputs == () for port in found.ports.values())

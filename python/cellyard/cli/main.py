@@ -149,7 +149,7 @@ def _studies(study: Group) -> None:
     options.output_format(run)
 
     text = "Print the scenario of a row as a file, to run or to vary it."
-    example = "cellyard study scenario ubr-plus --table 1 --where configuration=lan --where sources=5"
+    example = "cellyard study scenario ubr-plus --table 4 --where z=0.95"
     _rows(study.command("scenario", "study_scenario", text, example))
 
     text = (
