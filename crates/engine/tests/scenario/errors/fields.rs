@@ -78,7 +78,10 @@ fn wrong_and_missing_units_list_the_units() {
     );
     says(
         &spoilt("\"1000 cells\"", "\"1000 bytes\""),
-        &["unknown unit `bytes`", "units: cells"],
+        &[
+            "is in bytes, but must be in cells, here of 53 bytes",
+            "did you mean \"18 cells\"?",
+        ],
     );
     says(
         &spoilt("\"1000 cells\"", "true"),

@@ -221,6 +221,7 @@ fn an_override_that_is_wrong_for_all_elements_is_said_once() {
         &["override: link[*].delay = \"5 parsec\": has the unknown unit `parsec`"],
     );
     assert_eq!(found("link.1.delay", "5 parsec")[0].path, "link[1].delay");
+    assert_eq!(found("link[1].delay", "5 parsec")[0].path, "link[1].delay");
 }
 
 #[test]
