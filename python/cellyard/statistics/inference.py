@@ -12,7 +12,7 @@ from cellyard.statistics.student import log_beta, student_quantile
 
 
 class Estimate(NamedTuple):
-    """A mean with its confidence interval. For a single value both ends are ``None``."""
+    """A mean with its confidence interval. For a single value, and for equal values, both ends are ``None``."""
 
     mean: float
     low: float | None
@@ -31,13 +31,20 @@ def defined(samples: Sequence[Mapping[str, Value]], metric: str) -> list[float]:
 
 
 def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
-    """Mean of independent values with Student's interval, mean +- t s / sqrt(n); ``None`` without values."""
+    """Mean of independent values with Student's interval, mean +- t s / sqrt(n); ``None`` without values.
+
+    Equal values have no interval, since a spread of zero says nothing about further values.
+
+    >>> estimate([0.5, 0.5, 0.5], 0.95)
+    Estimate(mean=0.5, low=None, high=None)
+    """
     if not values:
         return None
     mean = fmean(values)
-    if len(values) < 2:
+    spread = stdev(values) if len(values) > 1 else 0.0
+    if not spread:
         return Estimate(mean, None, None)
-    half = student_quantile((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    half = student_quantile((1 + confidence) / 2, len(values) - 1) * spread / math.sqrt(len(values))
     return Estimate(mean, mean - half, mean + half)
 
 

@@ -12,7 +12,9 @@ Other laws than the normal one need more values, or another interval:
 
 * Student's interval is used from N > 25 g^2 values on, with g their skewness (Cochran, 1977,
   section 2.15), and from `LEAST_VALUES` values on. A second mode with a tenth of the runs is then missed
-  in 1.5 % of the points.
+  in 1.5 % of the points. A sample of a heavy tail lacks the largest values, so its skewness is too
+  small. If the skewness rests on few values, the number therefore grows with the cube of g beyond
+  `HEAVY_SKEWNESS`. The limits are a choice; docs/experiments.md has the measured coverage.
 * Zeros and ones have the exact interval of Clopper and Pearson (1934). Looks happen only after n_0,
   2 n_0, 4 n_0, ... values, at most K times. Each look takes 1/K of the allowed error.
 * After n equal values of a metric between known bounds, any other value has a probability of at
@@ -51,6 +53,10 @@ NO_BOUNDS: Mapping[str, Bounds] = {}
 UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
 #: Least number of values for Student's interval, and number per unit of squared skewness.
 LEAST_VALUES, VALUES_PER_SQUARED_SKEWNESS = 40, 25
+#: Skewness beyond which a tail may be heavy. The exponential law has 2.
+HEAVY_SKEWNESS = 3.2
+#: Share of one value in the sum of cubed deviations up to which the skewness rests on many values, such as a second mode.
+MOST_OF_ONE_VALUE = 0.1
 
 
 @dataclass(frozen=True)
@@ -233,7 +239,13 @@ def _is_binary(values: Sequence[float], bounds: Bounds) -> bool:
 
 def _values_needed(values: Sequence[float]) -> int:
     """Number of values of this skewness from which Student's interval is used."""
-    return max(LEAST_VALUES, math.ceil(VALUES_PER_SQUARED_SKEWNESS * skewness(values) ** 2))
+    skew, mean = abs(skewness(values)), fmean(values)
+    needed = VALUES_PER_SQUARED_SKEWNESS * skew**2
+    if skew > HEAVY_SKEWNESS:
+        cubes = [abs(value - mean) ** 3 for value in values]
+        if max(cubes) > MOST_OF_ONE_VALUE * sum(cubes):
+            needed *= skew / HEAVY_SKEWNESS
+    return max(LEAST_VALUES, math.ceil(needed))
 
 
 def _why_unknown(values: Sequence[float]) -> str:
@@ -242,7 +254,7 @@ def _why_unknown(values: Sequence[float]) -> str:
         return "undefined"
     if len(set(values)) == 1:
         return f"all {len(values)} values are equal"
-    return f"{len(values)} values are too few for such a skewed distribution, which needs {_values_needed(values)}"
+    return f"{len(values)} values are too few for such a skewed distribution, which needs at least {_values_needed(values)}"
 
 
 def _fraction(text: str) -> float:

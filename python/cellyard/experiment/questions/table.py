@@ -66,15 +66,13 @@ class Table(Question):
 
 
 def _overlapping(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
-    """Number of other points whose intervals overlap that of the highest or lowest."""
+    """Number of other points whose intervals, or means without one, overlap the interval of the highest or lowest."""
     if end.low is None or end.high is None:
         return " (interval not known)"
     overlapping = sum(
         other is not end
-        and other.low is not None
-        and other.high is not None
-        and other.low <= end.high
-        and other.high >= end.low
+        and (other.mean if other.low is None else other.low) <= end.high
+        and (other.mean if other.high is None else other.high) >= end.low
         for other, _ in means
     )
     return f" (its interval overlaps that of {counted(overlapping, 'other')})" if overlapping else ""
