@@ -68,6 +68,26 @@ def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
     assert _sentences("m", [{"metric": "m", "axis": "idle", **none}]) == ["m does not vary, so no axis influences it."]
 
 
+@pytest.mark.parametrize("metrics", [["efficiency"], ["efficiency", "fairness"]])
+def test_a_single_axis_decides_everything(metrics: list[str]) -> None:
+    pytest.importorskip("scipy")
+    experiment = ex.Experiment(
+        name="one",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=[ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9))],
+        metrics=metrics,
+        question=ex.Sensitivity(metrics, samples=256),
+        replications=1,
+    )
+    outcome = experiment.run(runner=by(lambda at, _: {"efficiency": at["r"], "fairness": 0.5}))
+    assert outcome.answer is not None
+    first, *others = outcome.answer.tables["indices"]
+    assert first["first"] == pytest.approx(1, abs=0.05) and first["total"] == pytest.approx(1, abs=0.05)
+    assert first["total_low"] < first["total"] < first["total_high"]
+    assert [record["total"] for record in others] == [0.0] * (len(metrics) - 1)
+    assert outcome.text.startswith("r has the largest influence on efficiency: the total index of r is ")
+
+
 def index(axis: str, total: float, low: float, high: float) -> dict[str, Any]:
     first = {"first": 0.1, "first_low": 0.0, "first_high": 0.2}
     return {"metric": "m", "axis": axis, **first, "total": total, "total_low": low, "total_high": high}

@@ -82,10 +82,11 @@ class Sensitivity(Question):
         outputs: list[Any] = []
 
         def estimators(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (names that scipy asks for)
+            """Keep the results of all points. Scipy drops dimensions of size 1, so its own indices are not used."""
             outputs[:] = [f_A, f_B, f_AB]
-            return saltelli(f_A, f_B, f_AB)
+            return np.zeros(2), np.zeros(2)
 
-        indices = stats.sobol_indices(
+        stats.sobol_indices(
             func=measured,
             n=self.samples,
             dists=[stats.uniform() for _ in plan.space],
@@ -104,7 +105,7 @@ class Sensitivity(Question):
                 rng=np.random.default_rng(self.seed),
             ).confidence_interval
         shape = (len(self.metrics), len(plan.space))
-        first, total = (np.reshape(index, shape) for index in (indices.first_order, indices.total_order))
+        first, total = (np.where(np.isfinite(index), index, 0.0) for index in saltelli(*outputs))
         bounds = [np.reshape(bound, shape) for bound in (ends.low[0], ends.high[0], ends.low[1], ends.high[1])]
         records, sentences = [], []
         for i, metric in enumerate(self.metrics):
