@@ -631,7 +631,10 @@ WRONG: list[tuple[str, Any]] = [
     ("trace = 3", lambda: plot.over_time([recorded("cwnd", "a", [0], [1])], trace=cast(Any, 3))),
     ("trace = ['x']", lambda: plot.over_time([recorded("cwnd", "a", [0], [1])], trace=cast(Any, ["x"]))),
     *(
-        (f"window = {shown}", lambda window=window: plot.over_time([recorded("cwnd", "a", [0], [1])], window=window))
+        (
+            f"window = {shown}",
+            lambda window=window: plot.over_time([recorded("cwnd", "a", [0, 1], [1, 2])], window=window),
+        )
         for shown, window in (
             ("5", 5),
             ("(1,)", (1,)),
@@ -641,6 +644,8 @@ WRONG: list[tuple[str, Any]] = [
             ("(nan, 1)", (float("nan"), 1)),
             ("(True, 2)", (True, 2)),
             ("None", None),
+            ("(2, 3): contains no value, as the series are from 0 to 1 s", (2, 3)),
+            ("(-2, 0): contains no value", (-2, 0)),
         )
     ),
     *(

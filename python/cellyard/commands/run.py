@@ -406,16 +406,18 @@ def _draw(path: Path, runs: Mapping[str, Mapping[str, Any]], window: Window, sty
     from cellyard.results.run import RunResult
     from cellyard.system.files import write_whole
 
-    with plot.style(style):
-        results = {name: RunResult(run) for name, run in runs.items()}
-        first, *others = results.values()
-        if others:
-            figure = plot.over_time({name: result.series for name, result in results.items()}, window=window)
-        else:
-            figure = plot.over_time(first.series, trace=first.trace, window=window)
-        content = plot.saved(figure, path.suffix.lstrip("."))
     try:
+        with plot.style(style):
+            results = {name: RunResult(run) for name, run in runs.items()}
+            first, *others = results.values()
+            if others:
+                figure = plot.over_time({name: result.series for name, result in results.items()}, window=window)
+            else:
+                figure = plot.over_time(first.series, trace=first.trace, window=window)
+            content = plot.saved(figure, path.suffix.lstrip("."))
         write_whole(path, content)
+    except UsageError as error:
+        return printable(f"{path}: not drawn: {error}")
     except OSError as error:
         return printable(f"{error.filename}: cannot be written: {error.strerror or error}")
     return ""

@@ -287,8 +287,8 @@ def over_time(
     Several runs lie over each other if ``series`` has the series of each by a name, such as
     ``{"epd": first.series, "fba": second.series}``. The names stand before those of VCs and ports.
 
-    Raises `UsageError` without series, for more than `MOST_OVERLAID` runs, and for invalid series,
-    trace or window.
+    Raises `UsageError` without series, for more than `MOST_OVERLAID` runs, for invalid series, trace
+    or window, and for a window that begins after the last value.
     """
     if isinstance(series, Mapping):
         series = _overlaid(series)
@@ -326,6 +326,9 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
     numbers = {key: number for number, key in enumerate(ports)}
     numbers |= {key: number for number, key in enumerate((key for key in whose if key[0]), len(ports) if both else 0)}
     end = max((float(one.time_s[-1]) for one in series if len(one.time_s)), default=0.0)
+    first, last = window
+    if (first is not None and first > end) or (last is not None and last <= 0):
+        raise UsageError(f"window = {shown(window)}: contains no value, as the series are from 0 to {end:g} s")
     figure = empty(*_sizes(7.2, 0.6 + 2.0 * len(kinds)))
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
@@ -364,7 +367,6 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
             # Put the legend above the panel, where no line is.
             columns = min(5, len(axes.lines))
             legend(axes, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
-    first, last = window
     panels[-1].set_xlim(left=first, right=last)
     _label_times(panels[-1])
     say_starts(figure)
