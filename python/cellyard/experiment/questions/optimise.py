@@ -13,13 +13,13 @@ from cellyard.experiment.description.design import Dimension, Point
 from cellyard.experiment.description.expression import Condition
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of
-from cellyard.experiment.not_known import run_longer
+from cellyard.experiment.not_known import run_longer, without_value
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.find import requirements
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, number, spread
-from cellyard.statistics.bounded import Value, as_fields, bounded_runs
+from cellyard.statistics.bounded import Value, as_fields
 from cellyard.statistics.inference import Estimate, defined
 from cellyard.statistics.ranges import mean
 from cellyard.system.errors import UsageError
@@ -109,7 +109,7 @@ class Optimise(Question):
         )
         if unknown:
             metrics = [*self.goals, *(name for text in self.require for name in Condition(text).names)]
-            sentences += run_longer(metrics, runner)
+            sentences += [*without_value(metrics, runner), *run_longer(metrics, runner)]
         tables = {"best": records, **({"not_known": not_known} if unknown else {})}
         return Answer(sentences, tables, tuple(self.goals))
 
@@ -133,7 +133,8 @@ class Optimise(Question):
     ) -> None:
         """Run replications of trials in stages, give up those that do badly, and report all to the study.
 
-        Trials with runs that give no value of a goal, or only its bounds, cannot be best. Those join ``unknown``.
+        A trial cannot be best if a run gives no value of a metric in a goal or condition, or only its
+        bounds. It joins ``unknown``, unless the metric has no value in any of its runs.
         """
         conditions = [Condition(text) for text in self.require]
         needed = [*self.goals, *(name for condition in conditions for name in condition.names)]
@@ -176,7 +177,7 @@ class Optimise(Question):
         record: dict[str, Any] = dict(point.shown_labels)
         for metric in plan.metrics:
             values: list[Any] = [value for sample in samples if (value := sample[metric]) is not None]
-            record |= as_fields(metric, mean(values) if bounded_runs(samples, metric) else _means(samples)[metric])
+            record |= as_fields(metric, mean(values) if len(values) == len(samples) else None)
         return record
 
     def _sentences(
@@ -280,8 +281,8 @@ def _steps(replications: int) -> list[int]:
 
 
 def _is_known(samples: Sequence[Mapping[str, Value]], metric: str) -> bool:
-    """Whether all runs that define a metric give its value, and not only bounds."""
-    return not bounded_runs(samples, metric)
+    """Whether all runs give a value of a metric, and not only bounds, or none does."""
+    return len(defined(samples, metric)) == len(samples) or all(sample[metric] is None for sample in samples)
 
 
 def _estimate(samples: Sequence[Mapping[str, Value]], metric: str, plan: Plan) -> Estimate | None:
