@@ -25,7 +25,7 @@ pub struct ResolvedPort<'s> {
     /// Scheduler of the port.
     pub scheduler: &'s Scheduler,
     /// Queues of all classes, most urgent first.
-    queues: [ClassQueue; Class::ALL.len()],
+    queues: [&'s ClassQueue; Class::ALL.len()],
     /// Whether a cell can ever wait there.
     pub can_queue: bool,
     /// Class that the arithmetic kernel can serve there, or the reason why the slotted kernel must
@@ -33,10 +33,10 @@ pub struct ResolvedPort<'s> {
     pub arithmetic: Result<Class, WhySlotted>,
 }
 
-impl ResolvedPort<'_> {
+impl<'s> ResolvedPort<'s> {
     /// The queue of `class`.
-    pub fn queue(&self, class: Class) -> &ClassQueue {
-        &self.queues[class as usize]
+    pub fn queue(&self, class: Class) -> &'s ClassQueue {
+        self.queues[class as usize]
     }
 }
 
@@ -93,7 +93,7 @@ impl<'s> Resolved<'s> {
                     if !topology.lengths[link].are_equal() {
                         return Err(WhySlotted::Lengths);
                     }
-                    let queue = &queues[class as usize];
+                    let queue = queues[class as usize];
                     why_slotted(scheduler, class, queue, is_watched).map_or(Ok(class), Err)
                 }),
                 queues,
@@ -112,7 +112,7 @@ impl<'s> Resolved<'s> {
     }
 
     /// Queue of `class` at the port of `link`, if the link leaves a switch.
-    pub fn queue(&self, link: usize, class: Class) -> Option<&ClassQueue> {
+    pub fn queue(&self, link: usize, class: Class) -> Option<&'s ClassQueue> {
         self.port(link).map(|port| port.queue(class))
     }
 
@@ -138,7 +138,7 @@ fn can_queue(
     scenario: &Scenario,
     topology: &Topology,
     link: usize,
-    queues: &[ClassQueue; Class::ALL.len()],
+    queues: &[&ClassQueue; Class::ALL.len()],
 ) -> bool {
     let switch = topology.switch_of[link].map(|switch| &scenario.switches[switch]);
     let processing = switch.and_then(|switch| switch.processing.as_ref());
@@ -151,7 +151,7 @@ fn can_queue(
                 || classes.len() > 1
                 || classes
                     .iter()
-                    .any(|&class| refuses_any(&queues[class as usize]))
+                    .any(|&class| refuses_any(queues[class as usize]))
         }
         _ => true,
     }

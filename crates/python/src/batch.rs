@@ -381,10 +381,13 @@ fn run(
     let points = series.map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)));
     let recorded = parts.words.recorded(points, &trace, captured);
     let words = std::mem::take(&mut parts.words.all);
-    let json = serde_json::to_string(&result).map_err(failed)?;
+    let mut json = serde_json::to_string(&result).map_err(failed)?;
+    drop(result);
     // The first line ends before the VCs: it is short and all that many readers need. An unescaped
-    // quote occurs in no text, so the replacement is unambiguous.
-    let json = json.replacen(",\"vcs\":", ",\n\"vcs\":", 1);
+    // quote occurs in no text, so the place is unambiguous.
+    if let Some(comma) = json.find(",\"vcs\":") {
+        json.insert(comma + 1, '\n');
+    }
     Ok((json, recorded, words))
 }
 

@@ -15,7 +15,7 @@ use cellyard_engine::{describe, registry, results};
 use pyo3::exceptions::{PyArithmeticError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyAny, PyDict, PyList};
+use pyo3::types::{PyAny, PyDict, PyList, PyString};
 use std::collections::HashMap;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -85,7 +85,7 @@ fn interruptible<T: Send + 'static>(
 
 /// A scenario together with its canonical form.
 struct CachedScenario {
-    canonical: String,
+    canonical: PyBackedStr,
     scenario: Scenario,
 }
 
@@ -96,7 +96,7 @@ static LAST: Mutex<Option<Arc<CachedScenario>>> = Mutex::new(None);
 /// Returns the scenario that was handed out last, if `canonical` is its canonical form.
 fn last(canonical: &str) -> Option<Arc<CachedScenario>> {
     let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    last.clone().filter(|last| last.canonical == canonical)
+    last.clone().filter(|last| *last.canonical == *canonical)
 }
 
 /// Calls `work` with the scenario that `canonical`, a canonical form from this module, describes.
@@ -110,11 +110,21 @@ fn with_scenario<T>(
     work(&serde_json::from_str(canonical).map_err(|e| e.to_string())?)
 }
 
-/// Returns the canonical form of a scenario, and keeps the scenario as the last one.
-fn canonical(scenario: Scenario) -> Result<String, String> {
-    let canonical = serde_json::to_string(&scenario).map_err(|e| e.to_string())?;
+/// Reads a scenario and returns canonical JSON. Keeps the scenario as the last one, with the same
+/// text: a copy would take as much memory as the scenario.
+fn handed_out<'py>(
+    py: Python<'py>,
+    read: impl FnOnce() -> Result<Scenario, Vec<Problem>> + Send + 'static,
+) -> PyResult<Bound<'py, PyString>> {
+    let read =
+        || read().map(|scenario| serde_json::to_string(&scenario).map(|json| (scenario, json)));
+    let (scenario, json) = interruptible(py, read)?
+        .map_err(|problems| scenario_error(py, &problems))?
+        .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let text = PyString::new(py, &json);
+    drop(json);
     let known = CachedScenario {
-        canonical: canonical.clone(),
+        canonical: text.clone().try_into()?,
         scenario,
     };
     let before = LAST
@@ -122,17 +132,7 @@ fn canonical(scenario: Scenario) -> Result<String, String> {
         .unwrap_or_else(PoisonError::into_inner)
         .replace(Arc::new(known));
     drop(before);
-    Ok(canonical)
-}
-
-/// Reads a scenario and returns canonical JSON.
-fn handed_out(
-    py: Python<'_>,
-    read: impl FnOnce() -> Result<Scenario, Vec<Problem>> + Send + 'static,
-) -> PyResult<String> {
-    interruptible(py, || read().map(canonical))?
-        .map_err(|problems| scenario_error(py, &problems))?
-        .map_err(PyValueError::new_err)
+    Ok(text)
 }
 
 /// Returns what `work` makes of a scenario in canonical JSON.
@@ -176,14 +176,18 @@ fn read_toml(
     text: String,
     file: String,
     overrides: Vec<(String, String)>,
-) -> PyResult<String> {
+) -> PyResult<Bound<'_, PyString>> {
     handed_out(py, move || scenario::read_toml(&text, &file, &overrides))
 }
 
 /// Returns canonical JSON of the scenario whose TOML data are given as JSON. `overrides` are those
 /// of `read_toml`.
 #[pyfunction]
-fn read_json(py: Python<'_>, text: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+fn read_json<'py>(
+    py: Python<'py>,
+    text: &str,
+    overrides: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyString>> {
     let value = serde_json::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()))?;
     handed_out(py, move || scenario::read_json(&value, &overrides))
 }
@@ -202,11 +206,11 @@ fn read_tree<'py>(
     Ok((tree::to_python(py, &tree, &places)?, places))
 }
 
-/// Returns a canonical scenario as TOML, with every default filled in.
+/// Returns a canonical scenario as TOML, with every default filled in, in pieces.
 #[pyfunction]
-fn write_toml(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
+fn write_toml(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>> {
     made_of(py, scenario_json, |scenario| {
-        Ok(scenario::write_toml(scenario))
+        Ok(scenario::toml_pieces(scenario))
     })
 }
 
@@ -231,13 +235,18 @@ fn outline_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> 
 /// Returns name and seed of a canonical scenario.
 #[pyfunction]
 fn heading(scenario_json: &str) -> PyResult<(String, u64)> {
+    heading_of(scenario_json).map(|heading| (heading.name, heading.seed))
+}
+
+fn heading_of(scenario_json: &str) -> PyResult<Heading> {
     if let Some(last) = last(scenario_json) {
-        return Ok((last.scenario.name.clone(), last.scenario.seed));
+        return Ok(Heading {
+            name: last.scenario.name.clone(),
+            seed: last.scenario.seed,
+            format: last.scenario.format,
+        });
     }
-    let found: Result<Heading, _> = serde_json::from_str(scenario_json);
-    found
-        .map(|heading| (heading.name, heading.seed))
-        .map_err(|e| PyValueError::new_err(e.to_string()))
+    serde_json::from_str(scenario_json).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// Returns warnings about a canonical scenario: what is valid, but probably a mistake.
@@ -248,16 +257,13 @@ fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>>
     })
 }
 
-/// Returns what Python knows of a format, as JSON with the names of its class `Format`.
-///
-/// `format_json` is the field `format` of a canonical scenario, or `None` where that leaves it out.
+/// Returns what Python knows of the format of a canonical scenario, or of `aal5` without one, as JSON
+/// with the names of its class `Format`.
 #[pyfunction]
-#[pyo3(signature = (format_json=None))]
-fn format_constants(format_json: Option<&str>) -> PyResult<String> {
-    let format: Format = match format_json {
-        Some(json) => {
-            serde_json::from_str(json).map_err(|e| PyValueError::new_err(e.to_string()))?
-        }
+#[pyo3(signature = (scenario_json=None))]
+fn format_constants(scenario_json: Option<&str>) -> PyResult<String> {
+    let format = match scenario_json {
+        Some(json) => heading_of(json)?.format,
         None => Format::AAL5,
     };
     serde_json::to_string(&format.constants()).map_err(|e| PyValueError::new_err(e.to_string()))

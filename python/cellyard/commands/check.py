@@ -28,10 +28,13 @@ def command(
     If ``brief``, print only the description, on standard output.
     """
     points = expand(path, overrides=overrides, grid=grid, runs_per_point=replications or 1)
-    if not brief:
-        print(points[0].scenario.to_toml(), end="", flush=True)
     notes = grid_notes.notes_before(points, overrides=overrides, grid=grid)
-    print(about(points, replications=replications, notes=notes), file=sys.stdout if brief else sys.stderr)
+    text = about(points, replications=replications, notes=notes)
+    if not brief:
+        for piece in points[0].scenario.toml_pieces():
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+    print(text, file=sys.stdout if brief else sys.stderr)
 
 
 def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:

@@ -149,7 +149,7 @@ def _show(
         first = points[0].scenario.canonical
         contracts = '"contract":{' in first
         fair_shares = '"max_goodput":"fair shares"' in first
-        noun = common_noun(of_scenario(point.scenario.to_dict()).noun for point in points)
+        noun = common_noun(of_scenario(point.scenario.canonical).noun for point in points)
         print(run_text.text(results, contracts=contracts, fair_shares=fair_shares, noun=noun))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:

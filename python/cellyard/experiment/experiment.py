@@ -151,7 +151,7 @@ class Experiment:
     @cached_property
     def noun(self) -> str:
         """What a reader calls a cell of these scenarios: "cell" or "packet"."""
-        return common_noun(of_scenario(scenario.to_dict()).noun for scenario in self._sampled_scenarios())
+        return common_noun(of_scenario(scenario.canonical).noun for scenario in self._sampled_scenarios())
 
     def _sampled_scenarios(self) -> Iterator[Scenario]:
         """The scenarios of a sample of the points."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -215,5 +214,5 @@ def _points(
     axes = [name for name in points[0] if name != "runs" and name not in metrics]
     points.sort(key=lambda point: [(isinstance(point[name], str), point[name]) for name in axes])
     used = {run.scenario for group in runs_by_position.values() for run in group}
-    formats = (of_scenario(json.loads(contents.canonical_scenario(store, scenario))) for scenario in used)
+    formats = (of_scenario(contents.canonical_scenario(store, scenario)) for scenario in used)
     return StoredPoints(axes, list(metrics), points, notes, common_noun(one.noun for one in formats))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 #: Number of bytes within which the first line of most documents ends.
 FIRST_BYTES = 4096
+
+#: A member of an object as far as its value, and the end of the object.
+_MEMBER = re.compile(r'[\s,]*"(\w+)"\s*:\s*')
+_END = re.compile(r"\s*\}\s*\Z")
 
 
 class Document(Mapping[str, Any]):
@@ -62,13 +67,23 @@ class Document(Mapping[str, Any]):
     def _all(self) -> dict[str, Any]:
         known = self._first()
         if self._start is not None:
-            text = f"{{{self.text[self._start :]}" if self._start else self.text
-            rest = json.loads(text)
-            if not isinstance(rest, dict):
-                raise json.JSONDecodeError("Expecting an object", text, 0)
-            known |= rest
+            known |= self._rest(self._start)
             self._start = None
         return known
+
+    def _rest(self, start: int) -> dict[str, Any]:
+        """What follows ``start``, decoded where it is, since a copy can take hundreds of megabytes."""
+        text, rest = self.text, {}
+        if not start:
+            if isinstance(rest := json.loads(text), dict):
+                return rest
+            raise json.JSONDecodeError("Expecting an object", text, 0)
+        decode = json.JSONDecoder().raw_decode
+        while found := _MEMBER.match(text, start):
+            rest[found[1]], start = decode(text, found.end())
+        if not _END.match(text, start):
+            raise json.JSONDecodeError("Expecting a member or the end of an object", text, start)
+        return rest
 
     def __getitem__(self, name: str) -> Any:
         known = self._first()

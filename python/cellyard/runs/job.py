@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +36,12 @@ class Job:
 
 def run_label(job: Job) -> str:
     """A run in words."""
-    name = json.loads(job.scenario).get("name", "run")
+    from cellyard import _engine
+
+    try:
+        name, _ = _engine.heading(job.scenario)
+    except ValueError:  # not a scenario
+        name = "run"
     return name if job.replication is None else f"{name}, replication {job.replication}"
 
 

@@ -166,6 +166,10 @@ class Scenario:
 
     def to_toml(self) -> str:
         """The resolved scenario as TOML. Reading it gives an equal scenario."""
+        return "".join(self.toml_pieces())
+
+    def toml_pieces(self) -> list[str]:
+        """`to_toml` in pieces of about a megabyte: of many VCs, the whole text would take memory twice."""
         from cellyard import _engine
 
         return _engine.write_toml(self._canonical)

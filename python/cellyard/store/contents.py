@@ -268,7 +268,7 @@ def scenario_toml(store: Reader, scenario: bytes) -> str:
 
     text = canonical_scenario(store, scenario)
     try:
-        return _engine.write_toml(text)
+        return "".join(_engine.write_toml(text))
     except ValueError as error:
         message = f"{store.path}: the scenario {scenario.hex()} was written by an incompatible version of Cellyard"
         raise OtherVersionError(f"{message}: {str(error)[:MOST_MESSAGE_CHARACTERS]}") from None

@@ -130,7 +130,7 @@ def _parameters(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, 
     for run in texts.values():
         check_run(store, run)
     scenarios = Scenarios({key: scenario_toml(store, key) for key in texts})
-    formats = {key: of_scenario(json.loads(canonical_scenario(store, key))) for key in texts}
+    formats = {key: of_scenario(canonical_scenario(store, key)) for key in texts}
     for path in scenarios.varying():
         for key, value in scenarios.values(path, "path").items():
             found = quantity(value, formats[key]) if value is not None else None

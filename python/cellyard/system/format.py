@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,11 @@ def aal5() -> Format:
     return Format(**json.loads(_engine.format_constants()))
 
 
-def of_scenario(canonical: Mapping[str, Any]) -> Format:
-    """The format of a scenario as ``Scenario.to_dict`` returns it, which leaves out ``aal5``."""
+def of_scenario(canonical: str) -> Format:
+    """The format of a scenario in canonical JSON, of which nothing but the first fields is decoded."""
     from cellyard import _engine
 
-    written = canonical.get("format")
-    return aal5() if written is None else Format(**json.loads(_engine.format_constants(json.dumps(written))))
+    return Format(**json.loads(_engine.format_constants(canonical)))
 
 
 def common_noun(nouns: Iterable[str]) -> str:

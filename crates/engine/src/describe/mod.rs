@@ -68,7 +68,7 @@ pub struct PortDescription<'s> {
     pub scheduler: &'s Scheduler,
     /// The queue of each class that crosses the port, most urgent first: the link's own or the
     /// switch's.
-    pub queues: Vec<ClassQueue>,
+    pub queues: Vec<&'s ClassQueue>,
     /// The kernel that serves the port, if cells can wait there.
     pub kernel: Option<ChosenKernel>,
 }
@@ -138,7 +138,7 @@ fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
             ack_vcs: flows.filter(|flow| flow.kind == FlowKind::Ack).count(),
             max_data_cells: most as u64,
             scheduler: port.scheduler,
-            queues: classes.map(|&class| port.queue(class).clone()).collect(),
+            queues: classes.map(|&class| port.queue(class)).collect(),
             kernel: port.can_queue.then(|| ChosenKernel::of(port)),
         });
     }

@@ -108,7 +108,7 @@ pub struct PathPort<'s> {
     /// The scheduler.
     pub scheduler: &'s Scheduler,
     /// The queue of the class.
-    pub queue: ClassQueue,
+    pub queue: &'s ClassQueue,
     /// The kernel that serves it.
     pub kernel: ChosenKernel,
 }
@@ -261,7 +261,7 @@ fn hop<'s>(
             let queue = port.queues.iter().find(|queue| queue.class == class);
             PathPort {
                 scheduler: port.scheduler,
-                queue: queue.expect("its VCs cross it").clone(),
+                queue: queue.expect("its VCs cross it"),
                 kernel: port.kernel.clone().expect("cells can wait there"),
             }
         }),

@@ -37,8 +37,8 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
             if topology.switch_of[link].is_some() {
                 let queue = topology.queue(scenario, link, vc.class);
                 let place = Place(vc.class, &scenario.links[link].name);
-                found.extend(asked(&queue, &place, terms.as_ref()));
-                found.extend(size(&queue, &place, frame, terms.as_ref()));
+                found.extend(asked(queue, &place, terms.as_ref()));
+                found.extend(size(queue, &place, frame, terms.as_ref()));
             }
         }
         for fault in found {

@@ -55,4 +55,4 @@ pub use syntax::from_toml;
 pub(crate) use traffic::Emission;
 pub use traffic::{Carries, FullFrame};
 pub use tree::{Field, Node, Value};
-pub use write::write_toml;
+pub use write::{toml_pieces, write_toml};

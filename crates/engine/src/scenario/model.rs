@@ -24,6 +24,9 @@ pub struct Heading {
     pub name: String,
     /// Seed of every random stream.
     pub seed: u64,
+    /// What its cells and frames look like.
+    #[serde(default)]
+    pub format: Format,
 }
 
 /// A whole network with its traffic.
@@ -236,7 +239,7 @@ pub struct Link {
     /// Probability that a data frame is lost on the link.
     pub lose_probability: Ratio,
     /// Scheduler of this port, instead of the switch's.
-    pub scheduler: Option<Scheduler>,
+    pub scheduler: Option<Box<Scheduler>>,
     /// Class queues of this port. They replace the switch's queues of the same class.
     pub queues: Vec<ClassQueue>,
 }

@@ -240,18 +240,30 @@ pub(crate) fn scheduler<T>(of_link: Option<T>, of_switch: Option<T>) -> Option<T
 }
 
 /// The queue of `class` at a port: the link's own, else the switch's, else unlimited tail drop.
-pub(crate) fn queue(of_link: &[ClassQueue], of_switch: &[ClassQueue], class: Class) -> ClassQueue {
+pub(crate) fn queue<'a>(
+    of_link: &'a [ClassQueue],
+    of_switch: &'a [ClassQueue],
+    class: Class,
+) -> &'a ClassQueue {
     let mut queues = of_link.iter().chain(of_switch);
     let found = queues.find(|q| q.class == class);
-    found.cloned().unwrap_or(ClassQueue {
-        class,
-        buffer: None,
-        police: None,
-        drop: DropPolicy::TailDrop,
-        feedback: None,
-        rest_of_frame: RestOfFrame::Accept,
-    })
+    found.unwrap_or(&UNLIMITED[class as usize])
 }
+
+/// The unlimited tail-drop queue of each class.
+static UNLIMITED: [ClassQueue; Class::ALL.len()] = {
+    const fn of(class: usize) -> ClassQueue {
+        ClassQueue {
+            class: Class::ALL[class],
+            buffer: None,
+            police: None,
+            drop: DropPolicy::TailDrop,
+            feedback: None,
+            rest_of_frame: RestOfFrame::Accept,
+        }
+    }
+    [of(0), of(1), of(2), of(3), of(4)]
+};
 
 /// Properties of a drop policy besides its decisions. The plain policies have none.
 #[derive(Clone, Copy, Debug, Default)]

@@ -156,13 +156,13 @@ impl Topology {
     /// must leave a switch.
     pub fn scheduler<'a>(&self, scenario: &'a Scenario, link: usize) -> &'a Scheduler {
         let switch = &scenario.switches[self.port_switch(link)];
-        let of_link = scenario.links[link].scheduler.as_ref();
+        let of_link = scenario.links[link].scheduler.as_deref();
         port::scheduler(of_link, Some(&switch.scheduler)).expect("a switch has one")
     }
 
     /// The class queue of `class` at the port that sends on `link`: the link's own, else the
     /// switch's, else unlimited tail drop.
-    pub fn queue(&self, scenario: &Scenario, link: usize, class: Class) -> ClassQueue {
+    pub fn queue<'s>(&self, scenario: &'s Scenario, link: usize, class: Class) -> &'s ClassQueue {
         let switch = &scenario.switches[self.port_switch(link)];
         port::queue(&scenario.links[link].queues, &switch.queues, class)
     }

@@ -14,6 +14,15 @@ use serde_json::{Value as Json, json};
 
 /// Writes `scenario` as TOML.
 pub fn write_toml(scenario: &Scenario) -> String {
+    toml_pieces(scenario).concat()
+}
+
+/// Size above which a piece of a text ends, bytes.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Writes `scenario` as TOML, in pieces of about a megabyte. A caller that converts and frees them
+/// one by one needs no room for two copies of the text.
+pub fn toml_pieces(scenario: &Scenario) -> Vec<String> {
     let mut out = String::new();
     let top = Family::Scenario.components();
     let clock = scenario.format.clock;
@@ -25,22 +34,35 @@ pub fn write_toml(scenario: &Scenario) -> String {
         out += &format!("\n[{}]\n", family.name());
         fields(&family.components()[0], &value, clock, &mut out);
     }
-    alike(&scenario.hosts, |host| written_host(host, clock), &mut out);
+    let mut pieces = vec![out];
+    let hosts = |host| written_host(host, clock);
+    alike(&scenario.hosts, hosts, &mut pieces);
     for switch in &scenario.switches {
         let value = with_queues(record(switch), &switch.queues);
-        entry(Family::Switch, &value, clock, &mut out);
+        entry(Family::Switch, &value, clock, last_piece(&mut pieces));
     }
-    alike(&scenario.links, |link| written_link(link, clock), &mut out);
+    let links = |link| written_link(link, clock);
+    alike(&scenario.links, links, &mut pieces);
     let mut traffic = LastTraffic::default();
-    alike(
-        &scenario.vcs,
-        |vc| written_vc(vc, clock, &mut traffic),
-        &mut out,
-    );
+    let vcs = |vc| written_vc(vc, clock, &mut traffic);
+    alike(&scenario.vcs, vcs, &mut pieces);
     for probe in &scenario.probes {
-        entry(Family::Probe, &record(probe), clock, &mut out);
+        entry(
+            Family::Probe,
+            &record(probe),
+            clock,
+            last_piece(&mut pieces),
+        );
     }
-    out
+    pieces
+}
+
+/// The piece to continue; a new one after a full one.
+fn last_piece(pieces: &mut Vec<String>) -> &mut String {
+    if pieces.last().is_none_or(|last| last.len() > PIECE_BYTES) {
+        pieces.push(String::new());
+    }
+    pieces.last_mut().expect("there is one")
 }
 
 /// The scenario without its lists, which are written entry by entry.
@@ -160,13 +182,14 @@ impl WrittenAlike for Vc {
 fn alike<'s, T: WrittenAlike>(
     all: &'s [T],
     mut written: impl FnMut(&'s T) -> Written,
-    out: &mut String,
+    pieces: &mut Vec<String>,
 ) {
     let mut last: Option<(&T, Written)> = None;
     for item in all {
         if !last.as_ref().is_some_and(|(like, _)| item.is_like(like)) {
             last = Some((item, written(item)));
         }
+        let out = last_piece(pieces);
         head(T::FAMILY, out);
         for (field, text) in last.iter().flat_map(|(_, fields)| fields) {
             match item.individual_text(field) {

@@ -97,7 +97,7 @@ pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -
     classes.dedup();
     let refuses = classes.iter().any(|&class| {
         let queue = topology.queue(scenario, link, class);
-        let policy = Policy::of_queue(&queue);
+        let policy = Policy::of_queue(queue);
         queue.police.is_some() || policy.smallest_refusal() == 0
     });
     spacing < service || bunches || refuses || classes.iter().any(|&c| c != classes[0])

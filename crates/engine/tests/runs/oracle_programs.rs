@@ -128,7 +128,10 @@ pub fn queues_of(net: &mut Scenario) -> impl Iterator<Item = &mut ClassQueue> {
 /// All schedulers of a network.
 pub fn schedulers_of(net: &mut Scenario) -> impl Iterator<Item = &mut Scheduler> {
     let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
-    let of_links = net.links.iter_mut().filter_map(|l| l.scheduler.as_mut());
+    let of_links = net
+        .links
+        .iter_mut()
+        .filter_map(|l| l.scheduler.as_deref_mut());
     of_switches.chain(of_links)
 }
 

@@ -29,7 +29,10 @@ fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value 
             }
         }
         let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
-        let of_links = net.links.iter_mut().filter_map(|l| l.scheduler.as_mut());
+        let of_links = net
+            .links
+            .iter_mut()
+            .filter_map(|l| l.scheduler.as_deref_mut());
         for scheduler in of_switches.chain(of_links) {
             if let Scheduler::PerVc { .. } | Scheduler::Program(_) = scheduler {
                 *scheduler = Scheduler::Fifo;

@@ -364,7 +364,7 @@ pub fn link(from: String, to: String, port: bool) -> impl Strategy<Value = Link>
             delay,
             lose_frames,
             lose_probability,
-            scheduler: scheduler.filter(|_| port),
+            scheduler: scheduler.filter(|_| port).map(Box::new),
             queues: if port { queues } else { Vec::new() },
         },
     )

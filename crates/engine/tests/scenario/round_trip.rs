@@ -132,7 +132,7 @@ fn general() -> impl Strategy<Value = Scenario> {
 /// Removes drops from the front where a class is served per VC, which the reader refuses.
 fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     let of_switches = switches.iter().map(|s| &s.scheduler);
-    let schedulers = of_switches.chain(links.iter().filter_map(|l| l.scheduler.as_ref()));
+    let schedulers = of_switches.chain(links.iter().filter_map(|l| l.scheduler.as_deref()));
     let schedulers: Vec<Scheduler> = schedulers.cloned().collect();
     let is_split = |of: Class| {
         schedulers.iter().any(|scheduler| match scheduler {
@@ -190,7 +190,7 @@ fn is_there(probe: &Probe, vc: &Vc, port: &Link, switch: &Switch) -> bool {
         Observable::Delivered | Observable::Goodput => vc.traffic.carries() == Carries::Frames,
         Observable::Acr | Observable::HostQueue => vc.abr.is_some(),
         Observable::Credit => {
-            let scheduler = port.scheduler.as_ref().unwrap_or(&switch.scheduler);
+            let scheduler = port.scheduler.as_deref().unwrap_or(&switch.scheduler);
             matches!(scheduler, Scheduler::GuaranteedRate { .. })
         }
         Observable::AverageQueue => {

@@ -62,7 +62,7 @@ class Compare(Question):
         comparisons = self.comparisons(plan, runner)
         verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
         records, sentences = [], []
-        noun = of_scenario(plan.base.to_dict()).noun
+        noun = of_scenario(plan.base.canonical).noun
         words = {
             metric: _Words(unit_of(plan.metrics[metric], noun), self._is_higher_better(plan, metric))
             for metric in self.metrics

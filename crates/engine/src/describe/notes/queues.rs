@@ -176,7 +176,7 @@ fn settings<'s>(scenario: &'s Scenario, topology: &Topology) -> impl Iterator<It
     let links = scenario.links.iter().zip(&topology.classes);
     let at_ports = links.map(|(link, classes)| Settings {
         name: &link.name,
-        scheduler: link.scheduler.as_ref(),
+        scheduler: link.scheduler.as_deref(),
         queues: &link.queues,
         used: classes.iter().copied().collect(),
     });

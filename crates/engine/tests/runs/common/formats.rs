@@ -108,7 +108,10 @@ pub fn in_ethernet(mut case: Case, equal: bool) -> Case {
         }
     }
     let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
-    let of_links = net.links.iter_mut().filter_map(|l| l.scheduler.as_mut());
+    let of_links = net
+        .links
+        .iter_mut()
+        .filter_map(|l| l.scheduler.as_deref_mut());
     for scheduler in of_switches.chain(of_links) {
         if matches!(scheduler, Scheduler::GuaranteedRate { .. }) {
             *scheduler = Scheduler::StrictPriority;

@@ -157,7 +157,7 @@ fn fall_quiet(net: &mut Scenario, (busy, quiet, alone): (u64, u64, Option<usize>
 /// single front.
 fn one_front_per_class(mut net: Scenario) -> Scenario {
     let of_switches = net.switches.iter().map(|s| &s.scheduler);
-    let of_links = net.links.iter().filter_map(|l| l.scheduler.as_ref());
+    let of_links = net.links.iter().filter_map(|l| l.scheduler.as_deref());
     let schedulers: Vec<Scheduler> = of_switches.chain(of_links).cloned().collect();
     let is_split = |of: Class| {
         schedulers.iter().any(|scheduler| match scheduler {
@@ -476,7 +476,7 @@ fn link(base: u64, from: String, to: String, common: Span) -> impl Strategy<Valu
         Link {
             lose_frames: losses.0,
             lose_probability: Ratio::new(losses.1, 100),
-            scheduler,
+            scheduler: scheduler.map(Box::new),
             queues,
             ..build::link(&from, &to, rate, delay)
         }
