@@ -393,6 +393,7 @@ def section(component: dict[str, Any], *, titled: bool) -> str:
         if choices := parameter["kind"].get("choices"):
             parts.append(f"\nValues of `{parameter['name']}`:\n\n")
             parts += map(bullet, choices)
+            parts.append(set_by_choices(component, parameter["name"], choices))
     return "".join(parts)
 
 
@@ -409,6 +410,21 @@ def row(parameter: dict[str, Any]) -> str:
         default = f"`{parameter['default_text']}`"
     cells = (cell.replace("|", "\\|") for cell in (text, values(parameter["kind"], parameter["allowed"]), default))
     return f"| `{parameter['name']}` | {' | '.join(cells)} |\n"
+
+
+def set_by_choices(component: dict[str, Any], name: str, choices: list[dict[str, Any]]) -> str:
+    """Return the table of the defaults that choices of the parameter ``name`` set; empty if they set none."""
+    defaults = {parameter["name"]: parameter["default_text"] for parameter in component["parameters"]}
+    fields = [field for field in defaults if any(field in choice["sets"] for choice in choices)]
+    if not fields:
+        return ""
+    heads = [f"`{choice['name']}`" for choice in choices]
+    lines = [f"\n| default with `{name}` | {' | '.join(heads)} |\n"]
+    lines.append("|---" * (1 + len(choices)) + "|\n")
+    for field in fields:
+        cells = [choice["sets"].get(field, defaults[field]) for choice in choices]
+        lines.append(f"| `{field}` | {' | '.join(cells)} |\n")
+    return "".join(lines)
 
 
 def values(kind: dict[str, Any], allowed: str) -> str:

@@ -244,6 +244,30 @@ test('knobs come from the file and the registry', () => {
   assert.deepEqual([of('R').value, of('R').slider.unit, of('R').slider.max], ['0.9 K', 'K', 1]);
 });
 
+test('a profile changes the defaults that knobs show', () => {
+  const p = (name, kind, text) => ({ name, kind, help: 'h', allowed: 'a', default_text: text });
+  const profiles = [{ name: '1996', sets: {} }, { name: 'linux', sets: { rwnd: '6 MB', handshake: 'true' } }];
+  const parameters = [
+    p('profile', { type: 'choice', choices: profiles }, '1996'),
+    p('rwnd', { type: 'bytes' }, '65535 bytes'),
+    p('handshake', { type: 'bool' }, 'false'),
+    p('mss', { type: 'bytes' }, '512 bytes'),
+  ];
+  const one = (name, fields, tag = null) => ({ name, tag, components: [{ name, parameters: fields }] });
+  const traffic = { ...one('tcp', parameters, 'kind'), name: 'traffic' };
+  const vc = one('vc', [p('traffic', { type: 'component', family: 'traffic' }, '')]);
+  const families = [...['scenario', 'host', 'switch', 'link'].map((name) => one(name, [])), vc, traffic];
+  const shown = (fields, set) => {
+    const knobs = groupsOf({ vc: [{ traffic: { kind: 'tcp', ...fields } }] }, families, set).flatMap((group) => group.knobs);
+    return ['rwnd', 'handshake', 'mss'].map((name) => knobs.find((knob) => knob.paths[0].endsWith(`.${name}`)).default);
+  };
+  const [old, linux] = [['65535 bytes', 'false', '512 bytes'], ['6 MB', 'true', '512 bytes']];
+  assert.deepEqual(shown({}, {}), old);
+  assert.deepEqual(shown({ profile: 'linux', rwnd: '9 kB' }, {}), linux);
+  assert.deepEqual(shown({}, { 'vc.0.traffic.profile': 'linux' }), linux);
+  assert.deepEqual(shown({ profile: 'linux' }, { 'vc.0.traffic.profile': '1996' }), old);
+});
+
 test('what is recorded follows the port and the VC', () => {
   const vc = { name: 'v', from: 'a', to: 'd', route: ['b', 'c'], class: 'ubr', traffic: { kind: 'tcp' } };
   const scenario = {

@@ -23,37 +23,40 @@ class Tcp(Component):
     Source: `ubr-plus`, section 2; RFC 2001, sections 1 and 2.
 
     Fields:
-        recovery: Loss recovery of the sender. ``vanilla``: Slow start and congestion avoidance; only the timer
-            repairs losses. ``tahoe``: Vanilla with fast retransmit: duplicate ACKs start slow start without waiting
-            for the timer. ``reno``: Fast retransmit and fast recovery; the first new ACK ends the recovery. ``new-
-            reno``: Reno whose recovery lasts until all data sent before it are acknowledged: one hole per round
-            trip. ``sack``: Selective acknowledgements: holes are retransmitted while the pipe has room. Default:
-            ``reno``.
+        profile: Defaults of the other fields. A field that is stated has its stated value. ``1996``: The defaults
+            of each field: TCPs of the studies, without later extensions. ``linux``: Defaults near those of Linux
+            since 2011: SACK, a window of 10 segments, and timers in milliseconds. Default: ``1996``.
+        recovery: Loss recovery of the sender. Default with `profile` = linux: sack. ``vanilla``: Slow start and
+            congestion avoidance; only the timer repairs losses. ``tahoe``: Vanilla with fast retransmit: duplicate
+            ACKs start slow start without waiting for the timer. ``reno``: Fast retransmit and fast recovery; the
+            first new ACK ends the recovery. ``new-reno``: Reno whose recovery lasts until all data sent before it
+            are acknowledged: one hole per round trip. ``sack``: Selective acknowledgements: holes are retransmitted
+            while the pipe has room. Default: reno.
         mss: Maximum segment size, in bytes of data. Allowed: "1 byte" to "65487 bytes"; units: bytes, byte, kB, MB,
             GB, KiB, MiB, GiB. Default: ``512 bytes``.
         rwnd: Receiver window; at least one segment. More than 65535 bytes implies window scaling (RFC 1323).
-            Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``65535
-            bytes``.
-        initial_window: Initial congestion window, in segments. Allowed: an integer from 1 to 1000000. Default:
-            ``1``.
+            Default with `profile` = linux: 6 MB. Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte, kB,
+            MB, GB, KiB, MiB, GiB. Default: 65535 bytes.
+        initial_window: Initial congestion window, in segments. Default with `profile` = linux: 10. Allowed: an
+            integer from 1 to 1000000. Default: 1.
         initial_ssthresh: Initial slow-start threshold. Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte,
             kB, MB, GB, KiB, MiB, GiB. Default: rwnd.
-        granularity: Tick length of the coarse timer; ticks fall on `timer_phase` + k granularity. Allowed: "1 us"
-            to "100000 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
-        min_rto: Smallest retransmission timeout; at least one tick. Allowed: "1 us" to "100000 s"; units: s, ms,
-            us, ns, ticks. Default: 2 x granularity.
-        initial_rto: Timeout before the first round-trip sample; at most `max_rto`. Allowed: "1 us" to "100000 s";
-            units: s, ms, us, ns, ticks. Default: ``3 s``.
+        granularity: Tick length of the coarse timer; ticks fall on `timer_phase` + k granularity. Default with
+            `profile` = linux: 1 ms. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: 100 ms.
+        min_rto: Smallest retransmission timeout; at least one tick. Default with `profile` = linux: 200 ms.
+            Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: 2 x granularity.
+        initial_rto: Timeout before the first round-trip sample; at most `max_rto`. Default with `profile` = linux:
+            1 s. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: 3 s.
         max_rto: Largest retransmission timeout, back-off included. Allowed: "1 us" to "100000 s"; units: s, ms, us,
             ns, ticks. Default: ``64 s``.
-        estimator: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed-point
-            arithmetic on whole ticks: srtt is scaled by 8, rttvar by 4. ``bsd-lite2``: `bsd` with the rules of
-            4.4BSD-Lite2 for missing samples. The first timeout makes the RTO four times `initial_rto`; the fourth
-            in a row discards srtt. ``rfc6298``: Uses measured times, rounded up to the granularity. Default:
-            ``bsd``.
+        estimator: Round-trip estimator; only new data are timed, one segment at a time (Karn). Default with
+            `profile` = linux: rfc6298. ``bsd``: Fixed-point arithmetic on whole ticks: srtt is scaled by 8, rttvar
+            by 4. ``bsd-lite2``: `bsd` with the rules of 4.4BSD-Lite2 for missing samples. The first timeout makes
+            the RTO four times `initial_rto`; the fourth in a row discards srtt. ``rfc6298``: Uses measured times,
+            rounded up to the granularity. Default: bsd.
         delayed_ack: Interval between delayed-ACK ticks. Two waiting full segments are acknowledged without waiting
-            for a tick. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: none: every segment is
-            acknowledged at once.
+            for a tick. Default with `profile` = linux: 40 ms. Allowed: "1 us" to "100000 s", or "none"; units: s,
+            ms, us, ns, ticks. Default: none: every segment is acknowledged at once.
         delayed_ack_phase: When delayed-ACK ticks occur. ``zero``: At multiples of `delayed_ack`, whatever the phase
             of the coarse timer. ``timer``: At `timer_phase` + k `delayed_ack`, like the fast and slow timers of
             4.4BSD, which start together. Default: ``zero``.
@@ -70,8 +73,8 @@ class Tcp(Component):
             and ssthresh, no round-trip samples. ``same-connection``: On the connection of the previous file, with
             slow start: cwnd = MSS, and all other state is kept. Default: ``new-connection``.
         handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, each as long as an ACK. The last
-            segment of a file that ends its connection then has a FIN, which is acknowledged at once. Default:
-            ``false``.
+            segment of a file that ends its connection then has a FIN, which is acknowledged at once. Default with
+            `profile` = linux: true. Default: false.
         both_ways: Whether `to` also sends, on its own connection with these parameters. Data of each direction
             share the VC with the ACKs of the other. Default: ``false``.
         sack_blocks: Maximum number of SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to
@@ -92,16 +95,17 @@ class Tcp(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "tcp"}
 
-    recovery: Literal["vanilla", "tahoe", "reno", "new-reno", "sack"] = "reno"
+    profile: Literal["1996", "linux"] = "1996"
+    recovery: Literal["vanilla", "tahoe", "reno", "new-reno", "sack"] | None = None
     mss: str = "512 bytes"
-    rwnd: str = "65535 bytes"
-    initial_window: int = 1
+    rwnd: str | None = None
+    initial_window: int | None = None
     initial_ssthresh: str | None = None
-    granularity: str = "100 ms"
+    granularity: str | None = None
     min_rto: str | None = None
-    initial_rto: str = "3 s"
+    initial_rto: str | None = None
     max_rto: str = "64 s"
-    estimator: Literal["bsd", "bsd-lite2", "rfc6298"] = "bsd"
+    estimator: Literal["bsd", "bsd-lite2", "rfc6298"] | None = None
     delayed_ack: str | None = None
     delayed_ack_phase: Literal["zero", "timer"] = "zero"
     dupack_threshold: int = 3
@@ -109,7 +113,7 @@ class Tcp(Component):
     files: int | str = 1
     file_gap: str = "0 s"
     next_file: Literal["new-connection", "same-connection"] = "new-connection"
-    handshake: bool = False
+    handshake: bool | None = None
     both_ways: bool = False
     sack_blocks: int = 3
     sack_pipe: Literal["counter", "rfc6675"] = "counter"

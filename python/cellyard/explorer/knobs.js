@@ -87,8 +87,19 @@ function ofComponent(parameter, family, stated, path, set, of) {
   knob.component = true;
   const component = family.components.find((one) => one.name === now);
   const inner = typeof stated === 'object' && now === original ? stated : {};
-  const more = component ? knobsOf([...component.parameters, ...ownOf(component, family, inner)], inner, `${path}.`, set, of) : [];
+  const parameters = component ? [...withChosenDefaults(component.parameters, inner, path, set), ...ownOf(component, family, inner)] : [];
+  const more = knobsOf(parameters, inner, `${path}.`, set, of);
   return [knob, ...more.map((one) => within(one, { name: component.name }))];
+}
+
+/** Parameters with the defaults that chosen values of others set, such as the profile of a TCP. */
+function withChosenDefaults(parameters, inner, path, set) {
+  const chosen = parameters.flatMap(({ name, kind, default_text }) => {
+    const now = set[`${path}.${name}`] ?? inner?.[name] ?? default_text;
+    return (kind.choices ?? []).filter((one) => one.name === String(now) && one.sets);
+  });
+  const sets = Object.assign({}, ...chosen.map((one) => one.sets));
+  return parameters.map((one) => (one.name in sets ? { ...one, default_text: sets[one.name] } : one));
 }
 
 /** Parameters with names of the file's own, which only a program has. */

@@ -66,6 +66,7 @@ pub(super) static ABR: &[Component] = &[Component {
             Kind::Duration {
                 min_ns: 1,
                 max_ns: 16_700 * MILLISECOND_NS,
+                none: false,
             },
             Derived("the round trip of a cell through the empty network"),
             "FRTT, fixed round-trip time.",
@@ -81,6 +82,7 @@ pub(super) static ABR: &[Component] = &[Component {
             Kind::Duration {
                 min_ns: 1,
                 max_ns: 100_000 * MILLISECOND_NS,
+                none: false,
             },
             Text("100 ms"),
             "Trm, longest time between forward RM cells, if the source has sent at least two cells since the last.",
@@ -152,6 +154,7 @@ const INTERVAL: Parameter = parameter(
     Kind::Duration {
         min_ns: MICROSECOND_NS,
         max_ns: MAX_DURATION_NS,
+        none: false,
     },
     Text("1 ms"),
     "Averaging interval; the first one begins at 0.",

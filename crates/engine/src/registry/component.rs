@@ -1,7 +1,7 @@
 //! Components and their parameters.
 
 use super::family::Family;
-use super::kind::Kind;
+use super::kind::{Choice, Kind};
 use crate::format::Format;
 
 /// One component.
@@ -53,6 +53,47 @@ impl Component {
             let names: Vec<&str> = takes.map(|c| c.name).collect();
             (!names.is_empty()).then_some((parameter.name, names))
         })
+    }
+
+    /// What the choice of `chosen`, given the name of a parameter, sets as default of `parameter`.
+    pub(crate) fn set_by_choice<'f>(
+        &self,
+        parameter: &str,
+        chosen: impl Fn(&str) -> Option<&'f str>,
+    ) -> Option<&'static Default> {
+        self.choices_that_set(parameter)
+            .find(|(by, choice, _)| chosen(by) == Some(choice.name))
+            .map(|(_, _, default)| default)
+    }
+
+    /// The choices that set a default of `parameter`, each with its own parameter and that default.
+    pub(super) fn choices_that_set(
+        &self,
+        parameter: &str,
+    ) -> impl Iterator<Item = (&'static str, &'static Choice, &'static Default)> {
+        self.parameters.iter().flat_map(move |by| {
+            let choices: &[Choice] = match by.kind {
+                Kind::Choice(choices) => choices,
+                _ => &[],
+            };
+            choices.iter().filter_map(move |choice| {
+                let (_, default) = choice.sets.iter().find(|(name, _)| *name == parameter)?;
+                Some((by.name, choice, default))
+            })
+        })
+    }
+
+    /// What `parameter` is, and its defaults by choices of another parameter.
+    pub(super) fn help_of(&self, parameter: &Parameter) -> String {
+        let set = self.choices_that_set(parameter.name);
+        let set = set.map(|(by, choice, default)| {
+            format!(
+                " Default with `{by}` = {}: {}.",
+                choice.name,
+                default.text(parameter.name)
+            )
+        });
+        set.fold(parameter.help.to_string(), |help, set| help + &set)
     }
 
     /// The default that it implies for `parameter` of what it stands in.

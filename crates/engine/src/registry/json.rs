@@ -6,7 +6,7 @@ use super::kind::{Choice, Kind};
 use crate::format::Format;
 use crate::notation::units::QUANTITIES;
 use crate::program::names::{DROP, Dialect, Entry, SCHEDULER};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The whole registry:
 /// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "limits", "shorthand", "own": {"kind", "allowed", "help"},
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 /// `"programs": {"names": [{"word", "type", "help"}], "functions": ..., "verdicts": [{"word", "help"}]}` are the words of programs.
 ///
 /// `kind` is `{"type": ...}` with `minimum`, `maximum` (as written in a scenario), `units`, `choices`, `families`,
-/// `family` or `items` with `items_allowed` where they apply. `default` is null when the parameter is required or its default is derived; `default_text`
-/// says the default in words.
+/// `family` or `items` with `items_allowed` where they apply. `default` is null when the parameter is required, or its default is derived or set by choices; `default_text`
+/// says the default in words. A choice has the defaults of other parameters that it `sets`, by name and in words.
 pub fn as_json() -> Value {
     let families = Family::ALL.map(|family| {
         json!({
@@ -82,17 +82,25 @@ fn parameter(of: &Component, p: &Parameter) -> Value {
     let only_with = of.only_with(p.name);
     json!({
         "name": p.name,
-        "help": p.help,
+        "help": of.help_of(p),
         "kind": kind(&p.kind),
         "allowed": p.kind.allowed(Format::AAL5),
         "required": p.is_required(),
-        "default": default(&p.default),
+        "default": stated_default(of, p),
         "default_text": p.default_text(),
         "only_with": only_with.map(|(parameter, values)| json!({ "parameter": parameter, "values": values })),
     })
 }
 
-pub(super) fn default(default: &Default) -> Value {
+/// The default, if it is one value in all scenarios.
+pub(super) fn stated_default(of: &Component, p: &Parameter) -> Value {
+    match of.choices_that_set(p.name).next() {
+        Some(_) => Value::Null,
+        None => default(&p.default),
+    }
+}
+
+fn default(default: &Default) -> Value {
     match *default {
         Default::Text(text) => json!(text),
         Default::Integer(integer) => json!(integer),
@@ -161,5 +169,8 @@ fn kind(kind: &Kind) -> Value {
 }
 
 fn choice(c: &Choice) -> Value {
-    json!({ "name": c.name, "help": c.help, "formula": c.formula, "source": c.source, "limits": c.limits })
+    let sets = c.sets.iter();
+    let sets = sets.map(|(name, default)| (name.to_string(), json!(default.text(name))));
+    let sets: Map<String, Value> = sets.collect();
+    json!({ "name": c.name, "help": c.help, "formula": c.formula, "source": c.source, "limits": c.limits, "sets": sets })
 }

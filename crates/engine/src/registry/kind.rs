@@ -1,5 +1,6 @@
 //! What values a parameter takes.
 
+use super::component::Default;
 use super::family::Family;
 
 /// What values a parameter takes. Bounds are inclusive unless said otherwise.
@@ -26,6 +27,8 @@ pub enum Kind {
         min_ns: u64,
         /// Longest, nanoseconds.
         max_ns: u64,
+        /// Whether [`NONE`] is a value, for what is then left out.
+        none: bool,
     },
     /// Cells.
     Cells {
@@ -101,6 +104,8 @@ pub struct Choice {
     pub limits: &'static str,
     /// Parameters of the component that have a meaning with this choice, though not with all.
     pub options: &'static [&'static str],
+    /// Defaults of other parameters of the component with this choice, instead of their own.
+    pub sets: &'static [(&'static str, Default)],
 }
 
 /// A choice that says all by its name and one line.
@@ -112,6 +117,7 @@ pub(super) const fn choice(name: &'static str, help: &'static str) -> Choice {
         source: "",
         limits: "",
         options: &[],
+        sets: &[],
     }
 }
 
@@ -130,6 +136,9 @@ pub(crate) const DECIMALS: u32 = 6;
 /// What stands for the sum of fair shares in place of a rate.
 pub(crate) const FAIR_SHARES: &str = "fair shares";
 
+/// What stands for a time that is left out, whatever its default.
+pub(crate) const NONE: &str = "none";
+
 pub(super) const ANY_RATE: Kind = Kind::Rate {
     min: 1,
     max: MAX_RATE,
@@ -138,10 +147,12 @@ pub(super) const ANY_RATE: Kind = Kind::Rate {
 pub(super) const ANY_DURATION: Kind = Kind::Duration {
     min_ns: 0,
     max_ns: MAX_DURATION_NS,
+    none: false,
 };
 pub(super) const POSITIVE_DURATION: Kind = Kind::Duration {
     min_ns: 1,
     max_ns: MAX_DURATION_NS,
+    none: false,
 };
 
 pub(super) const fn integer(min: u64, max: u64) -> Kind {

@@ -25,7 +25,7 @@ pub use component::{Component, Default, Formats, Own, Parameter};
 pub use family::Family;
 pub use json::as_json;
 pub use kind::{Choice, Kind};
-pub(crate) use kind::{DECIMALS, FAIR_SHARES, MAX_CELLS, MAX_DURATION_NS, MAX_RATE};
+pub(crate) use kind::{DECIMALS, FAIR_SHARES, MAX_CELLS, MAX_DURATION_NS, MAX_RATE, NONE};
 pub use schema::json_schema;
 
 impl Family {

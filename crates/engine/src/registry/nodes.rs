@@ -99,6 +99,7 @@ const OF_LINK: &[Parameter] = &[
         Kind::Duration {
             min_ns: 0,
             max_ns: 1_000_000 * MILLISECOND_NS,
+            none: false,
         },
         Text("0 s"),
         "Propagation delay.",

@@ -61,7 +61,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
                     formula: "at time t, input (floor(t / cell time of the port) + tie_offset + j) mod n is the j-th of n",
                     source: "",
                     limits: "Not fair: of two neighbours that alone send, one goes first in n - 1 of n turns.",
-                    options: &[],
+                    ..choice("", "")
                 },
                 choice(
                     "random",

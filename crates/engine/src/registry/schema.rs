@@ -2,8 +2,8 @@
 
 use super::component::Component;
 use super::family::Family;
-use super::json::default;
-use super::kind::{FAIR_SHARES, Kind};
+use super::json::stated_default;
+use super::kind::{FAIR_SHARES, Kind, NONE};
 use crate::notation::units::{CELLS, DURATION, RATE, Unit};
 use crate::program::MOST_CHARACTERS;
 use serde_json::{Map, Value, json};
@@ -88,9 +88,10 @@ fn component_schema(component: &Component, tag: Option<&str>) -> Value {
     }
     for p in component.parameters {
         let mut schema = kind_schema(&p.kind);
-        schema["description"] = json!(p.help);
-        if !default(&p.default).is_null() {
-            schema["default"] = default(&p.default);
+        schema["description"] = json!(component.help_of(p));
+        let default = stated_default(component, p);
+        if !default.is_null() {
+            schema["default"] = default;
         }
         properties.insert(p.name.into(), schema);
     }
@@ -133,6 +134,7 @@ fn kind_schema(kind: &Kind) -> Value {
         Kind::Rate {
             fair_shares: true, ..
         } => quantity(&format!("|{FAIR_SHARES}")),
+        Kind::Duration { none: true, .. } => quantity(&format!("|{NONE}")),
         Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => quantity(""),
         Kind::Cells { unlimited, .. } => quantity(if *unlimited { "|unlimited" } else { "" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),

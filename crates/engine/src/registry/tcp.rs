@@ -9,6 +9,7 @@ use super::kind::{ANY_DURATION, Choice, Kind, MAX_DURATION_NS, MICROSECOND_NS, c
 const TIMER: Kind = Kind::Duration {
     min_ns: MICROSECOND_NS,
     max_ns: MAX_DURATION_NS,
+    none: false,
 };
 
 const fn bytes(min: u64, max: u64) -> Kind {
@@ -25,7 +26,7 @@ const RECOVERIES: &[Choice] = &[
         formula: "timeout: ssthresh = max(2 MSS, min(cwnd / 2, rwnd)), cwnd = MSS, go back to the first unacknowledged byte",
         source: "`ubr-plus`, section 2; Jacobson, Congestion avoidance and control, SIGCOMM 1988",
         limits: "Every loss waits for the retransmission timer and its coarse ticks.",
-        options: &[],
+        ..choice("", "")
     },
     Choice {
         name: "tahoe",
@@ -34,6 +35,7 @@ const RECOVERIES: &[Choice] = &[
         source: "Jacobson 1988; Fall and Floyd, Simulation-based comparisons of Tahoe, Reno and SACK TCP, CCR 26(3), 1996",
         limits: "Each loss resets the window to one segment.",
         options: &["dupack_threshold"],
+        ..choice("", "")
     },
     Choice {
         name: "reno",
@@ -43,6 +45,7 @@ const RECOVERIES: &[Choice] = &[
         source: "RFC 2001, sections 3 and 4",
         limits: "Several losses in one window usually cause a timeout. Duplicates of data already received can start a needless recovery.",
         options: &["dupack_threshold", "reno_fast_retransmit", "reno_window"],
+        ..choice("", "")
     },
     Choice {
         name: "new-reno",
@@ -51,6 +54,7 @@ const RECOVERIES: &[Choice] = &[
         source: "RFC 6582, section 3.2",
         limits: "Only one lost segment is repaired per round trip.",
         options: &["dupack_threshold"],
+        ..choice("", "")
     },
     Choice {
         name: "sack",
@@ -59,10 +63,44 @@ const RECOVERIES: &[Choice] = &[
         source: "RFC 2018; Fall and Floyd 1996; RFC 6675",
         limits: "A lost retransmission waits for the timer; limited transmit is not modelled.",
         options: &["dupack_threshold", "sack_blocks", "sack_pipe"],
+        ..choice("", "")
+    },
+];
+
+/// Defaults of a TCP by name. Text, table and tests of `docs/components.md` follow from them.
+const PROFILES: &[Choice] = &[
+    choice(
+        "1996",
+        "The defaults of each field: TCPs of the studies, without later extensions.",
+    ),
+    Choice {
+        name: "linux",
+        help: "Defaults near those of Linux since 2011: SACK, a window of 10 segments, and timers in milliseconds.",
+        source: "RFC 6298; RFC 6928; Linux, include/net/tcp.h, and tcp_rmem of 6 MB",
+        limits: "Congestion avoidance is that of RFC 2001, not CUBIC; no RACK, tail loss probe or limited transmit; \
+                 `rwnd` is fixed, not adjusted; delayed ACKs leave at ticks.",
+        sets: &[
+            ("recovery", Text("sack")),
+            ("rwnd", Text("6 MB")),
+            ("initial_window", Integer(10)),
+            ("granularity", Text("1 ms")),
+            ("min_rto", Text("200 ms")),
+            ("initial_rto", Text("1 s")),
+            ("estimator", Text("rfc6298")),
+            ("delayed_ack", Text("40 ms")),
+            ("handshake", Bool(true)),
+        ],
+        ..choice("", "")
     },
 ];
 
 pub(super) const TCP: &[Parameter] = &[
+    parameter(
+        "profile",
+        Kind::Choice(PROFILES),
+        Text("1996"),
+        "Defaults of the other fields. A field that is stated has its stated value.",
+    ),
     parameter(
         "recovery",
         Kind::Choice(RECOVERIES),
@@ -125,8 +163,7 @@ pub(super) const TCP: &[Parameter] = &[
                 help: "Fixed-point arithmetic on whole ticks: srtt is scaled by 8, rttvar by 4.",
                 formula: "RTO = srtt / 8 + rttvar, in ticks",
                 source: "Jacobson 1988, appendix A; 4.3BSD",
-                limits: "",
-                options: &[],
+                ..choice("", "")
             },
             Choice {
                 name: "bsd-lite2",
@@ -134,16 +171,14 @@ pub(super) const TCP: &[Parameter] = &[
                        `initial_rto`; the fourth in a row discards srtt.",
                 formula: "RTO = srtt / 8 + rttvar, in ticks; at first srtt = 0, rttvar = 2 initial_rto",
                 source: "4.4BSD-Lite2, tcp_newtcpcb, tcp_timers, tcp_xmit_timer",
-                limits: "",
-                options: &[],
+                ..choice("", "")
             },
             Choice {
                 name: "rfc6298",
                 help: "Uses measured times, rounded up to the granularity.",
                 formula: "RTO = SRTT + max(granularity, 4 RTTVAR)",
                 source: "RFC 6298, section 2",
-                limits: "",
-                options: &[],
+                ..choice("", "")
             },
         ]),
         Text("bsd"),
@@ -151,7 +186,11 @@ pub(super) const TCP: &[Parameter] = &[
     ),
     parameter(
         "delayed_ack",
-        TIMER,
+        Kind::Duration {
+            min_ns: MICROSECOND_NS,
+            max_ns: MAX_DURATION_NS,
+            none: true,
+        },
         Derived("none: every segment is acknowledged at once"),
         "Interval between delayed-ACK ticks. Two waiting full segments are acknowledged without waiting for a tick.",
     ),

@@ -2,7 +2,7 @@
 
 use super::component::{Default, Parameter};
 use super::family::Family;
-use super::kind::{FAIR_SHARES, Kind};
+use super::kind::{FAIR_SHARES, Kind, NONE};
 use crate::format::Format;
 use crate::notation::show::{show_bytes, show_cells, show_nanoseconds, show_rate};
 use crate::notation::units::{self, Unit};
@@ -41,7 +41,7 @@ impl Kind {
             Kind::Rate { min, max, .. } => {
                 [min.max(format.least_rate().0), max].map(|rate| show_rate(BitRate(rate)))
             }
-            Kind::Duration { min_ns, max_ns } => {
+            Kind::Duration { min_ns, max_ns, .. } => {
                 let longest = format.clock.longest_nanoseconds();
                 [min_ns, max_ns.min(longest)].map(show_nanoseconds)
             }
@@ -60,6 +60,9 @@ impl Kind {
             Kind::Rate {
                 fair_shares: true, ..
             } => self.quantity(&format!(", or \"{FAIR_SHARES}\""), format),
+            Kind::Duration { none: true, .. } => {
+                self.quantity(&format!(", or \"{NONE}\""), format)
+            }
             Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => {
                 self.quantity("", format)
             }
@@ -124,20 +127,27 @@ fn of_family(family: Family) -> String {
 impl Parameter {
     /// The default; empty when it is required.
     pub fn default_text(&self) -> String {
-        match self.default {
+        self.default.text(self.name)
+    }
+}
+
+impl Default {
+    /// The default of the parameter `name`; empty when it is required.
+    pub(crate) fn text(&self, name: &str) -> String {
+        match *self {
             Default::Required => String::new(),
             Default::Text(text) | Default::Decimal(text) | Default::Derived(text) => text.into(),
             Default::Integer(integer) => integer.to_string(),
             Default::Bool(truth) => truth.to_string(),
             Default::EmptyList => "none".into(),
-            Default::AllDefaults => format!("the defaults of `{}`", self.name),
+            Default::AllDefaults => format!("the defaults of `{name}`"),
             Default::Multiple(times, other) => format!("{times} x {other}"),
             Default::ByChoice([other, choice], [value, otherwise]) => {
                 format!("{value} if {other} is {choice}, else {otherwise}")
             }
             Default::Implied(family, otherwise) => {
                 let implied = family.components().iter().filter_map(|component| {
-                    let value = component.implied(self.name)?;
+                    let value = component.implied(name)?;
                     Some(format!("{value} for {}, ", component.name))
                 });
                 format!("{}else {otherwise}", implied.collect::<String>())

@@ -63,7 +63,12 @@ pub(crate) fn component(
                 report.add(&join(path, parameter.name), "is missing", allowed, None);
                 None
             }
-            None => Some(default(parameter, node.place, report)),
+            None => {
+                let chosen = |by: &str| fields.iter().find(|f| f.name == by)?.node.text();
+                let set = component.set_by_choice(parameter.name, chosen);
+                let from = set.unwrap_or(&parameter.default);
+                Some(default(parameter, from, node.place, report))
+            }
         };
         if let Some(value) = value {
             record.insert(parameter.name.into(), value);
@@ -90,21 +95,6 @@ pub(crate) fn format(root: &Node) -> Format {
         .filter(|_| report.is_empty())
         .and_then(|format| complete(&format))
         .unwrap_or_default()
-}
-
-/// A record of `component` with only its name and defaults. Required parameters are null.
-pub(crate) fn with_defaults(component: &Component) -> Record {
-    let nothing = Node {
-        value: Value::Table(Vec::new()),
-        place: Place::default(),
-    };
-    let mut report = Report::new("", &nothing, Vec::new());
-    let defaults = component.parameters.iter();
-    let mut record: Record = defaults
-        .map(|p| (p.name.into(), default(p, nothing.place, &mut report)))
-        .collect();
-    fill_in(component, &mut record);
-    record
 }
 
 /// Reports a component that the format lacks.
@@ -310,12 +300,12 @@ fn following(parameter: &Parameter, record: &Record) -> Option<Json> {
     }
 }
 
-/// The default as if written at `place`, or null when it follows from something else.
-fn default(parameter: &Parameter, place: Place, report: &mut Report) -> Json {
-    if let Some(known) = report.defaults.get(&std::ptr::from_ref(parameter)) {
+/// The default `from` as if written at `place`, or null when it follows from something else.
+fn default(parameter: &Parameter, from: &Default, place: Place, report: &mut Report) -> Json {
+    if let Some(known) = report.defaults.get(&std::ptr::from_ref(from)) {
         return known.clone();
     }
-    let value = match parameter.default {
+    let value = match *from {
         Default::Text(text) => Value::Text(text.into()),
         Default::Integer(integer) => Value::Integer(integer.into()),
         Default::Decimal(decimal) => Value::Decimal(decimal.into()),
@@ -330,7 +320,7 @@ fn default(parameter: &Parameter, place: Place, report: &mut Report) -> Json {
     };
     let node = Node { value, place };
     let read = self::value(&parameter.kind, &node, parameter.name, report).unwrap_or(Json::Null);
-    report.defaults.insert(parameter, read.clone());
+    report.defaults.insert(from, read.clone());
     read
 }
 

@@ -2,15 +2,18 @@
 //!
 //! One conversion serves all things that an entry makes; names are filled in afterwards.
 
-use super::check::with_defaults;
+use super::check;
 use super::expand::things::{NodeAt, Things};
 use super::flows::Flows;
 use super::model::*;
 use super::record::{Record, complete, entries, field, object};
+use super::report::Report;
+use super::tree;
 use crate::class::Class;
+use crate::format::Format;
 use crate::registry::Family;
 use crate::units::{BitRate, Ratio, Span};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 /// Builds the scenario if nothing is wrong with it.
 pub(crate) fn scenario(
@@ -167,8 +170,20 @@ fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
 impl Default for TcpParams {
     /// TCP parameters with the defaults of the registry.
     fn default() -> TcpParams {
-        let tcp = Family::Traffic.find("tcp");
-        let defaults = with_defaults(tcp.expect("the registry has TCP"));
-        complete(&Json::Object(defaults)).expect("the registry has the fields of the model")
+        TcpParams::of_profile(Profile::default(), Format::AAL5)
+    }
+}
+
+impl TcpParams {
+    /// TCP parameters with the defaults of a profile, in the ticks of `format`.
+    pub fn of_profile(profile: Profile, format: Format) -> TcpParams {
+        let node = tree::from_json(&json!({ "kind": "tcp", "profile": profile }));
+        let mut report = Report::new("", &node, Vec::new());
+        report.format = format;
+        let record = check::component(Family::Traffic, &node, "", &mut report);
+        match record.and_then(|record| complete(&Json::Object(record))) {
+            Some(Traffic::Tcp(tcp)) => *tcp,
+            _ => unreachable!("the registry has the fields of the model"),
+        }
     }
 }

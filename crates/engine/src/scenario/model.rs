@@ -321,6 +321,9 @@ pub struct UdpParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpParams {
+    /// Where defaults came from. All other fields hold the values that they gave.
+    #[serde(default)]
+    pub profile: Profile,
     /// Loss recovery.
     pub recovery: Recovery,
     /// Largest segment, bytes of data.
@@ -370,6 +373,28 @@ pub struct TcpParams {
     pub reno_window: RenoWindow,
     /// Delay of every segment that the VC's transport sends or receives.
     pub processing: Option<Processing>,
+}
+
+/// Defaults of a TCP by name, as the registry has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Profile {
+    /// TCPs of the studies.
+    #[default]
+    #[serde(rename = "1996")]
+    Year1996,
+    /// Near those of Linux.
+    #[serde(rename = "linux")]
+    Linux,
+}
+
+impl Profile {
+    /// Name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Year1996 => "1996",
+            Profile::Linux => "linux",
+        }
+    }
 }
 
 /// State in which a TCP begins the next file.

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::notation::words::{meant, shorten};
 use crate::program::parse::Mistake;
 use crate::program::{Shown, show};
-use crate::registry::Parameter;
+use crate::registry::Default;
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub(crate) struct Report<'t> {
     /// Paths of problems that are reported only once, with what was allowed.
     once: HashSet<(String, String)>,
     /// Defaults already read. Thousands of entries may leave out the same field.
-    pub defaults: HashMap<*const Parameter, Json>,
+    pub defaults: HashMap<*const Default, Json>,
 }
 
 /// Merges the problems of one override that reaches several elements of a list.

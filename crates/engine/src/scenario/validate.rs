@@ -343,12 +343,20 @@ fn window(record: &Record, path: &str, report: &mut Report) {
 }
 
 fn timeouts(record: &Record, path: &str, report: &mut Report) {
+    let by_default = |name: &str, report: &Report| match report.is_written(&join(path, name)) {
+        true => "",
+        false => " by default",
+    };
     if let (Some(rto), Some(tick)) = (number(record, "min_rto"), number(record, "granularity"))
         && rto < tick
     {
         report.add(
             &join(path, "min_rto"),
-            format!("is {}, below one tick of the timer", show(rto, report)),
+            format!(
+                "is {}{}, below one tick of the timer",
+                show(rto, report),
+                by_default("min_rto", report)
+            ),
             format!("at least {}, the granularity", show(tick, report)),
             None,
         );
@@ -359,7 +367,11 @@ fn timeouts(record: &Record, path: &str, report: &mut Report) {
         {
             report.add(
                 &join(path, name),
-                format!("is {}, above max_rto", show(rto, report)),
+                format!(
+                    "is {}{}, above max_rto",
+                    show(rto, report),
+                    by_default(name, report)
+                ),
                 format!("at most {}", show(max, report)),
                 None,
             );

@@ -8,7 +8,7 @@ use crate::notation::units::{self, Unit};
 use crate::notation::words::meant;
 use crate::program::MOST_CHARACTERS;
 use crate::registry::{
-    Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS, MAX_DURATION_NS, MAX_RATE,
+    Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS, MAX_DURATION_NS, MAX_RATE, NONE,
 };
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::{Value as Json, json};
@@ -37,7 +37,8 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, F
             let min = min.max(format.least_rate().0);
             in_range(rate, min, max, |r| show_rate(BitRate(r)))
         }
-        (&Kind::Duration { min_ns, max_ns }, _) => {
+        (Kind::Duration { none: true, .. }, Value::Text(t)) if t == NONE => Ok(Json::Null),
+        (&Kind::Duration { min_ns, max_ns, .. }, _) => {
             let ticks = quantity(units::DURATION, FractionRule::Round)?;
             duration(ticks, [min_ns, max_ns], format.clock)
         }
@@ -75,6 +76,10 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, F
         (Kind::Own, _) => own(node, format),
         (Kind::Choice(choices) | Kind::Named(choices, _), Value::Text(text)) => {
             choice(choices, text)
+        }
+        // A name of digits, which an override or a program need not quote.
+        (Kind::Choice(choices), Value::Integer(number)) if !node.place.in_text() => {
+            choice(choices, &number.to_string())
         }
         _ => Err(wrong_kind(node)),
     }

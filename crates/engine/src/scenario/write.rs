@@ -7,7 +7,7 @@ use super::record::{Record, fraction};
 use crate::format::Clock;
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
 use crate::program::Value;
-use crate::registry::{Component, Family, Kind};
+use crate::registry::{Component, Family, Kind, NONE};
 use crate::units::{BitRate, Span};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -324,6 +324,7 @@ fn toml(kind: &Kind, value: &Json, clock: Clock) -> Option<String> {
             unlimited: true, ..
         } if value.is_null() => plain("unlimited".into()),
         Kind::Number { .. } if value.is_null() => plain("unlimited".into()),
+        Kind::Duration { none: true, .. } if value.is_null() => plain(NONE.into()),
         _ if value.is_null() => return None,
         Kind::Rate { .. } if value.is_string() => value.to_string(),
         Kind::Rate { .. } => plain(show_rate(BitRate(value.as_u64()?))),

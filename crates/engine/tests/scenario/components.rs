@@ -290,6 +290,7 @@ pub fn tcp() -> impl Strategy<Value = Traffic> {
             None => (None, default.files, default.file_gap, false),
         };
         Traffic::Tcp(Box::new(TcpParams {
+            profile: [Profile::Year1996, Profile::Linux][usize::from(mss % 2 == 0)],
             mss,
             rwnd,
             initial_window,

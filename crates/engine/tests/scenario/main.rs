@@ -14,5 +14,6 @@ mod examples;
 mod groups;
 mod members;
 mod names;
+mod profiles;
 mod registry;
 mod round_trip;

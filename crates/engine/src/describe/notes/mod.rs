@@ -2,6 +2,7 @@
 
 mod abr;
 mod contracts;
+mod profiles;
 mod queues;
 mod sources;
 mod windows;
@@ -18,6 +19,7 @@ pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
     notes.extend(sources::short_lives(scenario));
     notes.extend(sources::overloaded_hosts(scenario, topology));
     notes.extend(queues::long_frames(net));
+    notes.extend(profiles::defaults(scenario));
     notes.extend(windows::small_windows(scenario, topology, fair));
     notes.extend(windows::slow_ways_back(scenario, topology, fair));
     notes.extend(contracts::sustained_rates(scenario, topology));

@@ -611,7 +611,7 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
                     delayed_ack_phase: [TickPhase::Zero, TickPhase::Timer][usize::from(fast_phase)],
                     ..own
                 };
-                TcpParams {
+                let tcp = TcpParams {
                     recovery,
                     mss,
                     rwnd: window * mss + odd % mss,
@@ -631,7 +631,24 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
                     reno_fast_retransmit: reno,
                     processing,
                     ..timers
-                }
+                };
+                // A drawn value decides, so that no further draw changes all other networks.
+                if odd >= 450 { with_profile(tcp) } else { tcp }
             },
         )
+}
+
+/// `tcp` with the values that the profile `linux` sets.
+fn with_profile(tcp: TcpParams) -> TcpParams {
+    TcpParams {
+        mss: tcp.mss,
+        initial_ssthresh: tcp.initial_ssthresh,
+        file_size: tcp.file_size,
+        files: tcp.files,
+        file_gap: tcp.file_gap,
+        next_file: tcp.next_file,
+        both_ways: tcp.both_ways,
+        processing: tcp.processing,
+        ..TcpParams::of_profile(Profile::Linux, Format::AAL5)
+    }
 }

@@ -266,7 +266,7 @@ fn options_belong_to_their_recovery() {
     );
     says(
         &tcp("max_rto = \"1 s\""),
-        &["initial_rto", "is 3 s, above max_rto"],
+        &["initial_rto", "is 3 s by default, above max_rto"],
     );
     says(
         &tcp("sack_blocks = 5, recovery = \"sack\""),
