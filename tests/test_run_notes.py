@@ -32,6 +32,15 @@ vc = [
   { from = "a4", to = "b", traffic = { kind = "tcp", mss = "9180 bytes", file_size = "20 kB" } },
 ]
 """
+#: A third input of IN_PHASE whose source starts after the end.
+IDLE_INPUT = (
+    IN_PHASE.replace('name = "c" }', 'name = "c" }, { name = "d" }', 1)
+    .replace(
+        "vc = [",
+        'vc = [{ from = "d", to = "c", class = "ubr", start = "1 s", traffic = { kind = "cbr", rate = "1 Mbps" } },',
+    )
+    .replace("link = [", 'link = [{ from = "d", to = "s", rate = "155.52 Mbps" },')
+)
 UNFINISHED = "TCPs that send files"
 #: A study of INCAST.
 STUDY = {
@@ -110,7 +119,7 @@ def test_a_study_has_them_with_its_rows_also_from_a_store(cli: Cli, tmp_path: Pa
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_the_explorer_has_the_same_sentences_on_a_run() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in EXAMPLES] + [INCAST, IN_PHASE, CROWDED_HOST]
+    texts = [path.read_text(encoding="utf-8") for path in EXAMPLES] + [INCAST, IN_PHASE, IDLE_INPUT, CROWDED_HOST]
     scenarios = [Scenario.from_toml(text).with_values({"probe": []}) for text in texts]
     lan = Scenario.read(ROOT / "examples/lan-5.toml")
     short = {"duration": "200 ms", "tie_order": "fixed"}

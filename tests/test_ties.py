@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
@@ -69,6 +70,10 @@ def test_fair_refuses_sources_in_step_equally_often_and_rotating_does_not(tmp_pa
     # Of ten inputs, two neighbours: one goes first in nine of ten turns.
     few, many = refused("rotating")
     assert 7 < many / few < 11
+    (note,) = notes_on_ties([cy.Scenario.from_toml(f'tie_order = "fair"\n{text}').run().only.data])
+    assert re.search(
+        r"; s->c refused ([ab])->s most \(\d+ cells\) and (?!\1)[ab]->s least \(\d+\), and never 8 of 10 inputs;", note
+    )
 
 
 def test_run_warns_of_refusals_at_ties_only_without_a_stated_order(cli: Cli, in_phase: Path) -> None:
@@ -98,9 +103,9 @@ def test_order_stated_in_the_file_gives_no_warning(cli: Cli, tmp_path: Path) -> 
     assert cli("run", "stated.toml").stderr == ""
 
 
-def contested(tied: int, refused: int) -> dict[str, Any]:
+def contested(tied: int, refused: int, of_a: int = 1) -> dict[str, Any]:
     """A run without VCs whose port refused cells of two inputs."""
-    inputs = [{"link": "a->s", "tied_refusals": 1}, {"link": "b->s", "tied_refusals": tied - 1}]
+    inputs = [{"link": "a->s", "tied_refusals": of_a}, {"link": "b->s", "tied_refusals": tied - of_a}]
     port = {"name": "s->c", "efficiency": None, "refusals": refused, "tied_refusals": tied, "inputs": inputs}
     totals = {"finished_transfers": 0, "efficiency": None}
     return {"ports": [port], "vcs": [], "totals": totals, "measured_s": 1.0, "duration_s": 1.0, "replication": None}
@@ -242,3 +247,8 @@ def test_tcps_that_go_on_after_others_are_done_share_the_line_under_fair() -> No
         assert abs(mean) <= half, order
     mean, half = shares("rotating")
     assert abs(mean) - half > 200
+
+
+def test_a_note_on_one_refused_input_says_that_no_other_was() -> None:
+    (note,) = notes_on_ties([contested(30, 40, of_a=0)])
+    assert "; s->c refused only b->s (30 cells) of 2 inputs; " in note

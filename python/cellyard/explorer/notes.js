@@ -81,8 +81,15 @@ function tiedRefusals({ ports }) {
   const refused = sum(queues.map((port) => port.refusals));
   if (refused < LEAST_REFUSALS || 2 * tied < refused) return [];
   const { name, inputs } = queues.reduce((most, port) => (port.tied_refusals > most.tied_refusals ? port : most));
-  const [most, ...others] = [...inputs].sort((a, b) => b.tied_refusals - a.tied_refusals);
-  const least = others.at(-1) ?? most;
-  const who = `${name} refused ${most.link} most (${most.tied_refusals} cells) and ${least.link} least (${least.tied_refusals})`;
+  const who = `${name} refused ${refusedMostAndLeast(inputs)}`;
   return [`${tied} of ${refused} refusals fell on contested ties; ${who}; results depend on \`tie_order\``];
+}
+
+function refusedMostAndLeast(inputs) {
+  const refused = inputs.filter((one) => one.tied_refusals).sort((a, b) => b.tied_refusals - a.tied_refusals);
+  const [most, least] = [refused[0], refused.at(-1)];
+  if (refused.length === 1) return `only ${most.link} (${most.tied_refusals} cells) of ${inputs.length} inputs`;
+  const text = `${most.link} most (${most.tied_refusals} cells) and ${least.link} least (${least.tied_refusals})`;
+  const never = inputs.length - refused.length;
+  return text + (never ? `, and never ${never} of ${inputs.length} inputs` : '');
 }

@@ -212,27 +212,32 @@ def _tell_efficiency_above_one(found: Mapping[int, float], _: int) -> _Told:
     return [(text, list(found))]
 
 
-def _tied_refusals(run: Mapping[str, Any]) -> tuple[int, int, str, Sequence[tuple[str, int]]] | None:
-    """Refusals at contested ties, if they are at least half of all, and these; the port with most, its inputs by theirs."""
+def _tied_refusals(run: Mapping[str, Any]) -> tuple[int, int, str] | None:
+    """Refusals at contested ties, if they are at least half of all, and these; which inputs the port with most refused."""
     ports = [port for port in run["ports"] if port.get("refusals") is not None]
     tied, refused = (sum(port[name] for port in ports) for name in ("tied_refusals", "refusals"))
     if refused < LEAST_REFUSALS or 2 * tied < refused:
         return None
     port = max(ports, key=lambda port: port["tied_refusals"])
-    inputs = sorted(((one["link"], one["tied_refusals"]) for one in port["inputs"]), key=lambda one: -one[1])
-    return tied, refused, port["name"], (inputs[0], inputs[-1])
+    return tied, refused, f"{port['name']} refused {_refused_most_and_least(port['inputs'])}"
+
+
+def _refused_most_and_least(inputs: Sequence[Mapping[str, Any]]) -> str:
+    """The inputs refused most and least at contested ties. Those never refused are counted: they may have brought nothing."""
+    refused = sorted((one for one in inputs if one["tied_refusals"]), key=lambda one: -one["tied_refusals"])
+    most, least, never = refused[0], refused[-1], len(inputs) - len(refused)
+    if len(refused) == 1:
+        return f"only {most['link']} ({most['tied_refusals']} cells) of {len(inputs)} inputs"
+    text = f"{most['link']} most ({most['tied_refusals']} cells) and {least['link']} least ({least['tied_refusals']})"
+    return text + (f", and never {never} of {len(inputs)} inputs" if never else "")
 
 
 def _tell_tied_refusals(found: Mapping[int, Sequence[Any]], runs: int) -> _Told:
-    (tied, refused, port, ((most, of_most), (least, of_least))), *_ = found.values()
+    (tied, refused, who), *_ = found.values()
     one = runs == 1
-    text = (
-        f"{tied} of {refused} refusals" if one else f"in {len(found)} of {runs} runs, at least half of the refusals"
-    ) + (
-        f" fell on contested ties; {'' if one else 'in the first of them, '}{port} refused {most} most ({of_most} cells) "
-        f"and {least} least ({of_least}); results depend on `tie_order`"
-    )
-    return [(text, list(found))]
+    share = f"{tied} of {refused} refusals" if one else f"in {len(found)} of {runs} runs, at least half of the refusals"
+    where = "" if one else "in the first of them, "
+    return [(f"{share} fell on contested ties; {where}{who}; results depend on `tie_order`", list(found))]
 
 
 #: For each kind, a function that finds the fact in a run, and one that makes sentences of the facts by position of the
