@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
@@ -93,6 +94,7 @@ def share_interval(successes: int, trials: int, confidence: float) -> tuple[floa
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+@cache
 def exact_share_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
     """Exact binomial interval of a proportion, given the number of successes and of trials (Clopper and Pearson, 1934).
 

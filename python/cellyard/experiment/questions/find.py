@@ -8,9 +8,11 @@ first that holds with these random draws. At the end, values on both sides are t
 contradicts the assumption, the answer says so, and every value is tried if they are few.
 
 The value found is selected, which biases its share upwards. Two results show the uncertainty. Fresh
-replications, which had no part in the search, give the interval of its share. A bracket begins at
-the nearest value whose share is below the required one. It ends at the first value whose share is
-significantly different from the share at its beginning. Both results use Wilson's interval at `CONFIDENCE`.
+replications, which had no part in the search, give Wilson's interval of its share at `CONFIDENCE`. A
+bracket contains the border with at least that confidence, if the assumption holds. It begins at the
+nearest value that is shown to be below the required share, and ends at the first that is shown to
+have it, each by an exact binomial test at half the error. As several values are tested, the next value
+tried beyond each end must show the same. With common random numbers it does whenever the end does.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
@@ -31,7 +34,7 @@ from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, percent
 from cellyard.statistics.bounded import Value, every
-from cellyard.statistics.inference import share_interval
+from cellyard.statistics.inference import exact_share_interval, share_interval
 
 Want = Literal["smallest", "largest"]
 
@@ -328,9 +331,9 @@ class Search:
     def bracket(self, found: int) -> tuple[str | None, str | None]:
         """The values, in the order of the axis, between which the replications place the border.
 
-        One end is the nearest before ``found`` whose share is below the required one, or the end of
-        the axis. The other is the first from ``found`` on that holds, as does the next tried, with
-        a share significantly different from that of the first end. It is ``None`` if there is no such value.
+        One end is the nearest before ``found`` that is shown to be below the required share, as is the
+        next tried before it, or the end of the axis. The other is the first from ``found`` on that is
+        shown to have the share, as is the next tried, or ``None`` if there is no such value.
         """
         first, last = self._border(found)
         if self.hopeful:
@@ -339,32 +342,29 @@ class Search:
 
     def _border(self, found: int) -> tuple[str, str | None]:
         """The two ends of `bracket`, the first before ``found``."""
-        first = next((index for index in range(found - 1, -1, -1) if self._tried_below(index)), 0)
-        highest = self._interval(self.share(first), CONFIDENCE)[1] if first < found else 0.0
-        after = [index for index in sorted(self.tried) if index >= found]
-        last = next(
-            (
-                self.label(index)
-                for index, following in zip(after, [*after[1:], after[-1]], strict=True)
-                if self.holds(index)
-                and self.holds(following)
-                and self._interval(self.share(index), CONFIDENCE)[0] > highest
-            ),
-            None,
-        )
+        tried = sorted(self.tried)
+        first = next((b for a, b in reversed(list(pairwise(tried))) if b < found and self._shown(a, b) < 0), 0)
+        ends = zip(tried, [*tried[1:], tried[-1]], strict=True)
+        last = next((self.label(a) for a, b in ends if a >= found and self._shown(a, b) > 0), None)
         return self.label(first), last
+
+    def _shown(self, *indices: int) -> int:
+        """1 if each share at some candidates is shown to be the required one or more, -1 if less, else 0."""
+        ends = [self._exact(index) for index in indices]
+        return all(low >= self._find.share for low, _ in ends) - all(high < self._find.share for _, high in ends)
+
+    def _exact(self, index: int) -> tuple[float, float]:
+        replications = self._plan.replications
+        return exact_share_interval(round(self.share(index) * replications), replications, CONFIDENCE)
 
     def border(self, found: int) -> str:
         """Where the border is, in words; empty where both ends of its bracket are one value."""
         low, high = self.bracket(found)
         if low is None:
-            return f"at {high} or below (its lower end is not known)"
+            return f"at {high} or below (95 % confidence; its lower end is not known)"
         if high is None:
-            return f"at {low} or above (its upper end is not known)"
-        return "" if low == high else f"between {low} and {high}"
-
-    def _tried_below(self, index: int) -> bool:
-        return index in self.tried and self._is_below(index, CONFIDENCE)
+            return f"at {low} or above (95 % confidence; its upper end is not known)"
+        return "" if low == high else f"between {low} and {high} (95 % confidence)"
 
     def holds(self, index: int) -> bool:
         """Whether the requirement holds at a candidate."""
@@ -432,9 +432,8 @@ class Search:
         """
         start = self.size if border is None else border
         self._walk(start, -1, lambda index: self._is_below(index, CLEAR_CONFIDENCE))
-        highest = self._share_below(start)
-        if self._interval(1.0, CONFIDENCE)[0] > highest:  # or no share could differ from it significantly
-            self._walk(start, 1, lambda index: self._interval(self.share(index), CONFIDENCE)[0] > highest)
+        if exact_share_interval(self._plan.replications, self._plan.replications, CONFIDENCE)[0] >= self._find.share:
+            self._walk(start, 1, lambda index: self._shown(self._before(index), index) > 0)
         return min((index for index in self.tried if self.holds(index)), default=None)
 
     def _walk(self, start: int, step: int, is_far: Callable[[int], bool]) -> None:
@@ -444,10 +443,9 @@ class Search:
             stride = stride if self.size <= MOST_VALUES else 2 * stride
             index += step * stride
 
-    def _share_below(self, start: int) -> float:
-        """Upper end of the share at the nearest candidate before a border that is below the required one; 0 if there is none."""
-        below = [index for index in self.tried if index < start and self._is_below(index, CONFIDENCE)]
-        return self._interval(self.share(max(below)), CONFIDENCE)[1] if below else 0.0
+    def _before(self, index: int) -> int:
+        """The last candidate tried before another."""
+        return max(tried for tried in self.tried if tried < index)
 
     def _contradiction(self, found: int | None) -> int | None:
         """A candidate before the border that holds, or one beyond that is below the required share; ``None`` if all agree."""
