@@ -521,7 +521,7 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
         runs.to_frame(of="port")
     files = cy.examples.scenario("file-transfers").run(replications=2)
     transfers = files.to_frame(of="transfers")
-    assert transfers.columns == ["run", "replication", "vc", "number", "began_s", "duration_s"]
+    assert transfers.columns == ["run", "replication", "vc", "number", "began_s", "duration_s", "initial_timeouts_s"]
     assert transfers["number"].to_list() == 2 * list(range(1, 13)) and set(transfers["vc"]) == {"files"}
     assert transfers["duration_s"].to_list()[12:] == [
         transfer.duration_s for transfer in files[1].vcs["files"].transfers

@@ -41,6 +41,19 @@ IDLE_INPUT = (
     )
     .replace("link = [", 'link = [{ from = "d", to = "s", rate = "155.52 Mbps" },')
 )
+#: A program that is asked about first cells that find the port busy, at a port that keeps up.
+ASKED = """\
+duration = "20 ms"
+format = "ethernet"
+measure = { max_goodput = "fair shares" }
+host = [{ name = "a" }, { name = "b" }, { name = "c" }]
+switch = [{ name = "s", ubr = { buffer = "50 cells", drop = { policy = "program", refuse = "X < 2" } } }]
+link = [
+    { from = "a", to = "s", rate = "10 Mbps" }, { from = "c", to = "s", rate = "10 Mbps" },
+    { from = "s", to = "b", rate = "100 Mbps" },
+]
+vc = [{ from = "a", to = "b", traffic = { kind = "udp", datagram_size = "1472 bytes", rate = "9 Mbps" } }]
+"""
 UNFINISHED = "TCPs that send files"
 #: A study of INCAST.
 STUDY = {
@@ -57,6 +70,35 @@ STUDY = {
     ),
     "incast.toml": INCAST,
 }
+
+
+def crowd(buffer: str, senders: int, files: int = 1, **tcp: str) -> Scenario:
+    """Return TCPs that send a file of one window each into one buffer at once."""
+    more = "".join(f', {field} = "{value}"' for field, value in tcp.items())
+    return Scenario.from_toml(
+        f"""
+        name = "crowd"
+        duration = "60 s"
+        format = "ethernet"
+        tie_order = "fixed"
+        measure = {{ max_goodput = "fair shares" }}
+        host = [{{ name = "a", count = {senders} }}, {{ name = "b" }}]
+        switch = [{{ name = "s", ubr = {{ buffer = "{buffer}" }} }}]
+        link = [
+            {{ from = "a", to = "s", rate = "1 Gbps", delay = "1 us" }}, {{ from = "s", to = "b", rate = "1 Gbps", delay = "1 us" }},
+        ]
+        [[vc]]
+        from = "a"
+        to = "b"
+        traffic = {{ kind = "tcp", mss = "1460 bytes", initial_window = 10, file_size = "14600 bytes", files = {files}{more} }}
+        """
+    )
+
+
+def told(scenario: Scenario, metrics: str) -> list[str]:
+    """Return the notes on a run of the scenario that concern the metrics."""
+    facts = run_notes.facts(scenario.run().only.data)
+    return [note.text for note in run_notes.concerning(run_notes.notes([facts]), metrics)]
 
 
 def experiment(text: str, metrics: str) -> str:
@@ -123,6 +165,7 @@ def test_the_explorer_has_the_same_sentences_on_a_run() -> None:
     scenarios = [Scenario.from_toml(text).with_values({"probe": []}) for text in texts]
     lan = Scenario.read(ROOT / "examples/lan-5.toml")
     short = {"duration": "200 ms", "tie_order": "fixed"}
+    scenarios += [crowd("20 cells", 64, profile="linux"), Scenario.from_toml(ASKED)]
     scenarios += [lan.with_values({**short, "measure.max_goodput": most}) for most in ("1 Mbps", "default")]
     # Frames of ten TCPs that start together do not fit the buffer.
     for duration in ("2 s", "5 s"):
@@ -132,6 +175,80 @@ def test_the_explorer_has_the_same_sentences_on_a_run() -> None:
     runs.append({**runs[0], "measured_s": 0.1, "ports": [{**runs[0]["ports"][0], "efficiency": 1.01}]})
     script = ROOT / "tests/explorer/notes.mjs"
     done = subprocess.run([str(NODE), script], input=json.dumps(runs), capture_output=True, text=True, check=True)
-    expected = [run_notes.notes([run_notes.facts(run)]) for run in runs]
+    shown = "efficiency completed_s totals.p99_cell_transfer_delay_s"
+    expected = [run_notes.concerning(run_notes.notes([run_notes.facts(run)]), shown) for run in runs]
     assert json.loads(done.stdout) == [[note.text for note in notes] for notes in expected]
     assert {note.kind for notes in expected for note in notes} == set(run_notes.KINDS)
+
+
+def test_a_first_timeout_that_decides_the_slowest_files_is_noted() -> None:
+    # Three timeouts of 1, 2 and 4 s, each less a part of a tick.
+    crowded = crowd("20 cells", 64, profile="linux")
+    run = crowded.run().only
+    slowest = max((t for vc in run.vcs.values() for t in vc.transfers), key=lambda t: t.duration_s)
+    assert slowest.initial_timeouts_s == pytest.approx(7 - 3 * 0.001)
+    (note,) = [note for note in told(crowded, "p99_transfer_s") if "initial_rto" in note]
+    assert note == (
+        f"`initial_rto` decides p99_transfer_s: of the slowest file's {slowest.duration_s:.3g} s, 7 s passed in timeouts "
+        "before a first round-trip sample, and at least half of the time of each file from p99 on"
+    )
+    assert not [note for note in told(crowded, "p50_transfer_s") if "initial_rto" in note]
+    # Timeouts after a sample do not count.
+    later = crowd("200 cells", 64, profile="linux")
+    run = later.run().only
+    assert run.totals.timeouts and not any(t.initial_timeouts_s for vc in run.vcs.values() for t in vc.transfers)
+    for scenario in (later, crowd("unlimited", 64)):
+        assert not [note for note in told(scenario, "p99_transfer_s") if "initial_rto" in note]
+
+
+def test_a_quantile_that_is_the_maximum_is_noted() -> None:
+    def quantiles(senders: int, metrics: str, files: int = 1) -> list[str]:
+        return [note for note in told(crowd("unlimited", senders, files), metrics) if "quantile" in note]
+
+    note = "p99_transfer_s is the maximum of at most {} values: a 99 % quantile is smaller only with 100 values or more"
+    assert quantiles(64, "totals.p99_transfer_s") == quantiles(64, "p99_transfer_s") == [note.format(64)]
+    assert quantiles(99, "p99_transfer_s") == [note.format(99)]
+    assert quantiles(100, "p99_transfer_s") == quantiles(64, "p95_transfer_s p50_transfer_s efficiency") == []
+    for senders, is_longest in ((99, True), (100, False)):
+        run = crowd("unlimited", senders).run().only
+        longest = max(t.duration_s for vc in run.vcs.values() for t in vc.transfers)
+        assert (run.totals.p99_transfer_s == longest) is is_longest
+    assert quantiles(19, "p95_transfer_s") and not quantiles(20, "p95_transfer_s")
+    of_vcs = quantiles(3, "max(vc.*.p95_transfer_s)", files=5)
+    assert of_vcs == [
+        "p95_transfer_s of 3 VCs is the maximum of at most 5 values: a 95 % quantile is smaller only with 20 values or more"
+    ]
+    assert quantiles(3, "vc.vc2.p95_transfer_s", files=20) == []
+    delays = told(Scenario.from_toml(ASKED), "vc.*.p99_cell_transfer_delay_s")
+    assert [note for note in delays if note.startswith("p99_cell_transfer_delay_s of 1 VC is the maximum of at most 1")]
+    longer = Scenario.from_toml(ASKED).with_values({"duration": "1 s"})
+    assert not [note for note in told(longer, "vc.*.p99_cell_transfer_delay_s") if "quantile" in note]
+
+
+def test_a_program_that_was_never_asked_is_noted() -> None:
+    idle = Scenario.from_toml(ASKED)
+    (note,) = [note for note in told(idle, "") if "program" in note]
+    assert note.startswith("the program at s->b was never asked: it is asked about first cells of frames that find")
+    asked = idle.with_values({"switch.s.ubr.drop": '{ policy = "program", refuse = "X < 2", asked = "cells" }'})
+    busy = idle.with_values({"link.s->b.rate": "5 Mbps"})
+    fixed = idle.with_values({"switch.s.ubr.drop": "epd"})
+    assert not [note for one in (asked, busy, fixed) for note in told(one, "") if "program" in note]
+
+
+def test_new_notes_appear_where_runs_appear(cli: Cli, tmp_path: Path) -> None:
+    scenario = crowd("20 cells", 64, profile="linux")
+    (tmp_path / "crowd.toml").write_text(scenario.to_toml())
+    assert "note: `initial_rto` decides p99_transfer_s: " in cli("run", "crowd.toml").stderr
+    both = cli("run", "crowd.toml", "--grid", "switch.s.ubr.buffer=20 cells,unlimited").stderr
+    assert "note: `initial_rto` decides p99_transfer_s in 1 of 2 runs: " in both
+    text = experiment("crowd.toml", '"p99_transfer_s"').replace('"200 cells", ', '"20 cells", "3000 cells", ')
+    (tmp_path / "notes.toml").write_text(text.replace("replications = 2", "replications = 1"))
+    printed = " ".join(cli("experiment", "run", "notes.toml").stdout.split())
+    assert (
+        "note: `initial_rto` decides p99_transfer_s in 1 of 3 runs: " in printed and "(at buffer = 20 cells)" in printed
+    )
+    assert "note: p99_transfer_s is the maximum of at most 64 values: " in printed
+    windows = "the windows of 64 TCPs hold at most"
+    larger = crowd("unlimited", 64).with_values({"vc.*.traffic.file_size": "1 MB", "switch.s.ubr.buffer": "4992 cells"})
+    assert [windows in note for note in larger.notes()] == [True]
+    assert not [note for note in scenario.notes() if windows in note]

@@ -11,6 +11,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -138,10 +139,12 @@ def test_runs_of_an_earlier_engine_can_be_read_and_repeated(tmp_path: Path) -> N
         for run in kept:
             found = store.result(run)
             assert found
-            result, again = found.data, store.scenario(run).run(replication=run.replication).only.data
+            result, again = found.data, deepcopy(store.scenario(run).run(replication=run.replication).only.data)
             # There are fields that did not exist then.
             for part in ("vcs", "ports"):
                 for before, now in zip(result[part], again[part], strict=True):
+                    for queue in now.get("classes", ()):
+                        del queue["program_asked"]
                     # Utilisation is computed by another formula: its last bit may differ.
                     moved = {name for name in before if before[name] != now[name]}
                     assert moved <= {"utilisation", "measured_utilisation"}

@@ -336,6 +336,9 @@ pub struct Transfer {
     pub began: Time,
     /// Time at which the last byte was acknowledged.
     pub done: Time,
+    /// Time in timeouts of the connection before its first round-trip sample, without the part of a
+    /// tick with which each began.
+    pub waited: Span,
 }
 
 /// Counts of a TCP that sends data from a VC's `to` to its `from`.

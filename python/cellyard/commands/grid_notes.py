@@ -14,6 +14,8 @@ from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
 MOST_POINTS = 50
+#: What `run` prints that notes on finished runs may concern.
+PRINTED = "efficiency vc.*.completed_s vc.*.p95_transfer_s"
 #: What to do about a kind of notes on finished runs, in a grid.
 HINTS = {"tied_refusals": ": --grid tie_order=fixed,rotating,random,fair shows how much"}
 
@@ -111,7 +113,7 @@ def notes_after(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[s
 
     Refusals at ties are a warning only if ``scenario`` leaves the order at ties to its default.
     """
-    found = run_notes.notes([run_notes.facts(run) for run in runs])
+    found = run_notes.concerning(run_notes.notes([run_notes.facts(run) for run in runs]), PRINTED)
     if scenario.states("tie_order"):
         found = [note for note in found if note.kind != "tied_refusals"]
     return _seeds_without_effect(runs) + [f"{note.text}{HINTS.get(note.kind, '')}" for note in found]

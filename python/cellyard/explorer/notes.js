@@ -8,7 +8,16 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 
 /** The notes on a result; refusals at ties count unless the scenario states `tie_order`. */
 export function notesOf(result, statesTieOrder) {
-  const found = [unsentCells, goodputBeyondLine, noDelivery, unfinishedFiles, efficiency].flatMap((note) => note(result));
+  const found = [
+    unsentCells,
+    goodputBeyondLine,
+    noDelivery,
+    unfinishedFiles,
+    initialTimeouts,
+    maximumQuantile,
+    neverAsked,
+    efficiency,
+  ].flatMap((note) => note(result));
   return statesTieOrder ? found : [...found, ...tiedRefusals(result)];
 }
 
@@ -62,6 +71,46 @@ function unfinishedFiles({ totals, vcs }) {
   const why = waiting ? `; ${waiting} of these delivered nothing, and ${NO_TIMEOUT}` : '';
   const what = `${left.length} of ${files.length} TCPs that send files did not finish`;
   return [`${what}: times that depend on them are bounds; run longer (duration) to know them${why}`];
+}
+
+function initialTimeouts({ totals, vcs }) {
+  const least = totals.p99_transfer_s;
+  const all = vcs.flatMap((vc) => [...vc.transfers, ...(vc.back?.transfers ?? [])]);
+  const slow = least === null ? [] : all.filter((one) => one.duration_s >= least);
+  if (!slow.length || slow.some((one) => 2 * one.initial_timeouts_s < one.duration_s)) return [];
+  const { duration_s, initial_timeouts_s } = slow.reduce((most, one) => (one.duration_s > most.duration_s ? one : most));
+  return [
+    `\`initial_rto\` decides p99_transfer_s: of the slowest file's ${digits(duration_s)} s, ${digits(initial_timeouts_s)} s ` +
+      'passed in timeouts before a first round-trip sample, and at least half of the time of each file from p99 on',
+  ];
+}
+
+/** A number with three significant digits. */
+function digits(number) {
+  return String(Number(number.toPrecision(3)));
+}
+
+/** The quantile that the page shows. */
+function maximumQuantile({ totals, vcs }) {
+  const values = sum(vcs.map((vc) => vc.cells_delivered));
+  if (totals.p99_cell_transfer_delay_s === null || values < 2 || values >= 100) return [];
+  return [
+    `p99_cell_transfer_delay_s is the maximum of at most ${values} values: ` +
+      'a 99 % quantile is smaller only with 100 values or more',
+  ];
+}
+
+function neverAsked({ ports }) {
+  const programs = ports.flatMap(({ name, arrived_cells, classes }) =>
+    classes.filter((queue) => queue.program_asked && arrived_cells).map((queue) => [name, queue]),
+  );
+  const wasAsked = ([, queue]) => queue.program_asked === 'cells' || queue.max_queue_cells || queue.cell_loss_ratio;
+  if (!programs.length || programs.some(wasAsked)) return [];
+  const [port, ...others] = new Set(programs.map(([name]) => name));
+  return [
+    `the program at ${port}${others.length ? ` and ${others.length} more` : ''} was never asked: it is asked about first cells ` +
+      'of frames that find the port busy, and no cell waited; asked = "cells" asks about every cell',
+  ];
 }
 
 function efficiency({ totals, vcs }) {

@@ -18,6 +18,14 @@ _NO_TIMEOUT = "the run ends before the first timeout (initial_rto)"
 #: The part of a metric's name or path that covers only finished files.
 _OF_FILES = re.compile(r"(transfer|completed)_s\b")
 
+#: The part of a metric's name or path that the slowest files decide.
+_OF_SLOW_FILES = re.compile(r"((p95|p99|max)_transfer|completed)_s\b")
+#: Quantiles by the end of their names, and the fewest values of which each is not the maximum.
+_QUANTILES = {
+    "transfer_s": {"p95": 20, "p99": 100},
+    "cell_transfer_delay_s": {"p95": 20, "p99": 100},
+}
+
 #: What the sentences need of one run, by kind. It is plain data for JSON, and empty for most runs.
 Facts = Mapping[str, Any]
 
@@ -47,9 +55,20 @@ def notes(known: Sequence[Facts]) -> list[Note]:
 
 def concerning(found: Sequence[Note], metrics: str) -> list[Note]:
     """The notes that concern what is measured, by the names or paths of ``metrics``, listed in one text."""
-    concerns = {"unfinished_files": bool(_OF_FILES.search(metrics))}
+    concerns = {
+        "unfinished_files": bool(_OF_FILES.search(metrics)),
+        "initial_timeouts": bool(_OF_SLOW_FILES.search(metrics)),
+    }
     concerns |= dict.fromkeys(("no_efficiency", "efficiency_above_one"), "efficiency" in metrics)
-    return [note for note in found if concerns.get(note.kind, True)]
+
+    def is_about(note: Note) -> bool:
+        if note.kind == "maximum_quantiles":
+            field, _, rest = note.text.partition(" ")
+            of_vcs = r"vc\.[^.\s]+\." if rest.startswith("of ") else r"(?<![.\w])(totals\.)?"
+            return bool(re.search(rf"{of_vcs}{field}\b", metrics))
+        return concerns.get(note.kind, True)
+
+    return list(filter(is_about, found))
 
 
 def carries_frames(vc: Mapping[str, Any]) -> bool:
@@ -187,6 +206,95 @@ def _tell_unfinished_files(found: Mapping[int, Sequence[int]], runs: int) -> _To
     return [(text, [place for place, counts in found.items() if counts[1]])]
 
 
+def _transfers(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The finished transfers of both directions of all VCs."""
+    directions = [direction for vc in run["vcs"] for direction in (vc, vc.get("back")) if direction]
+    return [transfer for direction in directions for transfer in direction.get("transfers", ())]
+
+
+def _initial_timeouts(run: Mapping[str, Any]) -> tuple[float, float] | None:
+    """If each file from p99 on waited at least half of its time for a first sample: the longest duration, and its wait."""
+    least = run["totals"].get("p99_transfer_s")
+    if least is None:
+        return None
+    slow = [transfer for transfer in _transfers(run) if transfer["duration_s"] >= least]
+    if not slow or any(2 * one.get("initial_timeouts_s", 0) < one["duration_s"] for one in slow):
+        return None
+    longest = max(slow, key=lambda one: one["duration_s"])
+    return longest["duration_s"], longest["initial_timeouts_s"]
+
+
+def _tell_initial_timeouts(found: Mapping[int, Sequence[float]], runs: int) -> _Told:
+    duration, waited = max(found.values(), key=lambda one: one[0])
+    text = (
+        f"`initial_rto` decides p99_transfer_s{_share(len(found), runs)}: of the slowest file's {duration:.3g} s, {waited:.3g} s "
+        "passed in timeouts before a first round-trip sample, and at least half of the time of each file from p99 on"
+    )
+    return [(text, list(found))]
+
+
+def _maximum_quantiles(run: Mapping[str, Any]) -> dict[str, tuple[int, int]] | None:
+    """Quantiles that are the maximum of several values: for each, of how many VCs, or 0 for totals, and of how many values."""
+    found: dict[str, tuple[int, int]] = {}
+    totals = {**run["totals"], "cells_delivered": sum(vc["cells_delivered"] for vc in run["vcs"])}
+    for ending, quantiles in _QUANTILES.items():
+        for quantile, fewest in quantiles.items():
+            field = f"{quantile}_{ending}"
+            number = _values(totals, ending) if totals.get(field) is not None else 0
+            of_vcs = [_values(vc, ending) for vc in run["vcs"] if vc[field] is not None]
+            if 1 < number < fewest:
+                found[field] = (0, number)
+            if several := [number for number in of_vcs if 1 < number < fewest]:
+                found[f"vc.{field}"] = (len(several), max(several))
+    return found or None
+
+
+def _values(part: Mapping[str, Any], ending: str) -> int:
+    """Of how many values the quantiles are; at most so many for delays, which only count within the measuring time."""
+    if ending == "transfer_s":
+        return int(part["finished_transfers"]) + int(part.get("unfinished_transfers") or 0)
+    return int(part["cells_delivered"])
+
+
+def _tell_maximum_quantiles(found: Mapping[int, Mapping[str, Sequence[int]]], runs: int) -> _Told:
+    told: _Told = []
+    for path in dict.fromkeys(path for paths in found.values() for path in paths):
+        of_path = {place: paths[path] for place, paths in found.items() if path in paths}
+        field = path.removeprefix("vc.")
+        vcs, values = (max(one[k] for one in of_path.values()) for k in (0, 1))
+        quantile, _, ending = field.partition("_")
+        whose = f" of {vcs} {'VC' if vcs == 1 else 'VCs'}" if vcs else ""
+        text = (
+            f"{field}{whose} is the maximum of at most {values} values{_share(len(of_path), runs)}: "
+            f"a {quantile[1:]} % quantile is smaller only with {_QUANTILES[ending][quantile]} values or more"
+        )
+        told.append((text, list(of_path)))
+    return told
+
+
+def _never_asked(run: Mapping[str, Any]) -> tuple[str, int] | None:
+    """If no drop program where cells arrived was asked about any: the first port with one, and the number of others."""
+    programs = [
+        (port["name"], queue["program_asked"] == "cells" or queue["max_queue_cells"] or queue["cell_loss_ratio"])
+        for port in run["ports"]
+        for queue in port.get("classes", ())
+        if queue.get("program_asked") and port["arrived_cells"]
+    ]
+    if not programs or any(was_asked for _, was_asked in programs):
+        return None
+    ports = list(dict.fromkeys(name for name, _ in programs))
+    return ports[0], len(ports) - 1
+
+
+def _tell_never_asked(found: Mapping[int, Sequence[Any]], runs: int) -> _Told:
+    port, others = next(iter(found.values()))
+    text = (
+        f"the program at {port}{f' and {others} more' if others else ''} was never asked{_share(len(found), runs)}: it is asked "
+        'about first cells of frames that find the port busy, and no cell waited; asked = "cells" asks about every cell'
+    )
+    return [(text, list(found))]
+
+
 def _no_efficiency(run: Mapping[str, Any]) -> bool | None:
     """For a run with frames and no efficiency: whether the fair shares add up to zero."""
     totals = run["totals"]
@@ -247,6 +355,9 @@ KINDS: Mapping[str, tuple[Callable[[Mapping[str, Any]], Any], Callable[[Any, int
     "goodput_beyond_line": (_goodput_beyond_line, _tell_goodput_beyond_line),
     "no_delivery": (_no_delivery, _tell_no_delivery),
     "unfinished_files": (_unfinished_files, _tell_unfinished_files),
+    "initial_timeouts": (_initial_timeouts, _tell_initial_timeouts),
+    "maximum_quantiles": (_maximum_quantiles, _tell_maximum_quantiles),
+    "never_asked": (_never_asked, _tell_never_asked),
     "no_efficiency": (_no_efficiency, _tell_no_efficiency),
     "efficiency_above_one": (_efficiency_above_one, _tell_efficiency_above_one),
     "tied_refusals": (_tied_refusals, _tell_tied_refusals),

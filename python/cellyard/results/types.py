@@ -136,6 +136,10 @@ class TransferResult(ResultPart):
     #: Duration, from ``began_s`` until the last byte was acknowledged to the sender.
     duration_s: float
 
+    #: Part of the duration that passed in timeouts before the connection's first round-trip sample: ``initial_rto``
+    #: and its back-offs, without the part of a tick with which each began.
+    initial_timeouts_s: float
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BackResult(ResultPart):
@@ -516,6 +520,10 @@ class PortClassResult(ResultPart):
 
     #: Buffer size K: most cells that may wait. None when unlimited.
     buffer_cells: int | None
+
+    #: What the drop program of the queue is asked about: ``frames`` (first cells of frames that find the port busy)
+    #: or ``cells``. None without a program.
+    program_asked: str | None = None
 
     #: Cells sent: their last bit left before the end of the run.
     sent_cells: int

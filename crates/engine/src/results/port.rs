@@ -2,7 +2,7 @@
 
 use super::{VcResult, measuring_time, ratio};
 use crate::scenario::topology::Topology;
-use crate::scenario::{Class, Scenario};
+use crate::scenario::{Asked, Class, DropPolicy, Scenario};
 use crate::tally::{ClassTally, DropCounts, DropReason, MeasuredPort, PortTally, Tally};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
@@ -103,6 +103,9 @@ pub struct PortClassResult {
     pub class: Class,
     /// Buffer size K: most cells that may wait. None when unlimited.
     pub buffer_cells: Option<u64>,
+    /// What the drop program of the queue is asked about: `frames` (first cells of frames that find
+    /// the port busy) or `cells`. None without a program.
+    pub program_asked: Option<&'static str>,
     /// Cells sent: their last bit left before the end of the run.
     pub sent_cells: u64,
     /// Cells dropped, including those that the link lost.
@@ -197,9 +200,17 @@ fn of(
     let classes = topology.classes[link].iter().map(|&class| {
         let of_class = &port.classes[class as usize];
         let measured = measured.map(|measured| &measured.classes[class as usize]);
+        let queue = topology.queue(scenario, link, class);
         PortClassResult {
             class,
-            buffer_cells: topology.queue(scenario, link, class).buffer,
+            buffer_cells: queue.buffer,
+            program_asked: match &queue.drop {
+                DropPolicy::Program(policy) => Some(match policy.written.asked {
+                    Asked::Frames => "frames",
+                    Asked::Cells => "cells",
+                }),
+                _ => None,
+            },
             sent_cells: counted.map_or(sent, |_| of_class.sent),
             dropped_cells: of_class.dropped.total(),
             cell_loss_ratio: ratio(of_class.dropped_by_port(), of_class.arrived),

@@ -228,6 +228,9 @@ pub struct TransferResult {
     pub began_s: f64,
     /// Duration, from `began_s` until the last byte was acknowledged to the sender.
     pub duration_s: f64,
+    /// Part of the duration that passed in timeouts before the connection's first round-trip sample:
+    /// `initial_rto` and its back-offs, without the part of a tick with which each began.
+    pub initial_timeouts_s: f64,
 }
 
 /// An ABR end system: source of one direction of its VC, destination of the other.
@@ -486,6 +489,7 @@ fn transfers(finished: &[Transfer], clock: Clock) -> Vec<TransferResult> {
         number,
         began_s: transfer.began.as_seconds(clock),
         duration_s: transfer.done.since(transfer.began).as_seconds(clock),
+        initial_timeouts_s: transfer.waited.as_seconds(clock),
     });
     results.collect()
 }

@@ -21,6 +21,7 @@ pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
     notes.extend(queues::long_frames(net));
     notes.extend(profiles::defaults(scenario));
     notes.extend(windows::small_windows(scenario, topology, fair));
+    notes.extend(windows::bounded_queues(net));
     notes.extend(windows::slow_ways_back(scenario, topology, fair));
     notes.extend(contracts::sustained_rates(scenario, topology));
     notes.extend(contracts::exported_tags(net));

@@ -4,8 +4,10 @@ use super::{largest, named};
 use crate::describe::cost::{acks_per_segment, round_trip};
 use crate::flow::FlowKind;
 use crate::notation::show::{show_bytes, show_rate};
+use crate::port::drop::{DropRule, Policy};
+use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
-use crate::scenario::{Link, Scenario, TcpParams};
+use crate::scenario::{Class, Link, Scenario, TcpParams};
 use std::collections::BTreeMap;
 
 /// Warns about TCPs whose window is less than their fair share of the links in a round trip. Names
@@ -37,6 +39,84 @@ pub(super) fn small_windows(
         share / 1e6,
         show_bytes(needed.ceil() as u64),
     ))
+}
+
+/// Warns if no buffer limits a queue, since the windows of the TCPs are smaller than every buffer
+/// where their data can wait. Names the port that they come nearest to filling.
+pub(super) fn bounded_queues(net: &Resolved<'_>) -> Option<String> {
+    let scenario = net.scenario;
+    let mut bounded: Vec<(f64, usize, [u64; 3])> = Vec::new();
+    for (link, port) in net.ports().filter(|(_, port)| port.can_queue) {
+        for &class in &net.topology.classes[link] {
+            let queue = port.queue(class);
+            let windows = windows_at(net, link, class)?;
+            let least = Policy::of_queue(queue).smallest_refusal();
+            let least = queue.buffer.unwrap_or(u64::MAX).min(least);
+            if windows.cells >= least {
+                return None;
+            }
+            if windows.limited == 0 || least == u64::MAX {
+                continue;
+            }
+            let filled = windows.cells as f64 / least as f64;
+            bounded.push((filled, link, [windows.limited, windows.cells, least]));
+        }
+    }
+    let most = bounded
+        .into_iter()
+        .max_by(|(a, ..), (b, ..)| a.total_cmp(b))?;
+    let (_, link, [tcps, cells, least]) = most;
+    let (noun, name) = (scenario.format.noun(), &scenario.links[link].name);
+    let tcps = match tcps {
+        1 => "1 TCP".to_string(),
+        _ => format!("{tcps} TCPs"),
+    };
+    Some(format!(
+        "no buffer limits a queue, but `rwnd` does: at {name}, the windows of {tcps} hold at most {cells} {noun}s together \
+         (retransmissions aside), and nothing is refused below {least}; with a larger `rwnd` the buffer may matter"
+    ))
+}
+
+/// Windows of the TCPs of one class that can wait at a port.
+struct Windows {
+    /// Number of TCPs whose data `rwnd` limits.
+    limited: u64,
+    /// Cells that the windows hold, and the ACKs of others.
+    cells: u64,
+}
+
+/// The windows at the port of `link`; `None` if other traffic can wait there.
+fn windows_at(net: &Resolved<'_>, link: usize, class: Class) -> Option<Windows> {
+    let (format, mut windows) = (
+        net.scenario.format,
+        Windows {
+            limited: 0,
+            cells: 0,
+        },
+    );
+    for id in &net.topology.crossing[link] {
+        let flow = &net.topology.flows[id.index()];
+        let vc = &net.scenario.vcs[flow.vc];
+        if vc.class != class {
+            continue;
+        }
+        let tcp = vc.traffic.tcp()?;
+        if vc.abr.is_some() {
+            return None; // its RM cells wait too
+        }
+        let bytes = tcp.file_size.map_or(tcp.rwnd, |size| size.min(tcp.rwnd));
+        let (full, rest) = (bytes / tcp.mss, bytes % tcp.mss);
+        // Only the last segment of a file is not full.
+        let short = u64::from(rest > 0 && tcp.file_size.is_some_and(|size| size % tcp.mss > 0));
+        let data = full * u64::from(format.segment(tcp.mss).cells())
+            + short * u64::from(format.segment(rest.max(1)).cells());
+        let acks = (full + short) * u64::from(format.ack(4).cells());
+        let sends = flow.kind.is_data() || tcp.both_ways;
+        let answers = !flow.kind.is_data() || tcp.both_ways;
+        windows.limited += u64::from(sends && !fits_window(tcp));
+        windows.cells += u64::from(sends) * data + u64::from(answers) * acks;
+    }
+    Some(windows)
 }
 
 /// Whether a TCP sends files that fit into one window.
@@ -97,7 +177,7 @@ pub(super) fn slow_ways_back(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{notes_of, notes_of_lan};
+    use super::super::testing::{notes_of, notes_of_lan, notes_with};
 
     // 8 Mb/s of cells carry 6.44 Mb/s of data in segments of 512 bytes: 1572 per second. Each needs
     // an ACK of 848 bits.
@@ -135,6 +215,61 @@ mod tests {
             matches!(delayed, [note] if note.contains("limited to 9.6 % of these shares")),
             "{delayed:?}"
         );
+    }
+
+    // Windows of 65535 bytes hold 44 segments of 1460 bytes, a packet each; files of 100 000 bytes
+    // have 68 full segments and a short one.
+    #[test]
+    fn windows_that_no_buffer_can_limit_are_noted() {
+        let notes = |buffer: &str, traffic: &str, set: &[(&str, &str)]| {
+            let text = format!(
+                r#"
+                duration = "1 s"
+                format = "ethernet"
+                host = [{{ name = "a", count = 64 }}, {{ name = "b" }}]
+                switch = [{{ name = "s", ubr = {{ buffer = "{buffer}" }} }}]
+                link = [
+                    {{ from = "a", to = "s", rate = "10 Gbps" }}, {{ from = "s", to = "b", rate = "10 Gbps" }},
+                ]
+                vc = [{{ from = "a", to = "b", traffic = {{ kind = "tcp", mss = "1460 bytes"{traffic} }} }}]
+            "#
+            );
+            let all = notes_with(&text, set);
+            all.into_iter()
+                .filter(|note| note.starts_with("no buffer limits"))
+                .collect::<Vec<_>>()
+        };
+        let bounded = |cells: u64, least: u64| {
+            vec![format!(
+                "no buffer limits a queue, but `rwnd` does: at s->b, the windows of 64 TCPs hold at most {cells} packets together \
+                 (retransmissions aside), and nothing is refused below {least}; with a larger `rwnd` the buffer may matter"
+            )]
+        };
+        let none = Vec::<String>::new();
+        assert_eq!(notes("4992 cells", "", &[]), bounded(2816, 4992));
+        assert_eq!(notes("2817 cells", "", &[]), bounded(2816, 2817));
+        assert_eq!(notes("2816 cells", "", &[]), none);
+        assert_eq!(notes("unlimited", "", &[]), none);
+        let larger = ", rwnd = \"4 MB\"";
+        assert_eq!(notes("4992 cells", larger, &[]), none);
+        let file = ", file_size = \"100000 bytes\"";
+        assert_eq!(notes("4992 cells", file, &[]), bounded(2880, 4992));
+        // Files that fit into the window are limited by their size.
+        let small = ", file_size = \"60000 bytes\"";
+        assert_eq!(notes("4992 cells", small, &[]), none);
+        // A policy may act below the buffer, and other traffic may fill it.
+        let epd = (
+            "switch.s.ubr.drop",
+            "{ policy = \"epd\", threshold = \"2800 cells\" }",
+        );
+        assert_eq!(notes("4992 cells", "", &[epd]), none);
+        let high = (
+            "switch.s.ubr.drop",
+            "{ policy = \"epd\", threshold = \"3000 cells\" }",
+        );
+        assert_eq!(notes("4992 cells", "", &[high]), bounded(2816, 3001));
+        let udp = ("vc.vc7.traffic", "udp");
+        assert_eq!(notes("4992 cells", "", &[udp]), none);
     }
 
     #[test]

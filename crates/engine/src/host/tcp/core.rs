@@ -61,6 +61,9 @@ pub(super) struct Core {
     rtt: Rtt,
     /// Time from the next tick to the expiry of a timer set now.
     beyond_next: Span,
+    /// Time of the current file in timeouts before the first round-trip sample, without the part of
+    /// a tick with which each began.
+    pub waited: Span,
     timed_seq: u64,
     timed_at: Time,
     timed_tick: u64,
@@ -93,6 +96,7 @@ impl Core {
             acked_before: 0,
             deadline: Time::NEVER,
             beyond_next: grid.beyond_next(rtt.rto()),
+            waited: Span::ZERO,
             grid,
             rtt,
             timed_seq: NOT_TIMED,
@@ -354,6 +358,9 @@ impl Core {
 
     pub fn time_out(&mut self, ssthresh: f64) {
         self.counters.timeouts += 1;
+        if self.rtt.is_initial() {
+            self.waited += self.beyond_next;
+        }
         self.ssthresh = ssthresh;
         self.cwnd = self.mss as f64;
         self.snd_nxt = self.snd_una;

@@ -4,7 +4,6 @@
 use super::testing::{ALWAYS, MSS, ack_of, params};
 use super::{Ack, OPENED, Receiver, Segment, SegmentOutcome, Sender};
 use crate::scenario::model::{NextFile, Recovery, TcpParams, TickPhase};
-use crate::tally::Transfer;
 use crate::units::{Span, Time};
 
 /// File size in the tests: two full segments and a short one.
@@ -47,7 +46,8 @@ fn acked(s: &mut Sender, now: Time, ack: u64) -> Vec<(u64, u32)> {
 
 fn transfers(s: &Sender) -> Vec<(Time, Time)> {
     let all = s.transfers().iter();
-    all.map(|&Transfer { began, done }| (began, done)).collect()
+    all.map(|transfer| (transfer.began, transfer.done))
+        .collect()
 }
 
 const M: u32 = MSS as u32;

@@ -52,7 +52,7 @@ const MANY_TIMEOUTS: u32 = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rtt {
     estimate: Estimate,
-    sampled: bool,
+    samples: Samples,
     back_off: u32,
     /// Whether to follow 4.4BSD-Lite2 in all respects.
     lite2: bool,
@@ -60,6 +60,16 @@ pub(super) struct Rtt {
     base: u64,
     min: u64,
     max: u64,
+}
+
+/// Whether the estimate follows from samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Samples {
+    /// There was no sample yet: the RTO is the initial one.
+    None,
+    Some,
+    /// srtt was forgotten, so the next sample counts as a first one.
+    Forgotten,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +98,7 @@ impl Rtt {
                     rttvar: 0.0,
                 },
             },
-            sampled: false,
+            samples: Samples::None,
             back_off: 0,
             lite2: params.estimator == Estimator::BsdLite2,
             base: initial,
@@ -102,7 +112,7 @@ impl Rtt {
         let estimate = match &mut self.estimate {
             Estimate::Bsd { srtt8, rttvar4 } => {
                 let m = ticks as i64 + 1;
-                if self.sampled {
+                if self.samples == Samples::Some {
                     let d = m - 1 - (*srtt8 >> 3);
                     *srtt8 = (*srtt8 + d).max(1);
                     *rttvar4 = (*rttvar4 + d.abs() - (*rttvar4 >> 2)).max(1);
@@ -114,7 +124,7 @@ impl Rtt {
             }
             Estimate::Rfc6298 { srtt, rttvar } => {
                 let r = grid.ticks_of(elapsed) as f64;
-                if self.sampled {
+                if self.samples == Samples::Some {
                     *rttvar = 0.75 * *rttvar + 0.25 * (*srtt - r).abs();
                     *srtt = 0.875 * *srtt + 0.125 * r;
                 } else {
@@ -124,7 +134,7 @@ impl Rtt {
                 (*srtt + (4.0 * *rttvar).max(1.0)).ceil() as u64
             }
         };
-        self.sampled = true;
+        self.samples = Samples::Some;
         self.back_off = 0;
         self.base = if self.lite2 {
             estimate
@@ -143,9 +153,14 @@ impl Rtt {
             if self.back_off >= MANY_TIMEOUTS {
                 *rttvar4 += *srtt8 >> 3;
                 *srtt8 = 0;
-                self.sampled = false;
+                self.samples = Samples::Forgotten;
             }
         }
+    }
+
+    /// Whether there was no sample yet, so that the RTO is the initial one, backed off.
+    pub fn is_initial(&self) -> bool {
+        self.samples == Samples::None
     }
 
     /// RTO in ticks, at least 1.

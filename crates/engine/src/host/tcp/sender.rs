@@ -85,6 +85,7 @@ impl Sender {
     fn begin(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.began = now;
         let core = &mut self.core;
+        core.waited = Span::ZERO;
         self.opening = core.snd_max < core.first;
         if self.opening {
             core.transmit_syn(now, out);
@@ -99,7 +100,12 @@ impl Sender {
     #[cold]
     fn file_done(&mut self, now: Time, out: &mut Vec<Segment>) {
         let began = self.began;
-        self.transfers.push(Transfer { began, done: now });
+        let waited = self.core.waited;
+        self.transfers.push(Transfer {
+            began,
+            done: now,
+            waited,
+        });
         let sent = self.transfers.len() as u64;
         let core = &mut self.core;
         if self.params.files.is_some_and(|files| sent >= files) {
