@@ -182,6 +182,29 @@ def bursts_in_step_overflow_the_buffer_by_a_closed_form() -> None:
         assert done == pytest.approx(last + 2 * (84 * 8 / 10e9 + delay), rel=1e-9)
 
 
+@shows("tcp-incast")
+def each_server_waits_for_a_timeout_unless_all_first_windows_fit() -> None:
+    result = run("tcp-incast")
+    assert result.totals.max_queue_cells == 200 and result.totals.finished_transfers == 64
+    for vc in result.vcs.values():
+        # The smallest RTO is 200 ms. One timeout repairs each file; an ACK may wait for a tick of 40 ms.
+        assert vc.timeouts == 1 and 0.2 < (vc.completed_s or 0) < 0.2 + 2 * 0.04 + 1e-3
+    # With room for all windows and the ACKs of all handshakes, a file takes as long as these on the
+    # line, behind the opening of its connection.
+    packet, ack = 1538 * 8 / 10e9, 84 * 8 / 10e9
+    roomy = run("tcp-incast", switch__switch__ubr__buffer=f"{64 * 11} cells")
+    assert roomy.totals.cell_loss_ratio == roomy.totals.timeouts == 0
+    last = max(vc.completed_s or math.inf for vc in roomy.vcs.values())
+    assert last == pytest.approx(64 * (10 * packet + 2 * ack) + 6 * 1e-6, rel=0.01)
+    # The profile is short for these values.
+    stated = (
+        '{ kind = "tcp", mss = "1460 bytes", file_size = "14600 bytes", recovery = "sack", rwnd = "6 MB", '
+        'initial_window = 10, granularity = "1 ms", min_rto = "200 ms", initial_rto = "1 s", estimator = "rfc6298", '
+        'delayed_ack = "40 ms", handshake = true }'
+    )
+    assert run("tcp-incast", vc__0__traffic=stated).totals == result.totals
+
+
 @shows("ties")
 def the_order_of_ties_decides_who_loses() -> None:
     found = {order: run("ties", tie_order=order) for order in ("fixed", "rotating", "random", "fair")}
