@@ -45,7 +45,7 @@ pub(super) fn small_windows(
 /// where their data can wait. Names the port that they come nearest to filling.
 pub(super) fn bounded_queues(net: &Resolved<'_>) -> Option<String> {
     let scenario = net.scenario;
-    let mut bounded: Vec<(f64, usize, [u64; 3])> = Vec::new();
+    let mut bounded: Vec<(f64, usize, [u64; 2])> = Vec::new();
     for (link, port) in net.ports().filter(|(_, port)| port.can_queue) {
         for &class in &net.topology.classes[link] {
             let queue = port.queue(class);
@@ -59,13 +59,13 @@ pub(super) fn bounded_queues(net: &Resolved<'_>) -> Option<String> {
                 continue;
             }
             let filled = windows.cells as f64 / least as f64;
-            bounded.push((filled, link, [windows.limited, windows.cells, least]));
+            bounded.push((filled, link, [windows.limited, windows.cells]));
         }
     }
     let most = bounded
         .into_iter()
         .max_by(|(a, ..), (b, ..)| a.total_cmp(b))?;
-    let (_, link, [tcps, cells, least]) = most;
+    let (_, link, [tcps, cells]) = most;
     let (noun, name) = (scenario.format.noun(), &scenario.links[link].name);
     let tcps = match tcps {
         1 => "1 TCP".to_string(),
@@ -73,7 +73,7 @@ pub(super) fn bounded_queues(net: &Resolved<'_>) -> Option<String> {
     };
     Some(format!(
         "no buffer limits a queue, but `rwnd` does: at {name}, the windows of {tcps} hold at most {cells} {noun}s together \
-         (retransmissions aside), and nothing is refused below {least}; with a larger `rwnd` the buffer may matter"
+         (retransmissions aside), too few for a refusal; with a larger `rwnd` the buffer may matter"
     ))
 }
 
@@ -239,21 +239,21 @@ mod tests {
                 .filter(|note| note.starts_with("no buffer limits"))
                 .collect::<Vec<_>>()
         };
-        let bounded = |cells: u64, least: u64| {
+        let bounded = |cells: u64| {
             vec![format!(
                 "no buffer limits a queue, but `rwnd` does: at s->b, the windows of 64 TCPs hold at most {cells} packets together \
-                 (retransmissions aside), and nothing is refused below {least}; with a larger `rwnd` the buffer may matter"
+                 (retransmissions aside), too few for a refusal; with a larger `rwnd` the buffer may matter"
             )]
         };
         let none = Vec::<String>::new();
-        assert_eq!(notes("4992 cells", "", &[]), bounded(2816, 4992));
-        assert_eq!(notes("2817 cells", "", &[]), bounded(2816, 2817));
+        assert_eq!(notes("4992 cells", "", &[]), bounded(2816));
+        assert_eq!(notes("2817 cells", "", &[]), bounded(2816));
         assert_eq!(notes("2816 cells", "", &[]), none);
         assert_eq!(notes("unlimited", "", &[]), none);
         let larger = ", rwnd = \"4 MB\"";
         assert_eq!(notes("4992 cells", larger, &[]), none);
         let file = ", file_size = \"100000 bytes\"";
-        assert_eq!(notes("4992 cells", file, &[]), bounded(2880, 4992));
+        assert_eq!(notes("4992 cells", file, &[]), bounded(2880));
         // Files that fit into the window are limited by their size.
         let small = ", file_size = \"60000 bytes\"";
         assert_eq!(notes("4992 cells", small, &[]), none);
@@ -267,7 +267,7 @@ mod tests {
             "switch.s.ubr.drop",
             "{ policy = \"epd\", threshold = \"3000 cells\" }",
         );
-        assert_eq!(notes("4992 cells", "", &[high]), bounded(2816, 3001));
+        assert_eq!(notes("4992 cells", "", &[high]), bounded(2816));
         let udp = ("vc.vc7.traffic", "udp");
         assert_eq!(notes("4992 cells", "", &[udp]), none);
     }
