@@ -204,6 +204,26 @@ def test_runs_above_the_memory_limit_are_refused(cli: Cli, tmp_path: Path, lan: 
     refused(cli("study", "report", "ubr-plus", "--table", "1", "--memory", "many"), "memory = 'many'")
 
 
+def test_a_check_refuses_what_a_run_refuses_in_the_same_words(cli: Cli, tmp_path: Path, lan: Path) -> None:
+    path = tmp_path / "windows.toml"
+    path.write_text(WINDOWS)
+    for arguments in (
+        (path, "--memory", "4GB"),
+        (lan, "--memory", "1 kB"),
+        (lan, "--memory", "4"),
+        (lan, "--memory", "200MB", "--replications", "100000"),
+        (path, "--memory", "4GB", "--grid", "vc.count=1,400"),
+    ):
+        check, run = cli("check", *arguments), cli("run", *arguments)
+        refused(check, "memory")
+        assert check.stderr == "".join(line for line in run.stderr.splitlines(True) if not line.startswith("note: "))
+    described = tmp_path / "asked.toml"
+    described.write_text(cli("example", "--experiments", "buffer").stdout)
+    for command in ("check", "run"):
+        refused(cli("experiment", command, described, "--memory", "1 kB"), ", replication 0: may need ", "limit of ")
+    assert cli("experiment", "check", described, "--memory", "4GB").returncode == 0
+
+
 def test_kept_results_count_towards_the_memory_limit(cli: Cli, lan: Path) -> None:
     refused(
         cli("run", lan, "--replications", "100000", "--memory", "200MB"),

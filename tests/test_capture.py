@@ -174,19 +174,28 @@ def test_a_limit_ends_a_file_and_the_command_says_so(cli: Cli, lan: Path) -> Non
     assert done.returncode == 0
     assert "west-east-cells.pcapng ends at 0." in done.stderr and "--capture-limit" in done.stderr
     content = Path("out/west-east-cells.pcapng").read_bytes()
-    assert 1_000_000 <= len(content) < 1_000_500 and b"its limit of 1000000 bytes is reached" in content[-300:]
+    assert 999_500 < len(content) <= 1_000_000 and b"its limit of 1000000 bytes is reached" in content[-300:]
 
 
-def test_the_head_of_a_file_counts_and_is_written_with_one_packet_however_small_the_limit(
-    cli: Cli, lan: Path, tmp_path: Path
+@pytest.mark.parametrize("layer", ["cells", "frames", "segments"])
+def test_no_file_exceeds_the_limit_and_a_limit_without_room_for_a_packet_is_refused(
+    cli: Cli, lan: Path, tmp_path: Path, layer: str
 ) -> None:
-    probe = 'probe=[{ what = "capture", of = "west->east", layer = "cells" }]'
-    sizes = {}
-    for limit in ("1 B", "1 kB", "20 kB"):
-        assert cli("run", lan, "--set", probe, "--out", "out", "--overwrite", "--capture-limit", limit).returncode == 0
-        sizes[limit] = (tmp_path / "out/west-east-cells.pcapng").stat().st_size
-    assert sizes["1 B"] - 10 < sizes["1 kB"] < sizes["1 B"] + 10  # The comment with the limit is a little longer.
-    assert 1_000 < sizes["1 kB"] < 20_000 <= sizes["20 kB"] < 20_500
+    place = "source1" if layer == "segments" else "west->east"
+    probe = f'probe=[{{ what = "capture", of = "{place}", layer = "{layer}" }}]'
+    command = ("run", lan, "--set", probe, "--out", "out", "--capture-limit")
+    refused = cli(*command, "1 kB")
+    found = re.fullmatch(
+        r"capture_limit = 1000 B: must be at least (\d+) B, for the head of a file, which holds the scenario, and a packet\n",
+        refused.stderr,
+    )
+    assert refused.returncode == 2 and found and not Path("out").exists(), refused.stderr
+    least = int(found[1])
+    assert cli(*command, f"{least - 1} B").returncode == 2
+    assert cli(*command, f"{least} B").returncode == 0
+    [file] = Path("out").glob("*.pcapng")
+    content = file.read_bytes()
+    assert least - 1500 < len(content) <= least and f"its limit of {least} bytes is reached".encode() in content[-300:]
 
 
 def test_files_are_named_by_place_layer_and_run_and_checked_as_all_others(cli: Cli, lan: Path) -> None:
@@ -224,7 +233,7 @@ def test_python_writes_captures_into_a_folder(tmp_path: Path) -> None:
     assert path.name == "west-east-frames.pcapng" and content.startswith(b"\x0a\x0d\x0d\x0a")
     assert str(Job(scenario.canonical).identity).encode() in content
     scenario.run(captures=tmp_path / "made", capture_limit="100 kB")
-    assert 100_000 <= len(path.read_bytes()) < 102_000
+    assert 98_000 < len(path.read_bytes()) <= 100_000
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"capture_limit": "much"}, "must be a size"),
         ({"kernel": "twin"}, "reference engine"),

@@ -124,7 +124,7 @@ def traced(tcps: Path) -> Path:
 def test_a_check_runs_no_code_of_a_study_and_says_what_it_leaves_out(
     traced: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    experiment_check.command(traced.parent / "traced.toml")
+    experiment_check.command(traced.parent / "traced.toml", memory=None)
     told = capsys.readouterr().out
     assert told.endswith(
         f"2 points, 4 runs\nnot checked, because a check would run {traced}/scenario.py: paths and values of set and axes, "
@@ -153,7 +153,7 @@ def test_a_check_finds_what_is_wrong_with_the_data_without_running_code(
     file = traced.parent / "traced.toml"
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises((UsageError, ExperimentError), match=told):
-        experiment_check.command(file)
+        experiment_check.command(file, memory=None)
     assert not (traced / "ran").exists()
 
 

@@ -47,12 +47,12 @@ pub mod testing;
 mod twin;
 pub mod units;
 
-pub use capture::{About, FilePart};
+pub use capture::{About, FilePart, least_capture_limit};
 pub use describe::{
     ChosenKernel, Description, Expected, NameFacts, NameRange, Outline, PathGroup, PathHop,
     PathPort, PortDescription, ProgramFacts, SchedulerFacts, describe, notes, outline,
 };
-pub use memory::beyond;
+pub use memory::{beyond, check_memory};
 pub use notation::near;
 pub use options::{Kernel, Options, RunError};
 pub use session::{Session, run};

@@ -8,7 +8,7 @@
 use crate::class::Class;
 use crate::flow::{Flow, FlowKind};
 use crate::gathered::{DROP_BYTES, FRAME_BYTES, KEPT_FRAME_BYTES, POINT_BYTES, TRANSFER_BYTES};
-use crate::options::{Kernel, Options};
+use crate::options::{Kernel, Options, RunError};
 use crate::port::drop::program::value_bytes;
 use crate::port::sched;
 use crate::resolved::{Resolved, ResolvedPort};
@@ -107,6 +107,32 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
         largest,
         cause,
     }
+}
+
+/// Compares the estimate of a run with the limit in `options`.
+///
+/// # Errors
+/// [`RunError::Memory`] if the run may need more.
+pub fn check(net: &Resolved<'_>, options: &Options) -> Result<(), RunError> {
+    let need = need(net, options);
+    match options.memory.filter(|&limit| need.bytes > limit as f64) {
+        None => Ok(()),
+        Some(limit) => Err(RunError::Memory {
+            need: need.bytes as u64,
+            limit,
+            largest: need.largest as u64,
+            cause: need.cause,
+        }),
+    }
+}
+
+/// Compares the estimate of a run of `scenario` with the limit in `options`, as a [`crate::Session`] does.
+///
+/// # Errors
+/// [`RunError::Memory`] if the run may need more; [`RunError::Scenario`] as [`crate::run`].
+pub fn check_memory(scenario: &Scenario, options: &Options) -> Result<(), RunError> {
+    let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
+    check(&net, options)
 }
 
 /// Bytes of the values that programs keep: 16 for each register, and for each state of a VC at each

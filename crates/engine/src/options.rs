@@ -54,7 +54,8 @@ pub struct Options {
     /// Points and traced drops after which a session pauses to be drained, bytes; `None`: it keeps
     /// all.
     pub pause_above: Option<u64>,
-    /// Size limit of each capture file, bytes; `None`: the scenario's captures are not made.
+    /// Size limit of each capture file, bytes; `None`: the scenario's captures are not made. Below
+    /// [`least_capture_limit`](crate::least_capture_limit) a file may have its head only.
     pub captures: Option<u64>,
 }
 

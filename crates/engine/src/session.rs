@@ -61,15 +61,7 @@ impl<'a> Session<'a> {
         options: &Options,
     ) -> Result<Session<'a>, RunError> {
         let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
-        let need = memory::need(&net, options);
-        if let Some(limit) = options.memory.filter(|&limit| need.bytes > limit as f64) {
-            return Err(RunError::Memory {
-                need: need.bytes as u64,
-                limit,
-                largest: need.largest as u64,
-                cause: need.cause,
-            });
-        }
+        memory::check(&net, options)?;
         let engine = if options.kernel == Kernel::Twin {
             let memory_limit = options.memory_left();
             Engine::Twin(Box::new(Twin::new(

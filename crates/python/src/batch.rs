@@ -2,8 +2,8 @@
 //! affects only the time taken.
 
 use crate::clock::CpuClock;
-use crate::last;
 use crate::recorded::{Recorded, RecordedTuple, Words};
+use crate::{last, made_of};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::units::Time;
@@ -158,7 +158,7 @@ impl Batch {
         let (captures, identities) = captures.unzip();
         let remaining = AtomicUsize::new(jobs.len());
         let threads = threads.clamp(1, jobs.len().max(1));
-        let others = jobs.len() - threads.min(jobs.len());
+        let limits = memory_limits(jobs.len(), threads, memory, kept);
         let shared = Arc::new(Shared {
             jobs,
             next: AtomicUsize::new(0),
@@ -166,16 +166,9 @@ impl Batch {
             options: Options {
                 kernel,
                 digest,
-                // Every thread runs one job at a time and has an equal share of the kept results.
-                memory: memory.map(|bytes| bytes / threads as u64),
-                kept_runs: if kept {
-                    others.div_ceil(threads) as u64
-                } else {
-                    0
-                },
-                memory_taken: 0,
                 pause_above: hold,
                 captures,
+                ..limits
             },
             identities: identities.unwrap_or_default(),
             kept,
@@ -265,6 +258,39 @@ impl Drop for Batch {
     fn drop(&mut self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
+}
+
+/// The memory limit of each of `jobs` runs on `threads` threads, which need `memory` bytes together.
+/// Every thread runs one job at a time and has an equal share of the results, if they are `kept`.
+fn memory_limits(jobs: usize, threads: usize, memory: Option<u64>, kept: bool) -> Options {
+    let others = if kept { jobs - threads.min(jobs) } else { 0 };
+    Options {
+        memory: memory.map(|bytes| bytes / threads as u64),
+        kept_runs: others.div_ceil(threads) as u64,
+        ..Options::default()
+    }
+}
+
+/// Returns why a [`Batch`] of this number of runs like that of a canonical scenario would refuse it, if
+/// it needs more memory than `memory` bytes.
+#[pyfunction]
+pub fn memory_refusal(
+    py: Python<'_>,
+    scenario_json: PyBackedStr,
+    jobs: usize,
+    threads: usize,
+    memory: u64,
+) -> PyResult<Option<String>> {
+    let limits = memory_limits(jobs, threads.clamp(1, jobs.max(1)), Some(memory), true);
+    made_of(
+        py,
+        scenario_json,
+        move |scenario| match cellyard_engine::check_memory(scenario, &limits) {
+            Err(error @ RunError::Memory { .. }) => Ok(Some(error.to_string())),
+            Err(error) => Err(error.to_string()),
+            Ok(()) => Ok(None),
+        },
+    )
 }
 
 fn run_jobs(shared: &Shared, done: &Done, messages: &Sender<Message>) {

@@ -232,6 +232,15 @@ fn outline_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> 
     })
 }
 
+/// Returns the smallest size limit of the capture files of a canonical scenario: see
+/// `cellyard_engine::least_capture_limit`.
+#[pyfunction]
+fn least_capture_limit(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<u64> {
+    made_of(py, scenario_json, |scenario| {
+        cellyard_engine::least_capture_limit(scenario).map_err(|e| e.to_string())
+    })
+}
+
 /// Returns name and seed of a canonical scenario.
 #[pyfunction]
 fn heading(scenario_json: &str) -> PyResult<(String, u64)> {
@@ -370,6 +379,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_toml, module)?)?;
     module.add_function(wrap_pyfunction!(describe_json, module)?)?;
     module.add_function(wrap_pyfunction!(outline_json, module)?)?;
+    module.add_function(wrap_pyfunction!(least_capture_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::memory_refusal, module)?)?;
     module.add_function(wrap_pyfunction!(heading, module)?)?;
     module.add_function(wrap_pyfunction!(notes_of, module)?)?;
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;

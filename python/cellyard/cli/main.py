@@ -77,6 +77,7 @@ def _scenarios(top: Group) -> None:
     check = top.command("check", "check", text, "cellyard check lan-5.toml")
     options.scenario(check)
     options.replications(check)
+    options.memory(check)
     options.flag(check, "--brief", help="omit the resolved scenario; print the rest on standard output")
 
     text = "List components, or show one. Shows its formula, source and parameters with units, ranges and defaults."
@@ -184,7 +185,9 @@ def _experiments(experiment: Group) -> None:
     options.output_format(run)
 
     text = "Validate an experiment and estimate its cost; run nothing."
-    options.experiment(experiment.command("check", "experiment_check", text, "cellyard experiment check buffer.toml"))
+    check = experiment.command("check", "experiment_check", text, "cellyard experiment check buffer.toml")
+    options.experiment(check)
+    options.memory(check)
 
     text = "Run an experiment and write a report. The report has the answer, tables and figures."
     example = "cellyard experiment report buffer.toml --out results/buffer"

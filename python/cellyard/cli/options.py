@@ -127,12 +127,17 @@ def resources(parser: ArgumentParser) -> None:
     """Add the resources of runs: threads, memory, a cluster."""
     jobs = "number of threads; never changes a result; default: all cores"
     parser.add_argument("--jobs", type=whole_number(1, MOST_JOBS), metavar="J", help=jobs)
-    memory = "memory limit for runs and results together, such as 4GB; default: half of the machine's memory"
-    parser.add_argument("--memory", metavar="SIZE", help=memory)
+    memory(parser)
     cluster = "run on the Dask cluster with this scheduler; needs the package distributed; default: this machine"
     parser.add_argument("--on", metavar="tcp://HOST:PORT", help=cluster)
     workers = "run on a Dask cluster of N processes on this machine; default: none"
     parser.add_argument("--workers", type=whole_number(1, MOST_WORKERS), metavar="N", help=workers)
+
+
+def memory(parser: ArgumentParser) -> None:
+    """Add the memory limit of runs."""
+    limit = "memory limit for runs and results together, such as 4GB; default: half of the machine's memory"
+    parser.add_argument("--memory", metavar="SIZE", help=limit)
 
 
 def outputs(

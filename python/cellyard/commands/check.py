@@ -9,6 +9,7 @@ from typing import Any
 
 from cellyard.commands import grid_notes
 from cellyard.experiment.grid import Point, expand
+from cellyard.runs.batch import Job, check_memory
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import overview
 from cellyard.show.text import cell_count, rough_time
@@ -21,13 +22,18 @@ def command(
     overrides: Sequence[tuple[str, str]],
     grid: Sequence[tuple[str, str]],
     replications: int | None,
+    memory: str | None,
     brief: bool,
 ) -> None:
     """Print the resolved scenario on standard output, and the description on standard error.
 
-    If ``brief``, print only the description, on standard output.
+    If ``brief``, print only the description, on standard output. Raises the `UsageError` of ``run`` for
+    a run that may need more than ``memory``.
     """
     points = expand(path, overrides=overrides, grid=grid, runs_per_point=replications or 1)
+    first_draw = None if replications is None else 0
+    jobs = [Job(point.scenario.canonical, first_draw) for point in points]
+    check_memory(jobs, runs=len(jobs) * (replications or 1), memory=memory)
     notes = grid_notes.notes_before(points, overrides=overrides, grid=grid)
     text = about(points, replications=replications, notes=notes)
     if not brief:

@@ -17,14 +17,14 @@ from cellyard.show.words import counted, listed
 _UNCHECKED = "paths and values of set and axes, names of VCs and ports in metrics, CPU time, memory, notes"
 
 
-def command(path: Path) -> None:
+def command(path: Path, *, memory: str | None) -> None:
     """Print what is varied, points, runs, CPU time, memory and warnings. No code of a user's study runs."""
     _, plan, question = outline(path)
-    print(about(plan, question))
+    print(about(plan, question, memory=memory))
 
 
-def about(plan: Plan, question: Question) -> str:
-    """The experiment and its predicted cost in a few lines."""
+def about(plan: Plan, question: Question, *, memory: str | None = None) -> str:
+    """The experiment and its predicted cost in a few lines; raises `UsageError` if a run may need more than ``memory``."""
     lines = [f"{plan.name}: {plan.title or question.kind}", f"base: {plan.base_summary}"]
     for axis in plan.axes:
         by = ", by ratio" if axis.is_log else ""
@@ -45,6 +45,7 @@ def about(plan: Plan, question: Question) -> str:
             [*lines, planned, f"not checked, because a check would run {plan.code / 'scenario.py'}: {_UNCHECKED}"]
         )
     experiment = Experiment.from_plan(plan, question)
+    experiment.check_memory(memory)
     cost = experiment.cost()
     runs, cores = expected.runs, core_count()
     threads = min(cores, max(runs, 1))

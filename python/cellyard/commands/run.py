@@ -238,7 +238,7 @@ def _capture_limit(
     if has_any and out is None:
         _print_notes(["captures are not written without --out DIR"])
         return None
-    captures.check_possible("capture_limit", scenarios, kernel=kernel, on_cluster=on_cluster)
+    captures.check_possible("capture_limit", scenarios, limit=limit, kernel=kernel, on_cluster=on_cluster)
     return limit
 
 

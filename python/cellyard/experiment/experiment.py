@@ -17,8 +17,16 @@ from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import CachedRunner, EngineRunner, ProgressListener, Replicate, Runner
+from cellyard.experiment.runner import (
+    RUNS_PER_BATCH,
+    CachedRunner,
+    EngineRunner,
+    ProgressListener,
+    Replicate,
+    Runner,
+)
 from cellyard.results import run_notes
+from cellyard.runs.batch import Job, check_memory
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import Scenario, read_text
 from cellyard.show import frame
@@ -140,6 +148,11 @@ class Experiment:
     def expected(self) -> Expected:
         """Number of points and runs, an upper bound where the question may stop earlier."""
         return self.question.expected(self.plan)
+
+    def check_memory(self, memory: str | int | None) -> None:
+        """Raise the `UsageError` of `run` if a run of a sample of the points may need more than ``memory``."""
+        jobs = [Job(scenario.canonical, 0) for scenario in self._sampled_scenarios()]
+        check_memory(jobs, runs=min(self.expected().runs, RUNS_PER_BATCH), memory=memory)
 
     def cost(self) -> Cost:
         """Predicted cost."""

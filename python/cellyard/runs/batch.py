@@ -173,6 +173,18 @@ def run_jobs(
                 raise CancelledError("cancelled")
 
 
+def check_memory(jobs: Sequence[Job], *, runs: int, memory: str | int | None) -> None:
+    """Raise the `UsageError` of `run_jobs` if any of ``jobs``, in a batch of ``runs`` such runs, may need too much memory."""
+    from cellyard import _engine
+
+    limit = memory_bytes(memory)
+    if limit is None:
+        return
+    for job in jobs:
+        if refusal := _engine.memory_refusal(job.scenario, runs, core_count(), limit):
+            raise UsageError(f"{run_label(job)}: {refusal}")
+
+
 def _results(
     runs: Sequence[RawRun], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
 ) -> tuple[list[tuple[RawRun, Mapping[str, Any]]], CellyardError | SpoolError | None]:

@@ -34,14 +34,25 @@ def limit_bytes(value: str | int | None) -> int:
     return DEFAULT_LIMIT if value is None else size_bytes("capture_limit", value)
 
 
-def check_possible(argument: str, scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -> None:
-    """Raise `UsageError` if runs of these scenarios in canonical JSON cannot write captures, which ``argument`` asks for."""
-    if not any(map(has_captures, scenarios)):
+def check_possible(argument: str, scenarios: Iterable[str], *, limit: int, kernel: str, on_cluster: bool) -> None:
+    """Raise `UsageError` if runs of these scenarios in canonical JSON cannot write captures, which ``argument`` asks for.
+
+    ``limit`` is the size limit of a file in bytes.
+    """
+    from cellyard import _engine
+
+    captured = set(filter(has_captures, scenarios))
+    if not captured:
         raise UsageError(f'{argument} has no effect: the scenario has no probe with what = "capture"')
     if kernel == "twin":
         raise UsageError("the reference engine (kernel twin) writes no captures: choose another kernel")
     if on_cluster:
         raise UsageError("captures can be written by runs on this machine only: omit the cluster (--on, --workers)")
+    least = max(map(_engine.least_capture_limit, captured))
+    if limit < least:
+        raise UsageError(
+            f"capture_limit = {limit} B: must be at least {least} B, for the head of a file, which holds the scenario, and a packet"
+        )
 
 
 def names(scenario: str) -> dict[int, str]:

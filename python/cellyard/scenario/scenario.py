@@ -213,7 +213,7 @@ class Scenario:
         ``"4 GB"``; by default it is half of the machine's memory.
 
         Capture probes write their files into the folder ``captures``, or nothing without a folder.
-        A file ends at ``capture_limit`` bytes, by default ``"100 MB"``. Runs that ``store``
+        No file exceeds ``capture_limit`` bytes, by default ``"100 MB"``. Runs that ``store``
         (`cellyard.open_store`) holds are taken from there, and finished runs are added. The store
         is ignored with ``digest`` or a forced kernel, and runs with captures are always made. A
         notebook shows progress. With ``on``, the address of a scheduler or a
@@ -249,7 +249,8 @@ class Scenario:
         seconds = outline(text)["duration_s"] if len(jobs_of_runs) == 1 and display() else None
         limit = limit_bytes(capture_limit)
         if captures is not None:
-            check_possible("captures", [text], kernel=kernel, on_cluster=on is not None or workers is not None)
+            on_cluster = on is not None or workers is not None
+            check_possible("captures", [text], limit=limit, kernel=kernel, on_cluster=on_cluster)
         folder = None if captures is None else writable_folder(file_path("captures", captures))
         with (
             Spool(folder) if folder else nullcontext() as spool,

@@ -15,6 +15,7 @@ pub use conversation::CapturedPayload;
 use crate::abr::Logs;
 use crate::cells::{ENDS_FRAME, Run};
 use crate::flow::{Flow, FlowId, FlowKind};
+use crate::options::RunError;
 use crate::record::QueueSnapshot;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Carries, Layer, Observable, Scenario};
@@ -154,6 +155,27 @@ const PART: u64 = 512 << 10;
 const CELL_EVENT_BYTES: u64 = 64;
 const PACKET_EVENT_BYTES: u64 = 1024;
 const PAYLOAD_BYTES: u64 = 64;
+
+/// Smallest size limit of the capture files of `scenario` that leaves room for the head of each and
+/// one packet, bytes; 0 without captures.
+///
+/// # Errors
+/// As [`crate::describe`].
+pub fn least_capture_limit(scenario: &Scenario) -> Result<u64, RunError> {
+    let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
+    let origin = Origin {
+        scenario,
+        topology: &topology,
+        replication: None,
+        about: &About::default(),
+    };
+    let captures = Captures::new(scenario, &topology, u64::MAX).into_iter();
+    let limits = captures.flat_map(|captures| captures.all);
+    Ok(limits
+        .map(|capture| capture.least_limit(&origin))
+        .max()
+        .unwrap_or(0))
+}
 
 impl Captures {
     /// The captures of `scenario`, with files limited to `limit` octets; `None` without captures.
@@ -378,9 +400,10 @@ impl Captures {
         logs.forget(before);
         self.forget_frames(taken);
         self.pending = 0;
+        let is_end = before >= Time::ZERO + origin.scenario.duration;
         let parts = self.all.iter_mut();
         parts
-            .map(|capture| capture.file.part(capture.probe))
+            .map(|capture| capture.file.part(capture.probe, is_end))
             .collect()
     }
 

@@ -129,7 +129,7 @@ pub enum Direction {
 }
 
 /// Appends a packet that passed `interface` so many nanoseconds after the start. `data` appends its octets and returns the
-/// length of the full packet.
+/// length of the full packet. Returns where its options begin, for [`end_packet`].
 pub fn packet(
     interface: u32,
     nanoseconds: u64,
@@ -137,12 +137,38 @@ pub fn packet(
     comment: &str,
     out: &mut Vec<u8>,
     data: impl FnOnce(&mut Vec<u8>) -> u32,
-) {
+) -> usize {
     let begin = out.len();
     out.extend([0; PACKET_HEAD]);
     let whole = data(out);
     let kept = out.len() - begin - PACKET_HEAD;
     pad(out, kept);
+    let head = [
+        PACKET,
+        0,
+        interface,
+        (nanoseconds >> 32) as u32,
+        nanoseconds as u32,
+        kept as u32,
+        whole,
+    ];
+    for (octets, word) in out[begin..].chunks_exact_mut(4).zip(head) {
+        octets.copy_from_slice(&word.to_le_bytes());
+    }
+    let options = out.len();
+    end_packet([begin, options], direction, comment, out);
+    options
+}
+
+/// Writes the options and both lengths of the last packet, which lies at `begin`. Replaces all from
+/// `options` on.
+pub fn end_packet(
+    [begin, options]: [usize; 2],
+    direction: Option<Direction>,
+    comment: &str,
+    out: &mut Vec<u8>,
+) {
+    out.truncate(options);
     if let Some(direction) = direction {
         option(FLAGS, &(direction as u32).to_le_bytes(), out);
     }
@@ -154,18 +180,7 @@ pub fn packet(
     }
     let length = (out.len() - begin + 4) as u32;
     out.extend(length.to_le_bytes());
-    let head = [
-        PACKET,
-        length,
-        interface,
-        (nanoseconds >> 32) as u32,
-        nanoseconds as u32,
-        kept as u32,
-        whole,
-    ];
-    for (octets, word) in out[begin..].chunks_exact_mut(4).zip(head) {
-        octets.copy_from_slice(&word.to_le_bytes());
-    }
+    out[begin + 4..begin + 8].copy_from_slice(&length.to_le_bytes());
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::pcapng::{self, Direction};
 use super::{Capture, Event, EventKind, FilePart, FlowFrames, Origin};
 use crate::abr::Logs;
 use crate::cells::{ENDS_FRAME, RM, Run, SINGLE_CELLS, TAGGED};
-use crate::flow::FlowId;
+use crate::flow::{Flow, FlowId};
 use crate::format::Clock;
 use crate::record::QueueSnapshot;
 use crate::scenario::{Layer, write_toml};
@@ -28,6 +28,14 @@ pub struct WriteContext<'a> {
 const CARRIED: u32 = 0;
 const DROPPED: u32 = 1;
 
+/// Room for the remark on the last packet of a file that reaches its limit, with its option and the
+/// end of options, octets.
+const REMARK_BYTES: usize = 96;
+
+/// Bound on what [`Capture::least_limit`] does not count: headers, comments and the remark of a
+/// packet, the identity of the run, octets.
+const MOST_BESIDE_DATA: u64 = 1_000;
+
 /// A file in progress.
 #[derive(Debug)]
 pub struct File {
@@ -39,6 +47,18 @@ pub struct File {
     limited_at: Option<Time>,
     clock: Clock,
     /// Comment of the next packet.
+    comment: String,
+    /// The last packet, which is held back.
+    last: Option<LastPacket>,
+}
+
+/// The last packet of a file so far. It gets the remark that the file ends if the next one does not
+/// fit.
+#[derive(Debug)]
+struct LastPacket {
+    /// Where the packet and its options begin in the octets not yet handed out.
+    places: [usize; 2],
+    way: Option<Direction>,
     comment: String,
 }
 
@@ -52,6 +72,7 @@ impl File {
             limited_at: None,
             clock,
             comment: String::new(),
+            last: None,
         }
     }
 
@@ -60,12 +81,18 @@ impl File {
         self.limited_at.is_none()
     }
 
-    /// Takes the bytes written since the last part.
-    pub fn part(&mut self, probe: usize) -> FilePart {
-        self.before += self.out.len() as u64;
+    /// Takes the bytes written since the last part, up to the last packet or, at the end of the
+    /// run, all.
+    pub fn part(&mut self, probe: usize, is_end: bool) -> FilePart {
+        let mut bytes = std::mem::take(&mut self.out);
+        if let Some(last) = self.last.as_mut().filter(|_| !is_end) {
+            self.out = bytes.split_off(last.places[0]);
+            last.places = [0, last.places[1] - last.places[0]];
+        }
+        self.before += bytes.len() as u64;
         FilePart {
             probe,
-            bytes: std::mem::take(&mut self.out),
+            bytes,
             limited_at_s: self.limited_at.map(|time| time.as_seconds(self.clock)),
         }
     }
@@ -74,30 +101,37 @@ impl File {
         self.before > 0 || !self.out.is_empty()
     }
 
-    /// Writes a packet with the prepared comment. The packet that reaches the limit ends the file.
+    /// Writes a packet with the prepared comment. If it does not fit, the one before ends the file and
+    /// says so. So each packet leaves room for that remark.
     fn packet(&mut self, interface: u32, time: Time, way: Option<Direction>, packet: &Packet<'_>) {
         if !self.is_open() {
             return;
         }
         let (begin, clock) = (self.out.len(), self.clock);
-        let put = |file: &mut File| {
-            let data = |out: &mut Vec<u8>| framing::append(packet, (time, clock), out);
-            let ns = clock.nanoseconds_until(time);
-            pcapng::packet(interface, ns, way, &file.comment, &mut file.out, data);
-        };
-        put(self);
-        if self.before + (self.out.len() as u64) >= self.limit {
-            self.out.truncate(begin);
+        let data = |out: &mut Vec<u8>| framing::append(packet, (time, clock), out);
+        let ns = clock.nanoseconds_until(time);
+        let options = pcapng::packet(interface, ns, way, &self.comment, &mut self.out, data);
+        if self.before + (self.out.len() + REMARK_BYTES) as u64 <= self.limit {
+            self.last = Some(LastPacket {
+                places: [begin, options],
+                way,
+                comment: std::mem::take(&mut self.comment),
+            });
+            return;
+        }
+        self.out.truncate(begin);
+        self.limited_at = Some(time);
+        self.comment.clear();
+        if let Some(last) = self.last.take() {
+            self.comment = last.comment;
             self.begin_remark();
+            let limit = self.limit;
             let _ = write!(
                 self.comment,
-                "the capture ends here: its limit of {} bytes is reached",
-                self.limit
+                "the capture ends here: its limit of {limit} bytes is reached"
             );
-            put(self);
-            self.limited_at = Some(time);
+            pcapng::end_packet(last.places, last.way, &self.comment, &mut self.out);
         }
-        self.comment.clear();
     }
 
     /// Starts another remark in the comment.
@@ -168,6 +202,19 @@ impl Capture {
         // A stable sort is fast because most cells are in order.
         due.sort_by_key(|&(time, ..)| time);
         (cells, due)
+    }
+
+    /// Size limit with room for the head and any packet, octets. `origin` may lack the identity of
+    /// the run.
+    pub fn least_limit(mut self, origin: &Origin<'_>) -> u64 {
+        self.begin(origin);
+        let (scenario, reads) = (origin.scenario, |flow: &&Flow| self.reads(flow));
+        let sizes = origin.topology.flows.iter().filter(reads).map(|flow| {
+            let size = scenario.vcs[flow.vc].traffic.frame_size(scenario.format);
+            size.line_bits() / 8.0
+        });
+        let longest = sizes.fold(0.0, f64::max) as u64;
+        self.file.out.len() as u64 + longest + MOST_BESIDE_DATA
     }
 
     /// Writes the blocks before the first packet.
