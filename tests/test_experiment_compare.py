@@ -122,7 +122,7 @@ def test_a_difference_of_a_single_pair_is_not_known() -> None:
         (2, 2, 0, "not significant", 1.0),
     ],
 )
-def test_equal_differences_are_separated_only_by_enough_equal_signs(
+def test_equal_differences_are_significant_only_by_enough_equal_signs(
     replications: int, variants: int, difference: int, better: str, probability: float | None
 ) -> None:
     """Equal differences have no spread, so only their signs count: n are equal by chance with probability 2^(1 - n)."""
@@ -144,7 +144,7 @@ def test_equal_differences_are_separated_only_by_enough_equal_signs(
         assert "differences" not in [figure.name for figure in outcome.figures()]
 
 
-def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
+def test_compare_at_several_points_names_the_variants_that_win_most() -> None:
     experiment = ex.Experiment(
         name="points",
         base=BASE,
@@ -165,7 +165,7 @@ def test_compare_at_several_points_names_the_variant_that_wins_most() -> None:
     assert answer is not None
     assert (
         answer.sentences[0]
-        == "In efficiency, epd is better than tail-drop at buffer = 1000 cells, by 0.3017 [0.2882, 0.3153], and worse in 1; "
+        == "In efficiency, epd and tail-drop are each better in 1 of their 3 comparisons, by 0.3017 and 0.2936, and worse in 1; "
         "no significant difference in 1 of 3 comparisons."
     )
     assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
@@ -238,6 +238,39 @@ def test_comparisons_of_all_pairs_name_the_best_only_if_it_wins_everywhere(signi
         runner=by(lambda at, i: {"efficiency": 0.1 * (at["buffer"] == 1001 and at["policy"] in better)})
     ).answer
     assert answer is not None and answer.sentences[0] == expected
+
+
+@pytest.mark.parametrize("loss", [0, 1])
+def test_values_that_win_equally_often_are_named_together(loss: int) -> None:
+    """1001 and 1002 cells are equal and beat the others, except for one comparison with 1003 cells if ``loss``."""
+    experiment = ex.Experiment(
+        name="tied",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(4)]),
+            ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy"),
+        ],
+        metrics=["goodput_mbps"],
+        question=ex.Compare("buffer"),
+    )
+    values = {1000: 0.0, 1001: 0.3, 1002: 0.3, 1003: 0.1}
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        lost = loss and at["policy"] == "epd" and at["buffer"] == 1003
+        return {"goodput_mbps": values[at["buffer"]] + lost}
+
+    answer = experiment.run(runner=by(measure)).answer
+    assert answer is not None
+    if loss:
+        gains = "by 0.2667 Mb/s on average"
+        shown = f"1001 cells and 1002 cells are each better in 3 of their 6 comparisons, {gains}, and worse in 1"
+        assert answer.sentences[0].startswith(f"In goodput_mbps, {shown};")
+    else:
+        assert answer.sentences[0] == (
+            "Best in goodput_mbps are 1001 cells and 1002 cells, with no significant difference between them: each better "
+            "in all their 4 comparisons with the others, by 0.25 Mb/s on average; "
+            "no significant difference in 2 of 12 comparisons."
+        )
 
 
 @pytest.mark.parametrize("count", [1, 3, 6])

@@ -257,6 +257,40 @@ def test_the_ends_of_a_bracket_are_shown_by_exact_tests(
     assert (found["bracket_from"], found["bracket_to"]) == tuple(end and f"{end} cells" for end in bracket)
 
 
+@pytest.mark.parametrize("want", ["smallest", "largest"])
+def test_find_says_that_its_value_is_the_end_of_the_axis(want: str) -> None:
+    """The border may lie beyond the first value tried, so its end is not known in the table, too."""
+    size = 9
+
+    def outcome(values: ex.Range | list[str], axes: int) -> ex.Outcome:
+        policies = [ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy")]
+        experiment = ex.Experiment(
+            name="edge",
+            base=BASE,
+            axes=[ex.Axis("switch.west.ubr.buffer", values), *policies[: axes - 1]],
+            metrics=["efficiency"],
+            question=ex.Find("buffer", ["efficiency > 0.5"], want=want),  # type: ignore[arg-type]
+            replications=80,
+        )
+        return experiment.run(runner=by(lambda at, i: {"efficiency": 1.0}))
+
+    single = outcome(ex.Range("1 cells", f"{size} cells"), 1)
+    end, word = ("1 cells", "less") if want == "smallest" else (f"{size} cells", "more")
+    assert single.answer is not None
+    assert single.answer.sentences[0] == (
+        f"The {want} buffer that gives efficiency > 0.5 in 95 % of the replications is {end} or {word}; "
+        "nothing beyond this end of buffer was tried."
+    )
+    (found,) = single.answer.tables["found"]
+    bracket = (found["bracket_from"], found["bracket_to"])
+    assert found["buffer"] == end and bracket == ((None, end) if want == "smallest" else (end, None))
+    assert "place the border" not in single.text
+    several = outcome(ex.Range("1 cells", f"{size} cells"), 2)
+    assert f"At policy = epd: the {want} buffer is {end} or {word}." in several.text
+    unlimited = outcome(["1 cells", "2 cells", "unlimited"], 1)
+    assert "unlimited or more" not in unlimited.text
+
+
 def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_without_steps() -> None:
     experiment = ex.Experiment(
         name="few",

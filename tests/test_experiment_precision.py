@@ -175,9 +175,38 @@ def test_precision_names_the_points_that_did_not_reach_it() -> None:
         runner=by(lambda at, i: {"efficiency": drawn(at["policy"], i).gauss(1.0, spread[at["policy"]])})
     )
     assert outcome.answer is not None
-    assert "At 1 of 2 points, at most 50 runs were not enough: policy = fba." in outcome.text
+    assert (
+        "At 1 of 2 points, at most 50 runs were not enough for efficiency to within 10 %: policy = fba." in outcome.text
+    )
     assert [record["reached"] for record in outcome.answer.tables["precision"]] == ["yes", "no"]
     assert [point["runs"] for point in outcome.points()] == [40, 50]
+
+
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_precision_leads_with_the_means_their_unit_and_intervals(count: int) -> None:
+    """Values of a point lie 0.05 above or below 1, 2, 3 ... Mb/s: s = 0.0506, and t s / sqrt(40) = 0.0162."""
+    experiment = ex.Experiment(
+        name="precise",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(count)])] if count > 1 else [],
+        metrics=["goodput_mbps"],
+        question=ex.Precision({"goodput_mbps": 0.1}),
+        replications=40,
+    )
+    outcome = experiment.run(
+        runner=by(lambda at, i: {"goodput_mbps": at.get("buffer", 1000) - 999 + (0.05 if i % 2 else -0.05)})
+    )
+    means = {
+        1: "1.000 ± 0.017 Mb/s.",
+        3: "1.000 ± 0.017 Mb/s with 1000 cells, 2.000 ± 0.017 Mb/s with 1001 cells and 3.000 ± 0.017 Mb/s with 1002 cells.",
+        9: "from 1.000 ± 0.017 Mb/s with 1000 cells to 9.000 ± 0.017 Mb/s with 1008 cells; the table has all 9 points.",
+    }
+    reached = f"All {count} points have" if count > 1 else "This is"
+    each = " for each mean; {} runs, 40 at each point." if count > 1 else "; {} runs."
+    assert outcome.text == (
+        f"Mean goodput_mbps is {means[count]} {reached} the required precision: goodput_mbps to within 0.1. "
+        f"Confidence: 95 %{each.format(40 * count)}"
+    )
 
 
 def test_a_bound_that_a_value_passes_clips_no_interval() -> None:

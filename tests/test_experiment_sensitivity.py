@@ -101,7 +101,7 @@ def test_sensitivity_names_no_first_axis_if_intervals_overlap() -> None:
         "a has the largest influence on m: the total index of a is 0.9 [0.8, 1].",
         "Alone, a explains 0.1 [0, 0.2] of the variance of m.",
     ]
-    unsure = "Which axis has the largest influence on m is not known, as intervals overlap: the total index of a is 0.9 [0.8, 1]."
+    unsure = "a or c has the largest influence on m (their intervals overlap): the total index of a is 0.9 [0.8, 1]."
     assert _sentences("m", [second, first, wide])[0] == unsure
 
 

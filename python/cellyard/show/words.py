@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,31 @@ def number(value: float | int | None) -> str:
     return f"{value:.4g}"
 
 
-def spread(value: Estimate) -> str:
-    """A mean with its interval."""
-    return number(value.mean) + (f" [{number(value.low)}, {number(value.high)}]" if value.low is not None else "")
+def spread(value: Estimate, unit: str = "") -> str:
+    """A mean with a blank and its ``unit``, and its interval."""
+    ends = f" [{number(value.low)}, {number(value.high)}]" if value.low is not None else ""
+    return f"{number(value.mean)}{unit}{ends}"
+
+
+def plus_minus(value: Estimate, unit: str = "") -> str:
+    """A mean with a blank and its ``unit``, and half its interval, rounded up to two digits; its ends if they are unequally far.
+
+    >>> from cellyard.statistics.inference import Estimate
+    >>> plus_minus(Estimate(0.64123, 0.62, 0.66246)), plus_minus(Estimate(2080.3, 1950.3, 2210.3), " cells")
+    ('0.641 ± 0.022', '2080 ± 130 cells')
+    >>> plus_minus(Estimate(0.0, 0.0, 0.1684)), plus_minus(Estimate(7.0, 7.0, 7.0), " s"), plus_minus(Estimate(7.0, None, None))
+    ('0 [0, 0.1684]', '7 ± 0 s', '7')
+    """
+    if value.low is None or value.high is None:
+        return spread(value, unit)
+    below, above = value.mean - value.low, value.high - value.mean
+    half = max(below, above)
+    if not half or abs(below - above) > 0.01 * half:
+        return spread(value, unit) if half else f"{number(value.mean)} ± 0{unit}"
+    digits = max(0, 1 - math.floor(math.log10(half)))
+    step = 10 ** (1 - math.floor(math.log10(half)))
+    rounded = math.ceil(round(half * step, 6)) / step
+    return f"{value.mean:.{digits}f} ± {rounded:.{digits}f}{unit}"
 
 
 def percent(share: float) -> str:

@@ -218,29 +218,47 @@ class Compare(Question):
     def _most_wins(
         self, metric: str, of_metric: Sequence[Mapping[str, Any]], decided: Sequence[Mapping[str, Any]], words: _Words
     ) -> str:
-        """The variant with most wins over losses, then with the largest gain. It is best only if it wins all its comparisons."""
+        """The variant with most wins over losses, with all that have as many. Only those that win all other comparisons are best."""
         wins: dict[str, list[Mapping[str, Any]]] = {}
         for record in decided:
             wins.setdefault(record["better"], []).append(record)
         losses = Counter(map(_loser, decided))
 
-        def gain(name: str) -> float:
-            return fmean(abs(record["difference"] or 0) for record in wins[name])
+        def rank(name: str) -> tuple[int, int]:
+            return losses[name] - len(wins[name]), losses[name]
 
-        variant = min(wins, key=lambda name: (losses[name] - len(wins[name]), -gain(name), name))
-        won = wins[variant]
-        is_sized = all(record["difference"] is not None for record in won)
-        total = sum(variant in (record["variant"], record["against"]) for record in of_metric)
-        if len(won) > 1:
-            share = "all" if len(won) == total else f"{len(won)} of"
-            text = f"better in {share} its {total} comparisons"
-            text += f", by {number(gain(variant))}{words.unit} on average" if is_sized else ""
+        def gain(name: str) -> str:
+            return number(fmean(abs(record["difference"]) for record in wins[name])) + words.unit
+
+        best = min(map(rank, wins))
+        tied = [name for name in wins if rank(name) == best]
+        won = wins[tied[0]]
+        rivals = [record for record in of_metric if {record["variant"], record["against"]} & set(tied)]
+        among = [record for record in rivals if {record["variant"], record["against"]} <= set(tied)]
+        total = sum(tied[0] in (record["variant"], record["against"]) for record in rivals)
+        is_sized = all(record["difference"] is not None for name in tied for record in wins[name])
+        if len(tied) > 1 or len(won) > 1:
+            others = total - sum(tied[0] in (record["variant"], record["against"]) for record in among)
+            is_best = len(won) == others
+            each, whose = ("each ", "their") if len(tied) > 1 else ("", "its")
+            share = f"all {whose} {others}" if is_best else f"{len(won)} of {whose} {total}"
+            text = f"{each}better in {share} comparisons{' with the others' if each and is_best else ''}"
+            text += (
+                f", by {listed(list(dict.fromkeys(map(gain, tied))))}{' on average' * (len(won) > 1)}"
+                if is_sized
+                else ""
+            )
         else:
+            is_best = total == 1
             text = f"better than {_loser(won[0])}{self._place(won[0])}"
             text += f", by {_size(won[0], words.unit)}" if is_sized else ""
-        if losses[variant]:
-            text += f", and worse in {losses[variant]}"
-        return f"Best in {metric} is {variant}: {text}" if len(won) == total else f"In {metric}, {variant} is {text}"
+        if losses[tied[0]]:
+            text += f", and worse in {losses[tied[0]]}"
+        verb = "are" if len(tied) > 1 else "is"
+        names = listed(tied)
+        if is_best and len(tied) > 1:
+            return f"Best in {metric} are {names}, with no significant difference between them: {text}"
+        return f"Best in {metric} is {names}: {text}" if is_best else f"In {metric}, {names} {verb} {text}"
 
     def _place(self, record: Mapping[str, Any]) -> str:
         """The point of a comparison, in words; empty without other axes."""

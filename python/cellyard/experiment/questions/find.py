@@ -148,8 +148,8 @@ class Find(Question):
     def _undecided(self, search: Search, found: int | None, hopeful: Search) -> str:
         """A sentence on a point where the runs that are not known decide which value is found."""
         where = f"At {search.point}: the" if search.point.levels else "The"
-        worst = "no value" if found is None else search.label(found)
-        best = "no value" if hopeful.found is None else hopeful.label(hopeful.found)
+        worst = "no value" if found is None else search.described(found)
+        best = "no value" if hopeful.found is None else hopeful.described(hopeful.found)
         between = f"{best} if all of these runs meet the requirement, and {worst} if none does"
         if best == worst:
             between = f"{best} in either case, but whether the requirement holds at other values is open"
@@ -178,7 +178,7 @@ class Find(Question):
             if found is not None:
                 border = search.border(found)
                 results.append(
-                    f"At {search.point}: the {self.want} {self.axis} is {search.label(found)}"
+                    f"At {search.point}: the {self.want} {self.axis} is {search.described(found)}"
                     f"{border and f', with the border {border}'}."
                 )
             elif search.size:
@@ -202,14 +202,14 @@ class Find(Question):
                 search.assumption,
             ]
         low, _ = search.fresh_interval(found)
-        border, replications = search.border(found), plan.replications
+        border, replications, value = search.border(found), plan.replications, search.label(found)
         not_shown = "" if low >= self.share else ", which is less than required"
         has_neighbour = found - 1 in search.tried
         neighbour = f", and with {search.label(found - 1)} in {search.shown_share(found - 1)}" if has_neighbour else ""
-        end = "" if found else f"; this is the end of {self.axis}, and nothing beyond it was tried"
+        end = "" if found else f"; nothing beyond this end of {self.axis} was tried"
         return [
-            f"The {self.want} {self.axis} that gives {self._requirement} is {search.label(found)}.",
-            f"The requirement holds there in {search.shown_share(found)} of {replications} replications{neighbour}{end}.",
+            f"The {self.want} {self.axis} that gives {self._requirement} is {search.described(found)}{end}.",
+            f"The requirement holds with {value} in {search.shown_share(found)} of {replications} replications{neighbour}.",
             f"In {replications} fresh replications, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
             f"{percent(low)} (95 % confidence){not_shown}.",
             *([f"The {replications} replications place the border {border}."] if border else []),
@@ -272,6 +272,12 @@ class Search:
         """The value of a candidate."""
         return self._level(self._candidates[index]).label
 
+    def described(self, index: int) -> str:
+        """The value found at a candidate. Beyond the end of an axis of numbers there may be a better one."""
+        number = self._level(self._candidates[index]).number
+        is_open = index == 0 and number is not None and math.isfinite(number)
+        return self.label(index) + (f" or {'less' if self._find.want == 'smallest' else 'more'}" if is_open else "")
+
     def _level(self, candidate: Sequence[tuple[str, Level]]) -> Level:
         return dict(candidate)[self._find.axis]
 
@@ -332,7 +338,8 @@ class Search:
         """The values, in the order of the axis, between which the replications place the border.
 
         One end is the nearest before ``found`` that is shown to be below the required share, as is the
-        next tried before it, or the end of the axis. The other is the first from ``found`` on that is
+        next tried before it, or the end of the axis. It is
+        ``None`` if ``found`` is the end of the axis. The other is the first from ``found`` on that is
         shown to have the share, as is the next tried, or ``None`` if there is no such value.
         """
         first, last = self._border(found)
@@ -340,13 +347,13 @@ class Search:
             first = self.hopeful._border(found)[0]
         return (first, last) if self._find.want == "smallest" else (last, first)
 
-    def _border(self, found: int) -> tuple[str, str | None]:
+    def _border(self, found: int) -> tuple[str | None, str | None]:
         """The two ends of `bracket`, the first before ``found``."""
         tried = sorted(self.tried)
         first = next((b for a, b in reversed(list(pairwise(tried))) if b < found and self._shown(a, b) < 0), 0)
         ends = zip(tried, [*tried[1:], tried[-1]], strict=True)
         last = next((self.label(a) for a, b in ends if a >= found and self._shown(a, b) > 0), None)
-        return self.label(first), last
+        return self.label(first) if found else None, last
 
     def _shown(self, *indices: int) -> int:
         """1 if each share at some candidates is shown to be the required one or more, -1 if less, else 0."""
@@ -358,8 +365,10 @@ class Search:
         return exact_share_interval(round(self.share(index) * replications), replications, CONFIDENCE)
 
     def border(self, found: int) -> str:
-        """Where the border is, in words; empty where both ends of its bracket are one value."""
+        """Where the border is, in words; empty where both ends of its bracket are one value, or nothing beyond ``found`` is known."""
         low, high = self.bracket(found)
+        if None in (low, high) and {low, high} <= {None, self.label(found)}:
+            return ""
         if low is None:
             return f"at {high} or below (95 % confidence; its lower end is not known)"
         if high is None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from cellyard.experiment.description.design import Dimension, Point
 from cellyard.experiment.description.expression import Condition
 from cellyard.experiment.description.fields import Fields
-from cellyard.experiment.metric_kind import mean_of
+from cellyard.experiment.metric_kind import mean_of, unit_of
 from cellyard.experiment.not_known import run_longer, without_value
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.find import requirements
@@ -23,6 +23,7 @@ from cellyard.statistics.bounded import Value, as_fields
 from cellyard.statistics.inference import Estimate, defined
 from cellyard.statistics.ranges import mean
 from cellyard.system.errors import UsageError
+from cellyard.system.format import of_scenario
 
 #: Samplers and pruners of Optuna by their names here.
 SAMPLERS: Mapping[str, str] = {
@@ -190,6 +191,7 @@ class Optimise(Question):
         pruned: int,
         unknown: int,
     ) -> list[str]:
+        noun = of_scenario(plan.base.to_dict()).noun
         goal = listed([f"{direction} {metric}" for metric, direction in self.goals.items()])
         under = f" with {listed(list(self.require))}" if self.require else ""
         among = f" among the {counted(complete + pruned, 'trial')} known" if unknown else ""
@@ -205,6 +207,7 @@ class Optimise(Question):
             return [f"No trial {nothing}{among and ','}{among}.", effort]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
+            unit = unit_of(plan.metrics[metric], noun)
             chosen, again = (
                 _estimate(runner.samples([best[0]], replications)[0], metric, plan)
                 for replications in (plan.replication_numbers, self._fresh_replications(plan))
@@ -215,10 +218,9 @@ class Optimise(Question):
             equal = counted(len(records) - 1, "other point")
             ties = f", and an equal one at {equal} tried" if len(records) > 1 else ""
             sentences = [
-                f"The {goal}{under}{among} was found at {best[0]}{ties}.",
-                f"There, {metric} is {spread(again) if again else 'not known'} in "
-                f"{counted(plan.replications, 'fresh replication')}.",
-                f"In the replications that selected this point, {metric} was {number(chosen.mean) if chosen else 'undefined'}, "
+                f"The {goal}{under}{among} was found at {best[0]}{ties}: it is "
+                f"{spread(again, unit) if again else 'not known'} in {counted(plan.replications, 'fresh replication')}.",
+                f"In the replications that selected this point, {metric} was {f'{number(chosen.mean)}{unit}' if chosen else 'undefined'}, "
                 "which is biased by the selection.",
             ]
             if broken:
@@ -237,8 +239,8 @@ class Optimise(Question):
             ]
             half = max(mean.half if mean else math.inf for mean in means)
             known = f"95 % confidence: +-{number(half)} or less" if math.isfinite(half) else "uncertainty not known"
-            low, high = number(min(values)), number(max(values))
-            ranges.append(f"Their {metric} is {low if low == high else f'from {low} to {high}'} ({known}).")
+            low, high, unit = number(min(values)), number(max(values)), unit_of(plan.metrics[metric], noun)
+            ranges.append(f"Their {metric} is {low if low == high else f'from {low} to {high}'}{unit} ({known}).")
         are_optimal = "1 point is" if len(records) == 1 else f"{len(records)} points are"
         return [
             f"{are_optimal} Pareto-optimal for {goal}{under}{among}: no trial beats any of these in every goal.",

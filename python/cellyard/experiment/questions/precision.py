@@ -32,15 +32,16 @@ from typing import Any, ClassVar, TypeAlias
 
 from cellyard.experiment.description.design import Point
 from cellyard.experiment.description.fields import Fields
-from cellyard.experiment.metric_kind import bounds_of, within_bounds
+from cellyard.experiment.metric_kind import bounds_of, unit_of, within_bounds
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
-from cellyard.show.words import counted, listed, number, percent
+from cellyard.show.words import counted, listed, percent, plus_minus
 from cellyard.statistics.bounded import Value, bounded_runs
 from cellyard.statistics.inference import Estimate, defined, exact_share_interval, skewness
 from cellyard.statistics.student import student_quantile
+from cellyard.system.format import of_scenario
 from cellyard.system.limits import MOST_REPLICATIONS
 
 #: Least number of replications of the first stage, and the number below which a warning is due.
@@ -49,6 +50,8 @@ FEWEST_FIRST_RUNS, FEW_FIRST_RUNS = 5, 20
 Bounds: TypeAlias = tuple[float, float]
 UNBOUNDED: Bounds = (-math.inf, math.inf)
 NO_BOUNDS: Mapping[str, Bounds] = {}
+#: Limit on the means of a metric that the answer lists.
+MOST_MEANS = 4
 #: The interval of an undefined metric.
 UNKNOWN = Estimate(math.nan, -math.inf, math.inf)
 #: Least number of values for Student's interval, and number per unit of squared skewness.
@@ -94,11 +97,12 @@ class Precision(Question):
         return warnings
 
     def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
-        """The number of replications that each point needed, and the points where ``most`` were too few."""
+        """The mean of each metric, the replications that these took, and the points where ``most`` were too few."""
         points = plan.points()
         bounds = {metric: bounds_of(plan.metrics[metric]) for metric in self.within}
         counts = self.replicate(points, runner, first=plan.replications, bounds=bounds)
         records, short, unknown = [], [], []
+        means: dict[str, list[tuple[Point, Estimate]]] = {metric: [] for metric in self.within}
         for point in points:
             samples = runner.samples([point], range(counts[point]))[0]
             record: dict[str, Any] = {**point.shown_labels, "runs": counts[point]}
@@ -113,6 +117,8 @@ class Precision(Question):
                     why = f"only bounded in {counted(only_bounded, 'run')}" if only_bounded else _why_unknown(values)
                     lacking.append(f"{metric} ({why})")
                 clipped = within_bounds(plan.metrics[metric], values, interval) if known else None
+                if clipped:
+                    means[metric].append((point, clipped))
                 record |= {
                     f"{metric}.mean": interval.mean if values else None,
                     f"{metric}.low": clipped and clipped.low,
@@ -123,26 +129,26 @@ class Precision(Question):
                 unknown.append(f"{f'at {point}: ' if point.levels else ''}{listed(lacking)}")
             elif not reached:
                 short.append(str(point))
-        requirements = listed(
-            [
-                f"{metric} to within {number(half) if not isinstance(half, str) else half}"
-                for metric, half in self.within.items()
-            ]
-        )
+        requirements = listed([f"{metric} to within {required}" for metric, required in self.within.items()])
+        noun = of_scenario(plan.base.to_dict()).noun
+        units = {metric: unit_of(plan.metrics[metric], noun) for metric in self.within}
+        sentences = [_sentence(metric, found, units[metric]) for metric, found in means.items() if found]
         least, most = min(counts.values()), max(counts.values())
         per_point = f", {least if least == most else f'{least} to {most}'} at each point" if len(points) > 1 else ""
-        sentences = [
-            f"Estimating {requirements} with {percent(self.confidence)} confidence took "
-            f"{counted(sum(counts.values()), 'run')}{per_point}."
-        ]
-        if short:
-            sentences.append(
-                f"At {len(short)} of {counted(len(points), 'point')}, at most {self.most} runs were not enough: {listed(short)}."
-            )
-        elif len(points) > 1 and not unknown:
-            sentences.append(f"All {len(points)} points reached this precision.")
+        runs = f"{counted(sum(counts.values()), 'run')}{per_point}"
+        each = " for each mean" if sum(map(len, means.values())) > 1 else ""
+        confidence = f"Confidence: {percent(self.confidence)}{each}; {runs}."
         if unknown:
             sentences += [f"Not known: {listed(unknown)}.", *run_longer(self.within, runner)]
+        if short:
+            sentences.append(
+                f"At {len(short)} of {counted(len(points), 'point')}, at most {self.most} runs were not enough for "
+                f"{requirements}: {listed(short)}."
+            )
+        elif not unknown:
+            subject = f"All {len(points)} points have" if len(points) > 1 else "This is"
+            sentences.append(f"{subject} the required precision: {requirements}.")
+        sentences.append(confidence)
         return Answer(sentences, {"precision": records}, tuple(self.within))
 
     def replicate(
@@ -230,6 +236,21 @@ class Precision(Question):
     def _half(self, metric: str, mean: float) -> float:
         required = self.within[metric]
         return abs(mean) * _fraction(required) if isinstance(required, str) else float(required)
+
+
+def _sentence(metric: str, means: Sequence[tuple[Point, Estimate]], unit: str) -> str:
+    """The mean of a metric with its interval at each point; at many points, only the lowest and the highest."""
+
+    def at(mean: tuple[Point, Estimate]) -> str:
+        point, value = mean
+        labels = list(point.shown_labels.values())
+        where = f" with {labels[0]}" if len(labels) == 1 else f" at {point}" if labels else ""
+        return f"{plus_minus(value, unit)}{where}"
+
+    if len(means) <= MOST_MEANS:
+        return f"Mean {metric} is {listed(list(map(at, means)))}."
+    low, high = (choose(means, key=lambda mean: mean[1].mean) for choose in (min, max))
+    return f"Mean {metric} is from {at(low)} to {at(high)}; the table has all {len(means)} points."
 
 
 def _is_binary(values: Sequence[float], bounds: Bounds) -> bool:

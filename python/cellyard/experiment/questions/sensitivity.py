@@ -166,13 +166,11 @@ def _sentences(metric: str, records: Sequence[dict[str, Any]]) -> list[str]:
     axis, alone = ranked[0]["axis"], _with_interval(ranked[0], "first")
     variance = f"the variance of {metric}"
     share = f"{alone} of {variance}" if ranked[0]["first"] > 0 else f"no visible share of {variance}: {alone}"
-    other_highs = [record["total_high"] for record in ranked[1:] if record["total_high"] is not None]
-    is_sure = not other_highs or ranked[0]["total_low"] is None or ranked[0]["total_low"] > max(other_highs)
-    begin = (
-        f"{axis} has the largest influence on {metric}"
-        if is_sure
-        else f"Which axis has the largest influence on {metric} is not known, as intervals overlap"
-    )
+    least = ranked[0]["total_low"]
+    highs = {other["axis"]: other["total_high"] for other in ranked[1:]}
+    tied = [name for name, high in highs.items() if None not in (least, high) and high >= least]
+    overlap = " (their intervals overlap)" if tied else ""
+    begin = f"{' or '.join([axis, *tied])} has the largest influence on {metric}{overlap}"
     return [f"{begin}: the total index of {axis} is {total}.", f"Alone, {axis} explains {share}."]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cellyard.experiment.description.fields import Fields
-from cellyard.experiment.metric_kind import mean_of
+from cellyard.experiment.metric_kind import mean_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
@@ -15,6 +15,7 @@ from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, spread
 from cellyard.statistics.bounded import bounded_runs
 from cellyard.statistics.inference import Estimate, defined
+from cellyard.system.format import of_scenario
 
 #: Limit on the metrics that the sentences mention.
 MOST_METRICS = 3
@@ -34,9 +35,8 @@ class Table(Question):
         """Where each metric is highest and lowest."""
         points = plan.points()
         samples = runner.samples(points, plan.replication_numbers)
-        sentences = [
-            f"{counted(len(points), 'point')}, {counted(plan.replications, 'replication')}{' of each' if len(points) > 1 else ''}."
-        ]
+        noun = of_scenario(plan.base.to_dict()).noun
+        sentences: list[str] = []
         for metric, path in list(plan.metrics.items())[:MOST_METRICS]:
             means = [
                 (mean, point)
@@ -48,21 +48,25 @@ class Table(Question):
                 is_bounded = any(bounded_runs(samples_of_point, metric) for samples_of_point in samples)
                 sentences.append(f"{metric} is {'not known' if is_bounded else 'undefined'} at every point.")
                 continue
+            unit = unit_of(path, noun)
             among = "" if len(means) == len(points) else f"Among the {len(means)} of {len(points)} points known, "
             (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
             if high.mean == low.mean:
                 sentences.append(
-                    f"{among}{metric} is {spread(high)}{' at every point' if len(points) > 1 and not among else ''}."
+                    f"{among}{metric} is {spread(high, unit)}{' at every point' if len(points) > 1 and not among else ''}."
                 )
             else:
                 sentences.append(
-                    f"{among}{metric} is highest at {top}: {spread(high)}{_overlapping(high, means)}, and lowest at {bottom}: "
-                    f"{spread(low)}{_overlapping(low, means)}."
+                    f"{among}{metric} is highest at {top}: {spread(high, unit)}{_overlapping(high, means)}, and lowest at {bottom}: "
+                    f"{spread(low, unit)}{_overlapping(low, means)}."
                 )
         sentences += run_longer(plan.metrics, runner)
         if (others := len(plan.metrics) - MOST_METRICS) > 0:
             sentences.append(f"The table has {counted(others, 'more metric')}.")
-        return Answer(sentences)
+        of_each = " of each" if len(points) > 1 else ""
+        return Answer(
+            [*sentences, f"{counted(len(points), 'point')}, {counted(plan.replications, 'replication')}{of_each}."]
+        )
 
 
 def _overlapping(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
