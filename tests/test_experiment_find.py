@@ -8,8 +8,9 @@ from statistics import NormalDist
 from typing import Any
 
 import pytest
-from cellyard import experiment as ex
+from cellyard import examples, experiment as ex
 from cellyard.statistics.inference import share_interval
+from cellyard.system.errors import ExperimentError
 from known_answers import BASE, Measure, by, drawn
 
 
@@ -306,3 +307,23 @@ def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_
     assert "at least 72.2 % (95 % confidence); 73 replications are needed" in share
     assert "7751 values are searched" in steps
     assert share_interval(73, 73, 0.95)[0] >= 0.95 > share_interval(72, 72, 0.95)[0]
+
+
+def test_require_takes_units_and_a_wrong_one_names_those_allowed() -> None:
+    def search(require: str) -> ex.Experiment:
+        return ex.Experiment(
+            name="units",
+            base=examples.scenario("incast"),
+            axes=[ex.Axis("switch.switch.ubr.buffer", ["10 packets", "20 packets", "30 packets"])],
+            metrics=["p99_transfer_s", "max_queue_cells"],
+            question=ex.Find("buffer", [require, "max_queue_cells >= 20 packets"]),
+        )
+
+    measure = by(lambda at, i: {"p99_transfer_s": 0.5 / at["buffer"], "max_queue_cells": at["buffer"]})
+    outcome = search("p99_transfer_s < 26 ms").run(runner=measure)
+    assert outcome.text.startswith(
+        "The smallest buffer that gives p99_transfer_s < 26 ms and max_queue_cells >= 20 packets in 95 % of the "
+        "replications is 20 packets."
+    )
+    with pytest.raises(ExperimentError, match="s, ms, us, ns"):
+        search("p99_transfer_s < 20 kB")

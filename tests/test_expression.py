@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cellyard.experiment.description.expression import LONGEST, Condition, ConditionError, Formula
+from cellyard.show.columns import spellings
 
 HUGE = "9" * 400
 
@@ -105,3 +106,47 @@ def test_random_texts_are_refused_or_give_an_answer() -> None:
             except ConditionError:
                 continue
     assert made > 100
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "holds"),
+    [
+        ("p99_s < 20 ms", 0.0199, True),
+        ("p99_s < 20 ms", 0.0201, False),
+        ("p99_s<20ms and p99_s > '10 ms'", 0.015, True),
+        ('p99_s < "20 ms"', 0.0199, True),
+        ("p99_s - 5 us <= 2 * 1e-3 s", 0.002005, True),
+        ("p99_s < 5", 4.9, True),
+        ("queue_cells <= 40 cells or queue_cells == 50 cells", 50, True),
+        ("rate_mbps >= 0.5 Gbps", 500, True),
+        ("rate_mbps >= 0.5 Gbit/s", 499, False),
+        ("sent_bytes > 100 kB", 100_001, True),
+        ("policy == 'fba z=5 s' or policy == '5 x'", "5 x", True),
+    ],
+)
+def test_quantities_are_numbers_in_the_unit_of_results(text: str, value: Any, holds: bool) -> None:
+    condition = Condition(text)
+    (name,) = condition.names
+    condition.unit({name: name.rpartition("_")[2]})
+    assert condition.holds({name: value}) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "allowed"),
+    [
+        ("p99_s < 20 kB", "compares `20 kB` with `p99_s`, which has another unit", "a number in s, ms, us, ns"),
+        ("1 > p99_s - 20 kB", "compares `20 kB` with `p99_s`", "a number in s, ms, us, ns"),
+        ("max(p99_s, '3 cells') < 1", "compares `'3 cells'` with `p99_s`", "a number in s, ms, us, ns"),
+        ("queue_cells < 5 ms", "compares `5 ms` with `queue_cells`", "a number in cells, cell"),
+        ("queue_cells < 5 packets", "has `5 packets`, and the scenario has cells", ""),
+        ("efficiency < 5 ms", "compares `5 ms` with `efficiency`", "a number without unit"),
+        ("p99_s / p99_s < 5 ms", "compares `5 ms` with `p99_s / p99_s`", "a number without unit"),
+        ("p99_s < 20 parsecs", "has the unknown unit `parsecs`", f"a number in {', '.join(spellings())}"),
+    ],
+)
+def test_a_quantity_of_another_unit_is_refused(text: str, message: str, allowed: str) -> None:
+    units = {"p99_s": "s", "queue_cells": "cells", "efficiency": ""}
+    with pytest.raises(ConditionError) as raised:
+        Condition(text).unit(units)
+    assert str(raised.value).startswith(message) and raised.value.allowed == allowed
+    Condition("queue_cells < 5 packets").unit(units, "packet")

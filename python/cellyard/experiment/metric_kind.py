@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from cellyard.experiment.description.measure import Metric, RowMetric
+from cellyard.experiment.description.expression import UNKNOWN, Unit
+from cellyard.experiment.description.measure import Derived, Metric, RowMetric
 from cellyard.results.path import MetricPath
 from cellyard.statistics.inference import Estimate, estimate
 
@@ -89,6 +90,18 @@ def unit_of(path: Metric, noun: str = "cell") -> str:
     name = path.field if isinstance(path, MetricPath) else path.text if isinstance(path, RowMetric) else ""
     _, mark, last = name.rpartition("_")
     return f" {_UNITS[last].format(noun)}" if mark and last in _UNITS else ""
+
+
+def column_units(metrics: Mapping[str, Metric]) -> dict[str, Unit]:
+    """The unit of each metric, as columns have it."""
+    return {name: _column_unit(path) for name, path in metrics.items()}
+
+
+def _column_unit(path: Metric) -> Unit:
+    if isinstance(path, Derived):
+        return path.formula.unit(column_units(path.parts))
+    last = (path.field if isinstance(path, MetricPath) else path.text).rpartition("_")[2]
+    return last if last in _UNITS else "" if isinstance(path, MetricPath) else UNKNOWN
 
 
 def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:

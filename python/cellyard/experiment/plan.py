@@ -18,6 +18,7 @@ from cellyard.experiment.description.measure import Metric
 from cellyard.scenario import Scenario
 from cellyard.show.hints import NO_MAX_GOODPUT
 from cellyard.system.errors import UsageError
+from cellyard.system.format import of_scenario
 
 #: Limit on the runs of an experiment, checked before memory is allocated.
 MOST_RUNS = 10_000_000
@@ -56,6 +57,11 @@ class Plan:
     def space(self) -> list[Dimension]:
         """Dimensions of the design. Axes that vary together form one."""
         return design.dimensions(self.axes)
+
+    @cached_property
+    def noun(self) -> str:
+        """What a reader calls a cell of the base: "cell" or "packet"; "cell" if there is no base."""
+        return of_scenario(self.base.canonical).noun if hasattr(self.base, "canonical") else "cell"
 
     @property
     def paths(self) -> Mapping[str, tuple[str, ...]]:

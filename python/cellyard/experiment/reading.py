@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +26,7 @@ from cellyard.scenario import Scenario
 from cellyard.show.columns import as_columns, quantity
 from cellyard.show.words import counted
 from cellyard.system.errors import ExperimentError, Problem, ScenarioError, UsageError
+from cellyard.system.format import of_scenario
 from cellyard.system.limits import MOST_REPLICATIONS, MOST_SEED
 from cellyard.system.terminal import printable
 from cellyard.system.values import plain
@@ -118,7 +119,7 @@ def read(
         base or Scenario.__new__(Scenario),
         named_base.summary,
         tuple(axes.values()),
-        tuple(_constraints(fields, [axis.name for axis in axes.values()])),
+        tuple(_constraints(fields, axes.values(), base)),
         _design(data.get("design", "grid"), problems),
         fields.whole("replications", 20, least=1, most=MOST_REPLICATIONS) or 20,
         metrics,
@@ -290,13 +291,15 @@ def _range(data: Any, fields: Fields) -> Range | None:
     )
 
 
-def _constraints(fields: Fields, names: Sequence[str]) -> list[Condition]:
+def _constraints(fields: Fields, axes: Collection[Axis], base: Scenario | None) -> list[Condition]:
     conditions = []
+    units = {axis.name: axis.unit for axis in axes}
+    noun = of_scenario(base.canonical).noun if base else "cell"
     for index, text in enumerate(
         fields.texts("constraints", items='conditions on axes, such as ["threshold <= 0.9 * buffer"]', single=True)
     ):
         path = ("constraints", index) if isinstance(fields.raw("constraints"), (list, tuple)) else ("constraints",)
-        if check_condition(text, path, names, "axis", fields):
+        if check_condition(text, path, units, "axis", fields, units, noun):
             conditions.append(Condition(text))
     return conditions
 

@@ -25,6 +25,7 @@ _UNITS: Mapping[str, tuple[str, Decimal]] = {
     "cells/s": ("cells_per_s", Decimal(1)),
     "cells": ("cells", Decimal(1)),
     "cell": ("cells", Decimal(1)),
+    "packets": ("cells", Decimal(1)),
     "bytes": ("bytes", Decimal(1)),
     "byte": ("bytes", Decimal(1)),
     "kB": ("bytes", Decimal(1000)),
@@ -41,7 +42,18 @@ _ALIASES = {
     "\u00b5s": "us",
     "\u03bcs": "us",
     "B": "bytes",
+    "packet": "packets",
 }
+
+
+def spellings(unit: str | None = None) -> list[str]:
+    """The units of a scenario file, or those whose quantities have this column unit.
+
+    >>> spellings("s"), spellings("frames")
+    (['s', 'ms', 'us', 'ns'], [])
+    """
+    return [name for name, (of_column, _) in _UNITS.items() if unit in (None, of_column)]
+
 
 #: The text of an infinite quantity in a scenario file.
 UNLIMITED = "unlimited"

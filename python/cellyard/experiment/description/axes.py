@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+from cellyard.experiment.description.expression import UNKNOWN, Unit
 from cellyard.show.columns import UNLIMITED, quantity
 from cellyard.system.values import toml
 
@@ -150,6 +151,13 @@ class Axis:
         if not self.labels:
             return levels
         return tuple(Level(unnamed.text, label) for unnamed, label in zip(levels, self.labels, strict=True))
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the levels, as columns have it."""
+        levels = [self.at(0), self.at(1)] if self.is_range else self.levels
+        units = {parsed[0] or "" for level in levels if (parsed := quantity(level.label))}
+        return units.pop() if len(units) == 1 else UNKNOWN
 
     def at(self, share: float) -> Level:
         """The level at a fraction of the way, from 0 to 1. The values of a list have equal parts."""

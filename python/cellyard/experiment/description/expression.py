@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
-from cellyard.show.columns import UNLIMITED
+from cellyard.show.columns import UNLIMITED, quantity, spellings
 from cellyard.statistics.bounded import Bounded, Value, compared, every, lifted, opposite
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -40,8 +41,8 @@ _CALLS: Mapping[str, Callable[[Any], Any]] = {
 }
 #: What a condition may contain, for messages.
 ALLOWED = (
-    "a comparison such as `threshold <= 0.9 * buffer`, of names, numbers (in seconds, Mb/s, cells, bytes), "
-    "texts in quotes, + - * /, min, max, abs, < <= > >= == !=, and, or, not"
+    "a comparison such as `threshold <= 0.9 * buffer`, of names, numbers (in seconds, Mb/s, cells, bytes, or with a "
+    "unit such as `20 ms`), texts in quotes, + - * /, min, max, abs, < <= > >= == !=, and, or, not"
 )
 #: Longest condition, in characters.
 LONGEST = 500
@@ -55,8 +56,22 @@ ALLOWED_IN_FORMULAS = (
 )
 
 
+#: A text in quotes, or a number with a word behind it that is not one of Python's.
+_QUANTITY = re.compile(
+    r"""(?P<text>'[^']*'|"[^"]*")|(?<![\w.])(?P<number>\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)[ ]?"""
+    r"""(?!(?:and|or|not|in|is|if|else)\b)(?P<unit>[A-Za-z\u00b5\u03bc]+(?:/s)?)(?![\w.])"""
+)
+#: The unit of a number or name: that of its column, ``""`` for a pure number, ``UNKNOWN``, or ``None`` where any fits.
+Unit: TypeAlias = str | None
+UNKNOWN = "?"
+
+
 class ConditionError(ValueError):
-    """A text that is not a condition, or a condition that cannot be evaluated."""
+    """A text that is not a condition, or a condition that cannot be evaluated. ``allowed`` says what is, unless it is `ALLOWED`."""
+
+    def __init__(self, message: str, allowed: str = "") -> None:
+        super().__init__(message)
+        self.allowed = allowed
 
 
 @dataclass(frozen=True)
@@ -69,11 +84,67 @@ class _Expression:
     def _tree(self) -> ast.expr:
         if len(self.text) > LONGEST:
             raise ConditionError(f"has {len(self.text)} characters, and at most {LONGEST} are allowed")
+        plain = self._plain
         try:
             with warnings.catch_warnings(action="ignore"):  # Python's own, of a number beside a word
-                return ast.parse(self.text.strip(), mode="eval").body
+                return ast.parse(plain, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ConditionError("is not a valid expression") from None
+
+    @property
+    def _plain(self) -> str:
+        """The text with each quantity as a number in the unit of results."""
+        return self._without_units[0]
+
+    @cached_property
+    def _without_units(self) -> tuple[str, Mapping[int, tuple[str, str]]]:
+        """The text with plain numbers, and by their place the unit and the text of those that were quantities."""
+        text = self.text.strip()
+        plain, end, found = "", 0, {}
+        for match in _QUANTITY.finditer(text):
+            unit, value = quantity(match["text"] or f"{match['number']} {match['unit']}") or (None, 0)
+            if unit is None and match["text"]:
+                continue
+            if unit is None:
+                raise ConditionError(f"has the unknown unit `{match['unit']}`", f"a number in {', '.join(spellings())}")
+            plain += text[end : match.start()]
+            found[len(plain.encode())] = unit, match[0]
+            plain, end = plain + repr(value), match.end()
+        return plain + text[end:], found
+
+    def unit(self, units: Mapping[str, Unit], noun: str = "cell") -> Unit:
+        """The unit of the whole; raises `ConditionError` where a quantity meets another unit than its own.
+
+        ``units`` are those of the names. ``noun`` is what a reader calls a cell.
+        """
+        return self._unit(self._tree, units, noun)[0]
+
+    def _unit(self, node: ast.AST, units: Mapping[str, Unit], noun: str) -> tuple[Unit, str]:
+        """The unit of a node, and the text of a quantity in it, if any."""
+        if isinstance(node, ast.Name):
+            return units.get(node.id, UNKNOWN), ""
+        if isinstance(node, ast.Constant):
+            unit, text = self._without_units[1].get(node.col_offset, (None, ""))
+            if noun == "cell" and "packet" in text:
+                raise ConditionError(f"has `{text}`, and the scenario has cells")
+            return unit, text
+        nodes: list[Any] = node.args if isinstance(node, ast.Call) else list(ast.iter_child_nodes(node))
+        parts = [(part, *self._unit(part, units, noun)) for part in nodes if isinstance(part, ast.expr)]
+        known = {unit: part for part, unit, _ in reversed(parts) if unit is not None}
+        written = next((text for *_, text in parts if text), "")
+        unit = next(iter(known)) if len(known) == 1 else UNKNOWN if known else None
+        if isinstance(node, ast.BoolOp):
+            return None, ""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+            return UNKNOWN if sum(unit is not None for _, unit, _ in parts) > 1 else unit, written
+        if written and unit == UNKNOWN:
+            own = next(unit for _, unit, text in parts if text)
+            wrong, other = next((unit, part) for unit, part in known.items() if unit != own)
+            names = [name for name in spellings(wrong) if not name.startswith("packet") or noun != "cell"]
+            allowed = f"a number in {', '.join(names)}" if names else "a number without unit"
+            shown = ast.get_source_segment(self._plain, other)
+            raise ConditionError(f"compares `{written}` with `{shown}`, which has another unit", allowed)
+        return (None, "") if isinstance(node, ast.Compare) else (unit, written)
 
     def _check(self) -> None:
         """Raise `ConditionError`, with the faulty part, unless all parts of the text are allowed."""
@@ -167,6 +238,8 @@ class Formula(_Expression):
             for node in nodes
         ):
             raise ConditionError("is not a number")
+        if self._without_units[1]:
+            raise ConditionError("has a unit, and formulas are of plain numbers")
         if not self.names or isinstance(self._tree, ast.Name):
             raise ConditionError("is a name or a number alone")
 

@@ -29,7 +29,6 @@ from cellyard.show.words import counted, listed, number, percent, probability
 from cellyard.statistics.bounded import ends_of, known
 from cellyard.statistics.difference import Difference, at_confidence, log_no_difference, log_no_majority
 from cellyard.statistics.inference import HolmResult, holm
-from cellyard.system.format import of_scenario
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,8 @@ class Compare(Question):
         comparisons = self.comparisons(plan, runner)
         verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
         records, sentences = [], []
-        noun = of_scenario(plan.base.canonical).noun
         words = {
-            metric: _Words(unit_of(plan.metrics[metric], noun), self._is_higher_better(plan, metric))
+            metric: _Words(unit_of(plan.metrics[metric], plan.noun), self._is_higher_better(plan, metric))
             for metric in self.metrics
         }
         for comparison, verdict in zip(comparisons, verdicts, strict=True):

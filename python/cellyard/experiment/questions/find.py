@@ -18,7 +18,7 @@ tried beyond each end must show the same. With common random numbers it does whe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
@@ -26,8 +26,9 @@ from typing import Any, ClassVar, Literal
 
 from cellyard.experiment.description.axes import Level, Range
 from cellyard.experiment.description.design import Dimension, Point
-from cellyard.experiment.description.expression import ALLOWED, Condition, ConditionError
+from cellyard.experiment.description.expression import ALLOWED, Condition, ConditionError, Unit
 from cellyard.experiment.description.fields import Fields
+from cellyard.experiment.metric_kind import column_units
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
@@ -521,24 +522,27 @@ def requirements(fields: Fields, plan: Plan, *, needed: bool = True) -> list[str
     needed_items = 'conditions on metrics, such as "cell_loss_ratio < 0.001"'
     if needed and "require" not in fields:
         fields.missing("require", needed_items)
-    conditions = []
+    conditions, units = [], column_units(plan.metrics)
     for index, text in enumerate(fields.texts("require", items=needed_items, single=True)):
         path = (
             (*fields.at("require"), index) if isinstance(fields.raw("require"), (list, tuple)) else fields.at("require")
         )
-        if check_condition(text, path, plan.metrics, "metric of the experiment", fields):
+        if check_condition(text, path, plan.metrics, "metric of the experiment", fields, units, plan.noun):
             conditions.append(text)
     return conditions
 
 
-def check_condition(text: str, path: Any, names: Any, kind: str, fields: Fields) -> bool:
-    """Report what is wrong with a condition; returns whether it is valid."""
+def check_condition(
+    text: str, path: Any, names: Container[str], kind: str, fields: Fields, units: Mapping[str, Unit], noun: str
+) -> bool:
+    """Report what is wrong with a condition on names; returns whether it is valid."""
     try:
         condition = Condition(text)
+        condition.unit(units, noun)
     except ConditionError as error:
-        fields.problems.add(path, text, str(error), allowed=ALLOWED)
+        fields.problems.add(path, text, str(error), allowed=error.allowed or ALLOWED)
         return False
     wrong = [name for name in condition.names if name not in names]
     for name in wrong:
-        fields.problems.add(path, name, f"unknown {kind}", near=names)
+        fields.problems.add(path, name, f"unknown {kind}", near=units)
     return not wrong

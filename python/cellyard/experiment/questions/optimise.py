@@ -23,7 +23,6 @@ from cellyard.statistics.bounded import Value, as_fields
 from cellyard.statistics.inference import Estimate, defined
 from cellyard.statistics.ranges import mean
 from cellyard.system.errors import UsageError
-from cellyard.system.format import of_scenario
 
 #: Samplers and pruners of Optuna by their names here.
 SAMPLERS: Mapping[str, str] = {
@@ -191,7 +190,6 @@ class Optimise(Question):
         pruned: int,
         unknown: int,
     ) -> list[str]:
-        noun = of_scenario(plan.base.to_dict()).noun
         goal = listed([f"{direction} {metric}" for metric, direction in self.goals.items()])
         under = f" with {listed(list(self.require))}" if self.require else ""
         among = f" among the {counted(complete + pruned, 'trial')} known" if unknown else ""
@@ -207,7 +205,7 @@ class Optimise(Question):
             return [f"No trial {nothing}{among and ','}{among}.", effort]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
-            unit = unit_of(plan.metrics[metric], noun)
+            unit = unit_of(plan.metrics[metric], plan.noun)
             chosen, again = (
                 _estimate(runner.samples([best[0]], replications)[0], metric, plan)
                 for replications in (plan.replication_numbers, self._fresh_replications(plan))
@@ -239,7 +237,7 @@ class Optimise(Question):
             ]
             half = max(mean.half if mean else math.inf for mean in means)
             known = f"95 % confidence: +-{number(half)} or less" if math.isfinite(half) else "uncertainty not known"
-            low, high, unit = number(min(values)), number(max(values)), unit_of(plan.metrics[metric], noun)
+            low, high, unit = number(min(values)), number(max(values)), unit_of(plan.metrics[metric], plan.noun)
             ranges.append(f"Their {metric} is {low if low == high else f'from {low} to {high}'}{unit} ({known}).")
         are_optimal = "1 point is" if len(records) == 1 else f"{len(records)} points are"
         return [

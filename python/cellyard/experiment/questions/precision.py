@@ -41,7 +41,6 @@ from cellyard.show.words import counted, listed, percent, plus_minus
 from cellyard.statistics.bounded import Value, bounded_runs
 from cellyard.statistics.inference import Estimate, defined, exact_share_interval, skewness
 from cellyard.statistics.student import student_quantile
-from cellyard.system.format import of_scenario
 from cellyard.system.limits import MOST_REPLICATIONS
 
 #: Least number of replications of the first stage, and the number below which a warning is due.
@@ -130,8 +129,7 @@ class Precision(Question):
             elif not reached:
                 short.append(str(point))
         requirements = listed([f"{metric} to within {required}" for metric, required in self.within.items()])
-        noun = of_scenario(plan.base.to_dict()).noun
-        units = {metric: unit_of(plan.metrics[metric], noun) for metric in self.within}
+        units = {metric: unit_of(plan.metrics[metric], plan.noun) for metric in self.within}
         sentences = [_sentence(metric, found, units[metric]) for metric, found in means.items() if found]
         least, most = min(counts.values()), max(counts.values())
         per_point = f", {least if least == most else f'{least} to {most}'} at each point" if len(points) > 1 else ""

@@ -15,7 +15,6 @@ from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, spread
 from cellyard.statistics.bounded import bounded_runs
 from cellyard.statistics.inference import Estimate, defined
-from cellyard.system.format import of_scenario
 
 #: Limit on the metrics that the sentences mention.
 MOST_METRICS = 3
@@ -35,7 +34,6 @@ class Table(Question):
         """Where each metric is highest and lowest."""
         points = plan.points()
         samples = runner.samples(points, plan.replication_numbers)
-        noun = of_scenario(plan.base.to_dict()).noun
         sentences: list[str] = []
         for metric, path in list(plan.metrics.items())[:MOST_METRICS]:
             means = [
@@ -48,7 +46,7 @@ class Table(Question):
                 is_bounded = any(bounded_runs(samples_of_point, metric) for samples_of_point in samples)
                 sentences.append(f"{metric} is {'not known' if is_bounded else 'undefined'} at every point.")
                 continue
-            unit = unit_of(path, noun)
+            unit = unit_of(path, plan.noun)
             among = "" if len(means) == len(points) else f"Among the {len(means)} of {len(points)} points known, "
             (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
             if high.mean == low.mean:
