@@ -192,7 +192,7 @@ def test_compare_at_several_points_names_the_variants_that_win_most() -> None:
     ],
 )  # fmt: skip
 def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[float], expected: str) -> None:
-    """Twenty replications separate equal differences."""
+    """With twenty replications, equal differences are significant."""
     metrics = ["efficiency", "fairness"]
     experiment = ex.Experiment(
         name="against",

@@ -1,6 +1,6 @@
 //! Compares engine and twin at the limits of shortcuts.
 //!
-//! The engine handles many cells at once while nothing near can separate them. Here something does.
+//! The engine handles many cells at once while nothing near can come between them. Here something does.
 
 use crate::common;
 use crate::common::build;

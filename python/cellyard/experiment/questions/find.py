@@ -88,7 +88,7 @@ class Find(Question):
         return Expected(at * tried, at * (tried + searches) * plan.replications, at_most=True)
 
     def warnings(self, plan: Plan) -> list[str]:
-        """Warnings about too few replications for the share, and about steps finer than they can separate."""
+        """Warnings about too few replications for the share, and about steps finer than they resolve."""
         warnings, replications = [], plan.replications
         lowest = share_interval(replications, replications, CONFIDENCE)[0]
         if lowest < self.share < 1:
@@ -103,7 +103,7 @@ class Find(Question):
         ):
             warnings.append(
                 f"the range of {self.axis} has no steps, so {dimension.size} values are searched, more finely than the replications "
-                "can separate; set steps, or use the bracket of the answer"
+                "resolve; set steps, or use the bracket of the answer"
             )
         return warnings
 
@@ -436,7 +436,7 @@ class Search:
         return high
 
     def _first_near(self, border: int | None) -> int | None:
-        """The first candidate that holds among the neighbours of a border that the replications cannot separate from it.
+        """The first candidate that holds among the neighbours of a border without a significant difference from it.
 
         If values are few, each neighbour is tried. Otherwise the distance doubles each time.
         """

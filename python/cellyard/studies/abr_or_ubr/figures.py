@@ -164,8 +164,8 @@ def services(rows: Rows) -> plot.Drawn:
         "services",
         f"Efficiency and fairness of one workload over each service: {_where(rows)}",
         "Simulated means; buffers of one size for all services of a network. Dark is 0, bright "
-        "is 1. A frame marks the highest value of a network and those that the replications do "
-        "not separate from it. Efficiency is relative to what VBR leaves.",
+        "is 1. A frame marks the highest value of a network and those without a "
+        "significant difference from it. Efficiency is relative to what VBR leaves.",
         figure,
     )
 

@@ -37,7 +37,7 @@ def kind(row: Row) -> str:
 
 
 def queue(row: Row, shared: Mapping[str, Any]) -> cy.Queue:
-    """Their queue at every port: of one size in all services."""
+    """The queue at every port: of one size in all services."""
     common = shared["services"]
     buffer = f"{common[row['configuration']]['buffer_cells']} cells"
     rest = shared["ubr"]["rest_of_frame"]
