@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from cellyard.statistics.difference import FEWEST
 from cellyard.study import Row, Rows, load, studies
 from cellyard.study.agreement import told_metrics
-from cellyard.study.answer import answer, means, untold
+from cellyard.study.answer import answer, means, undecided, untold
 from cellyard.system.errors import UsageError
 
 STUDIES = sorted(studies())
@@ -102,7 +103,7 @@ BAD = by(
 NUMBER, WORD = re.compile(r"\d[\d.]*"), re.compile(r"[\w.%+-]*\w[\w.%+-]*")
 
 #: What tells how sure a sentence is: an interval, or that there is none, or the verdict on its candidates.
-UNCERTAINTY = ("±", "(no interval)", "significant)", "difference)", "significantly", "known)")
+UNCERTAINTY = ("±", "(no interval)", "significant)", "difference)", "significantly", "decided)")
 
 SPREADS = [(0.0, 20), (0.1, 20), (0.4, 20), (0.4, 3), (0.0, 1)]
 
@@ -181,11 +182,12 @@ def test_candidates_that_the_replications_do_not_separate_are_not_ranked() -> No
 def test_few_replications_rank_nothing(name: str, runs: int) -> None:
     few = answer(load(name), made(name, GOOD, GOOD, runs=runs), runs)
     assert not {one.value.verdict for sentence in few[:-1] for one in sentence.evidence} & {"significant"}
-    assert any("not known" in one.text or "(no interval)" in one.text for one in few)
+    assert few[0].text == undecided(runs) and f"{FEWEST}" in few[0].text
+    assert any("(not decided)" in one.text for one in few) and "unknown" not in " ".join(one.text for one in few)
     if name == "ubr-plus":
-        assert few[0].text.startswith("On the LAN the drop policy has an unknown effect on the efficiency")
-        assert few[0].text.endswith("0.83 with FBA and 0.33 with UBR (tail drop) (order not known).")
-        assert "changes by +0.20 (no interval) from tail drop to EPD" in few[2].text
+        assert few[1].text.startswith("On the LAN the drop policy may matter for the efficiency")
+        assert few[1].text.endswith("0.83 with FBA and 0.33 with UBR (tail drop) (not decided).")
+        assert "changes by +0.20 (not decided) from tail drop to EPD" in few[3].text
 
 
 @pytest.mark.parametrize("name", STUDIES)

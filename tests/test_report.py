@@ -18,6 +18,7 @@ from cellyard.commands.picture import Picture
 from cellyard.commands.study_pages import page, summary
 from cellyard.show.text import format_range, format_value
 from cellyard.study import Row, Rows, Study, Table, load, select, studies
+from cellyard.study.answer import undecided
 from cellyard.study.outliers import FAR, is_outside, outside, told, where_errors_come_from
 from cellyard.study.rows import COUNTS
 from cellyard.system.files import FileSet
@@ -169,7 +170,8 @@ def test_claims_of_few_replications_have_a_caveat() -> None:
     for replications, has_caveat in ((None, True), (5, True), (6, False)):
         document = {**DOCUMENT, "claims": claims, "replications": replications}
         for text in (page(study, Rows(()), document, []), summary(study, Rows(()), document)):
-            assert ("No claim is decided: an interval needs at least 6 replications." in text) is has_caveat
+            assert undecided(replications) in text
+            assert ("Not decided: " in text) is has_caveat
 
 
 def test_omitted_figures_are_counted_and_drawing_reports_its_progress(
@@ -235,7 +237,7 @@ def test_assumptions_and_shared_values_are_shown_completely(shown: Page) -> None
 
 
 def test_the_page_begins_with_the_answer_of_the_document(shown: Page, folder: Path, document: dict[str, Any]) -> None:
-    assert len(document["answer"]) == 5 and shown.text("h2")[0] == "Answer"
+    assert len(document["answer"]) == 6 and shown.text("h2")[0] == "Answer"
     assert shown.text("li") == document["answer"]
     text = (folder / "README.md").read_text(encoding="utf-8")
     # Each has a line. The front page quotes the first.
@@ -353,7 +355,7 @@ def test_the_summary_has_the_same_content_in_markdown(folder: Path, document: di
     named = [line.split(" | ")[1] for line in behind.splitlines() if line.startswith("| ")]
     numbers = [one["what"] for one in document["numbers"]]
     assert named == ["what", "---", *numbers, "what", "---", *(one["what"] for one in document["evidence"])]
-    assert behind.count("not known") == len(document["evidence"]) > 10  # of one replication
+    assert behind.count("not decided") == len(document["evidence"]) > 10  # of one replication
     images = re.findall(r"^!\[.+\]\((.+)\)$", text, re.M)
     assert images == [f"{name}.png" for name in FIGURES] and all((folder / name).is_file() for name in images)
     for name in TABLES:

@@ -9,10 +9,9 @@ from cellyard.commands import study_tables
 from cellyard.commands.picture import Picture
 from cellyard.show import pages
 from cellyard.show.text import range_name
-from cellyard.statistics.difference import FEWEST
 from cellyard.statistics.ranges import share_inside
 from cellyard.study import Study
-from cellyard.study.answer import untold
+from cellyard.study.answer import undecided, untold
 from cellyard.study.outliers import FAR, outside, told, where_errors_come_from
 from cellyard.study.rows import Rows
 
@@ -25,8 +24,6 @@ EVIDENCE_CAPTION = (
     "Differences are means over replications with common random numbers. The intervals of several candidates have a joint "
     "confidence of 95 % (Bonferroni over all pairs). Differences whose interval excludes 0 are significant."
 )
-#: Caption of claims where no interval is known.
-FEW_CAPTION = f"No claim is decided: an interval needs at least {FEWEST} replications."
 #: Caption of claims that are judged.
 CLAIMS_CAPTION = (
     "A claim holds if the 95 % intervals of the numbers on which it rests meet its conditions, and is contradicted if one of them, or "
@@ -91,7 +88,7 @@ def _template_values(
         "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
         "numbers_caption": NUMBERS_CAPTION,
         "chosen": chosen,
-        "claims_caption": FEW_CAPTION if replications < FEWEST else CLAIMS_CAPTION,
+        "claims_caption": undecided(replications) or CLAIMS_CAPTION,
         "citation": study.info["citation"],
         "evidence_caption": EVIDENCE_CAPTION,
         "document": document,

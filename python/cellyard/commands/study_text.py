@@ -9,6 +9,7 @@ from typing import Any
 from cellyard.commands import study_tables
 from cellyard.show.text import cell_count, cpu_time, range_head, range_name
 from cellyard.study import Study, Table
+from cellyard.study.answer import undecided
 from cellyard.study.reproduce import Reproduction
 from cellyard.study.rows import Rows
 
@@ -24,7 +25,8 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     if document["summary"]:
         parts.append(f"agreement with the published values:\n{study_tables.agreement(document['summary'])}")
     if document["claims"]:
-        parts.append("\n".join(claim_lines(document["claims"])))
+        too_few = undecided(document["replications"])
+        parts.append("\n".join([*([too_few] if too_few else []), *claim_lines(document["claims"])]))
     parts += [textwrap.fill(f"note: {note}", 110) for note in document["notes"]]
     timing = document["timing"]
     ensemble = (

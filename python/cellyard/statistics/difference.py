@@ -33,10 +33,10 @@ class Difference(NamedTuple):
         """What the replications show about the difference.
 
         >>> [Difference(*ends).verdict for ends in ((0.2, 0.1, 0.3), (0.2, -0.1, 0.5), (0.2,))]
-        ['significant', 'not significant', 'not known']
+        ['significant', 'not significant', 'not decided']
         """
         if self.low is None:
-            return "not known"
+            return "not decided"
         return "significant" if self.sign else "not significant"
 
     def __format__(self, form: str) -> str:

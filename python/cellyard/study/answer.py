@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, mean
 from typing import Any
 
-from cellyard.statistics.difference import Difference
+from cellyard.statistics.difference import FEWEST, Difference
 from cellyard.statistics.student import CONFIDENCE
 from cellyard.study.agreement import agreement, told_metrics
 from cellyard.study.rows import Row, Rows
@@ -52,10 +52,24 @@ def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Row
 def answer(study: Study, rows: Rows, replications: int | None) -> list[Statement]:
     """The study's sentences whose rows were run, then one on the agreement with published values."""
     told = [one.tell(whole) for one in study.answer if (whole := one.whole(study, rows))]
+    too_few = undecided(replications)
     return [
+        *([Statement(too_few)] if told and too_few else []),
         *(one if isinstance(one, Statement) else Statement(one) for one in told),
         *agreed(study, rows, replications),
     ]
+
+
+def undecided(replications: int | None) -> str:
+    """How many replications decide, if these are too few; empty otherwise.
+
+    >>> undecided(None), undecided(3), undecided(6)
+    ('Not decided: 1 run decides nothing, 6 replications do.', 'Not decided: 3 replications decide nothing, 6 do.', '')
+    """
+    if (replications or 1) >= FEWEST:
+        return ""
+    few = f"{replications} replications decide nothing, {FEWEST} do"
+    return f"Not decided: {few if replications and replications > 1 else f'1 run decides nothing, {FEWEST} replications do'}."
 
 
 def untold(study: Study, rows: Rows) -> str:
@@ -154,10 +168,10 @@ def matters(spread: Difference) -> str:
     >>> [matters(Difference(*ends)) for ends in ((0.2, 0.1, 0.3), (0.05, 0.04, 0.06), (0.01, -0.01, 0.02))]
     ['decides', 'matters a little for', 'hardly matters for']
     >>> matters(Difference(0.2, -0.1, 0.5)), matters(Difference(0.2))
-    ('has no clear effect on', 'has an unknown effect on')
+    ('has no clear effect on', 'may matter for')
     """
     if spread.low is None or spread.high is None:
-        return "has an unknown effect on"
+        return "may matter for"
     if spread.mean < LITTLE and spread.high < DECIDES:
         return "hardly matters for"
     if not spread.sign:
@@ -171,10 +185,10 @@ def changes(gain: Difference, digits: int = 2) -> str:
     >>> [changes(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.001, 0.0, 0.002))]
     ['rises by 0.25 ± 0.05', 'falls by 0.25 ± 0.05', 'stays the same (± 0.01)']
     >>> changes(Difference(0.2, -0.1, 0.5)), changes(Difference(0.2)), changes(Difference(2.0, 1.5, 2.5), 1)
-    ('changes by +0.20 ± 0.30 (not significant)', 'changes by +0.20 (no interval)', 'rises by 2.0 ± 0.5')
+    ('changes by +0.20 ± 0.30 (not significant)', 'changes by +0.20 (not decided)', 'rises by 2.0 ± 0.5')
     """
     if gain.low is None or gain.high is None:
-        return f"changes by {gain.mean:+.{digits}f} (no interval)"
+        return f"changes by {gain.mean:+.{digits}f} (not decided)"
     least = 0.5 * 0.1**digits
     if max(abs(gain.low), abs(gain.high)) < least:
         return f"stays the same (± {2 * least:.{digits}f})"
@@ -187,8 +201,8 @@ def turns(gain: Difference) -> str:
     """The direction in which a mean changes, in words.
 
     >>> [turns(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.1, -0.1, 0.3), (0.1,))]
-    ['rises significantly', 'falls significantly', 'changes (not significant)', 'changes (not known)']
+    ['rises significantly', 'falls significantly', 'changes (not significant)', 'changes (not decided)']
     """
     if gain.low is None:
-        return "changes (not known)"
+        return "changes (not decided)"
     return {1: "rises significantly", -1: "falls significantly", 0: "changes (not significant)"}[gain.sign]

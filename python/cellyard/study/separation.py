@@ -196,7 +196,7 @@ class Candidates:
         'FBA (significant)'
         """
         if not self.known:
-            return f"{self.leaders} (order not known)"
+            return f"{self.leaders} (not decided)"
         return self.leaders if len(self.first) > 1 else f"{self.leaders} (significant)"
 
     @property
@@ -229,14 +229,14 @@ class Candidates:
         'up to 0.75 with FBA or PPD (no significant difference), 0.20 ± 0.00 more than with EPD'
         >>> few = {one: runs[:4] for one, runs in drawn.items()}
         >>> Candidates(centres, few, "goodput", str.upper).lead()
-        '0.75 with FBA and 0.55 with EPD (order not known)'
+        '0.75 with FBA and 0.55 with EPD (not decided)'
         >>> Candidates(centres, {**drawn, "epd": drawn["fba"]}, "goodput", str.upper).lead()
         '0.75 to 0.75 (no significant difference)'
         """
         first, last = self.order[0], self.order[-1]
         best, worst = (f"{self.values[one].mean:.{digits}f}" for one in (first, last))
         if not self.known:
-            return f"{best}{unit} with {self.name(first)} and {worst} with {self.name(last)} (order not known)"
+            return f"{best}{unit} with {self.name(first)} and {worst} with {self.name(last)} (not decided)"
         if len(self.first) == len(self.order):
             return f"{min(best, worst)} to {max(best, worst)}{unit} (no significant difference)"
         more = "less" if self.lowest else "more"

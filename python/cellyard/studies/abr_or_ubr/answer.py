@@ -58,7 +58,7 @@ def which(rows: Rows) -> Statement:
         if shared
         else " (significant)"
     )
-    end = also if known else " (order not known)"
+    end = also if known else " (not decided)"
     of_all = ", with and without VBR" if len(of) == len(PATHS) * len(BESIDE) else ""
     return Statement(
         f"ABR is the most efficient service in {len(alone)} of {len(of)} networks{of_all}{end}.",
@@ -142,7 +142,7 @@ def _than(abr: Candidates, ubr: Row) -> Difference:
 
 def _more(by: Difference) -> str:
     if by.low is None:
-        return "more (not known)" if by.mean > 0 else "less (not known)"
+        return "more (not decided)" if by.mean > 0 else "less (not decided)"
     return {1: "significantly more", -1: "significantly less", 0: "about as much (no significant difference)"}[by.sign]
 
 

@@ -55,8 +55,8 @@ def _margins(rows: Rows, metric: str = "throughput_mbps") -> list[Evidence]:
 
 def _kept(margins: Sequence[Evidence]) -> str:
     """How many VCs get their minimum rate, and whether the replications leave others open."""
-    if all(one.value.verdict == "not known" for one in margins):
-        return f"{sum(one.value.mean >= 0 for one in margins)} (not known)"
+    if all(one.value.verdict == "not decided" for one in margins):
+        return f"{sum(one.value.mean >= 0 for one in margins)} (not decided)"
     clear = all(one.value.sign for one in margins)
     return f"{sum(one.value.sign > 0 for one in margins)}{'' if clear else ' (others not significant)'}"
 
@@ -130,7 +130,7 @@ def ideal(rows: Rows) -> Statement:
         evidence += of.evidence(best_only=True)
         numbers += of.numbers()
     if not all(of.known for of in found):
-        end = "order not known"
+        end = "not decided"
     else:
         end = "significant" if all(len(of.first) == 1 for of in found) else "not significant"
     parts = [f"{scheme} {' and '.join(where)}" for scheme, where in nearest.items()]
