@@ -276,7 +276,7 @@ def test_decisions_in_python_are_exact() -> None:
     assert tenths.decide(X=1, a=0.1) == "refuse"
     assert fair.decide(X=95, Y=40, N=5, K=100) == fair.decide(X=95, Y=40, N=5, K=100, R=90) == "refuse"
     assert fair.decide(X=95, Y=40, N=5, K=math.inf) == "accept"
-    for wrong in (math.nan, None, -1, 0.5, 2**63):
+    for wrong in (math.nan, None, -1, 0.5, 2**63, True):
         with pytest.raises(TypeError, match=f"X = {wrong}: must be a whole number from 0 to "):
             half_share.decide(X=wrong, Y=1, N=1)
     # A local name holds floats if any of its values is one: 0.1 + 0.2 > 0.3 as floats, not as decimals.
@@ -291,6 +291,37 @@ def test_decisions_in_python_are_exact() -> None:
         half_share.decide(X=95, Y=19, N=5, Q=1)
     with pytest.raises(cy.ScenarioError, match=r'R = "9 cels"'):
         half_share.decide(X=95, Y=19, N=5, R="9 cels")
+
+
+@pytest.mark.parametrize(
+    ("declared", "arguments", "line", "message"),
+    [
+        ("", "X", "if X > True + 1: return cy.refuse", r"`\+` takes numbers, not a truth value"),
+        ("", "X", "if X: return cy.refuse", "expected something true or false, not the integer before it"),
+        ("queue={'n': 0}", "queue, X", "queue.n += 0.5", "`n` holds the type integer, not decimal"),
+        ("vc={'on': True}", "vc, X, R", "vc.on = R", "`on` holds the type truth value, not decimal"),
+        ("queue={'n': 0}", "queue, X, R=0.5", "queue.n = R", "`n` holds the type integer, not decimal"),
+    ],
+)
+def test_wrong_types_are_errors_of_the_decorator(declared: str, arguments: str, line: str, message: str) -> None:
+    """The place is that of the statement in the function."""
+    text = f"@cy.policy({declared})\ndef made({arguments}):\n    p = X\n    {line}\n    if p > 3: return cy.refuse\n"
+    with pytest.raises(cy.PolicyError, match=message) as raised:
+        function(text)
+    (problem,) = raised.value.problems
+    assert (problem.line, problem.column) == (4, 5)
+    assert problem.excerpt.splitlines()[0].strip() == line
+
+
+def test_a_parameter_without_value_may_have_either_type() -> None:
+    """The unit of its value decides the type: an integer of `n` takes cells, and no plain number."""
+    made: Policy = function(
+        "@cy.policy(queue={'n': 0, 'x': 0.0})\ndef made(queue, X, R, Z):\n    queue.n = R\n    queue.x = Z\n"
+        "    if X > queue.n + queue.x: return cy.refuse\n"
+    )
+    assert made.decide(X=11, R="9 cells", Z=1.5) == "refuse"
+    with pytest.raises(cy.ScenarioError, match="`n` holds the type integer, not decimal"):
+        made.decide(X=11, R=9, Z=1.5)
 
 
 def test_state_and_draws_in_python() -> None:
@@ -454,18 +485,14 @@ def test_an_integer_beyond_128_bits_fails_as_in_the_engine(whole: str) -> None:
 
 
 def test_every_decision_ends_as_in_the_engine() -> None:
-    power: Policy = function(
-        "@cy.policy(asked='cells')\ndef made(X):\n    if 9.0 ** 9 ** 9 ** 9 ** 9 > X: return cy.refuse\n"
-    )
+    for base in ("9.0 ** 9 ** 9 ** 9 ** 9", "2.0 ** (X / 2)"):
+        with pytest.raises(cy.PolicyError, match="must be an integer"):
+            function(f"@cy.policy(asked='cells')\ndef made(X):\n    if {base} > X: return cy.refuse\n")
     zero: Policy = function("@cy.policy(asked='cells')\ndef made(X):\n    if 1 / X > 1: return cy.refuse\n")
-    for made, why in ((power, "must be an integer"), (zero, "division by zero")):
-        with pytest.raises((cy.ScenarioError, ArithmeticError), match=why):
-            made.decide(X=0)
-        with pytest.raises((cy.ScenarioError, cy.RunError), match=why):
-            cy.Scenario(**{**ALONE, "switches": [cy.Switch(name="s", ubr=cy.Queue(drop=made()))]}).run()
-    half: Policy = function("@cy.policy\ndef made(X):\n    if 2.0 ** (X / 2) > 3: return cy.refuse\n")
-    with pytest.raises(cy.ScenarioError, match="must be an integer"):
-        half.decide(X=1)
+    with pytest.raises(ArithmeticError, match="division by zero"):
+        zero.decide(X=0)
+    with pytest.raises(cy.RunError, match="division by zero"):
+        cy.Scenario(**{**ALONE, "switches": [cy.Switch(name="s", ubr=cy.Queue(drop=zero()))]}).run()
     bound: Policy = function("@cy.policy(never_below=0.5)\ndef made(X): return cy.refuse\n")
     assert bound.decide(X=51, K=100) == bound.decide(X=1) == "refuse"
     with pytest.raises(ArithmeticError, match="a refusal at an X at or below `never_below`"):

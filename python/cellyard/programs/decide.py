@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
 
 from cellyard.components.drop import Program
 from cellyard.programs.words import BITS, DRAW, KNOWN, OWNERS, RATES, Verdict
+from cellyard.system.errors import ScenarioError
 from cellyard.system.values import as_python, plain, shown
 
 #: Largest value of a name of the language.
 MOST = 2**63 - 1
+
+
+#: Values of either type for parameters without a value.
+STAND_INS: tuple[str | float, ...] = (0.567891, "7919 cells")
+#: Limit on the combinations of types that are tried.
+MOST_TYPES = 64
+_PLACED = re.compile(r"(?P<message>.*) \(line (?P<line>\d+), column \d+\)", re.S)
 
 
 class State:
@@ -78,9 +88,32 @@ def verdict(policy: Program, values: Mapping[str, Any]) -> Verdict:
     return cast(Verdict, found)
 
 
+def fault(policy: Program, required: Sequence[str]) -> tuple[int, str] | None:
+    """Line and message of what is wrong with a program of which parameters ``required`` have no value yet, if anything.
+
+    The type of a parameter is that of its value: a number, or a quantity. So a program is right if it is
+    for some types of those.
+    """
+    found = None
+    for values in itertools.islice(itertools.product(STAND_INS, repeat=len(required)), MOST_TYPES):
+        parameters = {**policy.parameters, **dict(zip(required, values, strict=True))}
+        try:
+            _scenario(json.dumps(plain(replace(policy, parameters=parameters), "drop")), "1000 cells")
+        except ScenarioError as error:
+            messages = [problem.message for problem in error.problems if problem.path.endswith(".program")]
+            placed = [match for message in messages if (match := _PLACED.fullmatch(message))]
+            if not placed:
+                return None
+            found = found or (int(placed[0]["line"]), placed[0]["message"])
+        else:
+            return None
+    return found if len(STAND_INS) ** len(required) <= MOST_TYPES else None
+
+
 def _whole(name: str, value: Any) -> int:
     least, most = -(name == "idle"), 1 if name in BITS else MOST
-    if not isinstance(value, (int, float)) or value != value // 1 or not least <= value <= most:
+    is_number = isinstance(value, (int, float)) and (name in BITS or not isinstance(value, bool))
+    if not is_number or value != value // 1 or not least <= value <= most:
         raise TypeError(f"{name} = {shown(value)}: must be a whole number from {least} to {most}")
     return int(value)
 

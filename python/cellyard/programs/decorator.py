@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 from cellyard.components.drop import Program
-from cellyard.programs.decide import State, verdict
+from cellyard.programs.decide import State, fault, verdict
 from cellyard.programs.source import Source
 from cellyard.programs.translate import Translator
 from cellyard.programs.words import DRAW, KNOWN, MOST_DIGITS, OWNERS, RESERVED, Verdict
@@ -45,6 +45,11 @@ class Policy:
         self._states = states
         self._fields = fields
         self._arguments = list(translator.arguments)
+        given = {name: value for name, value in self.parameters.items() if value is not inspect.Parameter.empty}
+        required = [name for name in self.parameters if name not in given]
+        if wrong := fault(Program(program=self.text, parameters=given, **fields), required):
+            line, message = wrong
+            raise source.fault(translator.statements[line - 1], message)
         functools.update_wrapper(self, function)
         made = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d) for n, d in self.parameters.items()]
         self.__signature__ = signature.replace(parameters=made, return_annotation=Program)
@@ -140,7 +145,7 @@ def policy(
     ``queue`` and ``vc``, and changes state by assignment: ``vc.seen += 1``. The other arguments of
     the decorator are fields of `cellyard.Program`.
 
-    Raises `cellyard.PolicyError` for what the language lacks.
+    Raises `cellyard.PolicyError` for what the language lacks, and for a wrong type.
 
     >>> import cellyard as cy
     >>> @cy.policy(asked="cells", queue={"average": 0.0})

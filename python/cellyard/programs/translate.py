@@ -61,6 +61,9 @@ INSTEAD: Mapping[type[ast.AST], str] = {
 #: Fields of the component, which cannot be names of parameters.
 FIELDS = frozenset((*Program.TAG, *Program.__dataclass_fields__)) - {Program.OWN}
 
+#: A line of the program, and the statement that it comes from.
+Line: TypeAlias = tuple[str, ast.stmt]
+
 
 class Translator:
     """Translates one function. Raises `PolicyError` for what the language lacks."""
@@ -80,9 +83,10 @@ class Translator:
         }
         body = definition.body
         has_doc = ast.get_docstring(definition, clean=False) is not None
-        lines = [*self._declarations(), *self._block(body[has_doc:], "")]
-        #: The program.
-        self.text = "".join(f"{line}\n" for line in lines)
+        lines = [*((line, definition) for line in self._declarations()), *self._block(body[has_doc:], "")]
+        #: The program, and the statement of the function that each of its lines comes from.
+        self.text = "".join(f"{line}\n" for line, _ in lines)
+        self.statements: list[ast.stmt] = [statement for _, statement in lines]
         for name in self.parameters:
             if name not in self._used:
                 raise source.fault(self.arguments[name], f"the parameter `{name}` is not used")
@@ -128,41 +132,41 @@ class Translator:
 
     # Statements
 
-    def _block(self, statements: Sequence[ast.stmt], indent: str) -> Iterator[str]:
+    def _block(self, statements: Sequence[ast.stmt], indent: str) -> Iterator[Line]:
         for index, statement in enumerate(statements):
             if index and isinstance(statements[index - 1], ast.Return):
                 raise self._fault(statement, "this is never reached, since a verdict ends the policy")
             yield from self._statement(statement, indent)
 
-    def _statement(self, node: ast.stmt, indent: str) -> Iterator[str]:
+    def _statement(self, node: ast.stmt, indent: str) -> Iterator[Line]:
         match node:
             case ast.Pass():
                 return
             case ast.Assign(targets=[target]):
                 self._step(node)
                 name = self._target(target)
-                yield f"{indent}{name} = {self._expression(node.value)}"
+                yield f"{indent}{name} = {self._expression(node.value)}", node
             case ast.Assign():
                 raise self._fault(node.targets[1], "assign one name at a time")
             case ast.AugAssign():
                 self._step(node)
                 name = self._target(node.target)
                 value = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
-                yield f"{indent}{name} = {self._expression(value)}"
+                yield f"{indent}{name} = {self._expression(value)}", node
             case ast.If():
                 yield from self._choice(node, indent)
             case ast.Return():
                 self._step(node)
-                yield f"{indent}{self._verdict(node)}"
+                yield f"{indent}{self._verdict(node)}", node
             case _:
                 message = "only assignments, `if` and `return` are statements of a policy"
                 raise self._fault(node, INSTEAD.get(type(node), message))
 
-    def _choice(self, node: ast.If, indent: str) -> Iterator[str]:
+    def _choice(self, node: ast.If, indent: str) -> Iterator[Line]:
         opening = f"{indent}if"
         while True:
             self._step(node)
-            yield f"{opening} {self._expression(node.test)} {{"
+            yield f"{opening} {self._expression(node.test)} {{", node
             yield from self._block(node.body, indent + INDENT)
             match node.orelse:
                 case [ast.If() as inner]:
@@ -170,10 +174,10 @@ class Translator:
                 case []:
                     break
                 case otherwise:
-                    yield f"{indent}}} else {{"
+                    yield f"{indent}}} else {{", node
                     yield from self._block(otherwise, indent + INDENT)
                     break
-        yield f"{indent}}}"
+        yield f"{indent}}}", node
 
     def _verdict(self, node: ast.Return) -> str:
         match node.value:
