@@ -164,9 +164,14 @@ def test_a_report_stays_when_its_experiment_or_study_runs_again(cli: Cli, lan: P
         ["s-report", *(["study", verb, "ubr-plus", "--table", "1"] for verb in ("report", "run"))],
     ):
         report, run = ([*command, "--out", str(first)] for command in commands)
-        assert cli(*report).returncode == 0
+        done = cli(*report)
+        assert done.returncode == 0 and "earlier results" not in done.stderr
         made = {path.name: path.read_bytes() for path in (tmp_path / str(first)).iterdir()}
         assert "index.html" in made
-        assert cli(*run).returncode == 0
+        done = cli(*run)
+        assert done.returncode == 0
+        assert f"note: {first}/index.html and " in done.stderr
+        assert f"made by `{' '.join(report[:2])}` from earlier results; run that command again" in done.stderr
         found = {path.name: path.read_bytes() for path in (tmp_path / str(first)).iterdir()}
         assert found.keys() == made.keys() and found["index.html"] == made["index.html"]
+        assert "earlier results" not in cli(*report).stderr

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from cellyard.show.words import counted
 from cellyard.store.folder_label import LABEL_FILE, made_by, read_label
 from cellyard.system.errors import UsageError
 from cellyard.system.files import (
@@ -96,7 +98,10 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         return self._store
 
     def publish(self, add: Callable[[FileSet], None]) -> str:
-        """Replace the result files by those that ``add`` adds, all or none; returns what failed and what is kept, in words."""
+        """Replace the result files by those that ``add`` adds, all or none; returns what failed and what is kept, in words.
+
+        A note on standard error names files of another command, which show earlier results.
+        """
         failure, rest = self._store.failure if self._store else None, "all other files are complete"
         earlier = made_by(self.path)
         files = FileSet(self.path, kept={name for name in checksums(self.path) if earlier.get(name) != self._command})
@@ -111,7 +116,19 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             failure, rest = failure or error, f"the result files are {files.state}"
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"the result files are {files.state}, and {self._kept_message()}") from None
+        else:
+            self._note_older({name: by for name, by in makers.items() if by != self._command})
         return self._failure_message(failure, "", rest) if failure else ""
+
+    def _note_older(self, makers: Mapping[str, str]) -> None:
+        """Print which files of other commands stay, as they show results before these."""
+        for by in dict.fromkeys(makers.values()):
+            names = [name for name in makers if makers[name] == by and (self.path / name).is_file()]
+            if names:
+                first = next((name for name in names if name.endswith(".html")), names[0])
+                rest = f" and {counted(len(names) - 1, 'other file')}" if names[1:] else ""
+                message = f"{self.path / first}{rest}: made by `{by}` from earlier results; run that command again"
+                print(printable(f"note: {message}"), file=sys.stderr)
 
     def failure_message(self, failure: OSError, subject: str) -> str:
         """A sentence that ``what`` could not be written during the runs, why, and what is kept."""
