@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cellyard import components, experiment as ex
+from cellyard.commands.experiment_text import text
 from cellyard.experiment import examples, notes
 from cellyard.experiment.description.axes import TAGS
 from cellyard.experiment.description.design import Point
@@ -110,7 +111,8 @@ def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_oth
     assert answer is not None
     assert answer.sentences[0] == (
         "With 1150 cells at policy = epd, goodput_mbps is higher by 15000 Mb/s [15000, 15000] than with 1000 cells, "
-        "the largest improvement. It is higher in 28 of 30 comparisons, with no significant difference in 2."
+        "the largest improvement (its interval overlaps that of 1 other). It is higher in 28 of 30 comparisons, "
+        "with no significant difference in 2."
     )
 
 
@@ -422,7 +424,7 @@ def test_optimise_says_how_many_other_points_are_equal() -> None:
 
     flat = best(lambda at, i: {"efficiency": 1.0, "fairness": at["r"]})
     assert flat.startswith("The highest efficiency was found at r = ")
-    assert ", and an equal one at 9 other points tried: it is 1 [1, 1] in 8 fresh" in flat
+    assert ", and an equal one at 9 other points tried: it is 1 in 8 fresh" in flat
     assert "equal" not in best(lambda at, i: {"efficiency": at["r"], "fairness": at["r"]})
 
 
@@ -493,3 +495,13 @@ def test_an_entry_of_an_answer_is_one_sentence_with_at_most_four_numbers(name: s
     for sentence in answer.sentences:
         assert sentence.endswith(".") and ". " not in sentence, sentence
         assert len(re.findall(r"(?<![\w.])\d[\d.]*", re.sub(r" ± [\d.]+| \[[^]]+]", "", sentence))) <= 4, sentence
+
+
+def test_the_text_says_how_long_the_runs_are_unless_an_axis_varies_it() -> None:
+    axis = ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells"])
+    longer = ex.Axis("duration", ["1 s", "2 s"])
+    for axes, said in (([axis], "4 runs of 10 s, seed 1"), ([longer], "4 runs, seed 1")):
+        experiment = ex.Experiment(name="length", base=BASE, axes=axes, metrics=["efficiency"], replications=2)
+        outcome = experiment.run(runner=by(lambda at, i: {"efficiency": 0.5 + 0.1 * i}))
+        document = {**outcome.to_dict(), "timing": {"cpu_seconds": 1.0, "wall_seconds": 1.0}}
+        assert said in text(document)

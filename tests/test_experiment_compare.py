@@ -301,3 +301,21 @@ def test_an_efficiency_above_one_is_noted() -> None:
     (note,) = above.to_dict()["notes"]
     assert note.startswith("efficiency reaches 1.190: more was delivered than measure.max_goodput allows.")
     assert comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.0004})).to_dict()["notes"] == []
+
+
+def test_the_largest_improvement_says_which_others_could_be_larger() -> None:
+    buffers = ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells", "1002 cells", "1003 cells"])
+    metrics = ["efficiency", "fairness"]
+    gains = {1000: 0.0, 1001: 0.35, 1002: 0.352, 1003: 0.1}
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        value = 0.4 + gains[int(at["buffer"])] + drawn(at["buffer"], i).gauss(0, 0.01)
+        return {"efficiency": value, "fairness": value}
+
+    question = ex.Compare("buffer", metrics, against="1000 cells")
+    experiment = ex.Experiment(
+        name="close", base=BASE, axes=[buffers], metrics=metrics, question=question, replications=10
+    )
+    answer = experiment.run(runner=by(measure)).answer
+    assert answer is not None
+    assert "the largest improvement (its interval overlaps that of 1 other)." in answer.sentences[0]

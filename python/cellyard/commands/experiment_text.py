@@ -39,8 +39,9 @@ def text(document: Mapping[str, Any], out: Path | None = None) -> str:
         line, csv_hint = ("point", "--format csv prints all, ") if name == "points" else ("line", "")
         parts += _omitted_line(len(table.records), line, f"{name}.csv", out, hint=csv_hint)
     timing = document["timing"]
+    duration = f" of {document['duration_s']:g} s" if document["duration_s"] else ""
     parts.append(
-        f"{document['runs']} runs, seed {document['seed']}, engine {document['engine_version']}: "
+        f"{document['runs']} runs{duration}, seed {document['seed']}, engine {document['engine_version']}: "
         f"{cpu_time(timing['cpu_seconds'], finished=document['runs'])}, {timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)

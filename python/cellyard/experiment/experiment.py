@@ -422,6 +422,7 @@ class Outcome:
             "engine_version": _engine.version(),
             "seed": plan.base.seed,
             "replications": plan.replications,
+            "duration_s": plan.duration_s,
             "question": {"kind": self.experiment.question.kind, **_question_data(plan)},
             "complete": self.complete,
             "answer": answer.sentences if answer else [],

@@ -64,6 +64,15 @@ class Plan:
         return of_scenario(self.base.canonical).noun if hasattr(self.base, "canonical") else "cell"
 
     @property
+    def duration_s(self) -> float | None:
+        """Simulated time of each run, s; ``None`` if an axis varies it."""
+        if any("duration" in paths for paths in self.paths.values()) or not hasattr(self.base, "canonical"):
+            return None
+        from cellyard.runs.expected import outline
+
+        return float(outline(self.base.canonical)["duration_s"])
+
+    @property
     def paths(self) -> Mapping[str, tuple[str, ...]]:
         """The paths of each axis."""
         return {axis.name: axis.paths for axis in self.axes}

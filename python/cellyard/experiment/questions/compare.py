@@ -207,7 +207,14 @@ class Compare(Question):
             return f"Compared with {against}, {metric} is {listed(shown)}{rest}."
         largest = max(sized, key=lambda record: abs(record["difference"]))
         of_known = "known " if len(sized) < len(better or decided) else ""
+        overlapping = sum(
+            record is not largest
+            and record["difference_low"] <= largest["difference_high"]
+            and record["difference_high"] >= largest["difference_low"]
+            for record in sized
+        )
         kind = f", the largest {of_known}{'improvement' if better else 'difference'}" * (len(better or decided) > 1)
+        kind += f" (its interval overlaps that of {counted(overlapping, 'other')})" if overlapping else ""
         return (
             f"With {largest['variant']}{self._place(largest)}, {metric} is {_direction(largest, words)} by "
             f"{_size(largest, words.unit)} than with {against}{kind}. It is {listed(shown)}{rest}."
