@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cellyard.commands import study_run
+from cellyard.commands import study_run, study_text
 from cellyard.commands.study_run import reproduce
 from cellyard.scenario import Scenario
 from cellyard.store import Store
@@ -70,6 +70,15 @@ def test_document_has_the_promised_shape(cli: Cli) -> None:
         assert {g.get("configuration") for g in summary["groups"]} == {None, "lan"}
     assert found["replications"] == 3 and found["centre"] == "median"
     assert found["claims"] == []  # their tables are incomplete
+
+
+def test_a_study_without_a_finished_row_names_no_centre() -> None:
+    study = load("ubr-plus")
+    done = Reproduction(study, Rows(select(study, ["1"])[:1]), replications=3)
+    assert study_text.text(study, done, done.to_dict(wall_seconds=0)).startswith("no row finished, seed ")
+    for _ in done.advance():
+        pass
+    assert "medians of 3 replications" in study_text.text(study, done, done.to_dict(wall_seconds=0))
 
 
 @pytest.mark.parametrize("centre", ["median", "mean"])

@@ -36,6 +36,7 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
             f"{document['centre']}s of {document['replications']} replications, ranges {range_name(document['replications'])}"
         )
     )
+    ensemble = ensemble if rows else "no row finished"
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
         f"{cell_count(document['bottleneck_cells'], 'bottleneck cells')}, "
