@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 import subprocess
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cellyard import Scenario
+from cellyard.commands.grid_notes import HINTS
 from cellyard.results import run_notes
 from conftest import EXAMPLES, ROOT, Cli
 from test_cli_notes import CROWDED_HOST
@@ -252,3 +255,19 @@ def test_new_notes_appear_where_runs_appear(cli: Cli, tmp_path: Path) -> None:
     larger = crowd("unlimited", 64).with_values({"vc.*.traffic.file_size": "1 MB", "switch.s.ubr.buffer": "4992 cells"})
     assert [windows in note for note in larger.notes()] == [True]
     assert not [note for note in scenario.notes() if windows in note]
+
+
+@pytest.mark.parametrize(("name", "replications"), [("crowd", None), ("crowd", 2), ("ties", None)])
+def test_a_notebook_shows_the_notes_that_run_prints(
+    cli: Cli, tmp_path: Path, name: str, replications: int | None
+) -> None:
+    scenario = crowd("20 cells", 64, profile="linux") if name == "crowd" else Scenario.from_toml(IN_PHASE)
+    (tmp_path / "notes.toml").write_text(scenario.to_toml() if name == "crowd" else IN_PHASE)
+    stderr = cli("run", "notes.toml", *([] if replications is None else ["--replications", str(replications)])).stderr
+    told = [line.removesuffix(HINTS["tied_refusals"]) for line in stderr.splitlines() if line.startswith("note: ")]
+    results = scenario.run(replications=replications)
+    assert told and told == [f"note: {note}" for note in results.notes] == repr(results).splitlines()[1:]
+    shown = results._repr_html_()
+    assert all(f"<p>note: {escape(note)}</p>" in shown for note in results.notes)
+    again = pickle.loads(pickle.dumps(results))
+    assert again == results and again.notes == results.notes

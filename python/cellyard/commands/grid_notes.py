@@ -14,8 +14,6 @@ from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
 MOST_POINTS = 50
-#: What `run` prints that notes on finished runs may concern.
-PRINTED = "efficiency vc.*.completed_s vc.*.p95_transfer_s"
 #: What to do about a kind of notes on finished runs, in a grid.
 HINTS = {"tied_refusals": ": --grid tie_order=fixed,rotating,random,fair shows how much"}
 
@@ -109,13 +107,8 @@ def _is_replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int)
 
 
 def notes_after(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences on finished runs: seeds without effect, and the notes of `run_notes`.
-
-    Refusals at ties are a warning only if ``scenario`` leaves the order at ties to its default.
-    """
-    found = run_notes.concerning(run_notes.notes([run_notes.facts(run) for run in runs]), PRINTED)
-    if scenario.states("tie_order"):
-        found = [note for note in found if note.kind != "tied_refusals"]
+    """Sentences on finished runs: seeds without effect, and the notes of `run_notes`."""
+    found = run_notes.printed(runs, states_tie_order=scenario.states("tie_order"))
     return _seeds_without_effect(runs) + [f"{note.text}{HINTS.get(note.kind, '')}" for note in found]
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from html import escape
-from typing import Any, Literal, overload
+from typing import Any, Literal, Protocol, overload
 
+from cellyard.results import run_notes
 from cellyard.results.part import ResultPart
 from cellyard.results.run import Named, RunResult, Trace
 from cellyard.results.tables import SERIES
@@ -18,6 +20,16 @@ from cellyard.statistics.ranges import has_quantiles, interval, median
 from cellyard.system.errors import SeveralRunsError, unknown
 
 
+class HasNotes(Protocol):
+    """What results need of their scenario."""
+
+    def notes(self) -> list[str]:
+        """Warnings about its settings."""
+
+    def states(self, field: str) -> bool:
+        """Whether its text states this field."""
+
+
 class Results(Sequence[RunResult]):
     """The runs of one scenario: a single run, or the replications of an ensemble in order.
 
@@ -25,8 +37,18 @@ class Results(Sequence[RunResult]):
     error; use `median` and `interval` instead.
     """
 
-    def __init__(self, runs: Sequence[RunResult]) -> None:
+    def __init__(self, runs: Sequence[RunResult], scenario: HasNotes | None = None) -> None:
         self.runs = tuple(runs)
+        self._scenario = scenario
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Warnings about the scenario and its runs, as `cellyard run` prints them."""
+        if self._scenario is None:
+            return ()
+        states_ties = self._scenario.states("tie_order")
+        found = run_notes.printed([run.data for run in self.runs], states_tie_order=states_ties)
+        return tuple(dict.fromkeys([*self._scenario.notes(), *(note.text for note in found)]))
 
     @overload
     def __getitem__(self, index: int) -> RunResult: ...
@@ -50,19 +72,21 @@ class Results(Sequence[RunResult]):
         return hash(self.runs)
 
     def __repr__(self) -> str:
+        notes = "".join(f"\nnote: {note}" for note in self.notes)
         if len(self.runs) == 1:
-            return f"Results({self.runs[0]!r})"
+            return f"Results({self.runs[0]!r}){notes}"
         name = f"{self.runs[0].name!r}, " if self.runs else ""
         medians_by_metric = {metric: self.median(metric) for metric in ("goodput_mbps", "efficiency", "fairness")}
         medians = ", ".join(
             f"{metric} {format_value(value)}" for metric, value in medians_by_metric.items() if value is not None
         )
-        return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''})"
+        return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''}){notes}"
 
     def _repr_html_(self) -> str:
-        """Show the VCs and ports of a single run, or medians and ranges of the totals of an ensemble."""
+        """Show the VCs and ports of a single run, or medians and ranges of the totals of an ensemble, and the notes."""
+        notes = "".join(f"<p>note: {escape(note)}</p>" for note in self.notes)
         if len(self) == 1:
-            return self[0]._repr_html_()
+            return self[0]._repr_html_() + notes
         if not self.runs:
             return "no runs"
         ranges = {metric: (is_count, self.interval(metric)) for metric, is_count in Totals.numbers().items()}
@@ -76,7 +100,7 @@ class Results(Sequence[RunResult]):
         ]
         heads = ["5 %", "95 %"] if has_quantiles(len(self)) else ["smallest", "largest"]
         title = f"<b>{escape(self[0].name)}</b>: {len(self)} runs"
-        return title + table_html(["", "median", *heads], rows)
+        return title + table_html(["", "median", *heads], rows) + notes
 
     @property
     def only(self) -> RunResult:

@@ -12,6 +12,8 @@ from cellyard.show.hints import NO_MAX_GOODPUT, SYNCHRONISED_TCPS
 LEAST_REFUSALS = 20
 #: Efficiency above this cannot be explained by rounding of ``measure.max_goodput``.
 MOST_EFFICIENCY = 1.0005
+#: What `run` prints that notes on finished runs may concern.
+PRINTED = "efficiency vc.*.completed_s vc.*.p95_transfer_s"
 #: Why a TCP that lost its first segments sends nothing again.
 _NO_TIMEOUT = "the run ends before the first timeout (initial_rto)"
 
@@ -69,6 +71,12 @@ def concerning(found: Sequence[Note], metrics: str) -> list[Note]:
         return concerns.get(note.kind, True)
 
     return list(filter(is_about, found))
+
+
+def printed(runs: Sequence[Mapping[str, Any]], *, states_tie_order: bool) -> list[Note]:
+    """The notes that accompany finished runs. Refusals at ties are one only if the scenario does not state ``tie_order``."""
+    found = concerning(notes([facts(run) for run in runs]), PRINTED)
+    return [note for note in found if note.kind != "tied_refusals" or not states_tie_order]
 
 
 def carries_frames(vc: Mapping[str, Any]) -> bool:

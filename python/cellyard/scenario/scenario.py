@@ -277,7 +277,7 @@ class Scenario:
                     write_whole(folder / name, pieces(captured))
         if store and store.failure:
             raise store.failure
-        return Results(results)
+        return Results(results, self)
 
     def explore(self) -> Explorer:
         """The scenario in the explorer, shown by notebooks in a frame: queues cell by cell, and controls for values.
