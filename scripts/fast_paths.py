@@ -1,4 +1,4 @@
-"""Write the table of the fast paths of ports to docs/architecture.md: `make ways`.
+"""Write the table of the fast paths of ports to benches/notes.md: `make ways`.
 
 Each fast path is listed with the counted cases (`make instructions`) that enter it, and the instructions
 of each case with and without it.
@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import instructions
 
-PAGE = instructions.ROOT / "docs/architecture.md"
+PAGE = instructions.ROOT / "benches/notes.md"
 BEGIN, END = "<!-- made by `make ways` -->\n", "<!-- end -->\n"
 
 #: Number of cases that a row shows: those that save most. The case that costs most is added.

@@ -14,6 +14,8 @@ pub use crate::tally::{
 };
 
 use crate::options::{Kernel, Options, RunError};
+#[cfg(any(feature = "fast-paths", debug_assertions))]
+pub use crate::port::fast_paths::without_fast_paths;
 #[cfg(feature = "fast-paths")]
 pub use crate::port::fast_paths::{FastPath, all_fast_paths};
 use crate::registry::{self, Family};

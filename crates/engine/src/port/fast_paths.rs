@@ -8,13 +8,13 @@
 //! decisions have three, `alternating`, `vc-turns` and `ahead`. `far-inputs` concerns the order of
 //! inputs (`order.rs`). Where none applies, cells pass the gate one by one.
 //!
-//! The feature `fast-paths`, used only by benches, lets a fast path be switched off and counts its
-//! uses: `make ways`.
+//! Tests run networks with all of them off as well. The feature `fast-paths`, used only by benches,
+//! lets some be switched off and counts their uses: `make ways`.
 
 #[cfg(feature = "fast-paths")]
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-/// A fast path. Each variant's comment is its condition in the table of docs/architecture.md.
+/// A fast path. Each variant's comment is its condition in the table of benches/notes.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "fast-paths",
@@ -24,24 +24,18 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 pub enum FastPath {
     /// Arithmetic: cells of one frame, one per cell time, that come before those of any other input.
     Frame,
-    /// Arithmetic: frames of two inputs that overlap, one cell per cell time each, both to their hosts.
-    Pair,
-    /// Arithmetic: two or more inputs that bring one cell per cell time each.
-    Rounds,
+    /// Both: one or more inputs that bring one cell per cell time each.
+    Rhythm,
     /// Arithmetic: inputs whose cells come farther apart than one per cell time and alternate.
     Interleaved,
     /// Arithmetic: cells of one run, closer together or farther apart than one per cell time, to their host.
     Series,
     /// Arithmetic: cells of one run that meet the same queue.
     Run,
-    /// Arithmetic, every cell judged: as `rounds`, where the policy alone is asked.
-    JudgedRounds,
     /// Arithmetic, every cell judged: inputs whose cells come at one distance of more than a cell time.
     Circle,
     /// Arithmetic, every cell judged: cells of one flow, each a run of its own.
     Singles,
-    /// Arithmetic, every cell judged: cells of one run, one per cell time, at a busy port.
-    JudgedRun,
     /// Arithmetic, every cell judged: cells whose counters are brought up to date once per run.
     JudgedInterleaved,
     /// Arithmetic, every cell judged: one cell of which the policy alone decides.
@@ -50,14 +44,6 @@ pub enum FastPath {
     RefusedFrame,
     /// Slotted: arrivals of VCs with queues of their own while the port surely stays busy.
     Bulk,
-    /// Slotted: two or more inputs that bring one cell per cell time each.
-    RoundArrivals,
-    /// Slotted: cells of one input, one per cell time, and the decisions between them.
-    LockStep,
-    /// Slotted: cells of one input, one per cell time, while decisions were taken ahead of time.
-    JoinDecided,
-    /// Slotted: cells of one class and single cells of those above, before the decisions between them.
-    Deferred,
     /// Slotted: one cell while the queue is below all limits.
     BelowLimits,
     /// Slotted: one cell of which the policy alone decides.
@@ -91,14 +77,51 @@ impl FastPath {
 
 #[cfg(not(feature = "fast-paths"))]
 impl FastPath {
-    /// Whether the fast path is on; always, outside benches.
-    pub(super) fn is_on(self) -> bool {
-        true
-    }
-
     /// Counts a use, in benches only.
     pub(super) fn enter(self) {}
 }
+
+#[cfg(not(any(feature = "fast-paths", all(feature = "testing", debug_assertions))))]
+impl FastPath {
+    /// Whether the fast path is on; always, outside tests and benches.
+    pub(super) fn is_on(self) -> bool {
+        true
+    }
+}
+
+#[cfg(any(feature = "fast-paths", all(feature = "testing", debug_assertions)))]
+mod switched {
+    use super::FastPath;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Bit i is set while fast path number i is off on this thread.
+        static OFF: Cell<u32> = const { Cell::new(0) };
+    }
+
+    impl FastPath {
+        pub(in crate::port) fn is_on(self) -> bool {
+            OFF.get() & (1 << self as u32) == 0
+        }
+
+        /// Switches this fast path off for the rest of the thread.
+        #[cfg(feature = "fast-paths")]
+        pub fn switch_off(self) {
+            OFF.set(OFF.get() | 1 << self as u32);
+        }
+    }
+
+    /// Does `work` on this thread with all fast paths off.
+    pub fn without_fast_paths<T>(work: impl FnOnce() -> T) -> T {
+        let before = OFF.replace(u32::MAX);
+        let found = work();
+        OFF.set(before);
+        found
+    }
+}
+
+#[cfg(any(feature = "fast-paths", all(feature = "testing", debug_assertions)))]
+pub use switched::without_fast_paths;
 
 #[cfg(feature = "fast-paths")]
 mod counted {
@@ -107,8 +130,6 @@ mod counted {
 
     static ENTERED: [AtomicU64; FastPath::VARIANTS.len()] =
         [const { AtomicU64::new(0) }; FastPath::VARIANTS.len()];
-    /// Index plus one of the fast path that is switched off; 0 for none.
-    static OFF: AtomicU64 = AtomicU64::new(0);
 
     /// All fast paths; those of one kernel are in the order in which it tries them.
     pub fn all_fast_paths() -> &'static [FastPath] {
@@ -116,10 +137,6 @@ mod counted {
     }
 
     impl FastPath {
-        pub(in crate::port) fn is_on(self) -> bool {
-            OFF.load(Relaxed) != self as u64 + 1
-        }
-
         pub(in crate::port) fn enter(self) {
             ENTERED[self as usize].fetch_add(1, Relaxed);
         }
@@ -137,11 +154,6 @@ mod counted {
         /// How often this fast path has been used so far.
         pub fn entered(self) -> u64 {
             ENTERED[self as usize].load(Relaxed)
-        }
-
-        /// Switches this fast path off for the rest of the process.
-        pub fn switch_off(self) {
-            OFF.store(self as u64 + 1, Relaxed);
         }
     }
 }

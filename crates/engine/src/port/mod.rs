@@ -15,6 +15,7 @@ mod measuring;
 mod meter;
 mod order;
 pub mod police;
+mod rhythm;
 pub mod sched;
 pub mod slotted;
 mod tie;
@@ -31,7 +32,7 @@ use measuring::measured;
 pub use meter::Meter;
 use order::ArrivalOrder;
 use slotted::{QueuedCells, Slotted};
-pub use tie::{Leads, TieRule};
+pub use tie::TieRule;
 use watch::PortProbe;
 
 /// How a port moves cells.
@@ -105,8 +106,6 @@ pub struct Inputs {
     tie: TieRule,
     /// Scratch space: inputs whose cells arrive at one instant.
     group: Vec<u32>,
-    /// Scratch space: inputs that take part in rounds.
-    round_inputs: Vec<arithmetic::RoundInput>,
     /// By input: state of inputs whose cells are taken one at a time, in turns.
     interleaved: Vec<arithmetic::Interleaved>,
     /// Scratch space: time and input of the next cells of inputs with equal cell distances.
@@ -142,7 +141,6 @@ impl Inputs {
             order: ArrivalOrder::default(),
             tie,
             group: Vec::new(),
-            round_inputs: Vec::new(),
             interleaved: Vec::new(),
             circle: Vec::new(),
         }

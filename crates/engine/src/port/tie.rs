@@ -26,52 +26,6 @@ pub struct TieRule {
     tied_refusals: Vec<u64>,
 }
 
-/// The cell times, counted from some instant, at which one of two inputs goes first. These are the
-/// first `row` of each `cycle`; `passed` of the current cycle had passed at that instant.
-#[derive(Clone, Copy, Debug)]
-pub struct Leads {
-    passed: u64,
-    row: u64,
-    cycle: u64,
-}
-
-impl Leads {
-    /// No cell time at all.
-    pub const NEVER: Leads = Leads {
-        passed: 0,
-        row: 0,
-        cycle: 1,
-    };
-
-    /// Every cell time.
-    const ALWAYS: Leads = Leads {
-        row: 1,
-        ..Leads::NEVER
-    };
-
-    /// The number of whole cycles in `times` cell times, and the rest. Divides only beyond the
-    /// first cycle.
-    fn place(&self, times: u64) -> (u64, u64) {
-        if times < self.cycle {
-            (0, times)
-        } else {
-            (times / self.cycle, times % self.cycle)
-        }
-    }
-
-    /// Whether the input goes first at cell time `k`, counted from 0.
-    pub fn at(&self, k: u64) -> bool {
-        self.place(self.passed + k).1 < self.row
-    }
-
-    /// At how many of the first `n` cell times the input goes first.
-    pub fn before(&self, n: u64) -> u64 {
-        let end = self.passed + n;
-        let (cycles, rest) = self.place(end);
-        cycles * self.row + rest.min(self.row) - self.passed.min(self.row)
-    }
-}
-
 impl TieRule {
     /// The rule of a port with `inputs` inputs and cell time `cell_time`; the random order draws
     /// from `stream`.
@@ -200,24 +154,6 @@ impl TieRule {
         (first, turns + 1)
     }
 
-    /// The cell times, counted from `time`, at which `other` goes before `lower`. Both bring a cell
-    /// at each of them, `lower` is the smaller input, and the order must be known ahead.
-    pub fn leads_of_other(&mut self, time: Time, [lower, other]: [u32; 2]) -> Leads {
-        match self.order {
-            TieOrder::Fair if self.fair_key(other) < self.fair_key(lower) => return Leads::ALWAYS,
-            TieOrder::Fixed | TieOrder::Fair => return Leads::NEVER,
-            TieOrder::Rotating | TieOrder::Random => {}
-        }
-        // `other` leads in consecutive turns: from the one behind `lower` to its own.
-        let turn = u64::from(self.turn_at(time));
-        let behind = u64::from(lower) + 1;
-        Leads {
-            passed: if turn >= behind { 0 } else { self.inputs } + turn - behind,
-            row: u64::from(other - lower),
-            cycle: self.inputs,
-        }
-    }
-
     /// The input whose turn it is to be first: (floor(time / cell time) + offset) mod inputs.
     fn turn_at(&mut self, time: Time) -> u32 {
         let cell_time = self.cell_time;
@@ -304,32 +240,6 @@ mod tests {
             }
             let counted: Vec<u64> = rule.refusals().iter().map(|input| input.tied).collect();
             prop_assert_eq!(counted, refused_at_ties);
-        }
-
-        #[test]
-        fn of_two_inputs_the_other_leads_where_it_does_in_each_round(
-            [n, one, other] in [2usize..9, 0usize..9, 0usize..9],
-            [time, offset, rounds] in [0u64..1 << 33, 0u64..20, 1u64..40],
-            order in prop::sample::select(vec![TieOrder::Fixed, TieOrder::Rotating, TieOrder::Fair]),
-            other_is_first in any::<bool>(),
-        ) {
-            let (one, other) = (one % n, other % n);
-            prop_assume!(one < other);
-            let pair = [one as u32, other as u32];
-            let mut rule = rule(order, n, offset);
-            if other_is_first {
-                // The lower input wins a contested tie.
-                rule.settle(pair.into_iter(), 0, &[(other, true)]);
-            }
-            let mut sorted = pair;
-            rule.sort(&mut sorted, |&i| i);
-            let leads = rule.leads_of_other(Time(time), pair);
-            for round in 0..rounds {
-                let first = rule.leader(Time(time + 68_900_000 * round), &sorted, |&i| i).0;
-                let other_leads = sorted[first] == pair[1];
-                prop_assert_eq!(leads.at(round), other_leads);
-                prop_assert_eq!(leads.before(round + 1) - leads.before(round), u64::from(other_leads));
-            }
         }
     }
 }

@@ -23,12 +23,8 @@ impl Arithmetic {
         while let Some(next) = inputs.next(horizon) {
             if let Some(frame) = FastPath::Frame.tried(|| self.can_take_frame(fabric, &next)) {
                 self.take_frame(fabric, inputs, &next, frame);
-            } else if let Some(pair) =
-                FastPath::Pair.tried(|| self.can_take_pair(fabric, inputs, &next))
-            {
-                self.take_pair(fabric, inputs, &pair);
             } else if let Some(rounds) =
-                FastPath::Rounds.tried(|| self.can_take_rounds(fabric, inputs, &next))
+                FastPath::Rhythm.tried(|| self.can_take_rounds(fabric, inputs, &next))
             {
                 self.take_rounds(fabric, inputs, rounds);
             } else if next.time == next.other {
@@ -115,7 +111,7 @@ impl Arithmetic {
 
     /// Takes the first `n` cells of `feed`. Returns whether it has more.
     #[inline(always)]
-    fn take_run(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
+    pub(super) fn take_run(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
         let run = fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         hop.frame_state = FrameState::accepted(run.frame);

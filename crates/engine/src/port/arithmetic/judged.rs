@@ -117,7 +117,7 @@ impl Arithmetic {
     ) {
         while let Some(next) = inputs.next(horizon) {
             if let Some(rounds) =
-                FastPath::JudgedRounds.tried(|| self.can_take_judged_rounds(fabric, inputs, &next))
+                FastPath::Rhythm.tried(|| self.can_take_judged_rounds(fabric, inputs, &next))
             {
                 self.take_rounds(fabric, inputs, rounds);
             } else if next.time == next.limit() {
@@ -128,11 +128,6 @@ impl Arithmetic {
                 self.take_circle(fabric, inputs, period, horizon);
             } else if FastPath::Singles.applies(|| self.can_take_singles(fabric, inputs, &next)) {
                 let more = self.take_singles(fabric, inputs, &next);
-                inputs.advance_first(fabric, next.feed, more);
-            } else if let Some(queue) =
-                FastPath::JudgedRun.tried(|| self.can_take_judged_run(fabric, inputs, &next))
-            {
-                let more = self.take_judged_run(fabric, &next, &queue);
                 inputs.advance_first(fabric, next.feed, more);
             } else {
                 let interleaved = interleaved::of(&mut inputs.interleaved, next.input);
@@ -152,9 +147,8 @@ impl Arithmetic {
         inputs: &mut Inputs,
         next: &NextInput,
     ) -> Option<RoundPlan> {
-        let begin_together = next.limit() < next.time + self.cell_time
-            && next_run(inputs, fabric, next.input).period == self.cell_time;
-        (begin_together && self.can_go_round(inputs, fabric, next))
+        let is_close = next_run(inputs, fabric, next.input).period == self.cell_time;
+        (is_close && self.can_go_round(inputs, fabric, next))
             .then(|| self.can_take_rounds(fabric, inputs, next))
             .flatten()
     }
@@ -162,7 +156,7 @@ impl Arithmetic {
     #[inline(never)]
     fn can_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, next: &NextInput) -> bool {
         let limit = next.horizon.min(next.time + self.cell_time);
-        let mut members = 0;
+        let (mut members, mut all_accepted) = (0, true);
         while let Some((time, input)) = inputs.order.get(members) {
             if time >= limit {
                 break;
@@ -172,86 +166,18 @@ impl Arithmetic {
                 return false;
             }
             // A flow that lost its last frame is likely to lose another.
-            if fabric.hops[run.hop as usize].frame_state.fate != Fate::Accepted {
+            all_accepted &= fabric.hops[run.hop as usize].frame_state.fate == Fate::Accepted;
+            members += 1;
+            if members > 1 && !all_accepted {
                 return false;
             }
-            members += 1;
         }
         for i in 0..members {
             if let Some((_, input)) = inputs.order.get(i) {
                 interleaved::leave(self, fabric, inputs, input);
             }
         }
-        members > 1
-    }
-
-    /// X before the cells of the first input that come before any other, one per cell time; at
-    /// least two. `None` unless the port is busy and has room.
-    fn can_take_judged_run(
-        &mut self,
-        fabric: &mut Fabric,
-        inputs: &mut Inputs,
-        next: &NextInput,
-    ) -> Option<QueueView> {
-        let run = next_run(inputs, fabric, next.input);
-        if run.period != self.cell_time
-            || run.time + run.period >= next.limit()
-            || !self.can_interleave(run)
-            || !self.is_steady_at(run.time)
-        {
-            return None;
-        }
-        interleaved::leave(self, fabric, inputs, next.input);
-        let run = &fabric.feeds[next.feed].head;
-        let state = &fabric.hops[run.hop as usize].frame_state;
-        let begins = run.is_single() || state.frame != Some(run.frame);
-        let (_, queue) = self.state_found(run.time);
-        let goes_on = begins || state.fate == Fate::Accepted;
-        (goes_on && self.has_room(&queue)).then_some(queue)
-    }
-
-    /// Takes these cells as far as the policy accepts them, and the first that it refuses. Returns
-    /// whether the feed has more.
-    #[inline(never)]
-    fn take_judged_run(
-        &mut self,
-        fabric: &mut Fabric,
-        next: &NextInput,
-        queue: &QueueView,
-    ) -> bool {
-        let run = fabric.feeds[next.feed].head;
-        let hop = &fabric.hops[run.hop as usize];
-        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let (vc, most) = (hop.local, run.before(next.limit()));
-        let cell = self.gate.first_of(&run, begins, vc, None);
-        let mut asked = AskedRun::new(&run, cell, queue.waiting as i64);
-        let x = queue.waiting;
-        let mut n = 0;
-        let mut decision = Decision::Accept;
-        if self.admits_all(std::slice::from_ref(&asked), most.into(), [x, x]) {
-            n = most;
-        }
-        while n < most {
-            decision = self.ask_about(&asked, queue);
-            if decision != Decision::Accept {
-                break;
-            }
-            asked.next_cell(run.period);
-            n += 1;
-        }
-        let mut more = true;
-        if n > 0 {
-            let hop = &mut fabric.hops[run.hop as usize];
-            hop.frame_state = FrameState::accepted(run.frame);
-            hop.arrived += u64::from(n);
-            let departing = self.accept(&run, n, vc, fabric.end);
-            fabric.depart(departing);
-            more = fabric.feeds[next.feed].skip(n);
-        }
-        if decision != Decision::Accept {
-            more = self.judge_by_gate(fabric, next.feed, queue, None, Some(decision));
-        }
-        more
+        members > 0
     }
 
     /// The questions to the policy about the cells of `runs`, which arrive within one cell time at

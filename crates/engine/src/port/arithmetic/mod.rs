@@ -17,13 +17,13 @@
 mod arrivals;
 mod circle;
 mod counts;
+mod frame;
 mod interleaved;
 mod judged;
 mod rounds;
 mod route;
 mod series;
 mod singles;
-mod straight;
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -35,7 +35,7 @@ use crate::tally::{PortTally, raise};
 use crate::units::{SignedTicks, Span, Time};
 use counts::Counts;
 pub use interleaved::Interleaved;
-pub use rounds::RoundInput;
+use rounds::RoundInput;
 
 /// State of the kernel.
 #[derive(Debug)]
@@ -63,6 +63,8 @@ pub struct Arithmetic {
     queue_time: u128,
     /// All starts before this have been recorded by the probe.
     recorded_until: SignedTicks,
+    /// Scratch for `rounds.rs`: the inputs that take part.
+    round_inputs: Vec<RoundInput>,
 }
 
 /// State of a port at an instant, for probes.
@@ -132,6 +134,7 @@ impl Arithmetic {
             longest: SignedTicks::LEAST,
             queue_time: 0,
             recorded_until: SignedTicks::ZERO,
+            round_inputs: Vec::new(),
         }
     }
 

@@ -21,10 +21,11 @@
 //! * ties are not random, and nothing is watched.
 
 use super::Arithmetic;
-use crate::cells::{Fate, Run};
+use crate::cells::Run;
 use crate::delays::{DelayBins, Waits};
 use crate::fabric::{Fabric, Next};
 use crate::port::drop::{Decision, QueueView};
+use crate::port::rhythm::{Member, Rhythm, ties};
 use crate::port::{Inputs, NextInput, TieRule};
 use crate::units::{Span, Time};
 use std::convert::Infallible;
@@ -69,6 +70,19 @@ pub struct RoundPlan {
     go_on: bool,
 }
 
+impl Member for RoundInput {
+    const FEWEST: u32 = 2;
+    const TAKES_LAST: bool = true;
+
+    fn time(&self) -> Time {
+        self.time
+    }
+
+    fn input(&self) -> u32 {
+        self.input
+    }
+}
+
 impl RoundPlan {
     /// Time from the start of an input's cell to that of its next one.
     fn round_time(&self) -> Span {
@@ -77,18 +91,22 @@ impl RoundPlan {
 }
 
 impl Arithmetic {
-    /// Rounds of the inputs, at least two, whose cells come within the next cell time. Fills
-    /// `inputs.round_inputs` with these inputs.
+    /// Rounds of the inputs whose cells come within the next cell time: at least two inputs, or one
+    /// if the gate judges each cell. Fills `self.round_inputs` with these inputs.
     #[inline(always)]
     pub(super) fn can_take_rounds(
-        &self,
+        &mut self,
         fabric: &Fabric,
         inputs: &mut Inputs,
         next: &NextInput,
     ) -> Option<RoundPlan> {
         let is_close = fabric.feeds[next.feed].head.period == self.cell_time;
-        if is_close && next.other < next.time + self.cell_time {
-            plan(self, fabric, inputs, next.horizon)
+        let is_alone = next.other >= next.time + self.cell_time;
+        if is_close && (!is_alone || self.judged.is_some()) {
+            let mut round_inputs = std::mem::take(&mut self.round_inputs);
+            let plan = plan(self, fabric, inputs, next.horizon, &mut round_inputs);
+            self.round_inputs = round_inputs;
+            plan
         } else {
             None
         }
@@ -102,21 +120,27 @@ impl Arithmetic {
         inputs: &mut Inputs,
         mut plan: RoundPlan,
     ) {
+        let mut round_inputs = std::mem::take(&mut self.round_inputs);
         let refused = if self.judged.is_some() {
-            ask(self, fabric, inputs, &mut plan)
+            ask(self, fabric, inputs, &mut plan, &round_inputs)
         } else {
             None
         };
-        if plan.rounds > 0 {
-            let start = take(self, fabric, inputs, &plan);
+        let alone = plan.inputs == 1;
+        if alone && plan.rounds > 0 {
+            let feed = inputs.feed(round_inputs[0].input);
+            self.take_run(fabric, feed, plan.rounds as u32);
+        } else if plan.rounds > 0 {
+            let start = take(self, fabric, inputs, &plan, &mut round_inputs);
             let last = plan.last_time + plan.cell_time * (plan.rounds - 1);
             self.accepted_in_rounds(plan.cells, start, last);
-            settle(self, fabric, inputs, plan.rounds);
+            settle(self, fabric, inputs.first_feed, plan.rounds, &round_inputs);
         }
         if let Some(refused) = refused {
-            break_off(self, fabric, inputs, &plan, &refused);
+            break_off(self, fabric, inputs, &plan, &round_inputs, &refused);
         }
-        reorder(fabric, inputs);
+        reorder(fabric, inputs, &round_inputs);
+        self.round_inputs = round_inputs;
     }
 }
 
@@ -134,22 +158,20 @@ fn ask(
     fabric: &Fabric,
     inputs: &mut Inputs,
     plan: &mut RoundPlan,
+    round_inputs: &[RoundInput],
 ) -> Option<Refused> {
-    let Inputs {
-        round_inputs, tie, ..
-    } = inputs;
     let mut asked = kernel.begin_asking(round_inputs.iter().map(|m| {
-        let run = &fabric.feeds[inputs.first_feed + m.input as usize].head;
+        let run = &fabric.feeds[inputs.feed(m.input)].head;
         let state = &fabric.hops[run.hop as usize].frame_state;
         (run, m.vc, state.frame != Some(run.frame))
     }));
     let c = plan.cell_time;
-    // X never falls from one round to the next, since at least two cells join while one leaves.
+    // X never falls from one round to the next, since one cell leaves per round.
     let least = asked.iter().map(|a| a.waiting.max(0)).min();
     let most = asked.iter().map(|a| a.waiting).max();
     let bounds = [
         least.unwrap_or(0) as u64,
-        (most.unwrap_or(0) + plan.cells as i64) as u64,
+        (most.unwrap_or(0) + (plan.cells - plan.rounds) as i64) as u64,
     ];
     if kernel.admits_all(&asked, plan.rounds, bounds) {
         kernel.end_asking(asked);
@@ -158,7 +180,7 @@ fn ask(
     // X of a cell is X of its input's first cell if no other had joined, plus one per cell
     // accepted so far, minus one per round.
     let mut place = 0;
-    let end = in_order(round_inputs, tie, plan, |round_input, round| {
+    let end = in_order(round_inputs, &mut inputs.tie, plan, |round_input, round| {
         let asked = &mut asked[round_input.number as usize];
         let queue = QueueView {
             waiting: (asked.waiting + place - round as i64) as u64,
@@ -195,23 +217,21 @@ fn break_off(
     fabric: &mut Fabric,
     inputs: &mut Inputs,
     plan: &RoundPlan,
+    round_inputs: &[RoundInput],
     refused: &Refused,
 ) {
-    let Inputs {
-        round_inputs, tie, ..
-    } = inputs;
     let Refused {
         round_input: number,
         queue,
         decision,
     } = refused;
     let mut is_over = false;
-    for group in round_inputs.chunk_by(RoundInput::ties_with) {
+    for group in round_inputs.chunk_by(ties) {
         let time = group[0].time + plan.cell_time * plan.rounds;
-        let (first, _) = tie.leader(time, group, |m| m.input);
+        let (first, _) = inputs.tie.leader(time, group, |m| m.input);
         fabric.tied = group.len() > 1;
         for round_input in in_turn(group, first) {
-            let feed = inputs.first_feed + round_input.input as usize;
+            let feed = inputs.feed(round_input.input);
             if is_over {
                 // A cell of the same instant.
                 kernel.judge_one(fabric, feed);
@@ -223,150 +243,85 @@ fn break_off(
             }
         }
         let taken = in_turn(group, first).map(|round_input| round_input.input);
-        fabric.end_tie(tie, inputs.first_feed, taken);
+        fabric.end_tie(&mut inputs.tie, inputs.first_feed, taken);
         if is_over {
             break;
         }
     }
 }
 
-/// Limits on the rounds of the inputs.
-struct RoundBounds {
-    /// First arrival of the first and of the last input.
-    begin: Time,
-    last_time: Time,
-    /// All cells must arrive before this time.
-    limit: Time,
-    /// Cells of the shortest run.
-    shortest: u32,
-    /// Whether any frame begins, and whether any cells go on to another port.
-    begins: bool,
-    go_on: bool,
-    /// Longest latency to the next station, and largest age on arrival.
-    latest: Span,
-    oldest: Span,
-}
-
-/// Fills `inputs.round_inputs` and returns the limits on their rounds; `None` if no rounds can be
-/// taken together.
-fn gather(
-    kernel: &Arithmetic,
-    fabric: &Fabric,
-    inputs: &mut Inputs,
-    horizon: Time,
-) -> Option<RoundBounds> {
-    let c = kernel.cell_time();
-    let (begin, _) = inputs.order.first()?;
-    if !inputs.tie.is_known_ahead() || !kernel.is_steady_at(begin) {
-        return None;
-    }
-    inputs.round_inputs.clear();
-    let mut limit = horizon;
-    let (mut begins, mut go_on) = (false, false);
-    // Length of the shortest runs, and the first arrival of a frame behind one of them.
-    let (mut shortest, mut next_frame) = (u32::MAX, Time::NEVER);
-    let (mut latest, mut oldest) = (Span::ZERO, Span::ZERO);
-    for i in 0.. {
-        let Some((time, input)) = inputs.order.get(i) else {
-            break;
-        };
-        if time >= begin + c || time >= horizon {
-            limit = limit.min(time);
-            break;
-        }
-        let feed = &fabric.feeds[inputs.feed(input)];
-        let run = &feed.head;
-        if run.n < 2 || run.period != c {
-            return None;
-        }
-        let hop = &fabric.hops[run.hop as usize];
-        let new = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let accepted = new || hop.frame_state.fate == Fate::Accepted;
-        if hop.one_by_one || !accepted {
-            return None;
-        }
-        let to_host = hop.next == Next::Host;
-        go_on |= !to_host;
-        begins |= new;
-        if run.n < shortest {
-            (shortest, next_frame) = (run.n, Time::NEVER);
-        }
-        if run.n == shortest {
-            next_frame = next_frame.min(feed.second_time());
-        }
-        latest = latest.max(hop.latency);
-        oldest = oldest.max(run.age);
-        inputs.round_inputs.push(RoundInput {
-            time,
-            beyond: run.age + hop.latency + c,
-            sum: 0,
-            start: Time::ZERO,
-            first_age: Span::ZERO,
-            last_age: Span::ZERO,
-            input,
-            number: i as u32,
-            vc: hop.local,
-            flow: hop.flow.0,
-            is_data: hop.is_data && to_host,
-            next: hop.next,
-        });
-    }
-    let last_time = inputs.round_inputs.last().map_or(Time::ZERO, |m| m.time);
-    if inputs.round_inputs.len() < 2 || limit <= last_time {
-        return None;
-    }
-    if !inputs.tie.keeps_ascending() {
-        sort_ties(&mut inputs.round_inputs, &inputs.tie);
-    }
-    Some(RoundBounds {
-        begin,
-        last_time,
-        // The next frame of an input may begin less than a cell time after its last cell, and so
-        // before the last cells of the round.
-        limit: limit.min(next_frame),
-        shortest,
-        begins,
-        go_on,
-        latest,
-        oldest,
-    })
-}
-
-/// Puts the inputs of each tie into the order in which their cells are taken.
-#[inline(never)]
-fn sort_ties(round_inputs: &mut [RoundInput], tie: &TieRule) {
-    for group in round_inputs.chunk_by_mut(RoundInput::ties_with) {
-        tie.sort(group, |m| m.input);
-    }
-    for (round_input, number) in round_inputs.iter_mut().zip(0..) {
-        round_input.number = number;
-    }
-}
-
-/// Fills `inputs.round_inputs` and returns as many rounds as all conditions allow.
+/// Fills `round_inputs` and returns as many rounds as all conditions allow.
 #[inline(never)]
 fn plan(
     kernel: &Arithmetic,
     fabric: &Fabric,
     inputs: &mut Inputs,
     horizon: Time,
+    round_inputs: &mut Vec<RoundInput>,
 ) -> Option<RoundPlan> {
-    let RoundBounds {
+    if !kernel.is_steady_at(inputs.order.first()?.0) {
+        return None;
+    }
+    let c = kernel.cell_time();
+    let (mut begins, mut go_on, mut one_by_one) = (false, false, false);
+    // Longest latency to the next station, and largest age on arrival.
+    let (mut latest, mut oldest) = (Span::ZERO, Span::ZERO);
+    let mut k = 0;
+    let rhythm = inputs.rhythm(
+        fabric,
+        c,
+        horizon,
+        round_inputs,
+        #[inline(always)]
+        |time, input, run, hop, new| {
+            one_by_one |= hop.one_by_one;
+            if one_by_one && k > 0 {
+                return None;
+            }
+            k += 1;
+            let number = k - 1;
+            let to_host = hop.next == Next::Host;
+            go_on |= !to_host;
+            begins |= new;
+            latest = latest.max(hop.latency);
+            oldest = oldest.max(run.age);
+            Some(RoundInput {
+                time,
+                beyond: run.age + hop.latency + c,
+                sum: 0,
+                start: Time::ZERO,
+                first_age: Span::ZERO,
+                last_age: Span::ZERO,
+                input,
+                number,
+                vc: hop.local,
+                flow: hop.flow.0,
+                is_data: hop.is_data && to_host,
+                next: hop.next,
+            })
+        },
+    )?;
+    if !inputs.tie.keeps_ascending() {
+        let numbered = round_inputs.iter_mut().zip(0..);
+        numbered.for_each(|(round_input, number)| round_input.number = number);
+    }
+    let Rhythm {
+        begin, last_time, ..
+    } = rhythm;
+    let k = u64::from(k);
+    let mut rounds = rhythm.rounds(c);
+    let plan = |rounds| RoundPlan {
+        cell_time: c,
+        inputs: k,
+        rounds,
+        cells: rounds * k,
         begin,
         last_time,
-        limit,
-        shortest,
-        begins,
         go_on,
-        latest,
-        oldest,
-    } = gather(kernel, fabric, inputs, horizon)?;
-    let c = kernel.cell_time();
-    let k = inputs.round_inputs.len() as u64;
-    let mut rounds = u64::from(shortest);
-    // Divides only if a limit is near: divisions would be the most expensive part.
-    if last_time + c * (rounds - 1) >= limit {
-        rounds = (limit - last_time).0.div_ceil(c.0);
+    };
+    if k == 1 {
+        // X does not grow, and the cells leave as one run.
+        return (rounds > 1 && kernel.has_room_for(begin, begins, 1)).then(|| plan(rounds));
     }
     if !kernel.has_room_for(begin, begins, rounds * k) {
         rounds = kernel.cells_until_limit(begin, begins) / k;
@@ -384,15 +339,7 @@ fn plan(
     if rounds < 2 || last_arrival >= fabric.end || first_arrival < from || last_arrival >= to {
         return None;
     }
-    Some(RoundPlan {
-        cell_time: c,
-        inputs: k,
-        rounds,
-        cells,
-        begin,
-        last_time,
-        go_on,
-    })
+    Some(plan(rounds))
 }
 
 /// Takes the rounds; returns the start of the last cell.
@@ -402,9 +349,10 @@ fn take(
     fabric: &mut Fabric,
     inputs: &mut Inputs,
     plan: &RoundPlan,
+    round_inputs: &mut [RoundInput],
 ) -> Time {
     let Inputs {
-        round_inputs, tie, ..
+        first_feed, tie, ..
     } = inputs;
     let last_start = kernel.last_start();
     let mut start = last_start + plan.cell_time;
@@ -416,7 +364,7 @@ fn take(
                 counts.add(round_input.vc, 1);
             }
             if let Next::Port { port, feed, input } = round_input.next {
-                let mut run = fabric.feeds[inputs.first_feed + round_input.input as usize].head;
+                let mut run = fabric.feeds[*first_feed + round_input.input as usize].head;
                 run.skip(round as u32);
                 let there = Run {
                     hop: run.hop + 1,
@@ -431,7 +379,7 @@ fn take(
         });
         counts = None;
     }
-    for group in round_inputs.chunk_by_mut(RoundInput::ties_with) {
+    for group in round_inputs.chunk_by_mut(ties) {
         let mut round = 0;
         while round < plan.rounds {
             let time = group[0].time + plan.cell_time * round;
@@ -483,7 +431,7 @@ fn in_round<B>(
     round: u64,
     mut each: impl FnMut(&RoundInput, u64) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    for group in round_inputs.chunk_by(RoundInput::ties_with) {
+    for group in round_inputs.chunk_by(ties) {
         let time = group[0].time + plan.cell_time * round;
         let (first, _) = tie.leader(time, group, |m| m.input);
         in_turn(group, first).try_for_each(|round_input| each(round_input, round))?;
@@ -497,11 +445,6 @@ fn in_turn(group: &[RoundInput], first: usize) -> impl Iterator<Item = &RoundInp
 }
 
 impl RoundInput {
-    /// Whether the cells of both arrive together.
-    fn ties_with(&self, other: &RoundInput) -> bool {
-        self.time == other.time
-    }
-
     /// Records that its next cell starts at `start` and arrives at its host with `age`.
     #[inline(always)]
     fn take(&mut self, age: Span, start: Time, bins: &mut DelayBins) {
@@ -536,10 +479,16 @@ impl RoundInput {
 
 /// Updates feeds, hops and sinks after `rounds` rounds.
 #[inline(always)]
-fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u64) {
+fn settle(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    first_feed: usize,
+    rounds: u64,
+    round_inputs: &[RoundInput],
+) {
     let c = kernel.cell_time();
-    for round_input in inputs.round_inputs.iter() {
-        let feed = &mut fabric.feeds[inputs.first_feed + round_input.input as usize];
+    for round_input in round_inputs {
+        let feed = &mut fabric.feeds[first_feed + round_input.input as usize];
         let run = feed.head;
         let hop = &mut fabric.hops[run.hop as usize];
         let n = rounds as u32;
@@ -555,17 +504,17 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
             let ages = round_input.is_data.then_some(ages);
             fabric.destinations.deliver(hop.flow, &run, n, ages, last);
         }
-        fabric.feeds[inputs.first_feed + round_input.input as usize].skip(n);
+        fabric.feeds[first_feed + round_input.input as usize].skip(n);
     }
 }
 
 /// Moves the inputs, which come first, to the places of their next cells.
-fn reorder(fabric: &Fabric, inputs: &mut Inputs) {
-    for _ in 0..inputs.round_inputs.len() {
+fn reorder(fabric: &Fabric, inputs: &mut Inputs, round_inputs: &[RoundInput]) {
+    for _ in 0..round_inputs.len() {
         inputs.order.pop();
     }
-    for round_input in inputs.round_inputs.iter() {
-        let head = &fabric.feeds[inputs.first_feed + round_input.input as usize].head;
+    for round_input in round_inputs {
+        let head = &fabric.feeds[inputs.feed(round_input.input)].head;
         if head.n > 0 {
             inputs.order.insert(head.time, round_input.input);
         }

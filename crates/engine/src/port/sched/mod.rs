@@ -137,18 +137,13 @@ impl Scheduler {
         }
     }
 
-    /// Whether all decisions go to `class` as long as it has cells and nothing else arrives. `None`
-    /// if cells must be taken one by one, for instance if the scheduler [looks at
-    /// queues](Scheduler::looks_at_queues).
+    /// Whether all decisions surely go to `class` as long as it has cells and nothing else arrives.
     #[inline]
-    pub fn serves_only(&self, class: usize, waiting: &[u64; CLASSES], total: u64) -> Option<bool> {
+    pub fn serves_only(&self, class: usize, waiting: &[u64; CLASSES], total: u64) -> bool {
         match self {
-            Scheduler::PerVc(s) if s.class() == class => None,
-            Scheduler::StrictPriority | Scheduler::PerVc(_) => {
-                Some(waiting[..class].iter().all(|&w| w == 0))
-            }
-            Scheduler::GuaranteedRate(_) => Some(waiting[class] == total),
-            Scheduler::Fifo | Scheduler::Program(_) => None,
+            Scheduler::StrictPriority => waiting[..class].iter().all(|&w| w == 0),
+            Scheduler::GuaranteedRate(_) => waiting[class] == total,
+            Scheduler::Fifo | Scheduler::PerVc(_) | Scheduler::Program(_) => false,
         }
     }
 
@@ -256,7 +251,7 @@ mod tests {
                 let few = slot.map(|(found, n, _)| if found { n } else { 0 });
                 let more = slot.map(|(found, n, others)| if found { n + others } else { 0 });
                 if these.looks_at_queues() {
-                    prop_assert_eq!(these.serves_only(0, &few, few.iter().sum()), None);
+                    prop_assert!(!these.serves_only(0, &few, few.iter().sum()));
                 } else {
                     let picked = these.pick(Time::ZERO, &few, |class| few[class]);
                     prop_assert_eq!(those.pick(Time::ZERO, &more, |class| slot[class].2), picked);

@@ -1,23 +1,17 @@
-//! Handling of arrivals in the slotted kernel: one by one, in lock step, or watched.
+//! Handling of arrivals in the slotted kernel: one by one, in rounds, or watched.
 
-use super::queued_cells::{MOST_CELLS, QueuedCells};
+use super::queued_cells::QueuedCells;
 use super::{ClassOrder, Slotted};
 use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
+use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
-use crate::port::{Inputs, NextInput};
 use crate::tally::{DropReason, raise};
 use crate::units::{Span, Time};
-
-/// Cells taken in lock step with decisions. With `alone`, all those decisions are on their class.
-struct LockStep {
-    cells: u32,
-    alone: bool,
-}
 
 impl Slotted {
     /// Takes all arrivals and decisions before `horizon`, each time by the first fast path that
@@ -30,27 +24,13 @@ impl Slotted {
             self.serve_before(fabric, self.decided_before(next.time));
             if let Some(bulk) = FastPath::Bulk.tried(|| self.can_take_bulk(fabric, inputs, &next)) {
                 self.take_bulk(fabric, inputs, bulk);
-            } else if let Some(rounds) = FastPath::RoundArrivals
-                .tried(|| self.can_take_round_arrivals(fabric, inputs, &next))
+            } else if let Some(rounds) =
+                FastPath::Rhythm.tried(|| self.can_take_rounds(fabric, inputs, &next))
             {
-                self.take_round_arrivals(fabric, inputs, rounds);
+                self.take_rounds(fabric, inputs, rounds);
             } else if next.time == next.other {
                 let first = inputs.coincident(next.time);
-                self.handle_group(fabric, inputs, first, 0);
-            } else if let Some(step) =
-                FastPath::LockStep.tried(|| self.can_take_lock_step(fabric, &next))
-            {
-                let more = self.take_lock_step(fabric, &next, step);
-                inputs.advance_first(fabric, next.feed, more);
-            } else if let Some(cells) =
-                FastPath::JoinDecided.tried(|| self.can_take_joining(fabric, &next))
-            {
-                let more = self.join_decided(fabric, next.feed, cells);
-                inputs.advance_first(fabric, next.feed, more);
-            } else if let Some(deferred) =
-                FastPath::Deferred.tried(|| self.can_take_deferred(fabric, &next))
-            {
-                self.take_deferred(fabric, inputs, deferred, horizon);
+                self.handle_group(fabric, inputs, first);
             } else {
                 let more = self.handle_arrival(fabric, next.feed, false).more;
                 inputs.advance_first(fabric, next.feed, more);
@@ -60,17 +40,10 @@ impl Slotted {
     }
 
     /// Handles the cells of one instant, one from each input of `inputs.group`. The input at index
-    /// `first` has the first turn, and turns before number `from` have been taken. Afterwards, all
-    /// inputs with more cells are back in the order.
-    pub(super) fn handle_group(
-        &mut self,
-        fabric: &mut Fabric,
-        inputs: &mut Inputs,
-        first: usize,
-        from: usize,
-    ) {
+    /// `first` has the first turn. Afterwards, all inputs with more cells are back in the order.
+    fn handle_group(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, first: usize) {
         fabric.tied = true;
-        for i in from..inputs.group.len() {
+        for i in 0..inputs.group.len() {
             let feed = inputs.feed_in_turn(first, i);
             self.handle_arrival(fabric, feed, false);
         }
@@ -427,132 +400,5 @@ impl Slotted {
             ClassOrder::InOrder => return queue.push(cells, self.cell_time),
         }
         queue.cells.push_back(cells);
-    }
-
-    /// Lock step of the first input, if at least two of its cells arrive at a busy port before any
-    /// other input's.
-    /// Either the decisions between them are all on their class, or the class has room for all of
-    /// them.
-    fn can_take_lock_step(&self, fabric: &Fabric, next: &NextInput) -> Option<LockStep> {
-        let run = &fabric.feeds[next.feed].head;
-        if !self.keeps_step(run, next.limit()) || !self.decided.is_empty() {
-            return None;
-        }
-        let class = fabric.hops[run.hop as usize].class as usize;
-        let alone = self
-            .scheduler
-            .serves_only(class, &self.waiting, self.total)?;
-        let cells = self.cells_below_limits(fabric, next.feed, next.limit(), alone)?;
-        Some(LockStep { cells, alone })
-    }
-
-    /// Whether `run` brings at least two cells before `limit`, a cell time apart, to a busy port.
-    fn keeps_step(&self, run: &Run, limit: Time) -> bool {
-        let c = self.cell_time;
-        run.n >= 2 && run.period == c && run.time + c < limit && self.busy
-    }
-
-    /// Takes the cells of `step` and the decisions between them; returns whether the feed has more.
-    #[inline(never)]
-    fn take_lock_step(&mut self, fabric: &mut Fabric, next: &NextInput, step: LockStep) -> bool {
-        let LockStep { cells: n, alone } = step;
-        let c = self.cell_time;
-        debug_assert!(next.time <= self.free_at && self.free_at <= next.time + c);
-        let (class, local, cells) = self.count_accepted(fabric, next.feed, n);
-        let n = u64::from(n);
-        let x = self.waiting[class];
-        raise(&mut self.max_queue, self.total + 1);
-        self.enqueue(class, local, cells);
-        if alone {
-            let queue = &mut self.queues[class];
-            raise(&mut queue.max, x + 1);
-            // A link faster than the port may bring its next run before the last decision.
-            let last = self.free_at + c * (n - 1);
-            let all = last < next.limit() && last < fabric.feeds[next.feed].second_time();
-            let cells = n - u64::from(!all);
-            self.scheduler.alone(class, cells);
-            self.begin::<false>(fabric, class, cells);
-        } else {
-            self.decide::<false>(fabric, n - 1);
-            // X never falls from one arrival to the next.
-            let queue = &mut self.queues[class];
-            raise(&mut queue.max, self.waiting[class]);
-        }
-        fabric.feeds[next.feed].skip(n as u32)
-    }
-
-    /// Number of cells, at least two, that the first input brings at one per cell time while
-    /// decided cells begin.
-    /// They arrive before any cell of another input and before the end of what was decided ahead.
-    fn can_take_joining(&self, fabric: &Fabric, next: &NextInput) -> Option<u32> {
-        let run = &fabric.feeds[next.feed].head;
-        if !self.keeps_step(run, next.limit()) || self.decided.is_empty() {
-            return None;
-        }
-        self.cells_below_limits(fabric, next.feed, next.limit().min(self.free_at), false)
-    }
-
-    /// Takes the first `n` cells of `feed`, which arrive while cells decided ahead of time begin.
-    /// Returns whether the feed has more.
-    #[inline(never)]
-    fn join_decided(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
-        let (class, local, cells) = self.count_accepted(fabric, feed, n);
-        // One cell begins between two arrivals, so X is largest after the last arrival.
-        let last = cells.arrived + self.cell_time * u64::from(n - 1);
-        self.begin_decided_before(self.decided_before(last));
-        self.enqueue(class, local, cells);
-        self.note_longest(class);
-        fabric.feeds[feed].skip(n)
-    }
-
-    /// Counts the first `n` cells of `feed` as accepted.
-    /// Returns class and local number of their flow, and the cells to queue.
-    #[inline(always)]
-    pub(super) fn count_accepted(
-        &mut self,
-        fabric: &mut Fabric,
-        feed: usize,
-        n: u32,
-    ) -> (usize, usize, QueuedCells) {
-        let run = &fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
-        hop.frame_state = FrameState::accepted(run.frame);
-        hop.arrived += u64::from(n);
-        self.accepted += u64::from(n);
-        let cells = QueuedCells::first_of(run, n);
-        (hop.class as usize, hop.local as usize, cells)
-    }
-
-    /// Number of cells of `feed`, at least two, that are surely accepted in lock step before
-    /// `limit`.
-    /// With `alone` all decisions are on their class, so X does not grow and room for one cell is
-    /// enough.
-    #[inline(always)]
-    fn cells_below_limits(
-        &self,
-        fabric: &Fabric,
-        feed: usize,
-        limit: Time,
-        alone: bool,
-    ) -> Option<u32> {
-        let run = &fabric.feeds[feed].head;
-        let hop = &fabric.hops[run.hop as usize];
-        let class = hop.class as usize;
-        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let queue = &self.queues[class];
-        let x = self.x(class);
-        let smallest = if run.is_single() {
-            queue.refusal
-        } else {
-            queue.full
-        };
-        let room = smallest.saturating_sub(x);
-        let refused = begins && x >= queue.refusal;
-        let mut n = run.before(limit).min(MOST_CELLS);
-        if !alone {
-            n = n.min(room.min(u64::from(MOST_CELLS)) as u32);
-        }
-        let goes_on = begins || hop.frame_state.fate == Fate::Accepted;
-        (!refused && room > 0 && n >= 2 && goes_on).then_some(n)
     }
 }

@@ -5,18 +5,11 @@
 //! kernel takes these decisions as late as the next arrival or the horizon demands. Coincident
 //! arrivals and departures keep the order that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Seven
+//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Five
 //! shortcuts take many cells at once:
 //! * *decisions*: until the next arrival, one decision covers the slots that the scheduler gives to
 //!   one class in a row, up to the length of that class's first run;
-//! * *lock step*: one input alone brings a cell per cell time to a busy port. One decision follows
-//!   each arrival, and the class of the input always has a cell that has arrived. So n arrivals may
-//!   be queued before the first n - 1 decisions, provided that no limit could refuse any of them.
-//!   The n-th decision waits for whatever may arrive before it and is taken in the next step;
-//! * *rounds* (`round_arrivals.rs`): lock step with several inputs that bring a cell per cell time
-//!   each;
-//! * *deferred decisions* (`deferred.rs`): arrivals of one class, and single cells of a class above,
-//!   before the decisions between them;
+//! * *rounds* (`rounds.rs`): inputs that bring a cell per cell time each;
 //! * *turns* (`alternating.rs`): decisions that alternate between a class with a guarantee and one
 //!   above it;
 //! * *bulk* (`bulk.rs`): per-VC queues, and arrivals while the port surely stays busy;
@@ -31,11 +24,10 @@ pub mod ahead;
 mod alternating;
 mod arrivals;
 mod bulk;
-mod deferred;
 mod leaving;
 mod queue;
 mod queued_cells;
-mod round_arrivals;
+mod rounds;
 mod vc_queue;
 mod vc_turns;
 
@@ -58,7 +50,7 @@ use ahead::{DecidedCells, Foresight, SlotOwner};
 use leaving::LeavingCells;
 use queue::ClassQueue;
 pub use queued_cells::QueuedCells;
-use round_arrivals::RoundArrival;
+use rounds::RoundArrival;
 use vc_queue::VcQueue;
 
 /// State of the slotted kernel at one port.
@@ -108,12 +100,6 @@ pub struct Slotted {
     /// Whether cells may be taken in bulk at all: a class has per-VC scheduling, and all cells have
     /// one length.
     takes_bulk: bool,
-    /// Whether decisions may be deferred at all (`deferred.rs`).
-    defers: bool,
-    /// Number of arrivals before the next attempt to defer decisions.
-    before_deferring: u32,
-    /// Scratch for `deferred.rs`: cells of higher classes that have arrived.
-    above: Vec<QueuedCells>,
     /// Whether cells may be taken in rounds at all; `round_arrivals` lists the inputs that take part.
     takes_rounds: bool,
     round_arrivals: Vec<RoundArrival>,
@@ -186,15 +172,9 @@ impl Slotted {
         let takes_bulk = scheduler.per_vc().is_some() && lengths.is_none();
         Slotted {
             takes_bulk,
-            defers: matches!(scheduler, Scheduler::StrictPriority)
-                && flows.iter().any(|flow| flow.class != flows[0].class)
-                && has_room_below_limits
-                && lengths.is_none(),
             lengths,
             has_room_below_limits,
             takes_rounds: in_order && has_room_below_limits,
-            before_deferring: 0,
-            above: Vec::new(),
             round_arrivals: Vec::new(),
             turn_order: Vec::new(),
             cell_time,

@@ -1,4 +1,4 @@
-//! Shortcut of the slotted kernel: several inputs that bring a cell per cell time each.
+//! Fast path of the slotted kernel: one or more inputs that bring a cell per cell time each.
 //!
 //! Where sources send at one rate, their cells come at fixed phases. Every cell time is like the
 //! one before, but for the rotation of those that coincide, and has one decision. Consider a class
@@ -9,6 +9,7 @@
 //!
 //! At most one cell leaves per round, so X after the last arrival of a class never falls from round
 //! to round. So the maxima are those of the last round, which is taken cell by cell like any other.
+//! Where one input alone has cells of the class that gets every slot, X does not grow.
 //!
 //! Conditions:
 //! * the port is busy;
@@ -21,14 +22,12 @@
 
 use super::Slotted;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
-use crate::cells::{Fate, FrameState};
-use crate::fabric::Fabric;
+use crate::cells::{FrameState, Run};
+use crate::fabric::{Fabric, Hop};
+use crate::port::rhythm::{Member, ties};
 use crate::port::{Inputs, NextInput, TieRule};
 use crate::tally::CLASSES;
 use crate::units::Time;
-
-/// Fewer rounds cost more to find than they save.
-const FEWEST: u32 = 3;
 
 /// Input that takes part in rounds.
 #[derive(Clone, Copy, Debug)]
@@ -42,105 +41,94 @@ pub struct RoundArrival {
     next: QueuedCells,
 }
 
+impl Member for RoundArrival {
+    const FEWEST: u32 = 3;
+    const TAKES_LAST: bool = false;
+
+    fn time(&self) -> Time {
+        self.time
+    }
+
+    fn input(&self) -> u32 {
+        self.input
+    }
+}
+
 impl Slotted {
     /// Number of rounds before the horizon without the last one, at least two.
     /// On success `self.round_arrivals` lists the inputs that take part.
-    pub(super) fn can_take_round_arrivals(
+    pub(super) fn can_take_rounds(
         &mut self,
         fabric: &Fabric,
         inputs: &mut Inputs,
         next: &NextInput,
     ) -> Option<u32> {
-        let c = self.cell_time;
-        let begin_together = next.other < next.time + c && fabric.feeds[next.feed].head.period == c;
-        if begin_together && self.takes_rounds && self.busy && inputs.tie.is_known_ahead() {
-            self.rounds_before(inputs, fabric, next.horizon)
+        let run = &fabric.feeds[next.feed].head;
+        let is_close = run.n >= RoundArrival::FEWEST && run.period == self.cell_time;
+        if is_close && self.takes_rounds && self.busy {
+            let mut arrivals = std::mem::take(&mut self.round_arrivals);
+            let rounds = self.rounds_before(inputs, fabric, next, &mut arrivals);
+            self.round_arrivals = arrivals;
+            rounds
         } else {
             None
         }
     }
 
     fn rounds_before(
-        &mut self,
+        &self,
         inputs: &mut Inputs,
         fabric: &Fabric,
-        horizon: Time,
+        next: &NextInput,
+        arrivals: &mut Vec<RoundArrival>,
     ) -> Option<u32> {
         let c = self.cell_time;
-        let (begin, _) = inputs.order.first()?;
-        let mut rounds = MOST_CELLS;
-        let mut limit = horizon;
-        let mut last_time = begin;
         // Number of inputs per class, and the number of cells that may still join it.
         let mut of_class = [0; CLASSES];
         let mut rooms = [u64::MAX; CLASSES];
-        self.round_arrivals.clear();
-        for i in 0.. {
-            let Some((time, input)) = inputs.order.get(i) else {
-                break;
-            };
-            if time >= begin + c || time >= horizon {
-                limit = limit.min(time);
-                break;
-            }
-            let run = &fabric.feeds[inputs.feed(input)].head;
-            if run.period != c || run.n < FEWEST {
-                return None;
-            }
-            let hop = &fabric.hops[run.hop as usize];
+        let join = |time, input, run: &Run, hop: &Hop, begins| {
             let class = hop.class as usize;
-            let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-            let accepted = begins || hop.frame_state.fate == Fate::Accepted;
-            let has_one = time == begin || of_class[class] > 0 || self.waiting[class] > 0;
-            if !accepted || !has_one {
-                return None;
-            }
+            let has_one = time == next.time || of_class[class] > 0 || self.waiting[class] > 0;
             let queue = &self.queues[class];
             let smallest = if begins { queue.refusal } else { queue.full };
             let room = smallest.saturating_sub(self.x(class));
-            if room < u64::from(FEWEST) {
-                return None;
-            }
             of_class[class] += 1;
             rooms[class] = room.min(rooms[class]);
-            rounds = rounds.min(run.n);
-            last_time = time;
-            self.round_arrivals.push(RoundArrival {
+            (has_one && room > 0).then(|| RoundArrival {
                 time,
                 input,
                 local: hop.local,
                 class: hop.class,
                 next: QueuedCells::first_of(run, 1),
-            });
-        }
-        if self.round_arrivals.len() < 2 || limit <= last_time {
-            return None;
-        }
-        // Divide only where a limit is near: divisions are slow.
-        if last_time + c * u64::from(rounds - 1) >= limit {
-            rounds = (limit - last_time).0.div_ceil(c.0) as u32;
-        }
-        for (&joining, &room) in of_class.iter().zip(&rooms) {
-            if joining > 0 && room < u64::from(rounds) * joining {
-                rounds = (room / joining) as u32;
+            })
+        };
+        let rhythm = inputs.rhythm(fabric, c, next.horizon, arrivals, join)?;
+        if let [arrival] = &arrivals[..] {
+            let class = usize::from(arrival.class);
+            if rooms[class] < MOST_CELLS.into()
+                && self.decided.is_empty()
+                && self.waiting[class] > 0
+                && self.scheduler.serves_only(class, &self.waiting, self.total)
+            {
+                rooms[class] = u64::MAX;
             }
         }
-        (rounds >= FEWEST).then(|| rounds - 1)
+        let mut rounds = rhythm.rounds(c).min(MOST_CELLS.into());
+        // Divide only where a limit is near: divisions are slow.
+        for arrival in &arrivals[..] {
+            let class = usize::from(arrival.class);
+            if rooms[class] < rounds * of_class[class] {
+                rounds = rooms[class] / of_class[class];
+            }
+        }
+        let rounds = rounds as u32;
+        (rounds >= RoundArrival::FEWEST).then(|| rounds - 1)
     }
 
     /// Queues `rounds` rounds; each input has further cells.
-    pub(super) fn take_round_arrivals(
-        &mut self,
-        fabric: &mut Fabric,
-        inputs: &mut Inputs,
-        rounds: u32,
-    ) {
+    pub(super) fn take_rounds(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u32) {
         let mut arrivals = std::mem::take(&mut self.round_arrivals);
         let cells = u64::from(rounds);
-        if !inputs.tie.keeps_ascending() {
-            let groups = arrivals.chunk_by_mut(|a, b| a.time == b.time);
-            groups.for_each(|group| inputs.tie.sort(group, |arrival| arrival.input));
-        }
         for arrival in &arrivals {
             let feed = &mut fabric.feeds[inputs.feed(arrival.input)];
             let hop = &mut fabric.hops[feed.head.hop as usize];
@@ -160,15 +148,19 @@ impl Slotted {
             .order
             .postpone_many(arrivals.len(), self.cell_time * cells);
         // Each class has its own queue, so only the order within a class matters.
-        arrivals.sort_by_key(|arrival| arrival.class);
-        for of_class in arrivals.chunk_by_mut(|a, b| a.class == b.class) {
-            self.queue_rounds(of_class, &mut inputs.tie, rounds);
+        if let [arrival] = &arrivals[..] {
+            let queue = &mut self.queues[arrival.class as usize];
+            queue.push(arrival.next.times(rounds), self.cell_time);
+        } else {
+            arrivals.sort_by_key(|arrival| arrival.class);
+            for of_class in arrivals.chunk_by_mut(|a, b| a.class == b.class) {
+                self.queue_rounds(of_class, &mut inputs.tie, rounds);
+            }
         }
         self.round_arrivals = arrivals;
     }
 
     /// Appends the cells of `rounds` rounds to the queue of their class.
-    #[inline]
     fn queue_rounds(&mut self, arrivals: &mut [RoundArrival], tie: &mut TieRule, rounds: u32) {
         let c = self.cell_time;
         let queue = &mut self.queues[arrivals[0].class as usize];
@@ -181,7 +173,7 @@ impl Slotted {
         let mut round = 0;
         while round < rounds {
             let mut same = 1;
-            for group in arrivals.chunk_by_mut(|a, b| a.time == b.time) {
+            for group in arrivals.chunk_by_mut(ties) {
                 let time = group[0].time + c * u64::from(round);
                 let (first, slots) = tie.leader(time, group, |m| m.input);
                 if together {
