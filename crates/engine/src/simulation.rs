@@ -33,12 +33,9 @@ pub struct Simulation {
     pub ports: Vec<Port>,
     /// Earliest work of each port.
     work: WorkList,
-    /// Shortest time from an arrival at any port to the delivery of a frame at a host.
-    to_host: Span,
+    distances: Distances,
     /// Shortest time from a host event to an arrival at any port; zero if no host uses it.
     to_ports: Span,
-    /// Shortest time from a host event to anything that RM cells may report.
-    host_to_feedback: Span,
     /// Time up to which ports go, if they can, before hosts continue.
     ports_until: Time,
     /// Number of links in the network.
@@ -97,6 +94,36 @@ fn count_every(feeds: usize) -> u32 {
     u32::try_from(looks).unwrap_or(u32::MAX)
 }
 
+/// Shortest times between hosts and ports.
+#[derive(Clone, Copy, Debug)]
+pub struct Distances {
+    /// From an arrival at any port to the delivery of a frame at a host.
+    pub to_host: Span,
+    /// From an event at a host to the delivery, at any host, of frames that it sends.
+    pub host_to_host: Span,
+    /// From an event at a host to the first effect of a cell that it sends: its arrival at a port,
+    /// or feedback to it if it is an RM cell.
+    pub host_to_feedback: Span,
+}
+
+/// What a simulation is made of.
+pub struct Parts {
+    /// Hosts, which have sent nothing.
+    pub hosts: Hosts,
+    /// What lies between stations.
+    pub fabric: Fabric,
+    /// Ports that can queue.
+    pub ports: Vec<Port>,
+    /// Shortest times between them.
+    pub distances: Distances,
+    /// Number of links in the network.
+    pub links: usize,
+    /// Most bytes that the run may gather; `None` without a limit.
+    pub memory_limit: Option<u64>,
+    /// The run pauses when it holds more points and drops than this.
+    pub pause_above: Option<u64>,
+}
+
 fn indices(chosen: impl Iterator<Item = bool>) -> Vec<usize> {
     chosen
         .enumerate()
@@ -106,16 +133,16 @@ fn indices(chosen: impl Iterator<Item = bool>) -> Vec<usize> {
 
 impl Simulation {
     /// A network at its start.
-    pub fn new(
-        mut hosts: Hosts,
-        fabric: Fabric,
-        ports: Vec<Port>,
-        [to_host, host_to_host, host_to_feedback]: [Span; 3],
-        links: usize,
-        memory_limit: Option<u64>,
-        pause_above: Option<u64>,
-    ) -> Simulation {
-        hosts.host_to_host = host_to_host;
+    pub fn new(parts: Parts) -> Simulation {
+        let Parts {
+            hosts,
+            fabric,
+            ports,
+            distances,
+            links,
+            memory_limit,
+            pause_above,
+        } = parts;
         let ports_watched = indices(ports.iter().map(|port| port.probe.is_some()));
         let vcs_watched = indices(hosts.vcs.iter().map(|vc| vc.probe.is_some()));
         let places = ports_watched.len() + vcs_watched.len();
@@ -131,8 +158,7 @@ impl Simulation {
             hosts,
             work: WorkList::new(ports.len()),
             ports,
-            to_host,
-            host_to_feedback,
+            distances,
             to_ports: to_ports.filter(|_| asks).unwrap_or(Span::ZERO),
             ports_until: Time::ZERO,
             links,
@@ -189,9 +215,11 @@ impl Simulation {
                 _ => {
                     if !self.hosts.paced.is_empty() {
                         self.hosts.from_ports =
-                            work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
-                        self.hosts.feedback_known_until =
-                            later(later(next, self.host_to_feedback), self.to_host);
+                            work.map_or(Time::NEVER, |(time, _)| time + self.distances.to_host);
+                        self.hosts.feedback_known_until = later(
+                            later(next, self.distances.host_to_feedback),
+                            self.distances.to_host,
+                        );
                     }
                     self.hosts.event(&mut self.fabric);
                 }
@@ -210,7 +238,7 @@ impl Simulation {
     /// If hosts send as far ahead as nothing unknown can reach them, all ports then go as far as
     /// they can. If ports stopped as soon as possible, hosts could send hardly anything.
     fn is_first(&mut self, time: Time, next: Time) -> bool {
-        if time + self.to_host <= next {
+        if time + self.distances.to_host <= next {
             if self.to_ports > Span::ZERO {
                 self.ports_until = later(next, self.to_ports).min(self.fabric.end);
             }

@@ -3,10 +3,11 @@
 use super::Blueprint;
 use super::draws::stop;
 use super::hops::Hops;
+use super::lookahead::Lookaheads;
 use crate::abr;
 use crate::flow::{Flow, FlowId, FlowKind};
 use crate::host::traffic::Source;
-use crate::host::{FlowEnds, Hosts, Nic, PacedQueue, ShortestTimes, TransportStage, Vc};
+use crate::host::{FlowEnds, HostParts, Hosts, Nic, PacedQueue, ShortestTimes, TransportStage, Vc};
 use crate::processing::FrameStage;
 use crate::units::Time;
 
@@ -15,7 +16,7 @@ impl Blueprint<'_> {
     pub fn hosts(
         &self,
         hops: &Hops,
-        times: &[ShortestTimes],
+        lookaheads: &Lookaheads,
         end: Time,
         measured: (Time, Time),
     ) -> Hosts {
@@ -42,7 +43,7 @@ impl Blueprint<'_> {
         });
         let vcs = vcs.collect();
         let flows = self.net.topology.flows.iter().zip(&hops.first);
-        let paced = self.paced(times);
+        let paced = self.paced(&lookaheads.of_flows);
         let mut paced_of = vec![None; self.net.topology.flows.len()];
         for (place, paced) in paced.iter().enumerate() {
             for flow in paced.flows() {
@@ -58,16 +59,17 @@ impl Blueprint<'_> {
         let stages = scenario.hosts.iter();
         let stages =
             stages.map(|h| [(); 2].map(|()| h.processing.map(|p| Box::new(FrameStage::new(p)))));
-        Hosts::new(
+        Hosts::new(HostParts {
             vcs,
             first_events,
-            flows.collect(),
+            flows: flows.collect(),
             paced,
-            nics.collect(),
-            stages.collect(),
+            nics: nics.collect(),
+            stages: stages.collect(),
             end,
             measured,
-        )
+            host_to_host: lookaheads.distances.host_to_host,
+        })
     }
 
     /// Builds the ABR end systems, in the order of the flows of frames that leave them.
@@ -143,18 +145,12 @@ impl Blueprint<'_> {
         let sends_alone = |flow: &Flow| {
             vc.abr.is_none() && topology.crossing[flow.path[0]].len() == 1 && is_alone(flow, 0)
         };
-        let can_handle_ahead = sends_alone(other) && is_alone(flow, 1);
-        let sends_alone = sends_alone(flow);
-        FlowEnds::new(
-            flow.vc,
-            flow.kind,
-            first_hop,
-            flow.path[0],
-            flow.hosts,
-            [can_handle_ahead, sends_alone],
-            paced,
-            transport("send", flow.hosts[0]),
-            transport("receive", flow.hosts[1]),
-        )
+        let [from, to] = flow.hosts;
+        let transports = [transport("send", from), transport("receive", to)];
+        let mut ends = FlowEnds::new(flow, first_hop, transports);
+        ends.can_handle_ahead = sends_alone(other) && is_alone(flow, 1);
+        ends.sends_alone = sends_alone(flow);
+        ends.paced = paced;
+        ends
     }
 }

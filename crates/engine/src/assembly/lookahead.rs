@@ -7,19 +7,15 @@ use crate::fabric::Next;
 use crate::flow::FlowKind;
 use crate::host::ShortestTimes;
 use crate::port::Lookahead;
+use crate::simulation::Distances;
 use crate::units::Span;
 
 /// The look-ahead of a network.
 pub struct Lookaheads {
     /// Look-ahead per port.
     pub of_ports: Vec<Lookahead>,
-    /// Shortest time from an arrival at any port to the delivery of a frame at a host.
-    pub to_host: Span,
-    /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
-    pub host_to_host: Span,
-    /// Shortest time from an event at a host to the first effect of a cell that it sends: its
-    /// arrival at a port, or feedback to it if it is an RM cell.
-    pub host_to_feedback: Span,
+    /// Shortest times between hosts and ports.
+    pub distances: Distances,
     /// Shortest times of each flow.
     pub of_flows: Vec<ShortestTimes>,
 }
@@ -114,9 +110,11 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
     let of_flows = of_flows.collect();
     Lookaheads {
         of_ports,
-        to_host,
-        host_to_host,
-        host_to_feedback,
+        distances: Distances {
+            to_host,
+            host_to_host,
+            host_to_feedback,
+        },
         of_flows,
     }
 }

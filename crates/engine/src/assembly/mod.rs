@@ -18,7 +18,7 @@ use crate::loss::Losses;
 use crate::options::{Options, RunError};
 use crate::resolved::Resolved;
 use crate::scenario::Scenario;
-use crate::simulation::Simulation;
+use crate::simulation::{Parts, Simulation};
 use crate::sink::{Destinations, Sink};
 use crate::units::Time;
 use draws::Draws;
@@ -61,7 +61,7 @@ pub fn build(
     let captures = captures.and_then(|limit| Captures::new(scenario, topology, limit));
     let hops = plan.hops(&stages, &observers, captures.as_deref());
     let lookaheads = lookahead::lookahead(&plan, &hops);
-    let hosts = plan.hosts(&hops, &lookaheads.of_flows, end, measured);
+    let hosts = plan.hosts(&hops, &lookaheads, end, measured);
     let feeds = plan.roles.feeds;
     let ports = plan.ports(&hops, lookaheads.of_ports, captures.as_deref(), options)?;
     let mut logs = plan.logs();
@@ -96,20 +96,15 @@ pub fn build(
         measured,
         stopped: None,
     };
-    let links = scenario.links.len();
-    Ok(Simulation::new(
+    Ok(Simulation::new(Parts {
         hosts,
         fabric,
         ports,
-        [
-            lookaheads.to_host,
-            lookaheads.host_to_host,
-            lookaheads.host_to_feedback,
-        ],
-        links,
-        options.memory_left(),
-        options.pause_above,
-    ))
+        distances: lookaheads.distances,
+        links: scenario.links.len(),
+        memory_limit: options.memory_left(),
+        pause_above: options.pause_above,
+    }))
 }
 
 /// The measuring time, [from, to).

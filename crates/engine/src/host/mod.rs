@@ -28,7 +28,7 @@ pub use probe::{VcProbe, VcWatch};
 use crate::cells::Arrival;
 use crate::event::{EventList, Kind};
 use crate::fabric::Fabric;
-use crate::flow::{FlowId, FlowKind};
+use crate::flow::{Flow, FlowId, FlowKind};
 use crate::processing::FrameStage;
 use crate::rng::Stream;
 use crate::tally::NicTally;
@@ -114,34 +114,25 @@ impl FlowEnds {
         self.next_received
     }
 
-    /// A flow that has sent nothing.
-    #[allow(clippy::too_many_arguments)] // one for each thing that the network says of it
-    pub fn new(
-        vc: usize,
-        kind: FlowKind,
-        first_hop: u32,
-        nic: usize,
-        hosts: [usize; 2],
-        [can_handle_ahead, sends_alone]: [bool; 2],
-        paced: Option<u32>,
-        sending: TransportStage,
-        receiving: TransportStage,
-    ) -> FlowEnds {
+    /// A flow that has sent nothing. `transports` says how its frames are processed at the source
+    /// and at the destination.
+    pub fn new(flow: &Flow, first_hop: u32, transports: [TransportStage; 2]) -> FlowEnds {
+        let [sending, receiving] = transports;
         FlowEnds {
-            vc,
-            kind,
+            vc: flow.vc,
+            kind: flow.kind,
             first_hop,
-            nic,
-            hosts,
+            nic: flow.path[0],
+            hosts: flow.hosts,
             next_frame: 0,
             next_received: 0,
             frames_sent: 0,
             cells_queued: 0,
-            can_handle_ahead,
-            sends_alone,
+            can_handle_ahead: false,
+            sends_alone: false,
             sends_directly: false,
             receives_directly: false,
-            paced,
+            paced: None,
             sending,
             receiving,
             delivered: VecDeque::new(),
@@ -224,7 +215,7 @@ pub struct Hosts {
     /// When the first cell was sent in the current turn of an event queue.
     first_sent_at: Time,
     /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
-    pub host_to_host: Span,
+    host_to_host: Span,
     /// Measuring time, [from, to).
     measured: (Time, Time),
     /// Frames that a source has just offered, and frames that have just arrived.
@@ -232,20 +223,42 @@ pub struct Hosts {
     arrivals: Vec<Arrival>,
 }
 
+/// What hosts are made of.
+pub struct HostParts {
+    /// VCs, by index.
+    pub vcs: Vec<Vc>,
+    /// Start of the source of each VC, [`Time::NEVER`] for none.
+    pub first_events: Vec<Time>,
+    /// Flows, by index.
+    pub flows: Vec<FlowEnds>,
+    /// ABR end systems, in the order of the flows of frames that leave them.
+    pub paced: Vec<PacedQueue>,
+    /// NICs by link.
+    pub nics: Vec<Nic>,
+    /// Processing stages per host: for sending and for receiving.
+    pub stages: Vec<[Option<Box<FrameStage>>; 2]>,
+    /// End of the run.
+    pub end: Time,
+    /// Measuring time, [from, to).
+    pub measured: (Time, Time),
+    /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
+    pub host_to_host: Span,
+}
+
 impl Hosts {
-    /// Hosts that have sent nothing. `first_events` gives the start of each source, [`Time::NEVER`]
-    /// for none.
-    #[allow(clippy::too_many_arguments)] // one for each kind of thing at hosts
-    pub fn new(
-        mut vcs: Vec<Vc>,
-        first_events: Vec<Time>,
-        mut flows: Vec<FlowEnds>,
-        paced: Vec<PacedQueue>,
-        nics: Vec<Nic>,
-        stages: Vec<[Option<Box<FrameStage>>; 2]>,
-        end: Time,
-        measured: (Time, Time),
-    ) -> Hosts {
+    /// Hosts that have sent nothing.
+    pub fn new(parts: HostParts) -> Hosts {
+        let HostParts {
+            mut vcs,
+            first_events,
+            mut flows,
+            paced,
+            nics,
+            stages,
+            end,
+            measured,
+            host_to_host,
+        } = parts;
         let mut events = EventList::default();
         let private_vcs = vc_event_queues::private_vcs(&mut vcs, &mut flows, &paced, &stages);
         let mut queues = VcEventQueues::new(private_vcs);
@@ -279,7 +292,7 @@ impl Hosts {
             from_ports: Time::ZERO,
             feedback_known_until: Time::ZERO,
             first_sent_at: Time::NEVER,
-            host_to_host: Span::ZERO,
+            host_to_host,
             measured,
             offered: Outbox::default(),
             arrivals: Vec::new(),
