@@ -17,9 +17,11 @@
 //! twice as far as the previous one was of use.
 
 use super::Slotted;
+use super::leaving::Leaving;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
 use crate::cells::{Fate, FrameState};
 use crate::fabric::Fabric;
+use crate::port::order::ArrivalOrder;
 use crate::port::sched::Scheduler;
 use crate::port::sched::per_vc::PerVc;
 use crate::port::{Inputs, NextInput};
@@ -29,8 +31,37 @@ use crate::units::{Span, Time};
 /// With fewer waiting cells, looking costs more than it saves.
 const FEWEST: u64 = 4;
 
-/// Arrivals taken in bulk: those before `limit`, at most `cells` of them.
+/// What a port keeps for cells taken in bulk.
+#[derive(Debug)]
 pub struct Bulk {
+    /// Whether cells may be taken in bulk at all: a class has per-VC scheduling, and all cells have
+    /// one length.
+    pub applies: bool,
+    /// How far beyond the next arrival to look.
+    reach: Span,
+    /// Number of arrivals in each slot from now on.
+    arrivals: Vec<u32>,
+    /// When VCs without cells get those that have been queued.
+    resumptions: ArrivalOrder,
+    /// Cells that have left for their host.
+    pub leaving: Leaving,
+}
+
+impl Bulk {
+    /// No cells of `vcs` VCs.
+    pub fn new(applies: bool, cell_time: Span, vcs: usize) -> Bulk {
+        Bulk {
+            applies,
+            reach: cell_time,
+            arrivals: Vec::new(),
+            resumptions: ArrivalOrder::default(),
+            leaving: Leaving::new(if applies { vcs } else { 0 }),
+        }
+    }
+}
+
+/// Arrivals taken in bulk: those before `limit`, at most `cells` of them.
+pub struct BulkArrivals {
     limit: Time,
     cells: u64,
     class: usize,
@@ -43,15 +74,20 @@ impl Slotted {
         fabric: &Fabric,
         inputs: &mut Inputs,
         next: &NextInput,
-    ) -> Option<Bulk> {
-        if self.busy && self.takes_bulk && self.total + self.decided.total >= FEWEST {
-            self.bulk(fabric, inputs, next)
+    ) -> Option<BulkArrivals> {
+        if self.busy && self.bulk.applies && self.total + self.decided.total >= FEWEST {
+            self.bulk_arrivals(fabric, inputs, next)
         } else {
             None
         }
     }
 
-    fn bulk(&mut self, fabric: &Fabric, inputs: &mut Inputs, next: &NextInput) -> Option<Bulk> {
+    fn bulk_arrivals(
+        &mut self,
+        fabric: &Fabric,
+        inputs: &mut Inputs,
+        next: &NextInput,
+    ) -> Option<BulkArrivals> {
         let scheduler = self.scheduler.per_vc()?;
         let class = scheduler.class();
         let is_alone = self.decided.total == self.queues[class].decided;
@@ -61,16 +97,16 @@ impl Slotted {
         let time = next.time;
         // Until then each decision finds one of the cells that wait now.
         let busy_until = self.free_at + self.cell_time * self.waiting[class];
-        let horizon = next.horizon.min(time + self.bulk_reach).min(busy_until);
+        let horizon = next.horizon.min(time + self.bulk.reach).min(busy_until);
         if horizon <= time {
             return None;
         }
         let (limit, cells) = self.bulk_limit(scheduler, inputs, fabric, horizon);
         let of_use = (limit.since(time) * 2).max(self.cell_time);
-        if limit < horizon || of_use > self.bulk_reach {
-            self.bulk_reach = of_use;
+        if limit < horizon || of_use > self.bulk.reach {
+            self.bulk.reach = of_use;
         }
-        (limit > time).then_some(Bulk {
+        (limit > time).then_some(BulkArrivals {
             limit,
             cells,
             class,
@@ -78,8 +114,13 @@ impl Slotted {
     }
 
     /// Takes these arrivals and the decisions between them.
-    pub(super) fn take_bulk(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, bulk: Bulk) {
-        let Bulk {
+    pub(super) fn take_bulk(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        bulk: BulkArrivals,
+    ) {
+        let BulkArrivals {
             limit,
             cells,
             class,
@@ -168,10 +209,12 @@ impl Slotted {
             if notes {
                 let slot = self.slot_of(run.time) as usize;
                 let end = slot + n as usize;
-                if self.arrivals.len() < end {
-                    self.arrivals.resize(end, 0);
+                if self.bulk.arrivals.len() < end {
+                    self.bulk.arrivals.resize(end, 0);
                 }
-                self.arrivals[slot..end].iter_mut().for_each(|a| *a += 1);
+                self.bulk.arrivals[slot..end]
+                    .iter_mut()
+                    .for_each(|a| *a += 1);
             }
             let (class, local) = (hop.class as usize, hop.local as usize);
             let (time, cells) = (run.time, QueuedCells::first_of(run, n));
@@ -191,7 +234,7 @@ impl Slotted {
             unreachable!("only its cells are taken in bulk");
         };
         if scheduler.expect(local, n) {
-            self.resumptions.insert(time, local as u32);
+            self.bulk.resumptions.insert(time, local as u32);
         }
         self.queues[class].per_vc[local].push(cells, self.cell_time);
     }
@@ -271,7 +314,7 @@ impl Slotted {
                 unreachable!("only its cells are taken in bulk");
             };
             scheduler.pause(vc, sent);
-            self.resumptions.insert(next, vc as u32);
+            self.bulk.resumptions.insert(next, vc as u32);
         }
     }
 
@@ -280,13 +323,13 @@ impl Slotted {
     #[inline(always)]
     fn resume_before(&mut self, arrived: Time) -> Time {
         loop {
-            let Some((time, vc)) = self.resumptions.first() else {
+            let Some((time, vc)) = self.bulk.resumptions.first() else {
                 return Time::NEVER;
             };
             if time >= arrived {
                 return time;
             }
-            self.resumptions.pop();
+            self.bulk.resumptions.pop();
             let Scheduler::PerVc(scheduler) = &mut self.scheduler else {
                 unreachable!("only its cells are taken in bulk");
             };
@@ -298,13 +341,13 @@ impl Slotted {
     #[inline]
     fn most_waiting(&mut self, mut x: u64) -> u64 {
         let mut most = 0;
-        for &arrivals in &self.arrivals {
+        for &arrivals in &self.bulk.arrivals {
             x += u64::from(arrivals);
             most = most.max(x);
             // After the last arrival the class may run empty.
             x = x.saturating_sub(1);
         }
-        self.arrivals.clear();
+        self.bulk.arrivals.clear();
         most
     }
 }

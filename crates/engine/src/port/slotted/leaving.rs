@@ -13,7 +13,7 @@ use crate::units::{Span, Time};
 
 /// Cells of one VC that have left.
 #[derive(Clone, Debug, Default)]
-pub struct LeavingCells {
+struct LeavingCells {
     /// Number of cells, and of those that follow in the run.
     n: u32,
     follow: u32,
@@ -28,6 +28,24 @@ pub struct LeavingCells {
     first: Option<QueuedCells>,
 }
 
+/// Cells of all VCs that have left.
+#[derive(Debug)]
+pub struct Leaving {
+    by_vc: Vec<LeavingCells>,
+    /// VCs with such cells.
+    vcs: Vec<u32>,
+}
+
+impl Leaving {
+    /// No cells of `vcs` VCs.
+    pub fn new(vcs: usize) -> Leaving {
+        Leaving {
+            by_vc: vec![LeavingCells::default(); vcs],
+            vcs: Vec::new(),
+        }
+    }
+}
+
 impl Slotted {
     /// Begins the transmission of one cell of `vc`, taken in bulk before `limit`, now. `follow` is
     /// the number of cells behind it in its run.
@@ -40,7 +58,7 @@ impl Slotted {
         limit: Time,
     ) {
         let (start, c) = (self.free_at, self.cell_time);
-        let leaving = &mut self.leaving[vc];
+        let leaving = &mut self.bulk.leaving.by_vc[vc];
         let wait = start - cell.arrived;
         if leaving.n == 0 {
             if !reach_host_alike(fabric, cell.hop, start + c, limit + c) {
@@ -62,7 +80,7 @@ impl Slotted {
                 most: wait,
                 first: Some(cell),
             };
-            self.have_leaving.push(vc as u32);
+            self.bulk.leaving.vcs.push(vc as u32);
         }
         self.started += 1;
         self.free_at = start + c;
@@ -81,7 +99,7 @@ impl Slotted {
 
     /// Delivers the cells that have left in bulk.
     pub(super) fn end_bulk(&mut self, fabric: &mut Fabric, class: usize) {
-        while let Some(vc) = self.have_leaving.pop() {
+        while let Some(vc) = self.bulk.leaving.vcs.pop() {
             self.deliver_leaving(fabric, class, vc as usize, None);
         }
     }
@@ -95,7 +113,7 @@ impl Slotted {
         vc: usize,
         last: Option<&QueuedCells>,
     ) {
-        let leaving = &mut self.leaving[vc];
+        let leaving = &mut self.bulk.leaving.by_vc[vc];
         let Some(first) = leaving.first.take() else {
             return;
         };

@@ -34,7 +34,6 @@ mod vc_turns;
 use super::drop::QueueView;
 use super::fast_paths::FastPath;
 use super::gate::Gate;
-use super::order::ArrivalOrder;
 use super::sched::{ClassOrder, FlowShare, Scheduler};
 use super::waits_after;
 use super::watch::Quantity;
@@ -47,10 +46,10 @@ use crate::program::{Failure, SchedulerText};
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{Span, Time};
 use ahead::{DecidedCells, Foresight, SlotOwner};
-use leaving::LeavingCells;
+use bulk::Bulk;
 use queue::ClassQueue;
 pub use queued_cells::QueuedCells;
-use rounds::RoundArrival;
+use rounds::Rounds;
 use vc_queue::VcQueue;
 
 /// State of the slotted kernel at one port.
@@ -84,25 +83,10 @@ pub struct Slotted {
     by_vc: [bool; CLASSES],
     /// Cells that the latest push-out removed.
     last_pushed_out: Vec<QueuedCells>,
-    /// Scratch for `bulk.rs`: number of arrivals in each slot from now on.
-    arrivals: Vec<u32>,
-    /// Ties of the cells that `bulk.rs` takes.
-    /// When VCs without cells get those that `bulk.rs` has queued.
-    resumptions: ArrivalOrder,
-    /// By VC: cells that have left in bulk for their host.
-    leaving: Vec<LeavingCells>,
-    /// VCs with such cells.
-    have_leaving: Vec<u32>,
-    /// How far beyond the next arrival `bulk.rs` looks.
-    bulk_reach: Span,
     /// Whether any queue here can be below all limits.
     has_room_below_limits: bool,
-    /// Whether cells may be taken in bulk at all: a class has per-VC scheduling, and all cells have
-    /// one length.
-    takes_bulk: bool,
-    /// Whether cells may be taken in rounds at all; `round_arrivals` lists the inputs that take part.
-    takes_rounds: bool,
-    round_arrivals: Vec<RoundArrival>,
+    bulk: Bulk,
+    rounds: Rounds,
     /// Scratch for `vc_turns.rs`: VCs in the order of their turns.
     turn_order: Vec<u32>,
 }
@@ -171,11 +155,13 @@ impl Slotted {
         });
         let takes_bulk = scheduler.per_vc().is_some() && lengths.is_none();
         Slotted {
-            takes_bulk,
+            bulk: Bulk::new(takes_bulk, cell_time, vcs),
             lengths,
             has_room_below_limits,
-            takes_rounds: in_order && has_room_below_limits,
-            round_arrivals: Vec::new(),
+            rounds: Rounds {
+                apply: in_order && has_room_below_limits,
+                arrivals: Vec::new(),
+            },
             turn_order: Vec::new(),
             cell_time,
             arrival_first,
@@ -196,11 +182,6 @@ impl Slotted {
             queue_time: 0,
             by_vc,
             last_pushed_out: Vec::new(),
-            arrivals: Vec::new(),
-            resumptions: ArrivalOrder::default(),
-            leaving: vec![LeavingCells::default(); if takes_bulk { vcs } else { 0 }],
-            have_leaving: Vec::new(),
-            bulk_reach: cell_time,
         }
     }
 
@@ -249,7 +230,7 @@ impl Slotted {
     /// fewer where a VC has come down to one cell.
     fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
-            if self.takes_bulk {
+            if self.bulk.applies {
                 if AHEAD && self.is_vc_short() {
                     return;
                 }

@@ -29,6 +29,15 @@ use crate::port::{Inputs, NextInput, TieRule};
 use crate::tally::CLASSES;
 use crate::units::Time;
 
+/// What a port keeps for rounds.
+#[derive(Debug)]
+pub struct Rounds {
+    /// Whether cells may be taken in rounds at all.
+    pub apply: bool,
+    /// The inputs that take part.
+    pub arrivals: Vec<RoundArrival>,
+}
+
 /// Input that takes part in rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundArrival {
@@ -56,7 +65,7 @@ impl Member for RoundArrival {
 
 impl Slotted {
     /// Number of rounds before the horizon without the last one, at least two.
-    /// On success `self.round_arrivals` lists the inputs that take part.
+    /// On success `self.rounds.arrivals` lists the inputs that take part.
     pub(super) fn can_take_rounds(
         &mut self,
         fabric: &Fabric,
@@ -65,10 +74,10 @@ impl Slotted {
     ) -> Option<u32> {
         let run = &fabric.feeds[next.feed].head;
         let is_close = run.n >= RoundArrival::FEWEST && run.period == self.cell_time;
-        if is_close && self.takes_rounds && self.busy {
-            let mut arrivals = std::mem::take(&mut self.round_arrivals);
+        if is_close && self.rounds.apply && self.busy {
+            let mut arrivals = std::mem::take(&mut self.rounds.arrivals);
             let rounds = self.rounds_before(inputs, fabric, next, &mut arrivals);
-            self.round_arrivals = arrivals;
+            self.rounds.arrivals = arrivals;
             rounds
         } else {
             None
@@ -127,7 +136,7 @@ impl Slotted {
 
     /// Queues `rounds` rounds; each input has further cells.
     pub(super) fn take_rounds(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u32) {
-        let mut arrivals = std::mem::take(&mut self.round_arrivals);
+        let mut arrivals = std::mem::take(&mut self.rounds.arrivals);
         let cells = u64::from(rounds);
         for arrival in &arrivals {
             let feed = &mut fabric.feeds[inputs.feed(arrival.input)];
@@ -157,7 +166,7 @@ impl Slotted {
                 self.queue_rounds(of_class, &mut inputs.tie, rounds);
             }
         }
-        self.round_arrivals = arrivals;
+        self.rounds.arrivals = arrivals;
     }
 
     /// Appends the cells of `rounds` rounds to the queue of their class.
