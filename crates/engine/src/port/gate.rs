@@ -8,6 +8,7 @@
 //! each](Gate::judges_each) cell.
 
 use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};
+use super::limits::Limits;
 use super::police::{PoliceRule, Policer, Ruling};
 use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
 use crate::program::Failure;
@@ -151,19 +152,14 @@ impl Gate {
         self.needs().every_cell
     }
 
-    /// The smallest X at which a cell of an accepted frame can be refused; 0 if the gate judges
-    /// each cell.
-    pub fn full(&self) -> u64 {
-        if self.needs().every_cell {
+    /// Limits on X within which no cell is refused; 0 if the gate judges each cell.
+    pub fn limits(&self) -> Limits<u64> {
+        let full = if self.needs().every_cell {
             0
         } else {
-            self.buffer.min(self.overdue_from)
-        }
-    }
-
-    /// The smallest X at which the first cell of a frame can be refused.
-    pub fn refusal(&self) -> u64 {
-        self.full().min(self.policy.smallest_refusal())
+            self.room(0)
+        };
+        Limits::new(full, self.policy.smallest_refusal())
     }
 
     /// Whether the policy sees every cell and no policer stands before it.
@@ -171,9 +167,10 @@ impl Gate {
         self.policy_needs.every_cell && self.policer.is_none()
     }
 
-    /// The smallest X at which a cell that the policy accepts is refused.
-    pub fn capacity(&self) -> u64 {
-        self.buffer.min(self.overdue_from)
+    /// How many cells that the policy accepts may join `x` waiting ones.
+    #[inline]
+    pub fn room(&self, x: u64) -> u64 {
+        self.buffer.min(self.overdue_from).saturating_sub(x)
     }
 
     /// The decision of the policy alone about the first cell of `run`, whose frame has lost no

@@ -11,6 +11,7 @@ pub mod arithmetic;
 pub mod drop;
 pub mod fast_paths;
 pub mod gate;
+mod limits;
 mod measuring;
 mod meter;
 mod order;

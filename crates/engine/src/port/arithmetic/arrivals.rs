@@ -105,7 +105,7 @@ impl Arithmetic {
         let idle = self.idle_at(t);
         let begins = run.is_single() || state.frame != Some(run.frame);
         let ahead = self.ahead(self.start, t);
-        let is_below = idle || (ahead < self.full && (!begins || ahead < self.refusal));
+        let is_below = idle || self.limits.fits(ahead, begins);
         (is_below && (begins || state.fate == Fate::Accepted)).then_some(idle)
     }
 

@@ -24,13 +24,12 @@ use crate::units::{Span, Time};
 #[inline(always)]
 fn is_straight(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
     let begins = hop.frame_state.frame != Some(run.frame);
-    let limit = if begins { kernel.refusal } else { kernel.full };
     let t = run.time.signed();
     run.period == kernel.cell_time
         && !run.is_single()
         && !hop.one_by_one
         && (begins || hop.frame_state.fate == Fate::Accepted)
-        && kernel.start - t < limit
+        && kernel.limits.fits(kernel.start - t, begins)
         && t != kernel.busy_since
 }
 

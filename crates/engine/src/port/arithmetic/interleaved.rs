@@ -41,10 +41,6 @@ pub struct Interleaved {
     begins: bool,
     /// Route of the cells; usually also that of the next run.
     route: Route,
-    /// S - t from which on the next cell must be taken individually.
-    limit: SignedTicks,
-    /// S - t from which on each cell after that must be taken individually.
-    later_limit: SignedTicks,
     /// Age at the next station of a cell that does not wait.
     unhindered: Span,
     /// Ages at the next station of the cells taken: sum, smallest and largest.
@@ -60,8 +56,6 @@ impl Default for Interleaved {
             taken: 0,
             begins: false,
             route: Route::default(),
-            limit: SignedTicks::ZERO,
-            later_limit: SignedTicks::ZERO,
             unhindered: Span::ZERO,
             sum: 0,
             least: Span::FOREVER,
@@ -220,9 +214,6 @@ impl Interleaved {
             return false;
         }
         self.route.turn_to(run.hop, kernel, fabric);
-        let lowest = kernel.full.min(kernel.refusal);
-        self.limit = if begins { lowest } else { kernel.full };
-        self.later_limit = if run.is_single() { lowest } else { kernel.full };
         self.begins = begins;
         self.unhindered = run.age + self.route.beyond;
         self.run = *run;
@@ -240,7 +231,8 @@ impl Interleaved {
         let idle = wait.0 < i64::from(!kernel.arrival_first);
         let waits = wait.max(SignedTicks::ZERO).span();
         let start = t + waits;
-        if ahead >= self.limit || !self.route.is_in_time(start) {
+        let begins = self.begins || self.run.is_single();
+        if !kernel.limits.fits(ahead, begins) || !self.route.is_in_time(start) {
             return false;
         }
         // No correction of S - t, since no busy period begins at this instant.
@@ -303,7 +295,6 @@ impl Interleaved {
             }
         }
         self.begins = false;
-        self.limit = self.later_limit;
         self.taken += 1;
         self.run.skip(1);
     }

@@ -29,8 +29,6 @@ pub struct Judged {
     asks_policy_alone: bool,
     /// Whether cells can be taken in turns: the policy alone is asked, and no Y_i are kept.
     can_interleave: bool,
-    /// The smallest X at which a cell that the policy accepts is refused.
-    capacity: u64,
     /// Whether the policy needs the time that the port has been idle.
     asks_idle_time: bool,
     /// One tick with departures first, otherwise 0: a cell that ends at t has then left for a cell
@@ -77,7 +75,6 @@ impl Judged {
         gate.judges_each().then(|| Judged {
             asks_policy_alone: gate.asks_policy_alone(),
             can_interleave: gate.asks_policy_alone() && !counts,
-            capacity: gate.capacity(),
             asks_idle_time: gate.needs().idle_time,
             late: Span(u64::from(!arrival_first)),
             first: if arrival_first { cell_time } else { Span::ZERO },
@@ -466,8 +463,7 @@ impl Arithmetic {
 
     /// Whether a cell that finds `queue` and that the policy accepts has room.
     pub(super) fn has_room(&self, queue: &QueueView) -> bool {
-        let judged = self.judged.as_ref();
-        judged.is_some_and(|judged| queue.waiting < judged.capacity)
+        self.gate.room(queue.waiting) > 0
     }
 
     /// Takes the first cell of `feed` through the gate; `decided` is the policy's decision if it

@@ -27,6 +27,7 @@ mod singles;
 
 use super::drop::QueueView;
 use super::gate::Gate;
+use super::limits::Limits;
 use super::waits_after;
 use super::watch::Quantity;
 use crate::cells::Run;
@@ -49,10 +50,9 @@ pub struct Arithmetic {
     start: SignedTicks,
     /// Start of the first cell of the current or last busy period.
     busy_since: SignedTicks,
-    /// Limits on the corrected S - t: X reaches K at `full`, and the policy may refuse a frame from
-    /// `refusal` on. If the policy alone is asked about each cell, both stand for the room.
-    full: SignedTicks,
-    refusal: SignedTicks,
+    /// Limits on the corrected S - t. If the policy alone is asked about each cell, they stand for
+    /// the room.
+    limits: Limits<SignedTicks>,
     /// State for a gate that judges each cell; near its limits at all times.
     judged: Option<judged::Judged>,
     /// Y_i per local VC number and N_a, if needed.
@@ -115,13 +115,12 @@ impl Arithmetic {
         let needed = counts || gate.needs().vc_counts;
         let judged = judged::Judged::new(&gate, cell_time, arrival_first, needed);
         // The policy is asked about every cell anyway, so only room is a limit.
-        let [full, refusal] = match &judged {
-            Some(_) if gate.asks_policy_alone() => [gate.capacity(); 2],
-            _ => [gate.full(), gate.refusal()],
+        let limits = match &judged {
+            Some(_) if gate.asks_policy_alone() => Limits::new(gate.room(0), u64::MAX),
+            _ => gate.limits(),
         };
         Arithmetic {
-            full: reaches(full),
-            refusal: reaches(refusal),
+            limits: Limits::new(reaches(limits.fit(0, false)), reaches(limits.fit(0, true))),
             judged,
             gate,
             class,
@@ -163,12 +162,7 @@ impl Arithmetic {
     /// exceeded. Cells must join one per cell time or faster. The limit includes the policy's if a
     /// frame `begins`.
     fn time_left_at(&self, t: Time, begins: bool) -> SignedTicks {
-        let limit = if begins {
-            self.full.min(self.refusal)
-        } else {
-            self.full
-        };
-        limit.saturating_sub(self.start - t.signed())
+        self.limits.fit(self.start - t.signed(), begins)
     }
 
     /// Whether `cells` cells may join before X reaches a limit: see [`Arithmetic::cells_until_limit`].

@@ -112,12 +112,11 @@ impl Arithmetic {
         let n = i64::from(n);
         let alike = if p < c {
             // Each cell finds c - p more ahead of it than the one before.
-            let limit = if run.is_single() {
-                self.full.min(self.refusal)
-            } else {
-                self.full
-            };
-            let left = limit.0.saturating_sub(1).saturating_sub((start - t).0);
+            let left = self
+                .limits
+                .fit(start - t, run.is_single())
+                .0
+                .saturating_sub(1);
             if (n - 1).saturating_mul(c - p) <= left {
                 n
             } else {

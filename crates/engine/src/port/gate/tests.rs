@@ -162,7 +162,10 @@ fn the_rest_of_a_damaged_frame_goes_as_the_setting_says() {
 fn what_could_never_leave_is_overdue_and_not_merely_full() {
     let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO, Clock::AAL5);
     let mut gate = Gate::new(None, 6, None, policy, RestOfFrame::Accept, draws());
-    assert_eq!((gate.full(), gate.refusal()), (6, 6));
+    assert_eq!(
+        [false, true].map(|begins| gate.limits().fit(0, begins)),
+        [6, 6]
+    );
     let mut state = FrameState::default();
     let mut judge = |waiting, idle: bool| {
         let judged = gate.judge_anew(
@@ -210,7 +213,10 @@ fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
         let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO, Clock::AAL5);
         let rest = RestOfFrame::Accept;
         let mut gate = Gate::new(None, 99, Some(policer), policy, rest, draws());
-        assert_eq!((gate.full(), gate.refusal()), (0, 0));
+        assert_eq!(
+            [false, true].map(|begins| gate.limits().fit(0, begins)),
+            [0, 0]
+        );
         let mut state = FrameState::default();
         for (cell, verdict) in (0..).zip(verdicts) {
             let run = run(0, cell, 12 - cell);
@@ -341,7 +347,7 @@ fn red_decides_and_draws_about_cells_that_find_the_buffer_full() {
 fn a_policy_that_was_asked_before_is_not_asked_again() {
     let third = every_third(true);
     let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::Accept, draws());
-    assert!(gate.asks_policy_alone() && gate.capacity() == 10);
+    assert!(gate.asks_policy_alone() && gate.room(0) == 10);
     let mut state = FrameState::default();
     for cell in 0..2 {
         let decision = gate.ask_policy(&run(0, cell, 1), cell == 0, 0, &queue(1), None);
@@ -363,7 +369,10 @@ fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
     // Refuses every third cell that it is asked about.
     let third = every_third(true);
     let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::DropButEom, draws());
-    assert_eq!((gate.full(), gate.refusal()), (0, 0));
+    assert_eq!(
+        [false, true].map(|begins| gate.limits().fit(0, begins)),
+        [0, 0]
+    );
     let mut state = FrameState::default();
     let mut verdicts = Vec::new();
     for cell in 0..12 {

@@ -164,11 +164,7 @@ impl Slotted {
         let hop = &fabric.hops[run.hop as usize];
         let queue = &self.queues[hop.class as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        if begins {
-            x < queue.full.min(queue.refusal)
-        } else {
-            x < queue.full && hop.frame_state.fate == Fate::Accepted
-        }
+        (begins || hop.frame_state.fate == Fate::Accepted) && queue.limits.fits(x, begins)
     }
 
     /// Accepts the first cell of `feed`; returns whether the feed has more.
@@ -217,7 +213,7 @@ impl Slotted {
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         queue.asks_policy_alone
             && (begins || hop.frame_state.fate == Fate::Accepted)
-            && (!self.busy || self.x(class) < queue.capacity)
+            && (!self.busy || self.gates[class].room(self.x(class)) > 0)
             && run.flags & RM == 0
     }
 

@@ -155,8 +155,8 @@ impl Slotted {
         let class = scheduler.class();
         let queue = &self.queues[class];
         let x = self.x(class);
-        // X after all cells counted so far, and the X that it must not exceed.
-        let (mut after, mut most) = (x, queue.full);
+        // X after all cells counted so far, and whether any of them begins a frame.
+        let (mut after, mut any_begins) = (x, false);
         let mut limit = horizon;
         for i in 0.. {
             let Some((_, input)) = inputs.order.get(i).filter(|&(time, _)| time < limit) else {
@@ -169,14 +169,12 @@ impl Slotted {
                 }
                 let hop = &fabric.hops[run.hop as usize];
                 let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-                let room = if begins { queue.refusal } else { most };
+                any_begins |= begins;
+                let room = queue.limits.fit(after, any_begins);
                 let goes_on = begins || hop.frame_state.fate == Fate::Accepted;
-                if usize::from(hop.class) != class || !goes_on || n > room.saturating_sub(after) {
+                if usize::from(hop.class) != class || !goes_on || n > room {
                     limit = run.time;
                     break;
-                }
-                if begins {
-                    most = queue.refusal;
                 }
                 after += n;
             }

@@ -131,10 +131,8 @@ impl Slotted {
                 ClassOrder::InOrder => Vec::new(),
                 ClassOrder::PerVc(_) | ClassOrder::Program(_) => vec![VcQueue::new(); vcs],
             },
-            full: gates[class].full(),
-            refusal: gates[class].refusal(),
+            limits: gates[class].limits(),
             asks_policy_alone: gates[class].asks_policy_alone(),
-            capacity: gates[class].capacity(),
             asks_idle_time: gates[class].needs().idle_time,
             ..ClassQueue::default()
         });
@@ -142,7 +140,8 @@ impl Slotted {
             !matches!(scheduler.class_order(class), ClassOrder::InOrder)
         });
         let in_order = scheduler.per_vc().is_none() && !scheduler.looks_at_queues();
-        let can_be_below_limits = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
+        let can_be_below_limits =
+            |flow: &FlowShare| gates[flow.class as usize].limits().fits(0, false);
         let has_room_below_limits = flows.iter().any(can_be_below_limits);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
         let counts_vcs = scheduler.per_vc().is_some_and(|s| counts[s.class()]);

@@ -2,6 +2,7 @@
 
 use super::queued_cells::QueuedCells;
 use super::vc_queue::VcQueue;
+use crate::port::limits::Limits;
 use crate::units::Span;
 use std::collections::VecDeque;
 
@@ -23,14 +24,10 @@ pub struct ClassQueue {
     pub decided: u64,
     /// Largest X just after an acceptance.
     pub max: u64,
-    /// Smallest X at which a cell of a frame already begun can be refused.
-    pub full: u64,
-    /// Smallest X at which the first cell of a new frame can be refused.
-    pub refusal: u64,
+    /// Limits on X within which no cell is refused.
+    pub limits: Limits<u64>,
     /// Whether the drop policy is asked about every cell, and no policer is.
     pub asks_policy_alone: bool,
-    /// Number of cells that may wait if the policy lets them; used with `asks_policy_alone`.
-    pub capacity: u64,
     /// Whether the policy needs the idle time of the port.
     pub asks_idle_time: bool,
 }

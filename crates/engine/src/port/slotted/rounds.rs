@@ -98,9 +98,7 @@ impl Slotted {
         let join = |time, input, run: &Run, hop: &Hop, begins| {
             let class = hop.class as usize;
             let has_one = time == next.time || of_class[class] > 0 || self.waiting[class] > 0;
-            let queue = &self.queues[class];
-            let smallest = if begins { queue.refusal } else { queue.full };
-            let room = smallest.saturating_sub(self.x(class));
+            let room = self.queues[class].limits.fit(self.x(class), begins);
             of_class[class] += 1;
             rooms[class] = room.min(rooms[class]);
             (has_one && room > 0).then(|| RoundArrival {
