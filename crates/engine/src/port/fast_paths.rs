@@ -2,11 +2,10 @@
 //!
 //! Each fast path has one question, `can_take_...`, and one action. A kernel asks the questions in a
 //! fixed order, found in [`super::arithmetic::Arithmetic::advance`], its `advance_judged`, and
-//! [`super::slotted::Slotted::advance`]. Fast paths that take one cell, or the rest of a refused
-//! frame (`judged-interleaved`, `policy-alone`, `refused-frame`, `below-limits`,
-//! `queued-policy-alone`), come after these, and serve coincident cells too. The scheduler's
-//! decisions have three, `alternating`, `vc-turns` and `ahead`. `far-inputs` concerns the order of
-//! inputs (`order.rs`). Where none applies, cells pass the gate one by one.
+//! [`super::slotted::Slotted::advance`]. `run` and `below-limits` come after these, and serve
+//! coincident cells too. The scheduler's decisions have three, `alternating`, `vc-turns` and `ahead`.
+//! `far-inputs` concerns the order of inputs (`order.rs`). Where none applies, cells pass the gate
+//! one by one.
 //!
 //! Tests run networks with all of them off as well. The feature `fast-paths`, used only by benches,
 //! lets some be switched off and counts their uses: `make ways`.
@@ -26,28 +25,18 @@ pub enum FastPath {
     Frame,
     /// Both: one or more inputs that bring one cell per cell time each.
     Rhythm,
-    /// Arithmetic: inputs whose cells come farther apart than one per cell time and alternate.
+    /// Arithmetic: inputs whose cells alternate, farther apart than one per cell time, or each judged.
     Interleaved,
     /// Arithmetic: cells of one run, closer together or farther apart than one per cell time, to their host.
     Series,
     /// Arithmetic: cells of one run that meet the same queue.
     Run,
-    /// Arithmetic, every cell judged: inputs whose cells come at one distance of more than a cell time.
-    Circle,
     /// Arithmetic, every cell judged: cells of one flow, each a run of its own.
     Singles,
-    /// Arithmetic, every cell judged: cells whose counters are brought up to date once per run.
-    JudgedInterleaved,
-    /// Arithmetic, every cell judged: one cell of which the policy alone decides.
-    PolicyAlone,
-    /// Arithmetic, every cell judged: a frame that the policy alone refuses at its first cell.
-    RefusedFrame,
     /// Slotted: arrivals of VCs with queues of their own while the port surely stays busy.
     Bulk,
     /// Slotted: one cell while the queue is below all limits.
     BelowLimits,
-    /// Slotted: one cell of which the policy alone decides.
-    QueuedPolicyAlone,
     /// Slotted: decisions that alternate between a class with a guarantee and one above it.
     Alternating,
     /// Slotted: decisions on VCs of one weight that take turns of one cell, all to their hosts.

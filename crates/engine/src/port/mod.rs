@@ -109,8 +109,6 @@ pub struct Inputs {
     group: Vec<u32>,
     /// By input: state of inputs whose cells are taken one at a time, in turns.
     interleaved: Vec<arithmetic::Interleaved>,
-    /// Scratch space: time and input of the next cells of inputs with equal cell distances.
-    circle: Vec<(Time, u32)>,
 }
 
 /// The input that brings the next cell.
@@ -143,7 +141,6 @@ impl Inputs {
             tie,
             group: Vec::new(),
             interleaved: Vec::new(),
-            circle: Vec::new(),
         }
     }
 

@@ -19,14 +19,12 @@ use crate::port::drop::{AskedRun, AskedRuns, Decision, QueueView};
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Gate;
 use crate::port::{Inputs, NextInput};
-use crate::tally::{DropReason, raise};
+use crate::tally::raise;
 use crate::units::{SignedTicks, Span, Time};
 
 /// State for a gate that judges each cell.
 #[derive(Debug)]
 pub struct Judged {
-    /// Whether the policy is asked and no policer.
-    asks_policy_alone: bool,
     /// Whether cells can be taken in turns: the policy alone is asked, and no Y_i are kept.
     can_interleave: bool,
     /// Whether the policy needs the time that the port has been idle.
@@ -73,7 +71,6 @@ impl Judged {
     /// whether Y_i are kept.
     pub fn new(gate: &Gate, cell_time: Span, arrival_first: bool, counts: bool) -> Option<Judged> {
         gate.judges_each().then(|| Judged {
-            asks_policy_alone: gate.asks_policy_alone(),
             can_interleave: gate.asks_policy_alone() && !counts,
             asks_idle_time: gate.needs().idle_time,
             late: Span(u64::from(!arrival_first)),
@@ -119,16 +116,15 @@ impl Arithmetic {
                 self.take_rounds(fabric, inputs, rounds);
             } else if next.time == next.limit() {
                 self.judge_group(inputs, fabric, next.time);
-            } else if let Some(period) =
-                FastPath::Circle.tried(|| self.can_take_circle(fabric, inputs, &next))
+            } else if FastPath::Interleaved
+                .applies(|| self.can_take_judged_in_turns(fabric, inputs, &next))
             {
-                self.take_circle(fabric, inputs, period, horizon);
+                self.take_judged_in_turns(fabric, inputs, horizon);
             } else if FastPath::Singles.applies(|| self.can_take_singles(fabric, inputs, &next)) {
                 let more = self.take_singles(fabric, inputs, &next);
                 inputs.advance_first(fabric, next.feed, more);
             } else {
-                let interleaved = interleaved::of(&mut inputs.interleaved, next.input);
-                match self.judge_next(fabric, interleaved, next.feed, next.time) {
+                match self.judge_next(fabric, inputs, next.input, next.time) {
                     Some(time) => inputs.order.postpone_first(time),
                     None => inputs.order.pop(),
                 }
@@ -246,10 +242,8 @@ impl Arithmetic {
         let first = inputs.tie.arrange(time, &mut inputs.group);
         fabric.tied = true;
         for i in 0..inputs.group.len() {
-            let feed = inputs.feed_in_turn(first, i);
-            let interleaved =
-                interleaved::of(&mut inputs.interleaved, (feed - inputs.first_feed) as u32);
-            self.judge_next(fabric, interleaved, feed, time);
+            let input = (inputs.feed_in_turn(first, i) - inputs.first_feed) as u32;
+            self.judge_next(fabric, inputs, input, time);
         }
         inputs.end_tie(fabric, first);
         // Inputs keep their places until all have been handled.
@@ -258,9 +252,9 @@ impl Arithmetic {
                 unreachable!("so many are there");
             };
             let head = &fabric.feeds[inputs.feed(input)].head;
-            let interleaved = interleaved::of(&mut inputs.interleaved, input);
-            if interleaved.is_under_way() {
-                inputs.order.postpone_first(interleaved.time());
+            let interleaved = inputs.interleaved.get(input as usize);
+            if let Some(run) = interleaved.filter(|run| run.is_under_way()) {
+                inputs.order.postpone_first(run.time());
             } else if head.n > 0 {
                 inputs.order.postpone_first(head.time);
             } else {
@@ -269,34 +263,67 @@ impl Arithmetic {
         }
     }
 
-    /// Does what [`Arithmetic::judge_next`] does, but out of line, for rare use.
-    #[inline(never)]
-    pub(super) fn judge_next_outlined(
-        &mut self,
-        fabric: &mut Fabric,
-        interleaved: &mut Interleaved,
-        feed: usize,
-        time: Time,
-    ) -> Option<Time> {
-        self.judge_next(fabric, interleaved, feed, time)
+    /// Whether a cell of another input comes between the next two cells of the first one, which
+    /// both come alone.
+    fn can_take_judged_in_turns(&self, fabric: &Fabric, inputs: &Inputs, next: &NextInput) -> bool {
+        let run = next_run(inputs, fabric, next.input);
+        run.n > 1
+            && run.period != self.cell_time
+            && next.other < next.horizon.min(next.time + run.period)
     }
 
-    /// Takes the next cell of `feed`, which arrives at `time`. Returns when the following cell
-    /// arrives, if there is one.
+    /// Takes cells before `horizon`, at least one, until several come together.
+    #[inline(never)]
+    fn take_judged_in_turns(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, horizon: Time) {
+        let Inputs {
+            order,
+            interleaved,
+            first_feed,
+            ..
+        } = inputs;
+        order.each_in_turn(horizon, |time, _, input| {
+            let feed = *first_feed + input as usize;
+            match interleaved.get_mut(input as usize) {
+                Some(run) if run.is_under_way() => self.judge_step(fabric, run, feed, time),
+                _ => self.judge_first(fabric, interleaved, input, feed, time),
+            }
+        });
+    }
+
+    /// Takes the next cell of `feed`, which arrives at `time` while no run of it is being taken.
+    /// Returns when the following cell arrives, if there is one.
+    #[inline(never)]
+    fn judge_first(
+        &mut self,
+        fabric: &mut Fabric,
+        interleaved: &mut Vec<Interleaved>,
+        input: u32,
+        feed: usize,
+        time: Time,
+    ) -> Option<Time> {
+        let run = &fabric.feeds[feed].head;
+        // Cells that come one per cell time are mostly taken together instead.
+        if run.period != self.cell_time && self.can_interleave(run) && FastPath::Interleaved.is_on()
+        {
+            let interleaved = interleaved::of(interleaved, input);
+            if interleaved.join(self, fabric, feed) {
+                return self.judge_step(fabric, interleaved, feed, time);
+            }
+        }
+        let more = self.judge_one(fabric, feed);
+        more.then_some(fabric.feeds[feed].head.time)
+    }
+
+    /// Takes the next cell of the run of `feed` that is being taken, which arrives at `time`.
+    /// Returns when the following cell arrives, if there is one.
     #[inline(always)]
-    pub(super) fn judge_next(
+    fn judge_step(
         &mut self,
         fabric: &mut Fabric,
         interleaved: &mut Interleaved,
         feed: usize,
         time: Time,
     ) -> Option<Time> {
-        let is_on = FastPath::JudgedInterleaved.is_on();
-        if !(is_on && self.can_take_judged_interleaved(fabric, interleaved, feed)) {
-            let more = self.judge_one(fabric, feed);
-            return more.then_some(fabric.feeds[feed].head.time);
-        }
-        FastPath::JudgedInterleaved.enter();
         let (idle, queue) = self.state_found(time);
         let mut decided = None;
         if self.has_room(&queue) {
@@ -312,18 +339,20 @@ impl Arithmetic {
         more.then_some(fabric.feeds[feed].head.time)
     }
 
-    /// Whether the next run of `feed` is being taken in turns; begins one if possible.
-    #[inline(always)]
-    fn can_take_judged_interleaved(
-        &self,
+    /// Takes the next cell of `input`, which arrives at `time`. Returns when the following cell
+    /// arrives, if there is one.
+    fn judge_next(
+        &mut self,
         fabric: &mut Fabric,
-        interleaved: &mut Interleaved,
-        feed: usize,
-    ) -> bool {
-        let run = &fabric.feeds[feed].head;
-        // Cells that come one per cell time are mostly taken together instead.
-        let may_join = run.period != self.cell_time && self.can_interleave(run);
-        interleaved.is_under_way() || (may_join && interleaved.join(self, fabric, feed))
+        inputs: &mut Inputs,
+        input: u32,
+        time: Time,
+    ) -> Option<Time> {
+        let feed = inputs.feed(input);
+        match inputs.interleaved.get_mut(input as usize) {
+            Some(run) if run.is_under_way() => self.judge_step(fabric, run, feed, time),
+            _ => self.judge_first(fabric, &mut inputs.interleaved, input, feed, time),
+        }
     }
 
     /// Whether the cells of `run` may be taken in turns. An RM cell always is a run of its own.
@@ -345,42 +374,11 @@ impl Arithmetic {
     pub(super) fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
         let (idle, mut queue) = self.state_found(run.time);
-        let hop = &mut fabric.hops[run.hop as usize];
-        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let hop = &fabric.hops[run.hop as usize];
         if let Some(counts) = &mut self.counts {
             (queue.waiting_of_vc, queue.active_vcs) = counts.look(queue.waiting, hop.local);
         }
-        let lost = !begins && hop.frame_state.fate != Fate::Accepted;
-        let asks = self
-            .judged
-            .as_ref()
-            .is_some_and(|judged| judged.asks_policy_alone);
-        let is_asked_alone = || asks && !lost && self.has_room(&queue) && run.flags & RM == 0;
-        if !FastPath::PolicyAlone.applies(is_asked_alone) {
-            return self.judge_by_gate(fabric, feed, &queue, idle, None);
-        }
-        let decision = self.gate.ask_policy(run, begins, hop.local, &queue, idle);
-        match decision {
-            Decision::Accept => self.accept_first(fabric, feed, idle),
-            Decision::Refuse(reason)
-                if FastPath::RefusedFrame.applies(|| begins && !fabric.captures_drops(run.hop)) =>
-            {
-                self.refuse_frame(fabric, feed, reason)
-            }
-            _ => self.judge_by_gate(fabric, feed, &queue, idle, Some(decision)),
-        }
-    }
-
-    /// Drops the frame that begins with the first cell of `feed`, which the policy has refused.
-    /// Returns whether the feed has more.
-    fn refuse_frame(&mut self, fabric: &mut Fabric, feed: usize, reason: DropReason) -> bool {
-        let run = fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
-        let cells = self.gate.refuse_frame(&run, &mut hop.frame_state, reason);
-        let n = cells.min(run.before(fabric.drop_until));
-        hop.arrived += u64::from(n);
-        fabric.drop_arriving(feed, run.hop, reason, n, true);
-        fabric.feeds[feed].skip(n)
+        self.judge_by_gate(fabric, feed, &queue, idle, None)
     }
 
     /// Takes the first cell of `feed`, which is accepted; `idle` is `None` if the port is busy.

@@ -15,7 +15,6 @@
 //! any, are taken together: all find the same X and wait equally long.
 
 mod arrivals;
-mod circle;
 mod counts;
 mod frame;
 mod interleaved;

@@ -2,11 +2,11 @@
 
 use super::queued_cells::QueuedCells;
 use super::{ClassOrder, Slotted};
-use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
+use crate::cells::{Fate, FrameState, Run, TAGGED};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
 use crate::port::Inputs;
-use crate::port::drop::{Decision, QueueView};
+use crate::port::drop::QueueView;
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
@@ -141,7 +141,7 @@ impl Slotted {
         if FastPath::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
             Outcome::accepted(self.accept_first(fabric, feed))
         } else {
-            self.handle_near_limits(fabric, feed, one_at_a_time)
+            self.handle_by_gate(fabric, feed, one_at_a_time)
         }
     }
 
@@ -180,59 +180,16 @@ impl Slotted {
         fabric.feeds[feed].skip(1)
     }
 
-    /// Handles the first cell of `feed` where a limit may be near, by the policy alone or by the
-    /// gate.
+    /// Handles the first cell of `feed` by the gate.
     #[inline(never)]
-    fn handle_near_limits(
-        &mut self,
-        fabric: &mut Fabric,
-        feed: usize,
-        one_at_a_time: bool,
-    ) -> Outcome {
-        if !FastPath::QueuedPolicyAlone.applies(|| self.can_take_by_policy_alone(fabric, feed)) {
-            return self.handle_by_gate(fabric, feed, one_at_a_time, None);
-        }
-        let run = &fabric.feeds[feed].head;
-        let hop = &fabric.hops[run.hop as usize];
-        let (class, local) = (hop.class as usize, hop.local as usize);
-        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));
-        let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
-        if decision != Decision::Accept {
-            return self.handle_by_gate(fabric, feed, one_at_a_time, Some(decision));
-        }
-        Outcome::accepted(self.accept_first(fabric, feed))
-    }
-
-    /// Whether the policy alone decides on the first cell of `feed`, without the rest of the gate.
-    fn can_take_by_policy_alone(&self, fabric: &Fabric, feed: usize) -> bool {
-        let run = &fabric.feeds[feed].head;
-        let hop = &fabric.hops[run.hop as usize];
-        let class = hop.class as usize;
-        let queue = &self.queues[class];
-        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        queue.asks_policy_alone
-            && (begins || hop.frame_state.fate == Fate::Accepted)
-            && (!self.busy || self.gates[class].room(self.x(class)) > 0)
-            && run.flags & RM == 0
-    }
-
-    /// Handles the first cell of `feed` by the gate, given what the policy `decided` if it was
-    /// already asked.
-    fn handle_by_gate(
-        &mut self,
-        fabric: &mut Fabric,
-        feed: usize,
-        one_at_a_time: bool,
-        decided: Option<Decision>,
-    ) -> Outcome {
+    fn handle_by_gate(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
         let mut run = fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         let (class, local) = (hop.class as usize, hop.local);
         let view = self.view(class, local as usize);
         let (state, idle) = (&mut hop.frame_state, self.idle_cells(class, run.time));
         let gate = &mut self.gates[class];
-        let judged = gate.judge(run.time, &run, state, local, &view, idle, decided);
+        let judged = gate.judge(run.time, &run, state, local, &view, idle, None);
         let mut outcome = Outcome {
             more: true,
             dropped: None,

@@ -132,7 +132,6 @@ impl Slotted {
                 ClassOrder::PerVc(_) | ClassOrder::Program(_) => vec![VcQueue::new(); vcs],
             },
             limits: gates[class].limits(),
-            asks_policy_alone: gates[class].asks_policy_alone(),
             asks_idle_time: gates[class].needs().idle_time,
             ..ClassQueue::default()
         });

@@ -26,8 +26,6 @@ pub struct ClassQueue {
     pub max: u64,
     /// Limits on X within which no cell is refused.
     pub limits: Limits<u64>,
-    /// Whether the drop policy is asked about every cell, and no policer is.
-    pub asks_policy_alone: bool,
     /// Whether the policy needs the idle time of the port.
     pub asks_idle_time: bool,
 }
