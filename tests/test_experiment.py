@@ -137,7 +137,9 @@ def test_stored_runs_are_reused_by_a_larger_experiment(small: Path, cli: Cli, tm
 
 
 def test_a_report_says_that_all_runs_were_stored_before(small: Path, cli: Cli, tmp_path: Path) -> None:
-    assert re.search(r"engine \S+: \d+\.\d s of CPU time, ", cli("experiment", "run", small, "--out", "results").stdout)
+    assert re.search(
+        r"engine \S+: \d+\.\d s of CPU time in the engine, ", cli("experiment", "run", small, "--out", "results").stdout
+    )
     done = cli("experiment", "report", small, "--out", "results")
     assert done.returncode == 0, done.stderr
     assert "seed 1,\nall from the store.</p>" in (tmp_path / "results/index.html").read_text()
@@ -228,7 +230,7 @@ main()
 def test_check_shows_points_runs_and_cost_without_running(small: Path, cli: Cli, tmp_path: Path) -> None:
     done = cli("experiment", "check", small)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"6 points, 18 runs: about 0\.\d+ s of CPU time", done.stdout)
+    assert re.search(r"6 points, 18 runs: about 0\.\d+ s of CPU time in the engine, ", done.stdout)
     assert "MB of memory" in done.stdout
     assert "axis policy: tail-drop, epd and fba z=0.8, at switch.west.ubr.drop" in done.stdout
     text = SMALL.replace(

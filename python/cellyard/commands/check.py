@@ -10,7 +10,7 @@ from typing import Any
 from cellyard.commands import grid_notes
 from cellyard.experiment.grid import Point, expand
 from cellyard.runs.batch import Job, check_memory
-from cellyard.runs.expected import outline, seconds
+from cellyard.runs.expected import outline, process_seconds, seconds
 from cellyard.scenario import overview
 from cellyard.show.text import cell_count, rough_time
 from cellyard.system.format import common_noun
@@ -63,10 +63,12 @@ def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
 
     most = replications * sum(point_facts["max_bottleneck_cells"] for point_facts in facts)
     noun = common_noun(point_facts["noun"] for point_facts in facts)
-    cpu_seconds, cores = replications * sum(map(seconds, facts)), core_count()
+    engine, cores = replications * sum(map(seconds, facts)), core_count()
+    process = process_seconds(facts, replications=replications)
+    wall = engine / min(cores, len(facts) * replications) + process
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
-        f"at most {cell_count(most, f'bottleneck {noun}s')}: about {rough_time(cpu_seconds)} of CPU time, "
-        f"{rough_time(cpu_seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
+        f"at most {cell_count(most, f'bottleneck {noun}s')}: about {rough_time(engine)} of CPU time in the engine "
+        f"and {rough_time(process)} to read, check and print, {rough_time(wall)} on {cores} {'core' if cores == 1 else 'cores'}"
     )

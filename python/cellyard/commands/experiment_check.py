@@ -10,6 +10,7 @@ from cellyard.experiment.experiment import Experiment
 from cellyard.experiment.plan import Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.runs.batch import core_count
+from cellyard.runs.expected import memory as memory_in_words
 from cellyard.show.text import rough_time
 from cellyard.show.words import counted, listed
 
@@ -49,10 +50,10 @@ def about(plan: Plan, question: Question, *, memory: str | None = None) -> str:
     cost = experiment.cost()
     runs, cores = expected.runs, core_count()
     threads = min(cores, max(runs, 1))
-    megabytes = max(cost.memory_bytes * threads / 1e6, 1)
     lines.append(
-        f"{planned}: about {rough_time(cost.cpu_seconds)} of CPU time, "
-        f"{rough_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most about {megabytes:.0f} MB of memory"
+        f"{planned}: about {rough_time(cost.cpu_seconds)} of CPU time in the engine, "
+        f"{rough_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; "
+        f"{memory_in_words(cost.memory_bytes * threads, cost.process_bytes)}"
     )
     lines += [f"note: {note}" for note in experiment.notes]
     return "\n".join(lines)

@@ -107,9 +107,7 @@ def announce_runs(study: Study, reproduction: Reproduction, jobs: int | None, *,
         )
         known = reproduction.total - runs
         beside = f" ({known} already stored)" if known else ""
-        announcement = (
-            f"{runs} run{'s' * (runs > 1)} to make{beside}, about {rough_time(cpu_seconds)} of CPU time{wall_time}"
-        )
+        announcement = f"{runs} run{'s' * (runs > 1)} to make{beside}, about {rough_time(cpu_seconds)} of CPU time in the engine{wall_time}"
         print(f"{study.name}: {announcement}", file=sys.stderr)
 
 

@@ -27,7 +27,7 @@ from cellyard.experiment.runner import (
 )
 from cellyard.results import run_notes
 from cellyard.runs.batch import Job, check_memory
-from cellyard.runs.expected import outline, seconds
+from cellyard.runs.expected import outline, process_bytes, seconds
 from cellyard.scenario import Scenario, read_text
 from cellyard.show import frame
 from cellyard.show.columns import as_columns
@@ -139,7 +139,7 @@ class Experiment:
         sentences = [
             f"Question: {self.question.kind}. Base: {plan.base_summary}. Metrics: {', '.join(plan.metrics)}.",
             f"{most}{counted(cost.expected.points, 'point')}, {counted(cost.expected.runs, 'run')}, "
-            f"about {cost.cpu_seconds:.2g} s of CPU time",
+            f"about {cost.cpu_seconds:.2g} s of CPU time in the engine",
             *(f"note: {note}" for note in self.notes),
         ]
         axes = [[axis.name, ", ".join(axis.paths), _values_in_short(axis)] for axis in plan.axes]
@@ -159,7 +159,8 @@ class Experiment:
         expected = self.expected()
         facts = [outline(scenario.canonical) for scenario in self._sampled_scenarios()]
         mean = sum(map(seconds, facts)) / len(facts)
-        return Cost(expected, mean * expected.runs, max(int(fact["memory_bytes"]) for fact in facts))
+        most = max(int(fact["memory_bytes"]) for fact in facts)
+        return Cost(expected, mean * expected.runs, most, max(map(process_bytes, facts)))
 
     @cached_property
     def noun(self) -> str:
@@ -227,11 +228,12 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Cost:
-    """Predicted cost of an experiment: CPU time of all runs, and memory of the largest one."""
+    """Predicted cost of an experiment: CPU time of the engine for all runs, memory of the largest one, and that of the process."""
 
     expected: Expected
     cpu_seconds: float
     memory_bytes: int
+    process_bytes: float
 
 
 @dataclass

@@ -76,12 +76,14 @@ def cell_count(number: int, nouns: str = "cells") -> str:
 
 
 def cpu_time(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
-    """CPU time of runs, in words; ``finished`` is 0 where no run has finished.
+    """CPU time of the engine for runs, in words; ``finished`` is 0 where no run has finished.
 
     >>> cpu_time(23.46), cpu_time(0.0), cpu_time(0.0, finished=0)
-    ('23.5 s of CPU time', 'all from the store', '0.0 s of CPU time')
+    ('23.5 s of CPU time in the engine', 'all from the store', '0.0 s of CPU time in the engine')
     """
-    return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds or not finished else "all from the store"
+    if not cpu_seconds and finished:
+        return "all from the store"
+    return f"{cpu_seconds:.{decimals}f} s of CPU time in the engine"
 
 
 def format_range(ends: Sequence[float] | None, *, is_count: bool = False) -> str:

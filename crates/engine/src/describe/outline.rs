@@ -9,7 +9,9 @@ use crate::format::Clock;
 use crate::options::RunError;
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
-use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
+use crate::scenario::{
+    Class, ClassQueue, Link, Observable, Probe, Scenario, Scheduler, Traffic, Vc,
+};
 use crate::units::{BitRate, Ratio};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -40,6 +42,8 @@ pub struct Outline<'s> {
     pub expected: Expected,
     /// Upper bound on the memory that a run needs, in bytes.
     pub memory_bytes: u64,
+    /// Number of probes.
+    pub probes: ProbeCounts,
     /// Sum of fair goodputs, as in [`super::Description`].
     pub fair_goodput_bps: Option<u64>,
     /// The largest possible goodput of [`fair_goodput::max_goodput`], bits per second.
@@ -55,6 +59,17 @@ pub struct Outline<'s> {
     pub schedulers: Vec<SchedulerFacts<'s>>,
     /// Warnings, as in [`super::Description`].
     pub notes: Vec<String>,
+}
+
+/// Number of probes.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ProbeCounts {
+    /// All probes.
+    pub all: usize,
+    /// Probes that write a capture.
+    pub captures: usize,
+    /// Probes that record each event, so that their memory is not predicted.
+    pub unlimited: usize,
 }
 
 /// A rate at which the time of a cell is not a whole number of ticks.
@@ -159,6 +174,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         max_bottleneck_cells: described.max_bottleneck_cells,
         expected: described.expected,
         memory_bytes: described.memory_bytes,
+        probes: probe_counts(scenario),
         fair_goodput_bps: described.fair_goodput_bps,
         max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
         rounded_rates: rounded_rates(scenario),
@@ -167,6 +183,18 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         schedulers: schedulers(&described.ports, scenario.format.clock),
         notes: described.notes,
     })
+}
+
+/// Number of probes of `scenario`.
+fn probe_counts(scenario: &Scenario) -> ProbeCounts {
+    let is_capture = |probe: &&Probe| probe.what == Observable::Capture;
+    let is_unlimited =
+        |probe: &&Probe| !is_capture(probe) && probe.interval.is_none() && probe.envelope.is_none();
+    ProbeCounts {
+        all: scenario.probes.len(),
+        captures: scenario.probes.iter().filter(is_capture).count(),
+        unlimited: scenario.probes.iter().filter(is_unlimited).count(),
+    }
 }
 
 /// The rounded rates of links and sources.

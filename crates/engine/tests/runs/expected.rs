@@ -229,3 +229,57 @@ fn the_first_frame_of_each_source_counts_in_a_short_run() {
         assert!(5 <= sent && sent <= most, "{format}: {sent} of {most}");
     }
 }
+
+/// Compares predictions with the CPU seconds that runs of 1000 VCs under a program took on one idle
+/// core.
+#[test]
+fn programs_rank_the_vcs_that_wait() {
+    let fifo = include_str!("../../../../examples/program-scheduler-fifo.toml");
+    let per_vc = include_str!("../../../../examples/program-scheduler-per-vc.toml");
+    let of_1000 = |text: &str| text.replace("count = 5", "count = 1000");
+    let buffer = "switch.west.ubr.buffer";
+    let poisson = ("vc.traffic", "{ kind = \"poisson\", rate = \"140 kbps\" }");
+    for (text, set, measured) in [
+        (fifo, vec![("duration", "3 s")], 0.07),
+        (fifo, vec![("duration", "10 s")], 0.13),
+        (fifo, vec![("duration", "30 s")], 0.23),
+        (
+            per_vc,
+            vec![("duration", "3 s"), (buffer, "200000 cells")],
+            12.8,
+        ),
+        (
+            per_vc,
+            vec![("duration", "3 s"), (buffer, "3000 cells")],
+            0.04,
+        ),
+        (
+            per_vc,
+            vec![("duration", "3 s"), (buffer, "200000 cells"), poisson],
+            0.28,
+        ),
+    ] {
+        let told = cpu_s(&of_1000(text), &set);
+        assert!(
+            (measured / 2.0..=2.0 * measured).contains(&told),
+            "{set:?}: {told} s told, {measured} s measured"
+        );
+    }
+}
+
+/// With the first frames of all TCPs in one buffer, each loses a cell of every frame, and sends one
+/// frame after each timeout: 3 s, 9 s and 21 s after the start.
+#[test]
+fn tcps_that_lose_every_frame_together_are_found() {
+    let text = include_str!("../../../../examples/lan-5.toml").replace("count = 5", "count = 200");
+    for (duration, frames) in [("2 s", 200), ("8 s", 400), ("20 s", 600), ("30 s", 800)] {
+        let scenario = read(&text, &[("duration", duration)]);
+        let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
+        let sent: u64 = tally.flows.iter().map(|flow| flow.frames_sent).sum();
+        let told = describe(&scenario)
+            .expect("it can be built")
+            .expected
+            .frames;
+        assert_eq!((sent, told), (frames, frames as f64), "{duration}");
+    }
+}

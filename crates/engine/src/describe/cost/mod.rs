@@ -4,8 +4,8 @@
 //! demands one window per round trip, after a slow start that doubles each round trip, and at most
 //! its file. Other sources demand their rate.
 //!
-//! Losses, timeouts and scheduler shares are ignored. A count may be off by a factor, but not by
-//! orders of magnitude.
+//! Most losses, timeouts and scheduler shares are ignored. A count may be off by a factor, but not by
+//! orders of magnitude. TCPs that lose every frame together are found (`waiting.rs`).
 //!
 //! CPU time is a sum of measured costs per cell and frame. They were measured on one core of a busy
 //! machine, over the examples and the rows of all studies.
@@ -17,20 +17,22 @@
 //! Most runs take between half and twice the prediction. Runs whose TCPs mostly wait for timers
 //! take less.
 
-use crate::class::Class;
+mod waiting;
+
 use crate::flow::FlowKind;
 use crate::format::FrameSize;
 use crate::memory;
 use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
-use crate::resolved::{Resolved, ResolvedPort};
+use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{
-    AbrParams, Asked, ClassQueue, DropPolicy, Observable, Probe, Processing, Scenario, Scheduler,
-    TcpParams, Traffic, Vc,
+    AbrParams, Asked, ClassQueue, DropPolicy, Observable, Probe, Processing, Scenario, TcpParams,
+    Traffic, Vc,
 };
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use waiting::EACH_STEP;
 
 /// Predicted cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -66,7 +68,7 @@ const EACH_CELL_IN_TURNS: f64 = 40e-9;
 /// Additional CPU seconds per cell in a class with per-VC queues.
 const EACH_CELL_BY_VC: f64 = 80e-9;
 /// Additional CPU seconds per cell at a port where a probe records each cell.
-const EACH_WATCHED_CELL: f64 = 75e-9;
+const EACH_WATCHED_CELL: f64 = 45e-9;
 /// Additional CPU seconds per cell at a port whose link share is recorded.
 const EACH_SHARED_CELL: f64 = 25e-9;
 /// CPU seconds per point that a probe records at regular intervals.
@@ -80,10 +82,6 @@ const EACH_CELL_OF_TOO_MANY: f64 = 50e-9;
 /// less than half full. A limit is always near there.
 const EACH_ASKED_CELL: f64 = 10e-9;
 
-/// CPU seconds per step of a program in a scenario, and per VC that a program ranks.
-const EACH_STEP: f64 = 0.8e-9;
-const EACH_RANKED_VC: f64 = 6e-9;
-
 /// CPU seconds per cell that leaves an ABR end system: its handling there and at ports, including
 /// RM cells. The second cost is multiplied by the square root of the number of ABR VCs on the link.
 const EACH_PACED_CELL: f64 = 60e-9;
@@ -94,7 +92,7 @@ const EACH_PACED_CELL_BY_ROOT: f64 = 18e-9;
 const EACH_RM_CELL: f64 = 300e-9;
 
 /// Demand of a VC.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Demand {
     /// Frames that the source would send, and those that it hands to its NIC in any case.
     frames: f64,
@@ -105,6 +103,21 @@ struct Demand {
     acks: f64,
     /// Whether the source takes only what others leave.
     yields: bool,
+    /// Fraction of its cells that get into a buffer, if every frame is lost there; 1 otherwise.
+    survives: f64,
+}
+
+impl Default for Demand {
+    fn default() -> Demand {
+        Demand {
+            frames: 0.0,
+            at_once: 0.0,
+            size: FrameSize::default(),
+            acks: 0.0,
+            yields: false,
+            survives: 1.0,
+        }
+    }
 }
 
 /// Predicts the cost of a run of the scenario of `net`.
@@ -112,10 +125,18 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
     let (scenario, topology) = (net.scenario, &net.topology);
     let format = scenario.format;
     let seconds = scenario.duration.as_seconds(format.clock);
-    let demands: Vec<Demand> = (0..scenario.vcs.len())
+    let mut demands: Vec<Demand> = (0..scenario.vcs.len())
         .map(|vc| demand(scenario, topology, vc))
         .collect();
+    waiting::lose_all_together(net, &mut demands);
     let shares = shares(scenario, topology, &demands);
+    let rankings: FxHashMap<usize, [f64; 2]> = net
+        .ports()
+        .map(|(link, port)| {
+            let each = waiting::ranking(net, link, port, &demands, &shares[link]);
+            (link, each)
+        })
+        .collect();
     let is_station = |link: usize| net.can_queue(link) || looks_at_each(scenario, topology, link);
     let mut looks: FxHashMap<&str, f64> = FxHashMap::default();
     for probe in &scenario.probes {
@@ -133,7 +154,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         let share = there
             .path
             .iter()
-            .map(|&l| shares[l][usize::from(demand.yields)]);
+            .map(|&l| shares[l].carried[usize::from(demand.yields)]);
         let share = share.fold(1.0, f64::min);
         let sent = if demand.yields {
             demand.frames * share
@@ -148,7 +169,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         found.cpu_s += frames * each_frame(&vc.traffic);
         hops += there.path.len() + back.path.len();
         let cells = f64::from(demand.size.cells());
-        let of_data = demand.frames * share * cells;
+        let of_data = demand.frames * share * demand.survives * cells;
         let ack = format.ack(0);
         let of_acks = acks * f64::from(ack.cells());
         let mut rm_cells = 0.0;
@@ -162,7 +183,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         }
         let at_gates = there.path.iter();
         let at_gates = at_gates.map(|&link| {
-            let too_many = !demand.yields && shares[link][0] < 1.0;
+            let too_many = !demand.yields && shares[link].carried[0] < 1.0;
             let queue = net.queue(link, vc.class);
             queue.map_or(0.0, |queue| {
                 at_gate(queue, too_many) + in_program(queue, demand.size.cells())
@@ -188,10 +209,10 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
                         each += EACH_CELL_IN_TURNS;
                     }
                     if let Some(port) = net.port(link)
-                        && has_queue_per_vc(port, vc.class)
+                        && port.scheduler.serves_vcs_of(vc.class)
                     {
-                        let vcs = topology.crossing[link].len();
-                        each += EACH_CELL_BY_VC + in_ranking(port, vcs);
+                        let is_lost = usize::from(demand.survives < 1.0);
+                        each += EACH_CELL_BY_VC + rankings[&link][is_lost];
                     }
                     each += at_probes(link).unwrap_or(&0.0);
                     found.cpu_s += cells * each;
@@ -306,21 +327,6 @@ fn in_program(queue: &ClassQueue, cells: u32) -> f64 {
     asked * policy.program.steps as f64 * EACH_STEP
 }
 
-/// CPU seconds per cell that a program schedules at `port`, where `vcs` VCs may wait. It ranks each of
-/// them.
-fn in_ranking(port: &ResolvedPort<'_>, vcs: usize) -> f64 {
-    let Scheduler::Program(program) = port.scheduler else {
-        return 0.0;
-    };
-    let [arrive, served, rank] = program.ranking.texts().map(|text| text.steps);
-    vcs as f64 * EACH_RANKED_VC + (arrive + served + vcs * rank) as f64 * EACH_STEP
-}
-
-/// Whether `port` has a queue for each VC of `class`.
-fn has_queue_per_vc(port: &ResolvedPort<'_>, class: Class) -> bool {
-    port.scheduler.serves_vcs_of(class)
-}
-
 /// Whether cells are handled one by one when they leave `link`: the link loses some, or a switch
 /// delays each by its own time.
 fn looks_at_each(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
@@ -339,9 +345,17 @@ struct LinkDemand {
     to: f64,
 }
 
-/// Per link, the fraction of the demand that it can carry: first for sources that do not yield,
-/// then for those that take what is left.
-fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[f64; 2]> {
+/// What a link carries.
+struct LinkShare {
+    /// Fraction of the demand that the link can carry: first for sources that do not yield, then
+    /// for those that take what is left.
+    carried: [f64; 2],
+    /// Demand relative to the rate of the link.
+    load: f64,
+}
+
+/// What each link carries.
+fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<LinkShare> {
     let nothing = LinkDemand {
         cells: [0.0; 2],
         from: f64::INFINITY,
@@ -364,8 +378,11 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[
         let [firm, yielding] = asked.cells;
         // Yielding sources get something between the bursts of others.
         let left = (most - firm).max(0.1 * most);
-        [(firm, most), (yielding, left)]
-            .map(|(asked, most)| most.min(asked) / asked.max(f64::MIN_POSITIVE))
+        LinkShare {
+            carried: [(firm, most), (yielding, left)]
+                .map(|(asked, most)| most.min(asked) / asked.max(f64::MIN_POSITIVE)),
+            load: (firm + yielding) / most.max(f64::MIN_POSITIVE),
+        }
     };
     asked.iter().zip(&scenario.links).map(share).collect()
 }
@@ -416,6 +433,7 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
         size,
         acks: acks_per_segment(tcp),
         yields: true,
+        ..Demand::default()
     }
 }
 
