@@ -261,6 +261,8 @@ def test_a_value_set_twice_is_refused(cli: Cli, lan: Path) -> None:
         ["--seed", 3, "--grid", "seed=1,2"],
         ["--seed", 3, "--set", "seed=1"],
         ["--set", "duration=1 s", "--grid", "duration=1 s,2 s"],
+        ["--set", "switch.0.ubr.drop=epd", "--grid", "switch.west.ubr.drop=epd,ppd"],
+        ["--grid", "switch[0].ubr.drop=epd,ppd", "--grid", "switch.west.ubr.drop=epd,ppd"],
     ):
         done = cli("run", lan, *options)
         assert done.returncode == 2

@@ -68,6 +68,18 @@ WRONG = {
         '8:1: axis[0].path = "switch.west.ubr.buffer": `set` sets it too; set each path once',
         "",
     ),
+    "set beside an axis, spelled otherwise": (
+        "replications = 2",
+        'replications = 2\nset = { "switch.0.ubr.buffer" = "10 cells" }',
+        '8:1: axis[0].path = "switch.west.ubr.buffer": `set` sets it too, as `switch.0.ubr.buffer`; set each path once',
+        "",
+    ),
+    "set twice": (
+        "replications = 2",
+        'replications = 2\nset = { "vc.start" = "1 s", "vc.0.start" = "2 s", "vc.vc1.start" = "3 s" }',
+        '5:29: set.vc.0.start = "2 s": `set` sets it twice, as `vc.start`; set each path once',
+        "",
+    ),
     "values": (VALUES, "values = 3", "8:1: axis[0].values = 3: is not a list", "a list"),
     "component": (
         f"{AXIS}\n{VALUES}", 'name = "buffer"\npath = "switch.west.ubr.drop"\nvalues = ["epd", { kind = "fba" }]',
@@ -425,16 +437,17 @@ BUFFERS = 'path = "switch.west.ubr.buffer"\nrange = {{ from = "{} cells", to = "
 SEEDS = 'path = "seed"\nrange = { from = 1, to = 60, steps = 60 }'
 
 
-def test_an_invalid_pair_of_values_is_found_in_a_sampled_grid() -> None:
+def test_an_invalid_pair_of_values_is_found_in_a_sampled_grid(tmp_path: Path) -> None:
     """The value works with the buffer of the base.
 
     It is neither the first nor the last nor the middle value of its axis.
     """
     fine = ", ".join(f'"{cells} cells"' for cells in range(100, 130))
-    base = 'question = "table"\nset = { "switch.0.ubr.buffer" = "2000 cells" }'
+    file = tmp_path / "lan.toml"
+    file.write_text(examples.text("lan-5").replace("1000 cells", "2000 cells"))
     late = big(BUFFERS.format(1000), RESERVE.format(f'{fine}, "1900 cells", "100 cells"'), SEEDS)
     with pytest.raises(ExperimentError, match=r"the values .*reserve = 1900 cells.* are invalid together"):
-        ex.Experiment.from_toml(late.replace('question = "table"', base))
+        ex.Experiment.from_toml(late.replace('example = "lan-5"', f'file = "{file}"'))
     many = ex.Experiment.from_toml(big(BUFFERS.format(1000), RESERVE.format(fine), SEEDS))
     points = many.plan.checked_points(1000)
     tried = {

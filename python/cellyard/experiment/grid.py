@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellyard.scenario import paths
 from cellyard.scenario.file_kind import other_kind
 from cellyard.scenario.scenario import Scenario, read_text
 from cellyard.system.errors import ScenarioError, UsageError
@@ -40,14 +41,11 @@ def expand(
         runs *= len(axis)
     if runs > MOST_RUNS:
         raise UsageError(f"--grid and --replications make {runs} runs, and at most {MOST_RUNS} are allowed at once")
+    text = read_text(path)
     varied = [key for key, _ in grid]
-    for key in varied:
-        if varied.count(key) > 1 or key in [k for k, _ in overrides]:
-            other = "another --grid" if varied.count(key) > 1 else "--set"
-            raise UsageError(f"--grid '{key}': {other} sets it too; set each path once")
+    _check_paths(text, varied, [key for key, _ in overrides])
     if seed is not None and "seed" in [*varied, *(key for key, _ in overrides)]:
         raise UsageError(f"--seed {seed}: --set or --grid sets the seed too; set it once")
-    text = read_text(path)
     fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
     points = []
     for values in itertools.product(*axes):
@@ -59,6 +57,21 @@ def expand(
             raise
         points.append(Point(dict(values), scenario))
     return points
+
+
+def _check_paths(text: str, varied: Sequence[str], fixed: Sequence[str]) -> None:
+    """Raise `UsageError` when two options set one field of a scenario, in any spelling."""
+    if not varied:
+        return
+    try:
+        scenario = Scenario.from_toml(text)
+    except ScenarioError:  # reported with the values set
+        scenario = None
+    fields = paths.fields_of(scenario, [*varied, *fixed])
+    for place, path in enumerate(varied):
+        for others, option in ((varied[:place], "another --grid"), (fixed, "--set")):
+            if (spelling := paths.also(fields, path, others)) is not None:
+                raise UsageError(f"--grid '{path}': {option} sets it too{spelling}; set each path once")
 
 
 #: A range of whole numbers, as in `1..5`, optionally followed by a unit.

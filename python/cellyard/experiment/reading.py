@@ -22,7 +22,7 @@ from cellyard.experiment.plan import MOST_RUNS, Plan
 from cellyard.experiment.questions import compare, find, optimise, precision, sensitivity, table
 from cellyard.experiment.questions.find import check_condition
 from cellyard.experiment.questions.question import Question
-from cellyard.scenario import Scenario
+from cellyard.scenario import Scenario, paths
 from cellyard.show.columns import as_columns, quantity
 from cellyard.show.words import counted
 from cellyard.system.errors import ExperimentError, Problem, ScenarioError, UsageError
@@ -109,7 +109,7 @@ def read(
         if '"probes":[]' not in base.canonical:  # probes change no number, and an experiment ignores their series
             base = base.with_values({"probe": []})
     axes = _axes(data.get("axis", []), problems)
-    _check_set_paths(data.get("set"), axes, problems)
+    _check_paths(data.get("set"), axes, named_base.scenario, problems)
     before = problems.count
     metrics = measure.read(data.get("metrics"), problems, named_base.metrics)
     metrics_are_valid = problems.count == before
@@ -167,19 +167,26 @@ def _axes(data: Any, problems: Problems) -> dict[int, Axis]:
                 "is also the name of another axis; give the axes different names",
             )
             continue
-        for axis_path in axis.paths:
-            if any(axis_path in other.paths for other in axes.values()):
-                problems.add((*table_path, "path"), axis_path, "is also the path of another axis; vary each path once")
         axes[index] = axis
     return axes
 
 
-def _check_set_paths(data: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
-    """Report paths of axes that ``set`` sets too."""
+def _check_paths(data: Any, axes: Mapping[int, Axis], base: Scenario | None, problems: Problems) -> None:
+    """Report fields of the scenario that ``set`` and the axes set more than once, in any spelling."""
+    stated = [path for path in data if path not in bases.LISTS] if isinstance(data, Mapping) else []
+    fields = paths.fields_of(base, [*stated, *(path for axis in axes.values() for path in axis.paths)])
+    for place, path in enumerate(stated):
+        if (spelling := paths.also(fields, path, stated[:place])) is not None:
+            problems.add(("set", path), data[path], f"`set` sets it twice{spelling}; set each path once")
+    varied: list[str] = []
     for index, axis in axes.items():
         for path in axis.paths:
-            if isinstance(data, Mapping) and path in data:
-                problems.add(("axis", index, "path"), path, "`set` sets it too; set each path once")
+            if (spelling := paths.also(fields, path, varied)) is not None:
+                message = f"is also the path of another axis{spelling}; vary each path once"
+                problems.add(("axis", index, "path"), path, message)
+            if (spelling := paths.also(fields, path, stated)) is not None:
+                problems.add(("axis", index, "path"), path, f"`set` sets it too{spelling}; set each path once")
+        varied += axis.paths
 
 
 class _AnyName(dict[str, Any]):
