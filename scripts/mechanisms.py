@@ -190,7 +190,8 @@ pages say so). Written by `python scripts/mechanisms.py --replications {replicat
 
 ![Efficiency and fairness of every mechanism on every network](figures/mechanisms.png)
 
-*Dark is 0, bright is 1. A frame marks the highest value of a column, without the mechanism that knows all rates.*
+*Dark is 0, bright is 1. Frames mark the highest value of a column, and those that round to it, without the
+mechanism that knows all rates.*
 
 {sentences}
 
@@ -205,6 +206,14 @@ compare with. *State* is what the switch keeps for each VC.
 """
 
 
+def line(mechanism: Mechanism, values: Mapping[str, float]) -> str:
+    """Return a line of a network's table."""
+    return (
+        f"| {mechanism.name} | {mechanism.state} | {values['efficiency']:.3f} | {values['fairness']:.3f} | {values['loss']:.2f} | "
+        f"{values['queue']:.0f} |"
+    )
+
+
 def page(found: Measured, replications: int) -> str:
     """Return the text of the page."""
     parts = [BEGINNING.format(replications=replications, sentences="\n".join(sentences(found)))]
@@ -213,12 +222,7 @@ def page(found: Measured, replications: int) -> str:
         parts.append(
             "| mechanism | state | efficiency | fairness | cell loss, % | mean queue, cells |\n|---|---|---|---|---|---|"
         )
-        for mechanism in MECHANISMS:
-            values = found[network.name, mechanism.name]
-            parts.append(
-                f"| {mechanism.name} | {mechanism.state} | {values['efficiency']:.3f} | {values['fairness']:.3f} | {values['loss']:.2f} | "
-                f"{values['queue']:.0f} |"
-            )
+        parts += [line(mechanism, found[network.name, mechanism.name]) for mechanism in MECHANISMS]
     return "\n".join(parts) + "\n"
 
 

@@ -57,3 +57,9 @@ def test_the_worst_rank_correlations_are_those_that_the_page_names() -> None:
     ranks = re.findall(r"^\| ([^|]+) \| \d+ \| (\w+) \| [^|]+ \| (\S+) \|", block, re.M)
     near_0 = {name for name, metric, rank in ranks if metric == "fairness" and abs(float(rank)) < 0.1}
     assert near_0 == {"1-2: wan", "4-6: wan, vanilla"}
+
+
+def test_the_starved_sources_of_the_page_are_those_of_the_study() -> None:
+    (told,) = re.findall(r"(\d+) of 50 sources finish no file; the paper reports (\d+)\.", " ".join(ACCURACY.split()))
+    study = " ".join((studies()["cell-discard"].folder / "README.md").read_text(encoding="utf-8").split())
+    assert re.findall(r"(\d+) of 50 sources finish no file \(text: (\d+)\)", study) == [told]
