@@ -10,9 +10,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from cellyard.experiment import examples as experiments
 from cellyard.show import explorer
 from command_line import COMMANDS
-from conftest import ROOT
+from conftest import ROOT, Cli
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -98,3 +99,12 @@ def test_commands_run_in_order_of_reading(pages: tuple[str, ...], tmp_path: Path
         expected = 2 if any(part in command for part in MISTAKES) else 0
         assert done.returncode == expected, f"{command}\n{done.stderr}"
         assert tour.prints(shown, printed), f"{command}\n{printed}"
+
+
+@pytest.mark.parametrize("name", ["buffer", "policies", "minimum-rate", "precise", "service", "utilisation"])
+def test_answers_of_the_page_on_experiments_are_as_printed(name: str, cli: Cli, tmp_path: Path) -> None:
+    page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+    (shown,) = (shown for command, shown in tour.commands(page) if command == f"cellyard experiment run {name}.toml")
+    (tmp_path / f"{name}.toml").write_text(experiments.text(name), encoding="utf-8")
+    done = cli("experiment", "run", f"{name}.toml")
+    assert done.returncode == 0 and tour.prints(shown, done.stdout), done.stdout
