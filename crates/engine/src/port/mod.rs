@@ -11,6 +11,7 @@ pub mod arithmetic;
 pub mod drop;
 pub mod fast_paths;
 pub mod gate;
+mod inputs;
 mod limits;
 mod measuring;
 mod meter;
@@ -28,10 +29,11 @@ use crate::stop::FailedProgram;
 use crate::tally::{InputRefusals, PortTally};
 use crate::units::{BitRate, Span, Time};
 use arithmetic::Arithmetic;
+pub use inputs::Inputs;
+use inputs::NextInput;
 pub use measuring::Measuring;
 use measuring::measured;
 pub use meter::Meter;
-use order::ArrivalOrder;
 use slotted::{QueuedCells, Slotted};
 pub use tie::TieRule;
 use watch::PortProbe;
@@ -93,118 +95,6 @@ impl StepBounds {
             short,
             ahead: time_of(StepBounds::CELLS[0], own),
         }
-    }
-}
-
-/// The inputs of a port, as its kernel sees them.
-#[derive(Debug)]
-pub struct Inputs {
-    /// Index of the first feed; input i is feed `first_feed + i`.
-    first_feed: usize,
-    /// Inputs with cells to come, by arrival time.
-    order: ArrivalOrder,
-    /// Rule for the order of coincident arrivals.
-    tie: TieRule,
-    /// Scratch space: inputs whose cells arrive at one instant.
-    group: Vec<u32>,
-    /// By input: state of inputs whose cells are taken one at a time, in turns.
-    interleaved: Vec<arithmetic::Interleaved>,
-}
-
-/// The input that brings the next cell.
-#[derive(Clone, Copy, Debug)]
-struct NextInput {
-    /// Arrival time of that cell.
-    time: Time,
-    input: u32,
-    feed: usize,
-    /// Arrival time of the next cell of any other input.
-    other: Time,
-    /// Arrivals from here on must not be taken yet.
-    horizon: Time,
-}
-
-impl NextInput {
-    /// Arrivals before this time come from this input alone.
-    #[inline(always)]
-    fn limit(&self) -> Time {
-        self.other.min(self.horizon)
-    }
-}
-
-impl Inputs {
-    /// Inputs that have no cells yet.
-    pub fn new(first_feed: usize, tie: TieRule) -> Inputs {
-        Inputs {
-            first_feed,
-            order: ArrivalOrder::default(),
-            tie,
-            group: Vec::new(),
-            interleaved: Vec::new(),
-        }
-    }
-
-    /// Index of the feed of `input`.
-    #[inline(always)]
-    fn feed(&self, input: u32) -> usize {
-        self.first_feed + input as usize
-    }
-
-    /// Moves the inputs whose next cell arrives at `time` from the order into `group`. Returns the
-    /// index of the first to handle, for [`Inputs::feed_in_turn`].
-    #[inline(always)]
-    fn coincident(&mut self, time: Time) -> usize {
-        self.order.pop_group(time, &mut self.group);
-        self.tie.arrange(time, &mut self.group)
-    }
-
-    /// The feed of the `i`-th input of `group` to handle, starting at index `first`.
-    #[inline(always)]
-    fn feed_in_turn(&self, first: usize, i: usize) -> usize {
-        let (at, n) = (first + i, self.group.len());
-        self.feed(self.group[if at < n { at } else { at - n }])
-    }
-
-    /// Settles the tie of `group`, whose cells have been taken from index `first` on.
-    #[inline(always)]
-    fn end_tie(&mut self, fabric: &mut Fabric, first: usize) {
-        let (sooner, later) = self.group.split_at(first);
-        let taken = later.iter().chain(sooner).copied();
-        fabric.end_tie(&mut self.tie, self.first_feed, taken);
-    }
-
-    /// The input that brings the next cell, if that arrives before `horizon`.
-    #[inline(always)]
-    fn next(&self, horizon: Time) -> Option<NextInput> {
-        let (time, input) = self.order.first().filter(|&(time, _)| time < horizon)?;
-        Some(NextInput {
-            time,
-            input,
-            feed: self.feed(input),
-            other: self.order.second_time(),
-            horizon,
-        })
-    }
-
-    /// Moves the first input to the place of its next cell, or removes it if `feed` has no `more`.
-    /// Cells at the head of `feed` have been taken.
-    #[inline(always)]
-    fn advance_first(&mut self, fabric: &Fabric, feed: usize, more: bool) {
-        if more {
-            self.order.postpone_first(fabric.feeds[feed].head.time);
-        } else {
-            self.order.pop();
-        }
-    }
-
-    /// Puts the inputs of `group` that have more cells back into the order.
-    #[inline]
-    fn put_back(&mut self, fabric: &Fabric) {
-        if !self.tie.keeps_ascending() {
-            self.group.sort_unstable();
-        }
-        self.order
-            .put_back(&self.group, &fabric.feeds, self.first_feed);
     }
 }
 

@@ -11,7 +11,7 @@
 //! (`singles.rs`).
 
 use super::rounds::RoundPlan;
-use super::{Arithmetic, Interleaved, interleaved};
+use super::{Arithmetic, interleaved};
 use crate::cells::{Fate, FrameState, RM, Run};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
@@ -263,100 +263,8 @@ impl Arithmetic {
         }
     }
 
-    /// Whether a cell of another input comes between the next two cells of the first one, which
-    /// both come alone.
-    fn can_take_judged_in_turns(&self, fabric: &Fabric, inputs: &Inputs, next: &NextInput) -> bool {
-        let run = next_run(inputs, fabric, next.input);
-        run.n > 1
-            && run.period != self.cell_time
-            && next.other < next.horizon.min(next.time + run.period)
-    }
-
-    /// Takes cells before `horizon`, at least one, until several come together.
-    #[inline(never)]
-    fn take_judged_in_turns(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, horizon: Time) {
-        let Inputs {
-            order,
-            interleaved,
-            first_feed,
-            ..
-        } = inputs;
-        order.each_in_turn(horizon, |time, _, input| {
-            let feed = *first_feed + input as usize;
-            match interleaved.get_mut(input as usize) {
-                Some(run) if run.is_under_way() => self.judge_step(fabric, run, feed, time),
-                _ => self.judge_first(fabric, interleaved, input, feed, time),
-            }
-        });
-    }
-
-    /// Takes the next cell of `feed`, which arrives at `time` while no run of it is being taken.
-    /// Returns when the following cell arrives, if there is one.
-    #[inline(never)]
-    fn judge_first(
-        &mut self,
-        fabric: &mut Fabric,
-        interleaved: &mut Vec<Interleaved>,
-        input: u32,
-        feed: usize,
-        time: Time,
-    ) -> Option<Time> {
-        let run = &fabric.feeds[feed].head;
-        // Cells that come one per cell time are mostly taken together instead.
-        if run.period != self.cell_time && self.can_interleave(run) && FastPath::Interleaved.is_on()
-        {
-            let interleaved = interleaved::of(interleaved, input);
-            if interleaved.join(self, fabric, feed) {
-                return self.judge_step(fabric, interleaved, feed, time);
-            }
-        }
-        let more = self.judge_one(fabric, feed);
-        more.then_some(fabric.feeds[feed].head.time)
-    }
-
-    /// Takes the next cell of the run of `feed` that is being taken, which arrives at `time`.
-    /// Returns when the following cell arrives, if there is one.
-    #[inline(always)]
-    fn judge_step(
-        &mut self,
-        fabric: &mut Fabric,
-        interleaved: &mut Interleaved,
-        feed: usize,
-        time: Time,
-    ) -> Option<Time> {
-        let (idle, queue) = self.state_found(time);
-        let mut decided = None;
-        if self.has_room(&queue) {
-            let decision = interleaved.ask_policy(&mut self.gate, &queue, idle);
-            if decision == Decision::Accept && interleaved.take(self, fabric, time, idle.is_some())
-            {
-                return interleaved.next_time(self, fabric, feed);
-            }
-            decided = Some(decision);
-        }
-        interleaved.leave(self, fabric, feed);
-        let more = self.judge_by_gate(fabric, feed, &queue, idle, decided);
-        more.then_some(fabric.feeds[feed].head.time)
-    }
-
-    /// Takes the next cell of `input`, which arrives at `time`. Returns when the following cell
-    /// arrives, if there is one.
-    fn judge_next(
-        &mut self,
-        fabric: &mut Fabric,
-        inputs: &mut Inputs,
-        input: u32,
-        time: Time,
-    ) -> Option<Time> {
-        let feed = inputs.feed(input);
-        match inputs.interleaved.get_mut(input as usize) {
-            Some(run) if run.is_under_way() => self.judge_step(fabric, run, feed, time),
-            _ => self.judge_first(fabric, &mut inputs.interleaved, input, feed, time),
-        }
-    }
-
     /// Whether the cells of `run` may be taken in turns. An RM cell always is a run of its own.
-    fn can_interleave(&self, run: &Run) -> bool {
+    pub(super) fn can_interleave(&self, run: &Run) -> bool {
         debug_assert!(run.n == 1 || run.flags & RM == 0);
         run.n > 1 && self.can_interleave_any()
     }

@@ -15,10 +15,12 @@
 //! any, are taken together: all find the same X and wait equally long.
 
 mod arrivals;
+mod asked_rounds;
 mod counts;
 mod frame;
 mod interleaved;
 mod judged;
+mod judged_in_turns;
 mod rounds;
 mod route;
 mod series;

@@ -9,11 +9,6 @@
 //! Cells that go on to another port are passed on one by one in the order of their starts, since
 //! cells of several VCs share the link.
 //!
-//! With a gate that asks the policy alone about each cell, the policy is asked before the rounds
-//! are taken. The first question is about all cells together. If the policy cannot accept them all
-//! at once, it is asked cell by cell, in their order. When it refuses one, the rounds before are
-//! taken together, and the earlier cells of that round one by one.
-//!
 //! Conditions:
 //! * the port is busy;
 //! * all cells have distance c, and none must be looked at individually when it leaves;
@@ -21,10 +16,10 @@
 //! * ties are not random, and nothing is watched.
 
 use super::Arithmetic;
+use super::asked_rounds::{ask, break_off};
 use crate::cells::Run;
 use crate::delays::{DelayBins, Waits};
 use crate::fabric::{Fabric, Next};
-use crate::port::drop::{Decision, QueueView};
 use crate::port::rhythm::{Member, Rhythm, ties};
 use crate::port::{Inputs, NextInput, TieRule};
 use crate::units::{Span, Time};
@@ -35,7 +30,7 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug)]
 pub struct RoundInput {
     /// Arrival of its next cell.
-    time: Time,
+    pub time: Time,
     /// Age at the next station of a cell that does not wait: its age on arrival, the cell time and
     /// the latency.
     beyond: Span,
@@ -45,10 +40,10 @@ pub struct RoundInput {
     start: Time,
     first_age: Span,
     last_age: Span,
-    input: u32,
+    pub input: u32,
     /// Index among all inputs.
-    number: u32,
-    vc: u32,
+    pub number: u32,
+    pub vc: u32,
     flow: u32,
     /// Whether delays of its cells are counted at their host.
     is_data: bool,
@@ -58,11 +53,11 @@ pub struct RoundInput {
 
 /// Rounds that can be taken together.
 pub struct RoundPlan {
-    cell_time: Span,
-    inputs: u64,
-    rounds: u64,
+    pub cell_time: Span,
+    pub inputs: u64,
+    pub rounds: u64,
     /// Number of cells in all rounds.
-    cells: u64,
+    pub cells: u64,
     /// First arrival of the first and of the last input.
     begin: Time,
     last_time: Time,
@@ -141,112 +136,6 @@ impl Arithmetic {
         }
         reorder(fabric, inputs, &round_inputs);
         self.round_inputs = round_inputs;
-    }
-}
-
-/// A cell that the policy refuses, in the round after those that are taken.
-struct Refused {
-    round_input: u32,
-    decision: Decision,
-    queue: QueueView,
-}
-
-/// Asks the policy about the cells of all rounds in their order. If it refuses one, `plan` is cut
-/// to the rounds that it accepts completely.
-fn ask(
-    kernel: &mut Arithmetic,
-    fabric: &Fabric,
-    inputs: &mut Inputs,
-    plan: &mut RoundPlan,
-    round_inputs: &[RoundInput],
-) -> Option<Refused> {
-    let mut asked = kernel.begin_asking(round_inputs.iter().map(|m| {
-        let run = &fabric.feeds[inputs.feed(m.input)].head;
-        let state = &fabric.hops[run.hop as usize].frame_state;
-        (run, m.vc, state.frame != Some(run.frame))
-    }));
-    let c = plan.cell_time;
-    // X never falls from one round to the next, since one cell leaves per round.
-    let least = asked.iter().map(|a| a.waiting.max(0)).min();
-    let most = asked.iter().map(|a| a.waiting).max();
-    let bounds = [
-        least.unwrap_or(0) as u64,
-        (most.unwrap_or(0) + (plan.cells - plan.rounds) as i64) as u64,
-    ];
-    if kernel.admits_all(&asked, plan.rounds, bounds) {
-        kernel.end_asking(asked);
-        return None;
-    }
-    // X of a cell is X of its input's first cell if no other had joined, plus one per cell
-    // accepted so far, minus one per round.
-    let mut place = 0;
-    let end = in_order(round_inputs, &mut inputs.tie, plan, |round_input, round| {
-        let asked = &mut asked[round_input.number as usize];
-        let queue = QueueView {
-            waiting: (asked.waiting + place - round as i64) as u64,
-            ..QueueView::default()
-        };
-        let decision = kernel.ask_about(asked, &queue);
-        if decision != Decision::Accept {
-            let round_input = round_input.number;
-            return ControlFlow::Break((
-                round,
-                Refused {
-                    round_input,
-                    decision,
-                    queue,
-                },
-            ));
-        }
-        asked.next_cell(c);
-        place += 1;
-        ControlFlow::Continue(())
-    });
-    kernel.end_asking(asked);
-    let (rounds, refused) = end.break_value()?;
-    plan.rounds = rounds;
-    plan.cells = rounds * plan.inputs;
-    Some(refused)
-}
-
-/// Takes the cells of the next round that the policy accepts, then the one that it refuses and
-/// those that come at the same instant.
-#[cold]
-fn break_off(
-    kernel: &mut Arithmetic,
-    fabric: &mut Fabric,
-    inputs: &mut Inputs,
-    plan: &RoundPlan,
-    round_inputs: &[RoundInput],
-    refused: &Refused,
-) {
-    let Refused {
-        round_input: number,
-        queue,
-        decision,
-    } = refused;
-    let mut is_over = false;
-    for group in round_inputs.chunk_by(ties) {
-        let time = group[0].time + plan.cell_time * plan.rounds;
-        let (first, _) = inputs.tie.leader(time, group, |m| m.input);
-        fabric.tied = group.len() > 1;
-        for round_input in in_turn(group, first) {
-            let feed = inputs.feed(round_input.input);
-            if is_over {
-                // A cell of the same instant.
-                kernel.judge_one(fabric, feed);
-            } else if round_input.number == *number {
-                kernel.judge_by_gate(fabric, feed, queue, None, Some(*decision));
-                is_over = true;
-            } else {
-                kernel.accept_first(fabric, feed, None);
-            }
-        }
-        let taken = in_turn(group, first).map(|round_input| round_input.input);
-        fabric.end_tie(&mut inputs.tie, inputs.first_feed, taken);
-        if is_over {
-            break;
-        }
     }
 }
 
@@ -411,7 +300,7 @@ fn take(
 }
 
 /// Calls `each` with the input and the round of every cell, in order.
-fn in_order<B>(
+pub fn in_order<B>(
     round_inputs: &[RoundInput],
     tie: &mut TieRule,
     plan: &RoundPlan,
@@ -440,7 +329,7 @@ fn in_round<B>(
 }
 
 /// Members of `group`, whose cells arrive together, in order from index `first`.
-fn in_turn(group: &[RoundInput], first: usize) -> impl Iterator<Item = &RoundInput> {
+pub fn in_turn(group: &[RoundInput], first: usize) -> impl Iterator<Item = &RoundInput> {
     group[first..].iter().chain(&group[..first])
 }
 
