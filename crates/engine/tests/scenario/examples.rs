@@ -55,6 +55,7 @@ fn every_example_reads_and_says_what_it_shows() {
             "program-selective-drop",
             "program-tail-drop",
             "satellite",
+            "tcp-incast",
             "ties",
             "two-hops",
             "two-way",
