@@ -165,7 +165,7 @@ fn main() -> ExitCode {
 }
 
 /// Support for `make ways`: lists the fast paths, reports which were entered, and runs a case
-/// without one of them.
+/// without some of them.
 #[cfg(feature = "fast-paths")]
 mod fast_paths {
     use cellyard_engine::testing::{FastPath, all_fast_paths};

@@ -293,11 +293,6 @@ impl DelayBins {
         blocks.into_iter()
     }
 
-    /// Whether all delays from `least` to `most` fall into one bin.
-    pub fn are_alike(least: Span, most: Span) -> bool {
-        bin_of(least.0) == bin_of(most.0)
-    }
-
     /// Adds `cells` cells. The first took `first`, and each later one `more` longer than its
     /// predecessor.
     #[inline(always)]
@@ -317,12 +312,7 @@ impl DelayBins {
     /// Adds `cells` cells whose delays never decrease. `delay` gives the delay of a cell by its
     /// number. `below` counts the cells below a time that at least one cell reaches.
     #[inline(always)]
-    pub fn add_rising(
-        &mut self,
-        cells: u64,
-        delay: impl Fn(u64) -> Span,
-        below: impl Fn(Span) -> u64,
-    ) {
+    fn add_rising(&mut self, cells: u64, delay: impl Fn(u64) -> Span, below: impl Fn(Span) -> u64) {
         let last = bin_of(delay(cells - 1).0);
         let mut done = 0;
         while done < cells {

@@ -3,7 +3,7 @@
 //!
 //! A [`scenario::Scenario`] is plain data. [`run`] turns it into a [`results::RunResult`], and a
 //! [`Session`] does so step by step. `docs/model.md` states what is simulated, decision by
-//! decision; `docs/architecture.md` lists where each part is.
+//! decision; `docs/architecture.md` says how the parts fit together.
 
 mod abr;
 mod accounting;

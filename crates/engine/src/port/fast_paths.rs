@@ -102,10 +102,15 @@ mod switched {
 
     /// Does `work` on this thread with all fast paths off.
     pub fn without_fast_paths<T>(work: impl FnOnce() -> T) -> T {
-        let before = OFF.replace(u32::MAX);
-        let found = work();
-        OFF.set(before);
-        found
+        /// Restores what was off, also when a test fails.
+        struct Before(u32);
+        impl Drop for Before {
+            fn drop(&mut self) {
+                OFF.set(self.0);
+            }
+        }
+        let _before = Before(OFF.replace(u32::MAX));
+        work()
     }
 }
 
@@ -120,7 +125,7 @@ mod counted {
     static ENTERED: [AtomicU64; FastPath::VARIANTS.len()] =
         [const { AtomicU64::new(0) }; FastPath::VARIANTS.len()];
 
-    /// All fast paths; those of one kernel are in the order in which it tries them.
+    /// All fast paths.
     pub fn all_fast_paths() -> &'static [FastPath] {
         FastPath::VARIANTS
     }

@@ -3,9 +3,8 @@
 //!
 //! A gate combines the policer, the buffer, the drop policy and the rule for the rest of a damaged
 //! frame. Given a run of cells, it judges the first and says how many of the following share its
-//! fate. A kernel may skip the gate where the answer must be *accept*: below the buffer, and for
-//! the first cell of a frame also below [`Gate::refusal`]. It may not skip a gate that [judges
-//! each](Gate::judges_each) cell.
+//! fate. A kernel may skip the gate where the answer must be *accept*: within [`Gate::limits`]. It may
+//! not skip a gate that [judges each](Gate::judges_each) cell.
 
 use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};
 use super::limits::Limits;
@@ -296,7 +295,7 @@ impl Gate {
     }
 
     /// Refuses the frame that begins with `run`. Returns how many cells of the run are dropped.
-    pub fn refuse_frame(&self, run: &Run, state: &mut FrameState, reason: DropReason) -> u32 {
+    fn refuse_frame(&self, run: &Run, state: &mut FrameState, reason: DropReason) -> u32 {
         state.frame = Some(run.frame);
         state.fate = Fate::Refused(reason);
         self.rest_of(run, reason)

@@ -8,7 +8,7 @@
 //! Conditions:
 //! * the cells of each input are a cell time apart, and no other cell comes between them;
 //! * no frame of theirs has lost a cell;
-//! * ties are not random.
+//! * with several inputs, ties are not random.
 
 use super::{Inputs, TieRule};
 use crate::cells::{Fate, Run};
@@ -69,9 +69,6 @@ impl Inputs {
         mut join: impl FnMut(Time, u32, &Run, &Hop, bool) -> Option<M>,
     ) -> Option<Rhythm> {
         let (begin, _) = self.order.first()?;
-        if !self.tie.is_known_ahead() {
-            return None;
-        }
         members.clear();
         let (mut limit, mut last_time) = (horizon, begin);
         // Length of the shortest runs, and the first arrival of a frame behind one of them.
@@ -103,7 +100,7 @@ impl Inputs {
             last_time = time;
             members.push(join(time, input, run, hop, begins)?);
         }
-        if limit <= last_time {
+        if limit <= last_time || (members.len() > 1 && !self.tie.is_known_ahead()) {
             return None;
         }
         if !self.tie.keeps_ascending() {

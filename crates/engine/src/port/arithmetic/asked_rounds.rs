@@ -108,7 +108,7 @@ pub fn break_off(
                 kernel.judge_by_gate(fabric, feed, queue, None, Some(*decision));
                 is_over = true;
             } else {
-                kernel.accept_first(fabric, feed, None);
+                kernel.take_run(fabric, feed, 1);
             }
         }
         let taken = in_turn(group, first).map(|round_input| round_input.input);

@@ -53,12 +53,6 @@ impl Counts {
         self.cells += u64::from(n);
     }
 
-    /// Adds one cell of `vc`; not inlined, for callers that seldom keep counts.
-    #[inline(never)]
-    pub fn add_one(&mut self, vc: u32) {
-        self.add(vc, 1);
-    }
-
     #[cold]
     fn grow(&mut self) {
         let mut ring = vec![(0, 0); 2 * self.ring.len()].into_boxed_slice();

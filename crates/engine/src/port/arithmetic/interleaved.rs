@@ -16,7 +16,7 @@
 //! * no Y_i are kept, and nothing is watched.
 //!
 //! A cell that violates them is taken individually. With a gate that judges each cell, accepted
-//! cells are taken in this way at any distance (`judged.rs`).
+//! cells are taken in this way at any distance but one per cell time (`judged_in_turns.rs`).
 
 use super::Arithmetic;
 use super::route::Route;

@@ -5,15 +5,12 @@
 //! costs the gate's decision, its place behind the last one, and its way on.
 //!
 //! If the policy alone is asked, everything else is updated once per run of accepted cells
-//! (`interleaved.rs`). Cells that come one per cell time are taken together, from one input or in
-//! rounds from several (`rounds.rs`). Inputs with equal, larger distances of cells alternate in a
-//! circle (`circle.rs`). Cells of one flow that stand as runs of one cell are taken together
-//! (`singles.rs`).
+//! (`judged_in_turns.rs`). Cells that come one per cell time are taken in rounds (`rounds.rs`), and
+//! cells of one flow that stand as runs of one cell together (`singles.rs`).
 
+use super::Arithmetic;
 use super::rounds::RoundPlan;
-use super::{Arithmetic, interleaved};
-use crate::cells::{Fate, FrameState, RM, Run};
-use crate::delays::Waits;
+use crate::cells::{Fate, RM, Run};
 use crate::fabric::Fabric;
 use crate::port::drop::{AskedRun, AskedRuns, Decision, QueueView};
 use crate::port::fast_paths::FastPath;
@@ -132,8 +129,8 @@ impl Arithmetic {
         }
     }
 
-    /// Rounds as in [`Arithmetic::can_take_rounds`], if each input brings more than one cell and
-    /// none lost its last frame. Brings these inputs up to date.
+    /// Rounds as in [`Arithmetic::can_take_rounds`], if each input brings more than one cell. Of
+    /// several inputs, none has lost its last frame.
     fn can_take_judged_rounds(
         &mut self,
         fabric: &mut Fabric,
@@ -147,7 +144,7 @@ impl Arithmetic {
     }
 
     #[inline(never)]
-    fn can_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, next: &NextInput) -> bool {
+    fn can_go_round(&self, inputs: &mut Inputs, fabric: &Fabric, next: &NextInput) -> bool {
         let limit = next.horizon.min(next.time + self.cell_time);
         let (mut members, mut all_accepted) = (0, true);
         while let Some((time, input)) = inputs.order.get(members) {
@@ -163,11 +160,6 @@ impl Arithmetic {
             members += 1;
             if members > 1 && !all_accepted {
                 return false;
-            }
-        }
-        for i in 0..members {
-            if let Some((_, input)) = inputs.order.get(i) {
-                interleaved::leave(self, fabric, inputs, input);
             }
         }
         members > 0
@@ -287,39 +279,6 @@ impl Arithmetic {
             (queue.waiting_of_vc, queue.active_vcs) = counts.look(queue.waiting, hop.local);
         }
         self.judge_by_gate(fabric, feed, &queue, idle, None)
-    }
-
-    /// Takes the first cell of `feed`, which is accepted; `idle` is `None` if the port is busy.
-    /// Returns whether the feed has more.
-    #[inline(always)]
-    pub(super) fn accept_first(
-        &mut self,
-        fabric: &mut Fabric,
-        feed: usize,
-        idle: Option<u64>,
-    ) -> bool {
-        let run = &fabric.feeds[feed].head;
-        let t = run.time.signed();
-        let hop = &mut fabric.hops[run.hop as usize];
-        hop.frame_state = FrameState::accepted(run.frame);
-        hop.arrived += 1;
-        self.join_queue(t, idle.is_some());
-        if idle.is_none() {
-            let start = self.start.time().min(fabric.end);
-            self.waited(Waits::Equal(start - run.time), 1);
-            if let Some(counts) = &mut self.counts {
-                counts.add_one(hop.local);
-            }
-        }
-        let leaves = self.start.time() + self.cell_time;
-        let departing = Run {
-            time: leaves,
-            period: self.cell_time,
-            age: run.age + (leaves - run.time),
-            ..run.first(1)
-        };
-        fabric.depart(departing);
-        fabric.feeds[feed].skip(1)
     }
 
     /// Start of a cell that arrives at `t`, if it is accepted; `idle` says whether it finds the

@@ -1,7 +1,7 @@
 //! Judged cells of several inputs that alternate, and judged cells one by one.
 //!
 //! As in `interleaved.rs`, only the decision and the wait of each cell are new. Everything else is
-//! brought up to date once per run of accepted cells, at any distance of the cells.
+//! brought up to date once per run of accepted cells, at any distance but one per cell time.
 
 use super::judged::next_run;
 use super::{Arithmetic, Interleaved, interleaved};
@@ -12,8 +12,8 @@ use crate::port::{Inputs, NextInput};
 use crate::units::Time;
 
 impl Arithmetic {
-    /// Whether a cell of another input comes between the next two cells of the first one, which
-    /// both come alone.
+    /// Whether a cell of another input comes between the next two cells of the first one. The next
+    /// cell comes alone.
     pub(super) fn can_take_judged_in_turns(
         &self,
         fabric: &Fabric,

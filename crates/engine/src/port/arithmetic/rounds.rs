@@ -1,4 +1,4 @@
-//! Fast path of the arithmetic kernel: rounds of cells, one from each of several inputs.
+//! Fast path of the arithmetic kernel: rounds of cells, one from each input.
 //!
 //! After a common time-out, or in the steady state of a loss-free LAN, several inputs bring one
 //! cell per cell time each, at fixed phases. Every cell time then repeats the one before, except
@@ -6,12 +6,16 @@
 //! its delay has to be found. Feeds, hops and sinks are updated once for all rounds. Rounds last
 //! until a limit is near, a run ends, another input joins or the horizon is reached.
 //!
+//! One input is enough if the gate judges each cell: X does not grow, and the cells leave as one run.
+//!
 //! Cells that go on to another port are passed on one by one in the order of their starts, since
 //! cells of several VCs share the link.
 //!
 //! Conditions:
 //! * the port is busy;
-//! * all cells have distance c, and none must be looked at individually when it leaves;
+//! * all cells have distance c, and with several inputs none must be looked at individually when it
+//!   leaves;
+//! * cells of several inputs arrive at their next station within the measuring time;
 //! * X stays below the buffer, and below the policy's smallest refusal if a frame begins;
 //! * ties are not random, and nothing is watched.
 
@@ -210,7 +214,8 @@ fn plan(
     };
     if k == 1 {
         // X does not grow, and the cells leave as one run.
-        return (rounds > 1 && kernel.has_room_for(begin, begins, 1)).then(|| plan(rounds));
+        let fits = kernel.limits.fits(kernel.start - begin.signed(), begins);
+        return (rounds > 1 && fits).then(|| plan(rounds));
     }
     if !kernel.has_room_for(begin, begins, rounds * k) {
         rounds = kernel.cells_until_limit(begin, begins) / k;

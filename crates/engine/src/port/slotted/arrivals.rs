@@ -151,20 +151,12 @@ impl Slotted {
         if !self.has_room_below_limits {
             return false;
         }
-        let hop = fabric.feeds[feed].head.hop;
-        let class = fabric.hops[hop as usize].class as usize;
-        self.is_below_limits(fabric, feed, self.x(class))
-    }
-
-    /// Whether the first cell of `feed` is below all limits where `x` cells of its class wait, and
-    /// its frame has lost no cell.
-    #[inline]
-    pub(super) fn is_below_limits(&self, fabric: &Fabric, feed: usize, x: u64) -> bool {
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
-        let queue = &self.queues[hop.class as usize];
+        let class = hop.class as usize;
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        (begins || hop.frame_state.fate == Fate::Accepted) && queue.limits.fits(x, begins)
+        (begins || hop.frame_state.fate == Fate::Accepted)
+            && self.queues[class].limits.fits(self.x(class), begins)
     }
 
     /// Accepts the first cell of `feed`; returns whether the feed has more.

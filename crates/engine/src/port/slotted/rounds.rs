@@ -16,7 +16,7 @@
 //! * the cells of each input are a cell time apart, and no other cell comes between them;
 //! * no frame of theirs has lost a cell;
 //! * X stays below the buffer, and below the policy's smallest refusal if a frame begins, even if
-//!   nothing left;
+//!   nothing left, unless one input alone has cells of the class that gets every slot;
 //! * ties are not random;
 //! * classes are served in order of arrival, and the scheduler does not look at queues.
 
