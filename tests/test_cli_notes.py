@@ -23,12 +23,12 @@ def test_notes_on_points_with_equal_scenarios(cli: Cli, lan: Path) -> None:
     twice = cli("run", lan, "--grid", "switch.west.ubr.drop=epd,fba,epd", "--format", "json")
     assert "note: --grid switch.west.ubr.drop: `epd` is listed 2 times but runs only once\n" in twice.stderr
     assert len(json.loads(twice.stdout)["runs"]) == 2
-    names = ["--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.0.ubr.drop=epd,fba"]
+    names = ["--grid", "switch.west.ubr.drop=epd,fba", "--grid", "duration=1 s,1000 ms"]
     for command in ("run", "check"):
         notes = cli(command, lan, *names).stderr
         assert "note: 2 of 4 points of the grid have the same scenario as another point: " in notes
-    alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", "--set", "duration=500 ms", *names[:2])
-    assert alias.stderr == "note: --set switch.0.ubr.drop has no effect: --grid sets the same field\n"
+    alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", *names[:2])
+    assert "--set sets it too, as `switch.0.ubr.drop`; set each path once" in alias.stderr
     replaced = cli("check", lan, "--set", "switch.west.ubr.drop.z=0.2", "--grid", "switch.west.ubr.drop=fba,epd")
     assert "note: --set switch.west.ubr.drop.z has no effect: --grid sets the same field\n" in replaced.stderr
     kept = ("--set", "switch.west.ubr.drop.z=0.8", "--grid", "switch.west.ubr.drop.policy=fba,selective-drop")

@@ -35,12 +35,12 @@ def command(
     jobs = [Job(point.scenario.canonical, first_draw) for point in points]
     check_memory(jobs, runs=len(jobs) * (replications or 1), memory=memory)
     notes = grid_notes.notes_before(points, overrides=overrides, grid=grid)
-    text = about(points, replications=replications, notes=notes)
+    # The scenario comes before its description is made, as both of 100 000 VCs take much memory.
     if not brief:
         for piece in points[0].scenario.toml_pieces():
             sys.stdout.write(piece)
         sys.stdout.flush()
-    print(text, file=sys.stdout if brief else sys.stderr)
+    print(about(points, replications=replications, notes=notes), file=sys.stdout if brief else sys.stderr)
 
 
 def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:
