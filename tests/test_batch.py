@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -225,10 +226,20 @@ def test_a_run_of_10_000_vcs_takes_at_most_5_s_of_cpu_time(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the largest memory so far is told in other units elsewhere")
-def test_the_check_of_100_000_vcs_takes_at_most_668_mb(tmp_path: Path) -> None:
+def test_the_check_of_100_000_vcs_takes_at_most_640_mb(tmp_path: Path) -> None:
     path = network_of_many_vcs(tmp_path, 100_000)
-    command = [sys.executable, "-m", "cellyard", "check", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0 and used.ru_maxrss * 1024 < 668e6, used.ru_maxrss
+    # Not the usage that the parent is told, which can include its own before it began the command.
+    code = (
+        "import pathlib, sys\n"
+        "from cellyard.__main__ import main\n"
+        "try: main()\n"
+        "finally: print(pathlib.Path('/proc/self/status').read_text(), file=sys.stderr)\n"
+    )
+    command = [sys.executable, "-c", code, "check", str(path)]
+    # With several arenas the C library keeps up to a fifth more, depending on how threads meet.
+    one_arena = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(
+        command, env=one_arena, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True
+    )
+    used = re.search(r"VmHWM:\s+(\d+) kB", done.stderr)
+    assert used and int(used[1]) * 1024 < 640e6
