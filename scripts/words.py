@@ -24,7 +24,6 @@ READ = (".rs", ".py", ".pyi", ".md", ".toml", ".js", ".html")
 EXEMPT = (
     "scripts/words.",
     "fuzz/",
-    "python/cellyard/studies/guaranteed_rate/README.md",
 )
 
 COMMENT = {
