@@ -1,5 +1,5 @@
 //! Short runs whose instructions `make instructions` counts. Without an argument, prints the names
-//! of the cases.
+//! of the cases. `--digest` also prints a hash of the whole result, to compare two engines.
 
 #[path = "scenarios/networks.rs"]
 #[allow(dead_code, reason = "other networks are for the bench `scenarios`")]
@@ -130,7 +130,9 @@ vc = [{{ from = "source", to = "sink", traffic = {traffic} }}]
 }
 
 fn main() -> ExitCode {
-    let mut names = std::env::args().skip(1).filter(|word| word != "--bench");
+    let words = || std::env::args().skip(1);
+    let shows_digest = words().any(|word| word == "--digest");
+    let mut names = words().filter(|word| word != "--bench" && word != "--digest");
     let Some(name) = names.next() else {
         for case in &CASES {
             println!("{}", case.name);
@@ -153,7 +155,7 @@ fn main() -> ExitCode {
     let never = AtomicBool::new(false);
     let result = run(&scenario, None, &Options::default(), &never).expect("the scenario runs");
     println!("{} cells", result.totals.cells);
-    if std::env::var_os("WHOLE").is_some() {
+    if shows_digest {
         let mut hasher = std::hash::DefaultHasher::new();
         let text = serde_json::to_string(&result).expect("a result is written");
         std::hash::Hash::hash(&text, &mut hasher);

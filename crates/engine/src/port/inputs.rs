@@ -96,6 +96,27 @@ impl Inputs {
         })
     }
 
+    /// Repeatedly lets the first input bring its next cell: see [`ArrivalOrder::each_in_turn`].
+    /// `bring` is also given the state of all inputs whose cells are taken in turns.
+    #[inline(always)]
+    pub fn each_in_turn(
+        &mut self,
+        horizon: Time,
+        mut bring: impl FnMut(&mut Vec<Interleaved>, &NextInput) -> Option<Time>,
+    ) {
+        let (first_feed, interleaved) = (self.first_feed, &mut self.interleaved);
+        self.order.each_in_turn(horizon, |time, other, input| {
+            let next = NextInput {
+                time,
+                input,
+                feed: first_feed + input as usize,
+                other,
+                horizon,
+            };
+            bring(interleaved, &next)
+        });
+    }
+
     /// Moves the first input to the place of its next cell, or removes it if `feed` has no `more`.
     /// Cells at the head of `feed` have been taken.
     #[inline(always)]

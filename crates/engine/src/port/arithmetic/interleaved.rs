@@ -94,38 +94,30 @@ impl Arithmetic {
         inputs: &mut Inputs,
         horizon: Time,
     ) {
-        let Inputs {
-            order,
-            interleaved,
-            first_feed,
-            ..
-        } = inputs;
-        order.each_in_turn(horizon, |time, next, input| {
-            if let Some(interleaved) = interleaved.get_mut(input as usize)
+        inputs.each_in_turn(horizon, |interleaved, next| {
+            if let Some(interleaved) = interleaved.get_mut(next.input as usize)
                 && interleaved.run.n > 1
-                && interleaved.step(self, fabric, time)
+                && interleaved.step(self, fabric, next.time)
             {
                 return Some(interleaved.time());
             }
-            let feed = *first_feed + input as usize;
-            take_one(self, fabric, interleaved, input, feed, next.min(horizon))
+            take_one(self, fabric, interleaved, next)
         });
     }
 }
 
-/// Takes the next cell of `input` when no other cell comes at that instant. Handles the first or
-/// last cell of a run, and a cell that must be taken individually, along with those before `limit`
-/// that share its fate. Returns when the following cell arrives.
+/// Takes the next cell when no other comes at that instant. Handles the first or last cell of a run,
+/// and a cell that must be taken individually, along with those before any other input's that share
+/// its fate. Returns when the following cell of its input arrives.
 #[inline(never)]
 fn take_one(
     kernel: &mut Arithmetic,
     fabric: &mut Fabric,
     interleaved: &mut Vec<Interleaved>,
-    input: u32,
-    feed: usize,
-    limit: Time,
+    next: &NextInput,
 ) -> Option<Time> {
-    let interleaved = of(interleaved, input);
+    let (feed, limit) = (next.feed, next.limit());
+    let interleaved = of(interleaved, next.input);
     let takes_part = interleaved.is_under_way() || interleaved.join(kernel, fabric, feed);
     if takes_part && interleaved.step(kernel, fabric, interleaved.time()) {
         let next = interleaved.next_time(kernel, fabric, feed);

@@ -121,7 +121,7 @@ impl Arithmetic {
                 let more = self.take_singles(fabric, inputs, &next);
                 inputs.advance_first(fabric, next.feed, more);
             } else {
-                match self.judge_next(fabric, inputs, next.input, next.time) {
+                match self.judge_next(fabric, &mut inputs.interleaved, &next) {
                     Some(time) => inputs.order.postpone_first(time),
                     None => inputs.order.pop(),
                 }
@@ -234,8 +234,15 @@ impl Arithmetic {
         let first = inputs.tie.arrange(time, &mut inputs.group);
         fabric.tied = true;
         for i in 0..inputs.group.len() {
-            let input = (inputs.feed_in_turn(first, i) - inputs.first_feed) as u32;
-            self.judge_next(fabric, inputs, input, time);
+            let feed = inputs.feed_in_turn(first, i);
+            let next = NextInput {
+                time,
+                input: (feed - inputs.first_feed) as u32,
+                feed,
+                other: time,
+                horizon: time,
+            };
+            self.judge_next(fabric, &mut inputs.interleaved, &next);
         }
         inputs.end_tie(fabric, first);
         // Inputs keep their places until all have been handled.

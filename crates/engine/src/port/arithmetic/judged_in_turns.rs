@@ -34,39 +34,42 @@ impl Arithmetic {
         inputs: &mut Inputs,
         horizon: Time,
     ) {
-        let Inputs {
-            order,
-            interleaved,
-            first_feed,
-            ..
-        } = inputs;
-        order.each_in_turn(horizon, |time, _, input| {
-            let feed = *first_feed + input as usize;
-            match interleaved.get_mut(input as usize) {
-                Some(run) if run.is_under_way() => self.judge_step(fabric, run, feed, time),
-                _ => self.judge_first(fabric, interleaved, input, feed, time),
-            }
+        inputs.each_in_turn(horizon, |interleaved, next| {
+            self.judge_next(fabric, interleaved, next)
         });
     }
 
-    /// Takes the next cell of `feed`, which arrives at `time` while no run of it is being taken.
-    /// Returns when the following cell arrives, if there is one.
-    #[inline(never)]
-    pub(super) fn judge_first(
+    /// Takes the next cell. Returns when the following cell of its input arrives, if there is one.
+    #[inline(always)]
+    pub(super) fn judge_next(
         &mut self,
         fabric: &mut Fabric,
         interleaved: &mut Vec<Interleaved>,
-        input: u32,
-        feed: usize,
-        time: Time,
+        next: &NextInput,
     ) -> Option<Time> {
+        match interleaved.get_mut(next.input as usize) {
+            Some(run) if run.is_under_way() => self.judge_step(fabric, run, next.feed, next.time),
+            _ => self.judge_first(fabric, interleaved, next),
+        }
+    }
+
+    /// Takes the next cell while no run of its input is being taken. Returns when the following
+    /// cell of that input arrives, if there is one.
+    #[inline(never)]
+    fn judge_first(
+        &mut self,
+        fabric: &mut Fabric,
+        interleaved: &mut Vec<Interleaved>,
+        next: &NextInput,
+    ) -> Option<Time> {
+        let feed = next.feed;
         let run = &fabric.feeds[feed].head;
         // Cells that come one per cell time are mostly taken together instead.
-        if run.period != self.cell_time && self.can_interleave(run) && FastPath::Interleaved.is_on()
-        {
-            let interleaved = interleaved::of(interleaved, input);
+        let may_join = || run.period != self.cell_time && self.can_interleave(run);
+        if FastPath::Interleaved.applies(may_join) {
+            let interleaved = interleaved::of(interleaved, next.input);
             if interleaved.join(self, fabric, feed) {
-                return self.judge_step(fabric, interleaved, feed, time);
+                return self.judge_step(fabric, interleaved, feed, next.time);
             }
         }
         let more = self.judge_one(fabric, feed);
@@ -76,7 +79,7 @@ impl Arithmetic {
     /// Takes the next cell of the run of `feed` that is being taken, which arrives at `time`.
     /// Returns when the following cell arrives, if there is one.
     #[inline(always)]
-    pub(super) fn judge_step(
+    fn judge_step(
         &mut self,
         fabric: &mut Fabric,
         interleaved: &mut Interleaved,
@@ -96,21 +99,5 @@ impl Arithmetic {
         interleaved.leave(self, fabric, feed);
         let more = self.judge_by_gate(fabric, feed, &queue, idle, decided);
         more.then_some(fabric.feeds[feed].head.time)
-    }
-
-    /// Takes the next cell of `input`, which arrives at `time`. Returns when the following cell
-    /// arrives, if there is one.
-    pub(super) fn judge_next(
-        &mut self,
-        fabric: &mut Fabric,
-        inputs: &mut Inputs,
-        input: u32,
-        time: Time,
-    ) -> Option<Time> {
-        let feed = inputs.feed(input);
-        match inputs.interleaved.get_mut(input as usize) {
-            Some(run) if run.is_under_way() => self.judge_step(fabric, run, feed, time),
-            _ => self.judge_first(fabric, &mut inputs.interleaved, input, feed, time),
-        }
     }
 }
