@@ -396,6 +396,16 @@ vc = [{ count = 400, from = "a", to = "b", traffic = { kind = "tcp", mss = "1 by
     }
 
     #[test]
+    fn a_window_counts_no_more_than_the_file_that_it_sends() {
+        let file = WINDOWS.replace("initial_window", "file_size = \"1 kB\", initial_window");
+        let small = file.replace("1 GiB", "1 kB");
+        let [file, small] = [file, small].map(|text| need_of(&text, Kernel::Auto).bytes);
+        assert!(file <= small && small > 1e6, "{file} {small}");
+        let large = need_of(WINDOWS, Kernel::Auto).bytes;
+        assert!(file < large / 100.0, "{file} {large}");
+    }
+
+    #[test]
     fn queues_count_where_cells_are_kept() {
         let net = |load: &str| {
             format!(

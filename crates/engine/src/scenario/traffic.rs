@@ -275,7 +275,8 @@ impl Traffic {
     pub(crate) fn most_under_way(&self, format: Format, seconds: f64) -> Load {
         match self {
             Traffic::Tcp(tcp) => {
-                let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
+                let bytes = tcp.file_size.map_or(tcp.rwnd, |size| size.min(tcp.rwnd));
+                let frames = bytes.div_ceil(tcp.mss) as f64;
                 let ack = format.ack(tcp.most_blocks());
                 // The flow of ACKs has the same bound. An ACK with blocks may be the longer frame.
                 let longest = format.segment(tcp.mss).longer(ack);
