@@ -115,8 +115,20 @@ fn retransmissions(
     found
 }
 
-/// CPU seconds per cell that a program schedules at a port, by whether its VC loses every frame
-/// together with others. 0 for other schedulers.
+/// CPU seconds of a choice among `vcs` VCs, and of the texts about the cell that is chosen.
+fn each_cell(program: &ProgramScheduler, vcs: f64) -> f64 {
+    let [arrive, served, rank] = program.ranking.texts().map(|text| text.steps as f64);
+    vcs * EACH_RANKED_VC + (arrive + served + vcs * rank) * EACH_STEP
+}
+
+/// CPU seconds per cell that a program schedules at a port: usually, and for cells of VCs that lose
+/// every frame together. 0 for other schedulers.
+///
+/// They follow from the mean number of VCs that wait when a cell is chosen. Sources that do not
+/// yield all wait if they bring more than the link carries. Of n TCPs that share it, all wait if the
+/// buffer holds a frame of each. If it holds only k frames, about k of them wait, and only while
+/// k / n of them do not wait for timers (a fit to measurements). If the link carries all, the queue
+/// is short: 1 / (1 - load).
 pub(super) fn ranking(
     net: &Resolved<'_>,
     link: usize,
@@ -127,29 +139,6 @@ pub(super) fn ranking(
     let Scheduler::Program(program) = port.scheduler else {
         return [0.0; 2];
     };
-    waiting(net, link, port, demands, share).map(|vcs| each_cell(program, vcs))
-}
-
-/// CPU seconds of a choice among `vcs` VCs, and of the texts about the cell that is chosen.
-fn each_cell(program: &ProgramScheduler, vcs: f64) -> f64 {
-    let [arrive, served, rank] = program.ranking.texts().map(|text| text.steps as f64);
-    vcs * EACH_RANKED_VC + (arrive + served + vcs * rank) * EACH_STEP
-}
-
-/// Mean number of VCs that wait when a cell is chosen: usually, and for cells of VCs that lose every
-/// frame together.
-///
-/// Sources that do not yield all wait if they bring more than the link carries. Of n TCPs that
-/// share it, all wait if the buffer holds a frame of each. If it holds only k frames, about k of
-/// them wait, and only while k / n of them do not wait for timers (a fit to measurements). If the
-/// link carries all, the queue is short: 1 / (1 - load).
-fn waiting(
-    net: &Resolved<'_>,
-    link: usize,
-    port: &ResolvedPort<'_>,
-    demands: &[Demand],
-    share: &LinkShare,
-) -> [f64; 2] {
     let (scenario, topology) = (net.scenario, &net.topology);
     let (mut firm, mut tcps, mut frames, mut lost, mut cells) = (0.0, 0.0, 0.0_f64, 0.0_f64, 0.0);
     for id in &topology.crossing[link] {
@@ -187,5 +176,5 @@ fn waiting(
         waiting = 1.0 / (1.0 - share.load).max(1e-9);
     }
     let most = (firm + tcps).max(1.0);
-    [waiting.clamp(1.0, most), lost.min(cells).max(1.0)]
+    [waiting.clamp(1.0, most), lost.min(cells).max(1.0)].map(|vcs| each_cell(program, vcs))
 }
