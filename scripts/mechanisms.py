@@ -190,8 +190,8 @@ pages say so). Written by `python scripts/mechanisms.py --replications {replicat
 
 ![Efficiency and fairness of every mechanism on every network](figures/mechanisms.png)
 
-*Dark is 0, bright is 1. Frames mark the highest value of a column, and those that round to it, without the
-mechanism that knows all rates.*
+*Dark is 0, bright is 1. Frames mark the highest value of a column and those that round to it. The mechanism
+that knows all rates has none.*
 
 {sentences}
 

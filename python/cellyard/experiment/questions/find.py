@@ -211,9 +211,15 @@ class Find(Question):
         return [
             f"The {self.want} {self.axis} that gives {self._requirement} is {search.described(found)}{end}.",
             f"The requirement holds with {value} in {search.shown_share(found)} of {replications} replications{neighbour}.",
-            f"In {replications} fresh replications, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
+            f"In {counted(replications, 'fresh replication')}, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
             f"{percent(low)} (95 % confidence){not_shown}.",
-            *([f"The {replications} replications place the border {border}."] if border else []),
+            *(
+                [
+                    f"The {counted(replications, 'replication')} {'place' if replications > 1 else 'places'} the border {border}."
+                ]
+                if border
+                else []
+            ),
             search.assumption,
         ]
 
