@@ -23,7 +23,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import better_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
-from cellyard.experiment.questions.question import Question
+from cellyard.experiment.questions.question import Question, rivals
 from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent, probability
 from cellyard.statistics.bounded import ends_of, known
@@ -207,14 +207,12 @@ class Compare(Question):
             return f"Compared with {against}, {metric} is {listed(shown)}{rest}."
         largest = max(sized, key=lambda record: abs(record["difference"]))
         of_known = "known " if len(sized) < len(better or decided) else ""
-        overlapping = sum(
-            record is not largest
-            and record["difference_low"] <= largest["difference_high"]
-            and record["difference_high"] >= largest["difference_low"]
-            for record in sized
+        interval, *intervals = (
+            (record["difference_low"], record["difference_high"])
+            for record in (largest, *(record for record in sized if record is not largest))
         )
         kind = f", the largest {of_known}{'improvement' if better else 'difference'}" * (len(better or decided) > 1)
-        kind += f" (its interval overlaps that of {counted(overlapping, 'other')})" if overlapping else ""
+        kind += rivals(interval, intervals)
         return (
             f"With {largest['variant']}{self._place(largest)}, {metric} is {_direction(largest, words)} by "
             f"{_size(largest, words.unit)} than with {against}{kind}. It is {listed(shown)}{rest}."

@@ -207,19 +207,14 @@ class Find(Question):
         not_shown = "" if low >= self.share else ", which is less than required"
         has_neighbour = found - 1 in search.tried
         neighbour = f", and with {search.label(found - 1)} in {search.shown_share(found - 1)}" if has_neighbour else ""
+        places = "places" if replications == 1 else "place"
         end = "" if found else f"; nothing beyond this end of {self.axis} was tried"
         return [
             f"The {self.want} {self.axis} that gives {self._requirement} is {search.described(found)}{end}.",
             f"The requirement holds with {value} in {search.shown_share(found)} of {replications} replications{neighbour}.",
             f"In {counted(replications, 'fresh replication')}, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
             f"{percent(low)} (95 % confidence){not_shown}.",
-            *(
-                [
-                    f"The {counted(replications, 'replication')} {'place' if replications > 1 else 'places'} the border {border}."
-                ]
-                if border
-                else []
-            ),
+            *([f"The {counted(replications, 'replication')} {places} the border {border}."] if border else []),
             search.assumption,
         ]
 

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
+
+from cellyard.show.words import counted
 
 if TYPE_CHECKING:
     from cellyard.experiment.plan import Answer, Expected, Plan
     from cellyard.experiment.runner import CachedRunner
+
+
+def rivals(interval: tuple[float, float], others: Iterable[tuple[float, float]]) -> str:
+    """How many other intervals overlap one; empty where none does.
+
+    >>> rivals((0.2, 0.4), [(0.3, 0.5), (0.5, 0.6)])
+    ' (its interval overlaps that of 1 other)'
+    """
+    low, high = interval
+    overlapping = sum(other_low <= high and other_high >= low for other_low, other_high in others)
+    return f" (its interval overlaps that of {counted(overlapping, 'other')})" if overlapping else ""
 
 
 class Question(ABC):

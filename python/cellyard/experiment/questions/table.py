@@ -10,7 +10,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
-from cellyard.experiment.questions.question import Question
+from cellyard.experiment.questions.question import Question, rivals
 from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, spread
 from cellyard.statistics.bounded import bounded_runs
@@ -71,13 +71,14 @@ def _overlapping(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str
     """Number of other points whose intervals, or means without one, overlap the interval of the highest or lowest."""
     if end.low is None or end.high is None:
         return " (interval not known)"
-    overlapping = sum(
-        other is not end
-        and (other.mean if other.low is None else other.low) <= end.high
-        and (other.mean if other.high is None else other.high) >= end.low
-        for other, _ in means
+    others = [other for other, _ in means if other is not end]
+    return rivals(
+        (end.low, end.high),
+        [
+            (other.mean, other.mean) if other.low is None or other.high is None else (other.low, other.high)
+            for other in others
+        ],
     )
-    return f" (its interval overlaps that of {counted(overlapping, 'other')})" if overlapping else ""
 
 
 def _mean(pair: tuple[object, ...]) -> float:
