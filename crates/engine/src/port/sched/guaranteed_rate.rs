@@ -108,22 +108,17 @@ impl GuaranteedRate {
         })
     }
 
-    /// Accounts for `slots` slots that all went to `class` while no other class had cells. Also for
-    /// slots during which `class`, if it is the guaranteed one, always had cells.
-    pub fn alone(&mut self, class: usize, slots: u64) {
-        if class != self.class {
-            self.credit = 0;
-        } else {
-            let Ratio { num, den } = self.gr;
-            let gained = slots.checked_mul(num);
-            self.credit = match gained.and_then(|gained| gained.checked_add(self.credit)) {
-                Some(credit) => credit % den,
-                None => {
-                    let gained = u128::from(slots) * u128::from(num);
-                    ((u128::from(self.credit) + gained) % u128::from(den)) as u64
-                }
-            };
-        }
+    /// Accounts for `slots` slots during which the guaranteed class always had cells.
+    pub fn pass(&mut self, slots: u64) {
+        let Ratio { num, den } = self.gr;
+        let gained = slots.checked_mul(num);
+        self.credit = match gained.and_then(|gained| gained.checked_add(self.credit)) {
+            Some(credit) => credit % den,
+            None => {
+                let gained = u128::from(slots) * u128::from(num);
+                ((u128::from(self.credit) + gained) % u128::from(den)) as u64
+            }
+        };
     }
 
     /// Credit in slots.
@@ -170,7 +165,7 @@ mod tests {
             let Turns { guaranteed, above, before, between } = turns;
             prop_assert_eq!((guaranteed, above), (4, 1));
             let mut at_once = by_one.clone();
-            at_once.alone(4, before + 1 + rounds * (between + 1));
+            at_once.pass(before + 1 + rounds * (between + 1));
             for round in 0..=rounds {
                 for _ in 0..if round == 0 { before } else { between } {
                     prop_assert_eq!(by_one.pick(&waiting), Some(1));
@@ -181,13 +176,13 @@ mod tests {
         }
 
         #[test]
-        fn a_class_alone_gains_and_pays(num in 0u64..10, class in 3usize..5, slots in 1u64..50) {
+        fn the_guaranteed_class_alone_gains_and_pays(num in 0u64..10, slots in 1u64..50) {
             let (mut at_once, mut by_one) = (GuaranteedRate::new(4, Ratio::new(num, 10)), GuaranteedRate::new(4, Ratio::new(num, 10)));
             let mut waiting = [0; CLASSES];
-            waiting[class] = slots;
-            at_once.alone(class, slots);
+            waiting[4] = slots;
+            at_once.pass(slots);
             for _ in 0..slots {
-                prop_assert_eq!(by_one.pick(&waiting), Some(class));
+                prop_assert_eq!(by_one.pick(&waiting), Some(4));
             }
             prop_assert_eq!(at_once, by_one);
         }

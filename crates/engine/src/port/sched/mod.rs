@@ -159,12 +159,11 @@ impl Scheduler {
         }
     }
 
-    /// Accounts for `slots` slots that all went to `class` while no other class had cells. Also for
-    /// slots during which a guaranteed `class` always had cells.
+    /// Accounts for `slots` slots during which the class with a guarantee always had cells.
     #[inline]
-    pub fn alone(&mut self, class: usize, slots: u64) {
+    pub fn pass(&mut self, slots: u64) {
         match self {
-            Scheduler::GuaranteedRate(s) => s.alone(class, slots),
+            Scheduler::GuaranteedRate(s) => s.pass(slots),
             Scheduler::Fifo
             | Scheduler::StrictPriority
             | Scheduler::PerVc(_)

@@ -1,4 +1,4 @@
-//! Shortcut of the slotted kernel: two classes that alternate, one of them with a guarantee.
+//! Fast path of the slotted kernel: two classes that alternate, one of them with a guarantee.
 //!
 //! A class is guaranteed every k-th slot. While it and a class above it both have cells, all slots
 //! between go to the class above. If that class's cells came a cell time apart, they wait equally
@@ -97,7 +97,7 @@ impl Slotted {
         } = turns;
         let (c, start) = (self.cell_time, self.free_at);
         let end = start + c * slots;
-        self.scheduler.alone(guaranteed, slots);
+        self.scheduler.pass(slots);
         let cells = before + rounds * between;
         self.waiting[above] -= cells;
         self.waiting[guaranteed] -= rounds + 1;

@@ -1,4 +1,4 @@
-//! Shortcut for per-VC queues: arrivals of many inputs at once.
+//! Fast path for per-VC queues: arrivals of many inputs at once.
 //!
 //! An arrival changes the scheduler's state only if its VC has no cell. So all cells that come while
 //! the port surely stays busy are queued input by input, and the decisions between them are taken

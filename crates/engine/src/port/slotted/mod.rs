@@ -6,7 +6,7 @@
 //! arrivals and departures keep the order that the scenario states.
 //!
 //! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Five
-//! shortcuts take many cells at once:
+//! fast paths take many cells at once:
 //! * *decisions*: until the next arrival, one decision covers the slots that the scheduler gives to
 //!   one class in a row, up to the length of that class's first run;
 //! * *rounds* (`rounds.rs`): inputs that bring a cell per cell time each;

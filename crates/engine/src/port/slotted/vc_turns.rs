@@ -1,4 +1,4 @@
-//! Shortcut of the slotted kernel: VCs of one weight that take turns of one cell.
+//! Fast path of the slotted kernel: VCs of one weight that take turns of one cell.
 //!
 //! While all of k VCs have cells, every k-th slot goes to the same VC. Cells of one frame then start
 //! k cell times apart, so each waits longer than the one before by a constant. So the statistics of
