@@ -103,8 +103,8 @@ site: build .venv/site-tools ## the documentation as a website in docs/build/sit
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement docs/requirements.txt
 	touch $@
 
-validate: build ## run every table of every study as an ensemble and compare with the stated tolerances (slow)
-	$(BIN)/python -m pytest -m slow tests/validation
+validate: build ## run every table of every study as an ensemble, compared with tolerances and pages, and the longest example (slow)
+	$(BIN)/python -m pytest -m slow
 
 reports: build ## write every study's report, and beside its tables the answer, the claims, mismatches and one figure
 	for folder in $(dir $(wildcard python/cellyard/studies/*/study.toml)); do \

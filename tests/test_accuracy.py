@@ -39,6 +39,12 @@ def test_a_group_of_the_accuracy_page_is_as_simulated() -> None:
     assert len(found) == 2 and all(accuracy.line(*one) in ACCURACY for one in found)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", studies())
+def test_the_accuracy_page_is_as_simulated(name: str) -> None:
+    assert accuracy.block(studies()[name]) in ACCURACY
+
+
 def test_numbers_of_the_front_page_are_those_of_the_other_pages() -> None:
     (row,) = re.findall(r"^\| published numbers \| (.*) \|$", README, re.M)
     (error,) = re.findall(r"Tables 2-3 differ by (\S+) in efficiency on average", row)
