@@ -15,7 +15,6 @@ import figure_first
 import speed_page
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ACCURACY = (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")
 
 
 def one_line(text: str) -> str:
@@ -65,14 +64,6 @@ def test_the_caption_of_the_picture_says_what_it_shows(cases: dict[tuple[str, st
 def test_the_front_page_names_the_tcp_of_its_first_network() -> None:
     assert 'recovery = "vanilla"' in cy.examples.text("lan-5")
     assert "`lan-5` has vanilla TCP" in README
-
-
-def test_the_number_of_random_networks_is_that_of_the_oracle() -> None:
-    source = (ROOT / "crates/engine/tests/runs/oracle.rs").read_text(encoding="utf-8")
-    counts = [int(count.replace("_", "")) for count in re.findall(r"common::config\(([\d_]+)\)\)\]", source)]
-    told = f"{sum(counts[:3]):,}".replace(",", " ")
-    for page in (README, ACCURACY):
-        assert f"on {told} random networks" in one_line(page)
 
 
 def test_the_record_behind_the_speed_page_is_the_newest() -> None:

@@ -1,0 +1,297 @@
+"""Numbers in the prose of README and docs: computed here, read from the sources, dated, or fixed by definition.
+
+A sentence with a result has an entry in `SENTENCES`, which makes it from runs, sources or other
+pages. The other numbers of a page are listed in `FIXED`, or measured once in a section that says
+when (`MEASURED`). A number that is in none of these fails the test. Small whole numbers are
+exempt, and so are code and generated pages.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import cellyard as cy
+import numpy as np
+import pytest
+from cellyard.commands.explore import explorer_of
+from cellyard.statistics import ranges
+from cellyard.study import load, select
+from cellyard.study.agreement import agreement
+from cellyard.study.reproduce import Reproduction
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import assumptions
+
+#: Pages that scripts write; their own tests check them.
+GENERATED = {"api", "components", "mechanisms", "results", "speed"}
+PAGES = {
+    str(path.relative_to(ROOT)).removesuffix(".md").removeprefix("docs/"): path
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/gallery").glob("*.md")]
+    if path.stem not in GENERATED
+}
+#: What looks like a result: a fraction, a percentage, a range, or a whole number of three digits or more.
+RESULT = re.compile(r"(?<![\w.^-])(\d+\.\d+|\d+ %|\d{1,3}( \d{3})+|\d{3,}|\d+(?= to \d)|\d+(?= of \d))")
+#: Years, standards, places in texts, nominal confidence, and rates, which networks are described by.
+NO_RESULT = re.compile(
+    r"\b(19|20)\d\d\b|802\.3|([Ss]ections?|Tables?) \d+[.\d]*( (to|and) \d[.\d]*)?|95 %|90 % of them|[\d.]+ [kMGT]b/s"
+)
+
+
+@cache
+def text(page: str) -> str:
+    return PAGES[page].read_text(encoding="utf-8")
+
+
+def one_line(part: str) -> str:
+    return " ".join(part.split())
+
+
+def networks(file: str) -> list[int]:
+    """Return the number of random networks of each block of tests in a file of the engine."""
+    code = (ROOT / f"crates/engine/tests/runs/{file}.rs").read_text(encoding="utf-8")
+    blocks = re.findall(
+        r"^proptest! \{\n +#!\[proptest_config\(common::config\(([\d_]+)\)\)\](.*?)^\}", code, re.M | re.S
+    )
+    return [int(each.replace("_", "")) * body.count("#[test]") for each, body in blocks]
+
+
+def number(page: str, pattern: str) -> float:
+    """Return the number on a page behind a pattern: in output that another test compares, or in a table."""
+    found = re.findall(pattern, text(page), re.M)
+    assert len(found) == 1, (page, pattern, found)
+    return float(found[0])
+
+
+def queue_of_the_trunk() -> int:
+    (content,) = re.findall(r"`homes\.toml`:\n\n```toml\n(.*?)^```", text("tutorial"), re.M | re.S)
+    return cy.Scenario.from_toml(content).run().only.ports["trunk"].max_queue_cells
+
+
+def gain_of_the_program() -> list[float]:
+    """Return the interval of the gain in the notebook, and the best pause in ms."""
+    pytest.importorskip("matplotlib").use("agg")
+    pytest.importorskip("optuna")
+    names: dict[str, Any] = {}
+    for cell in re.findall(r"```\{code-cell\}[^\n]*\n(.*?)^```", text("gallery/program"), re.M | re.S):
+        exec(cell.removeprefix(":tags: [remove-stderr]"), names)
+    row = names["check"].answer.tables["comparisons"][0]
+    return [row["difference_low"], row["difference_high"], float(names["best"]["pause"].removesuffix(" ms"))]
+
+
+def captured_bytes() -> list[int]:
+    """Return the most frequent sizes of blocks in captures: cell, AAL5 frame, Ethernet frame, segment."""
+    found = []
+    layers: list[tuple[str, str, Literal["cells", "frames", "segments"]]] = [
+        ("lan-5", "west->east", "cells"),
+        ("lan-5", "west->east", "frames"),
+        ("ties", "switch->sink", "frames"),
+        ("lan-5", "source1", "segments"),
+    ]
+    for example, port, layer in layers:
+        values = {"probe": [cy.CaptureProbe(of=port, layer=layer)], "duration": "20 ms", "vc.traffic.mss": "512 bytes"}
+        with tempfile.TemporaryDirectory() as folder:
+            cy.examples.scenario(example).with_values(values).run(captures=folder)
+            (data,) = (path.read_bytes() for path in Path(folder).glob("*.pcapng"))
+        sizes: Counter[int] = Counter()
+        place = 0
+        while place < len(data):
+            kind, length = struct.unpack_from("<II", data, place)
+            sizes[length] += kind == 6
+            place += length
+        found.append(sizes.most_common(1)[0][0])
+    return found
+
+
+def queues_with_an_early_threshold() -> list[int]:
+    study = load("ubr-plus")
+    rows = [row for row in study.tables["1"].rows if row.parameters["configuration"] == "wan"]
+    value = {"vc.traffic.initial_ssthresh": "65535 bytes"}
+    queues = [study.scenario(row).with_values(value).run().only.totals.max_queue_cells for row in rows]
+    return [int(one) for one in (*queues, *(row.published["max_queue_cells"] or 0 for row in rows))]
+
+
+def coarse_ticks() -> list[float]:
+    """Return a row of the model's table on decisions, without the columns that need the defaults too."""
+    study = load("ubr-plus")
+    changed = [("vc.*.traffic.granularity", "500 ms"), ("vc.*.traffic.min_rto", "1 s")]
+    rows = select(study, ["2-3"], {"configuration": "lan"})
+    run = Reproduction(assumptions.altered(study, changed), rows, replications=10)
+    for _ in run.advance():
+        pass
+    means = [run.rows, run.rows.where(drop_policy="tail-drop")]
+    return [
+        *(agreement(run.rows, metric)["mean_abs_error"] for metric in ("efficiency", "fairness")),
+        *(np.mean([row.simulated["efficiency"] for row in part]) for part in means),
+    ]
+
+
+def share_of_three_rows() -> float:
+    """Return the share of three satellite rows in the error of all, in percent, from the generated pages."""
+    study = one_line((load("guaranteed-rate").folder / "README.md").read_text(encoding="utf-8"))
+    (each,) = re.findall(r"K = 200000 and GR = 0\.5 .*?: published ([\d.]+), simulated (\d\.\d+) to (\d\.\d+)", study)
+    published, low, high = map(float, each)
+    errors = re.findall(r"^\| 7-8-9: .* \| (\d+) \| efficiency \| ([\d.]+)", text("accuracy"), re.M)
+    return 300 * (published - (low + high) / 2) / sum(int(rows) * float(error) for rows, error in errors)
+
+
+def cluster() -> list[float]:
+    """Return what follows from the times of a task and of a run in the table of the page."""
+    task = number("clusters", r"^\| a task, .* \| (\S+) ms") / 1000
+    run = number("clusters", r"^\| a run that comes back, .* \| about (\S+) ms") / 1000
+    tasks = 1 / (task + run)
+    return [round(tasks, -2), round(2 * tasks, -2), 1600 / tasks, 1000 / tasks, 9000 * run, 1000 / 3 / tasks]
+
+
+def normal_law_inside() -> float:
+    """Return how much the probability of a further value in the range of 10 is too low for a normal law."""
+    values = np.random.default_rng(1).standard_normal((5000, 10))
+    low, high = np.quantile(values, [0.05, 0.95], axis=1)
+    below = np.vectorize(lambda value: math.erf(value / math.sqrt(2)) / 2)
+    return float(np.mean(below(high) - below(low))) - ranges.share_inside(10)
+
+
+def tools() -> list[str]:
+    rust = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    python = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    return [rust, python.removeprefix(">=")]
+
+
+#: What makes the numbers in the gaps of a sentence, by page and sentence.
+COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
+    "README": {
+        "Rust {} or newer and Python {} or newer": tools,
+        "on {} random networks": lambda: sum(networks("oracle")[:3]),
+    },
+    "accuracy": {"on {} random networks": lambda: sum(networks("oracle")[:3])},
+    "architecture": {"some {:.0f} on links of 5 ms": lambda: round(5e-3 / (424 / 155.52e6), -2)},
+    "clusters": {
+        "some {:.0f} to {:.0f} tasks a second. Tasks of 1 s of sixteen workers take {:.0f} % of a core, and as much again with runs of "
+        "0.1 s. Those of a thousand take {:.1f} cores, and {:.0f} more with runs of 0.1 s. With runs of 3 s, a thousand take {:.1f} "
+        "cores.": cluster,
+    },
+    "command-line": {
+        "0.9 (n - 1) / (n + 1): {:.2f} with 10 replications, {:.2f} with 20, {:.2f} with 100": lambda: [
+            ranges.share_inside(runs) for runs in (10, 20, 100)
+        ],
+        "{:.2f} too low for a normal one with 10": normal_law_inside,
+    },
+    "explorer": {"one file of {:.1f} MB": lambda: len(explorer_of(None).page()) / 1e6},
+    "gallery/buffer": {
+        "(about {:.0f} cells)": lambda: round(number("experiments", r"^ +8500 .* (\d+) +7591\.\.7591$"), -2)
+    },
+    "gallery/program": {
+        "by {:.2f} to {:.2f} over FBA, and the fairness does not suffer. The best `pause` is near {:.0f} ms.": gain_of_the_program,
+        "takes the link {:.1f} ms": lambda: math.ceil(65_535 / 512) * 12 * 424 / 155.52e3,
+    },
+    "model": {
+        "would peak at {} and {} cells, where {} and {} were published": queues_with_an_early_threshold,
+        "`min_rto` = 1 s | {:.3f} | {:.3f} | 0.290 | 0.448 | {:.2f} | {:.2f} |": coarse_ticks,
+    },
+    "own-policy": {
+        "alpha = 1 that is {} cells": lambda: round(5 * 1000 / 6),
+        "The queue went up to {:.0f} cells": lambda: number("own-policy", r"max_queue_cells (\d+)"),
+        "The prediction was {}": lambda: round(5 * 1000 / 6),
+        "about {:.2f} at alpha = 1, {:.2f} at 16": lambda: [
+            number("own-policy", rf"^ +{alpha}    20 +(0\.\d+) ") for alpha in (1, 16)
+        ],
+        "by {:.2f} to {:.2f}, and no difference": lambda: [
+            number("own-policy", rf"0\.09519 \[{end}") for end in (r"([\d.]+)", r"[\d.]+, ([\d.]+)")
+        ],
+        "both have a mean efficiency of {:.2f}": lambda: number("own-policy", r"^selective-drop +20 +(0\.\d+) "),
+    },
+    "start": {"Rust {} or newer and Python {} or newer": tools},
+    "studies": {
+        "With 30 replications, a fairness that varies by 0.05 has an interval narrower than {:.2f}": lambda: (
+            math.ceil(100 * 2 * 2.0452 * 0.05 / math.sqrt(30)) / 100
+        ),
+        "make up {:.0f} % of the error": share_of_three_rows,
+        "differ little ({} to {})": lambda: [
+            end(row.published["efficiency"] or 0.5 for row in load("ubr-plus").tables["6"].rows) for end in (min, max)
+        ],
+    },
+    "tutorial": {"until its {} cells are full": queue_of_the_trunk},
+    "wireshark": {
+        "`ethernet` above {} Gb/s": lambda: 84 * 8,
+        "more than {} cells, which an `mss` above {} bytes has": lambda: [
+            (65_535 - 20) // 48,
+            (65_535 - 20) // 48 * 48 - 56,
+        ],
+        "A cell takes {} bytes. With 512 bytes of data, an AAL5 frame takes {}, an Ethernet frame {} and a segment {}.": captured_bytes,
+    },
+}
+LISTED = tomllib.loads((ROOT / "tests/prose_numbers.toml").read_text(encoding="utf-8"))
+SOURCES = {
+    (page, sentence): (file, patterns)
+    for page, lists in LISTED.items()
+    for sentence, _, rest in (line.partition(" <- ") for line in lists.get("source", ()))
+    for file, *patterns in [rest.split(" ~ ")]
+}
+
+
+def pattern(sentence: str) -> re.Pattern[str]:
+    """Return a pattern of a sentence with any numbers in its gaps."""
+    return re.compile(r"(\d+(?: \d{3})*(?:\.\d+)?)".join(re.escape(part) for part in re.split(r"\{.*?\}", sentence)))
+
+
+def check(page: str, sentence: str, made: object) -> None:
+    """Compare the numbers of a sentence with these values, in the format of its gaps."""
+    formats = re.findall(r"\{.*?\}", sentence)
+    values = made if isinstance(made, list) else [made]
+    found = [one.groups() for one in pattern(sentence).finditer(one_line(text(page)))]
+    expected = [gap.format(value) for gap, value in zip(formats, values, strict=True)]
+    assert found and all([number.replace(" ", "") for number in numbers] == expected for numbers in found), expected
+
+
+@pytest.mark.parametrize(("page", "sentence"), [(page, one) for page, each in COMPUTED.items() for one in each])
+def test_a_result_in_prose_is_as_computed(page: str, sentence: str) -> None:
+    check(page, sentence, COMPUTED[page][sentence]())
+
+
+@pytest.mark.parametrize(("page", "sentence"), SOURCES)
+def test_a_limit_in_prose_is_that_of_the_sources(page: str, sentence: str) -> None:
+    file, patterns = SOURCES[page, sentence]
+    code = (ROOT / file).read_text(encoding="utf-8")
+    found = [re.search(each, code, re.M) for each in patterns]
+    check(page, sentence, [one and one[1].replace("_", "") for one in found])
+
+
+def test_the_table_of_random_networks_is_complete_and_right() -> None:
+    rows = re.findall(r"^\| `(oracle\w*)\.rs` \| .* \| ([\d; ]+) \|$", text("promises"), re.M)
+    found = {path.stem: networks(path.stem) for path in (ROOT / "crates/engine/tests/runs").glob("oracle*.rs")}
+    found["oracle"] = [sum(found["oracle"][:3])]
+    found["oracle_limits"] = [sum(found["oracle_limits"])]
+    del found["oracle_red"][1:]
+    told = {file: sorted(int(one.replace(" ", "")) for one in cell.split(";")) for file, cell in rows}
+    assert told == {file: sorted(counts) for file, counts in found.items()}
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.keys() - {"model"}))  # the model defines its numbers
+def test_no_number_in_prose_is_neither_computed_nor_fixed(page: str) -> None:
+    listed = LISTED.get(page, {})
+    skipped = (
+        r"\A---\n.*?^---\n|^( *)```.*?^\1```|<!-- .*?, by scripts/.*?<!-- end -->|^\| (speed|`oracle\w*\.rs`) \|.*?$"
+    )
+    prose = re.sub(skipped, "", text(page), flags=re.M | re.S)
+    sections = dict(re.findall(r"^#+ (.*)\n((?:(?!#+ ).*\n?)*)", prose, re.M))
+    for title in listed.get("measured", ()):
+        assert re.search(r"\d (October|November|December) 20\d\d", sections.pop(title)), f"{title}: measured when?"
+    left = one_line("\n".join(sections.values()))
+    for sentence in [*COMPUTED.get(page, ()), *(of for at, of in SOURCES if at == page)]:
+        left = pattern(sentence).sub("", left)
+    for fixed in listed.get("fixed", ()):
+        assert fixed in left, f"no longer on the page: {fixed}"
+        left = left.replace(fixed, "")
+    left = NO_RESULT.sub("", re.sub(r"`[^`]*`|\]\([^)]*\)", "", left))
+    assert not [left[max(0, one.start() - 50) : one.end() + 20] for one in RESULT.finditer(left)]
