@@ -24,11 +24,14 @@ import cellyard as cy
 import numpy as np
 import pytest
 from cellyard.commands.explore import explorer_of
+from cellyard.experiment import examples as experiments
+from cellyard.show import explorer
 from cellyard.statistics import ranges
 from cellyard.study import load, select
 from cellyard.study.agreement import agreement
 from cellyard.study.reproduce import Reproduction
 from conftest import ROOT
+from test_floors import FLOORS
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -41,6 +44,7 @@ PAGES = {
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/gallery").glob("*.md")]
     if path.stem not in GENERATED
 }
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 #: What looks like a result: a fraction, a percentage, a range, or a whole number of three digits or more.
 RESULT = re.compile(r"(?<![\w.^-])(\d+\.\d+|\d+ %|\d{1,3}( \d{3})+|\d{3,}|\d+(?= to \d)|\d+(?= of \d))")
 #: Years, standards, places in texts, nominal confidence, and rates, which networks are described by.
@@ -79,13 +83,26 @@ def queue_of_the_trunk() -> int:
     return cy.Scenario.from_toml(content).run().only.ports["trunk"].max_queue_cells
 
 
-def gain_of_the_program() -> list[float]:
-    """Return the interval of the gain in the notebook, and the best pause in ms."""
+def notebook(page: str) -> dict[str, Any]:
+    """Return the names that the cells of a notebook leave."""
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("optuna")
     names: dict[str, Any] = {}
-    for cell in re.findall(r"```\{code-cell\}[^\n]*\n(.*?)^```", text("gallery/program"), re.M | re.S):
+    for cell in re.findall(r"```\{code-cell\}[^\n]*\n(.*?)^```", text(page), re.M | re.S):
         exec(cell.removeprefix(":tags: [remove-stderr]"), names)
+    return names
+
+
+def undecided(page: str, metric: str, variant: str) -> int:
+    """Return the number of runs with which a notebook shows no significant difference of a variant."""
+    rows = notebook(page)["outcome"].answer.tables["comparisons"]
+    (row,) = (row for row in rows if row["metric"] == metric and variant in (row["variant"], row["against"]))
+    return int(row["pairs"]) if row["better"] == "not significant" else 0
+
+
+def gain_of_the_program() -> list[float]:
+    """Return the interval of the gain in the notebook, and the best pause in ms."""
+    names = notebook("gallery/program")
     row = names["check"].answer.tables["comparisons"][0]
     return [row["difference_low"], row["difference_high"], float(names["best"]["pause"].removesuffix(" ms"))]
 
@@ -146,14 +163,6 @@ def share_of_three_rows() -> float:
     return 300 * (published - (low + high) / 2) / sum(int(rows) * float(error) for rows, error in errors)
 
 
-def cluster() -> list[float]:
-    """Return what follows from the times of a task and of a run in the table of the page."""
-    task = number("clusters", r"^\| a task, .* \| (\S+) ms") / 1000
-    run = number("clusters", r"^\| a run that comes back, .* \| about (\S+) ms") / 1000
-    tasks = 1 / (task + run)
-    return [round(tasks, -2), round(2 * tasks, -2), 1600 / tasks, 1000 / tasks, 9000 * run, 1000 / 3 / tasks]
-
-
 def normal_law_inside() -> float:
     """Return how much the probability of a further value in the range of 10 is too low for a normal law."""
     values = np.random.default_rng(1).standard_normal((5000, 10))
@@ -168,6 +177,10 @@ def tools() -> list[str]:
     return [rust, python.removeprefix(">=")]
 
 
+def examples(prefix: str) -> set[str]:
+    return {name for name in cy.examples.names() if name.startswith(prefix)}
+
+
 #: What makes the numbers in the gaps of a sentence, by page and sentence.
 COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
     "README": {
@@ -175,11 +188,9 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         "on {} random networks": lambda: sum(networks("oracle")[:3]),
     },
     "accuracy": {"on {} random networks": lambda: sum(networks("oracle")[:3])},
-    "architecture": {"some {:.0f} on links of 5 ms": lambda: round(5e-3 / (424 / 155.52e6), -2)},
-    "clusters": {
-        "some {:.0f} to {:.0f} tasks a second. Tasks of 1 s of sixteen workers take {:.0f} % of a core, and as much again with runs of "
-        "0.1 s. Those of a thousand take {:.1f} cores, and {:.0f} more with runs of 0.1 s. With runs of 3 s, a thousand take {:.1f} "
-        "cores.": cluster,
+    "architecture": {
+        "Each of the {} Python packages": lambda: len(FLOORS),
+        "some {:.0f} on links of 5 ms": lambda: round(5e-3 / (424 / 155.52e6), -2),
     },
     "command-line": {
         "0.9 (n - 1) / (n + 1): {:.2f} with 10 replications, {:.2f} with 20, {:.2f} with 100": lambda: [
@@ -187,13 +198,23 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         ],
         "{:.2f} too low for a normal one with 10": normal_law_inside,
     },
-    "explorer": {"one file of {:.1f} MB": lambda: len(explorer_of(None).page()) / 1e6},
+    "explorer": {
+        "{} stories compare": lambda: WORDS[len(explorer.stories())],
+        "one file of {:.1f} MB": lambda: len(explorer_of(None).page()) / 1e6,
+    },
     "gallery/buffer": {
         "(about {:.0f} cells)": lambda: round(number("experiments", r"^ +8500 .* (\d+) +7591\.\.7591$"), -2)
     },
+    "gallery/fairness": {
+        "{} runs do not show a difference in fairness": lambda: undecided("gallery/fairness", "fairness", "epd")
+    },
+    "gallery/index": {"{} questions. Each page": lambda: WORDS[sum(page.startswith("gallery/") for page in PAGES) - 1]},
     "gallery/program": {
         "by {:.2f} to {:.2f} over FBA, and the fairness does not suffer. The best `pause` is near {:.0f} ms.": gain_of_the_program,
         "takes the link {:.1f} ms": lambda: math.ceil(65_535 / 512) * 12 * 424 / 155.52e3,
+    },
+    "gallery/satellite": {
+        "{} runs show no significant difference": lambda: undecided("gallery/satellite", "efficiency", "new-reno")
     },
     "model": {
         "would peak at {} and {} cells, where {} and {} were published": queues_with_an_early_threshold,
@@ -211,7 +232,14 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         ],
         "both have a mean efficiency of {:.2f}": lambda: number("own-policy", r"^selective-drop +20 +(0\.\d+) "),
     },
-    "start": {"Rust {} or newer and Python {} or newer": tools},
+    "programs": {
+        "{} examples restate policies": lambda: WORDS[len(examples("program-") - examples("program-scheduler-"))],
+        "{} examples restate schedulers": lambda: WORDS[len(examples("program-scheduler-"))],
+    },
+    "start": {
+        "Rust {} or newer and Python {} or newer": tools,
+        "lists {} such questions": lambda: WORDS[len(experiments.names())],
+    },
     "studies": {
         "With 30 replications, a fairness that varies by 0.05 has an interval narrower than {:.2f}": lambda: (
             math.ceil(100 * 2 * 2.0452 * 0.05 / math.sqrt(30)) / 100
@@ -221,7 +249,12 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
             end(row.published["efficiency"] or 0.5 for row in load("ubr-plus").tables["6"].rows) for end in (min, max)
         ],
     },
-    "tutorial": {"until its {} cells are full": queue_of_the_trunk},
+    "tutorial": {
+        "{} of them are networks of packet switches": lambda: WORDS[
+            sum('"ethernet"' in cy.examples.text(name) for name in examples(""))
+        ],
+        "until its {} cells are full": queue_of_the_trunk,
+    },
     "wireshark": {
         "`ethernet` above {} Gb/s": lambda: 84 * 8,
         "more than {} cells, which an `mss` above {} bytes has": lambda: [
@@ -242,7 +275,8 @@ SOURCES = {
 
 def pattern(sentence: str) -> re.Pattern[str]:
     """Return a pattern of a sentence with any numbers in its gaps."""
-    return re.compile(r"(\d+(?: \d{3})*(?:\.\d+)?)".join(re.escape(part) for part in re.split(r"\{.*?\}", sentence)))
+    gap = rf"((?i:\d+(?: \d{{3}})*(?:\.\d+)?|{'|'.join(WORDS)}))"
+    return re.compile(gap.join(re.escape(part) for part in re.split(r"\{.*?\}", sentence)))
 
 
 def check(page: str, sentence: str, made: object) -> None:
@@ -251,7 +285,9 @@ def check(page: str, sentence: str, made: object) -> None:
     values = made if isinstance(made, list) else [made]
     found = [one.groups() for one in pattern(sentence).finditer(one_line(text(page)))]
     expected = [gap.format(value) for gap, value in zip(formats, values, strict=True)]
-    assert found and all([number.replace(" ", "") for number in numbers] == expected for numbers in found), expected
+    assert found and all([number.replace(" ", "").lower() for number in numbers] == expected for numbers in found), (
+        expected
+    )
 
 
 @pytest.mark.parametrize(("page", "sentence"), [(page, one) for page, each in COMPUTED.items() for one in each])
