@@ -41,16 +41,24 @@ def test_find_agrees_with_a_full_grid(case: int) -> None:
         replications=replications,
     )
     outcome = experiment.run(runner=by(measure))
-    held = [
-        number
-        for number in range(100, 100 + 10 * size, 10)
-        if sum(measure({"buffer": number}, i)["cell_loss_ratio"] < 0.001 for i in range(replications))
-        >= share * replications
+    grid = list(range(100, 100 + 10 * size, 10))[:: 1 if want == "smallest" else -1]
+    met = [
+        sum(measure({"buffer": number}, i)["cell_loss_ratio"] < 0.001 for i in range(replications)) for number in grid
     ]
-    expected = (min(held) if want == "smallest" else max(held)) if held else None
+    held = [place for place in range(size) if met[place] >= share * replications]
+    tried = {grid.index(int(point["buffer_cells"])) for point in outcome.points()}
+    failed = [
+        place
+        for place in sorted(tried)
+        if held and place > held[0] and share_interval(met[place], replications, 0.95)[1] < share
+    ]
+    is_found = held and (not failed or (held[0] == 0 and held[-1] < failed[0]))
     assert outcome.answer is not None
     (found,) = outcome.answer.tables["found"]
-    assert found["buffer"] == (None if expected is None else f"{expected} cells")
+    assert found["buffer"] == (f"{grid[held[0]]} cells" if is_found else None)
+    assert (found["assumption"] == "wrong") == bool(failed)
+    first = outcome.answer.sentences[0]
+    assert first.startswith(f"The {want} buffer that gives" if is_found else "No")
 
 
 def finding(measure: Callable[[float], float], *, size: int, monotone: bool = True) -> tuple[str, dict[str, Any]]:
@@ -76,10 +84,38 @@ def test_find_says_that_its_assumption_was_checked() -> None:
     assert "Assumption: if the requirement holds at a value, it holds at every larger value" in text
 
 
-def test_find_tries_all_values_if_its_assumption_is_wrong() -> None:
+def test_find_names_no_value_if_its_assumption_is_wrong() -> None:
+    """The first sentence is not withdrawn by a later one, and the table agrees with it."""
     text, found = finding(lambda x: float(20 <= x < 40 or x >= 60), size=64)
-    assert "All 64 values were tried, because" in text and "contradicts the assumption" in text
-    assert (found["buffer"], found["values_tried"]) == ("20 cells", 64)
+    assert text.startswith(
+        "No smallest buffer was found that gives efficiency > 0.5 in 95 % of the replications: the requirement fails again "
+        "at larger values. It holds with 20 cells in 100 % of the replications, and with 40 cells in 0 %. Of the values "
+        "tried, it holds at 20 cells to 39 cells and 60 cells to 64 cells."
+    )
+    assert (found["buffer"], found["share"], found["bracket_from"], found["values_tried"]) == (None, None, None, 64)
+    assert found["assumption"] == "wrong"
+    text, _ = finding(lambda x: float(x % 3 == 0), size=64)
+    assert "Of the values tried, it holds at 3 cells and 20 more." in text
+    # Where the requirement holds at the wanted end, and only there, that end is the answer.
+    text, found = finding(lambda x: float(x <= 40), size=64)
+    assert text.startswith(
+        "The smallest buffer that gives efficiency > 0.5 in 95 % of the replications is 1 cells or less;"
+    )
+    assert 'Of the values tried, it holds at 1 cells to 40 cells; `want = "largest"` searches for the border.' in text
+    assert (found["buffer"], found["assumption"]) == ("1 cells", "wrong")
+    experiment = ex.Experiment(
+        name="find",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "9 cells")),
+            ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy"),
+        ],
+        metrics=["efficiency"],
+        question=ex.Find("buffer", ["efficiency > 0.5"]),
+        replications=1,
+    )
+    text = experiment.run(runner=by(lambda at, i: {"efficiency": float(at["buffer"] != 5 and at["buffer"] > 1)})).text
+    assert "At policy = epd: no smallest buffer was found, as it fails again beyond." in text
 
 
 def test_find_without_the_assumption_tries_every_value() -> None:

@@ -5,7 +5,8 @@ conditions. The search assumes that it holds from the value found to the end of 
 narrows the interval between a value that fails and one that holds. Then the neighbours of the
 border are tried until their shares are clearly below the required one. So the value found is the
 first that holds with these random draws. At the end, values on both sides are tried. If one of them
-contradicts the assumption, the answer says so, and every value is tried if they are few.
+contradicts the assumption, every value is tried if they are few. If a value beyond the first that holds
+is then shown to fail, no value is the answer, and the answer says where the requirement holds.
 
 The value found is selected, which biases its share upwards. Two results show the uncertainty. Fresh
 replications, which had no part in the search, give Wilson's interval of its share at `CONFIDENCE`. A
@@ -20,7 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
@@ -43,6 +44,8 @@ Want = Literal["smallest", "largest"]
 MOST_VALUES = 100
 #: Default number of values tried on each side at the end.
 CHECKS = 3
+#: The verdict on an assumption that a value beyond the first that holds contradicts.
+WRONG = "wrong"
 #: Square of the normal quantile of `CONFIDENCE`. If all of n trials succeed, the share is at least
 #: n / (n + Z_SQUARED).
 Z_SQUARED = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
@@ -118,8 +121,9 @@ class Find(Question):
             found = search.run()
             if search.has_unknown:
                 hopeful = Search(self, plan, runner, dimension, point, unknown_as=True)
-                if (hopeful.run(), hopeful.verdict) != (found, search.verdict):
-                    undecided.append(self._undecided(search, found, hopeful))
+                hopeful.run()
+                if hopeful.conclusion != search.conclusion:
+                    undecided.append(self._undecided(search, hopeful))
                     records.append(self._undecided_record(search, found, hopeful))
                     continue
                 search.hopeful = hopeful
@@ -146,11 +150,10 @@ class Find(Question):
             sentences += [*undecided, *run_longer(metrics, runner)]
         return Answer(sentences, {"found": records}, tuple(dict.fromkeys(metrics)))
 
-    def _undecided(self, search: Search, found: int | None, hopeful: Search) -> str:
+    def _undecided(self, search: Search, hopeful: Search) -> str:
         """A sentence on a point where the runs that are not known decide which value is found."""
         where = f"At {search.point}: the" if search.point.levels else "The"
-        worst = "no value" if found is None else search.described(found)
-        best = "no value" if hopeful.found is None else hopeful.described(hopeful.found)
+        worst, best = ("no value" if one.found is None else one.described(one.found) for one in (search, hopeful))
         between = f"{best} if all of these runs meet the requirement, and {worst} if none does"
         if best == worst:
             between = f"{best} in either case, but whether the requirement holds at other values is open"
@@ -182,6 +185,8 @@ class Find(Question):
                     f"At {search.point}: the {self.want} {self.axis} is {search.described(found)}"
                     f"{border and f', with the border {border}'}."
                 )
+            elif search.verdict == WRONG:
+                results.append(f"At {search.point}: no {self.want} {self.axis} was found, as it fails again beyond.")
             elif search.size:
                 results.append(f"At {search.point}: {search.none_of(self.axis)} meets it.")
             else:
@@ -195,6 +200,13 @@ class Find(Question):
         """What a single search found, with its uncertainty and its assumption."""
         if not search.size:
             return [f"The constraints exclude every value of {self.axis}."]
+        if search.verdict == WRONG and found is None:
+            side = "larger" if self.want == "smallest" else "smaller"
+            return [
+                f"No {self.want} {self.axis} was found that gives {self._requirement}: the requirement fails again at {side} values.",
+                search.assumption,
+                f"{search.where_it_holds()}.",
+            ]
         if found is None:
             subject = search.none_of(self.axis)
             return [
@@ -393,35 +405,50 @@ class Search:
             return None
         if not self._find.monotone:
             self.verdict = "none: every value tried"
+            self._try(range(self.size))
             self.assumption = f"Nothing was assumed: all {self.size} values were tried."
-            return self._first_of_all()
+            return self._first()
         found = self._first_near(self._bisect())
-        contradicting = self._contradiction(found)
-        side = "larger" if self._find.want == "smallest" else "smaller"
-        if contradicting is None:
-            self.verdict = "held where checked"
-            self.assumption = (
-                f"Assumption: if the requirement holds at a value, it holds at every {side} value, which none of the "
-                f"{len(self.tried)} values tried contradicts."
-            )
-            return found
-        self.verdict = "wrong"
-        wrong = (
-            f"because {self.label(contradicting)} contradicts the assumption that the requirement also holds at every "
-            f"{side} value"
-        )
-        if self.size <= MOST_VALUES:
-            self.assumption = f"All {self.size} values were tried, {wrong}."
-            return self._first_of_all()
+        side, other = ("larger", "largest") if self._find.want == "smallest" else ("smaller", "smallest")
+        if self._is_contradicted(found):
+            if self.size <= MOST_VALUES:
+                self._try(range(self.size))
+            found = self._first()
+            failing = [i for i in self.tried if found is not None and i > found and self._is_below(i, CONFIDENCE)]
+            if found is not None and failing:
+                self.verdict = WRONG
+                if found == 0 and max(filter(self.holds, self.tried)) < min(failing):
+                    self.assumption = f'{self.where_it_holds()}; `want = "{other}"` searches for the border.'
+                    return found
+                worst = min(failing, key=lambda index: (self.share(index), index))
+                self.assumption = (
+                    f"It holds with {self.label(found)} in {self.shown_share(found)} of the replications, and with "
+                    f"{self.label(worst)} in {self.shown_share(worst)}."
+                )
+                return None
+        self.verdict = "held where checked"
         self.assumption = (
-            f"The value found is only the {self._find.want} that holds of {len(self.tried)} values tried out of {self.size}, "
-            f"{wrong}."
+            f"Assumption: if the requirement holds at a value, it holds at every {side} value, which none of the "
+            f"{len(self.tried)} values tried contradicts."
         )
-        return min((index for index in self.tried if self.holds(index)), default=None)
+        return found
 
-    def _first_of_all(self) -> int | None:
-        self._try(range(self.size))
-        return next((index for index in range(self.size) if self.holds(index)), None)
+    @property
+    def conclusion(self) -> tuple[int | None, str, str]:
+        """What was found, the verdict, and if that is `WRONG` also where the requirement holds."""
+        return self.found, self.verdict, self.where_it_holds() if self.verdict == WRONG else ""
+
+    def where_it_holds(self) -> str:
+        """The values tried at which the requirement holds, in the order of the axis; neighbours among those tried as ranges."""
+        tried = sorted(self.tried, reverse=self._find.want == "largest")
+        groups = [list(group) for holds, group in groupby(tried, self.holds) if holds]
+        ends = [(self.label(group[0]), self.label(group[-1])) for group in groups]
+        ranges = [first if first == last else f"{first} to {last}" for first, last in ends]
+        return f"Of the values tried, it holds at {listed(ranges, most=2 if len(ranges) == 2 else 1)}"
+
+    def _first(self) -> int | None:
+        """The first candidate tried at which the requirement holds."""
+        return min(filter(self.holds, self.tried), default=None)
 
     def _bisect(self) -> int | None:
         """The border between failing and holding by bisection, if the first candidate fails and the last holds."""
@@ -445,7 +472,7 @@ class Search:
         self._walk(start, -1, lambda index: self._is_below(index, CLEAR_CONFIDENCE))
         if exact_share_interval(self._plan.replications, self._plan.replications, CONFIDENCE)[0] >= self._find.share:
             self._walk(start, 1, lambda index: self._shown(self._before(index), index) > 0)
-        return min((index for index in self.tried if self.holds(index)), default=None)
+        return self._first()
 
     def _walk(self, start: int, step: int, is_far: Callable[[int], bool]) -> None:
         """Try candidates on one side of ``start`` up to the first that is far enough. With many values, each step doubles."""
@@ -458,20 +485,13 @@ class Search:
         """The last candidate tried before another."""
         return max(tried for tried in self.tried if tried < index)
 
-    def _contradiction(self, found: int | None) -> int | None:
-        """A candidate before the border that holds, or one beyond that is below the required share; ``None`` if all agree."""
+    def _is_contradicted(self, found: int | None) -> bool:
+        """Whether a candidate before the border holds, or one beyond is below the required share."""
         border = self.size if found is None else found
         indices_before = _evenly_spaced(0, border - 1, self._find.checks)
         indices_beyond = _evenly_spaced(border, self.size - 1, self._find.checks)
         self._try([*indices_before, *indices_beyond])
-        return next(
-            (
-                index
-                for index in sorted(self.tried)
-                if (self.holds(index) if index < border else self._is_below(index, CONFIDENCE))
-            ),
-            None,
-        )
+        return any(self.holds(i) if i < border else self._is_below(i, CONFIDENCE) for i in self.tried)
 
 
 def _evenly_spaced(first: int, last: int, count: int) -> list[int]:
