@@ -57,7 +57,7 @@ link = [
 ]
 vc = [{ from = "a", to = "b", traffic = { kind = "udp", datagram_size = "1472 bytes", rate = "9 Mbps" } }]
 """
-UNFINISHED = "TCPs that send files"
+UNFINISHED = "did not finish"
 #: A study of INCAST.
 STUDY = {
     "study.toml": (
@@ -257,12 +257,41 @@ def test_new_notes_appear_where_runs_appear(cli: Cli, tmp_path: Path) -> None:
     assert not [note for note in scenario.notes() if windows in note]
 
 
+def test_a_jitter_that_replications_add_to_simultaneous_starts_is_noted(cli: Cli, tmp_path: Path) -> None:
+    scenario = crowd("200 cells", 64)
+    (tmp_path / "crowd.toml").write_text(scenario.source)
+    drawn = (
+        "64 TCPs that send files start at one instant, but each replication delays each of them at random, by up to 100 us "
+        '(the default of `ensemble.start_jitter`); state "0 s" to keep them together'
+    )
+    assert f"note: {drawn}\n" in cli("run", "crowd.toml", "--replications", 2).stderr
+    assert f"note: {drawn}\n" in cli("run", "crowd.toml", "--replication", 0).stderr
+    assert drawn not in cli("run", "crowd.toml").stderr
+    for stated in ("ensemble.start_jitter=0 s", "ensemble.start_jitter=100 us", 'ensemble={ start_jitter = "1 s" }'):
+        assert drawn not in cli("run", "crowd.toml", "--replications", 2, "--set", stated).stderr
+    assert drawn in cli("run", "crowd.toml", "--replications", 2, "--set", "ensemble.timer_phase=false").stderr
+    assert drawn in scenario.run(replications=2).notes and drawn not in scenario.run().notes
+    for first, second in (("0 s", "1 ms"), ("0 s", "60 s")):  # one alone, and one that starts after the end
+        apart = {"vc.vc1.start": first, "vc.vc2.start": second}
+        assert not [note for note in crowd("200 cells", 2).with_values(apart).notes(replicated=True) if "jitter" in note]
+    text = experiment("crowd.toml", '"p99_transfer_s"')
+    for place, states in ((text, False), ('set = { "ensemble.start_jitter" = "0 s" }\n' + text, True)):
+        (tmp_path / "notes.toml").write_text(place)
+        assert (f"note: {drawn}" in " ".join(cli("experiment", "run", "notes.toml").stdout.split())) is not states
+    for name, content in {**STUDY, "incast.toml": scenario.source}.items():
+        (tmp_path / "incast" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "incast" / name).write_text(content)
+    for options, replicated in ((("--replications", 2), True), ((), False)):
+        notes = json.loads(cli("study", "run", "./incast", *options, "--format", "json").stdout)["notes"]
+        assert (drawn in notes) is replicated
+
+
 @pytest.mark.parametrize(("name", "replications"), [("crowd", None), ("crowd", 2), ("ties", None)])
 def test_a_notebook_shows_the_notes_that_run_prints(
     cli: Cli, tmp_path: Path, name: str, replications: int | None
 ) -> None:
     scenario = crowd("20 cells", 64, profile="linux") if name == "crowd" else Scenario.from_toml(IN_PHASE)
-    (tmp_path / "notes.toml").write_text(scenario.to_toml() if name == "crowd" else IN_PHASE)
+    (tmp_path / "notes.toml").write_text(scenario.source)
     stderr = cli("run", "notes.toml", *([] if replications is None else ["--replications", str(replications)])).stderr
     told = [line.removesuffix(HINTS["tied_refusals"]) for line in stderr.splitlines() if line.startswith("note: ")]
     results = scenario.run(replications=replications)

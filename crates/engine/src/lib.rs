@@ -50,7 +50,8 @@ pub mod units;
 pub use capture::{About, FilePart, least_capture_limit};
 pub use describe::{
     ChosenKernel, Description, Expected, NameFacts, NameRange, Outline, PathGroup, PathHop,
-    PathPort, PortDescription, ProgramFacts, SchedulerFacts, describe, notes, outline,
+    PathPort, PortDescription, ProgramFacts, SchedulerFacts, describe, drawn_starts, notes,
+    outline,
 };
 pub use memory::{beyond, check_memory};
 pub use notation::near;

@@ -266,6 +266,14 @@ fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>>
     })
 }
 
+/// Returns the warning about starts that replications draw: see `cellyard_engine::drawn_starts`.
+#[pyfunction]
+fn drawn_starts(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Option<String>> {
+    made_of(py, scenario_json, |scenario| {
+        Ok(cellyard_engine::drawn_starts(scenario))
+    })
+}
+
 /// Returns what Python knows of the format of a canonical scenario, or of `aal5` without one, as JSON
 /// with the names of its class `Format`.
 #[pyfunction]
@@ -383,6 +391,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::memory_refusal, module)?)?;
     module.add_function(wrap_pyfunction!(heading, module)?)?;
     module.add_function(wrap_pyfunction!(notes_of, module)?)?;
+    module.add_function(wrap_pyfunction!(drawn_starts, module)?)?;
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(results_schema, module)?)?;

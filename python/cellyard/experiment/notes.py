@@ -58,7 +58,7 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
     for point in points:
         with suppress(ScenarioError):
             checked[point] = scenario(point)
-            for note in checked[point].notes():
+            for note in checked[point].notes(replicated=True):
                 points_by_note.setdefault(note, []).append(point)
             ports = checked[point].describe()["ports"] if queues else []
             for axis, buffers in queues.items():

@@ -23,7 +23,7 @@ from cellyard.system.errors import SeveralRunsError, unknown
 class HasNotes(Protocol):
     """What results need of their scenario."""
 
-    def notes(self) -> list[str]:
+    def notes(self, *, replicated: bool = False) -> list[str]:
         """Warnings about its settings."""
 
     def states(self, field: str) -> bool:
@@ -48,7 +48,8 @@ class Results(Sequence[RunResult]):
             return ()
         states_ties = self._scenario.states("tie_order")
         found = run_notes.printed([run.data for run in self.runs], states_tie_order=states_ties)
-        return tuple(dict.fromkeys([*self._scenario.notes(), *(note.text for note in found)]))
+        replicated = any(run.replication is not None for run in self.runs)
+        return tuple(dict.fromkeys([*self._scenario.notes(replicated=replicated), *(note.text for note in found)]))
 
     @overload
     def __getitem__(self, index: int) -> RunResult: ...

@@ -114,13 +114,16 @@ class Scenario:
         return self._source[1]
 
     def states(self, field: str) -> bool:
-        """Whether the text or an override states a field of the scenario itself, instead of leaving it to its default."""
+        """Whether the text or an override states a field, such as ``ensemble.start_jitter``, instead of leaving it to its default."""
         import tomllib
 
         _, text, overrides = self._source
         data = json.loads(text) if text.startswith("{") else tomllib.loads(text)
-        values = [value for path, value in overrides if path == field]
-        return values[-1].strip() != "default" if values else field in data
+        first, *rest = field.split(".")
+        values = [value for path, value in overrides if path in (first, field)]
+        if values:
+            return values[-1].strip() != "default"
+        return first in data and (not rest or rest[0] in data[first])
 
     @property
     def name(self) -> str:
@@ -181,11 +184,15 @@ class Scenario:
         data: dict[str, Any] = json.loads(_engine.describe(self._canonical))
         return data
 
-    def notes(self) -> list[str]:
-        """Warnings about settings that are valid, but probably a mistake; also part of `describe`."""
+    def notes(self, *, replicated: bool = False) -> list[str]:
+        """Warnings about settings that are valid, but probably a mistake; also part of `describe`.
+
+        With ``replicated``, also about starts that replications draw although the scenario does not say so.
+        """
         from cellyard import _engine
 
-        return _engine.notes(self._canonical)
+        drawn = _engine.drawn_starts(self._canonical) if replicated and not self.states("ensemble.start_jitter") else None
+        return _engine.notes(self._canonical) + ([drawn] if drawn else [])
 
     def run(
         self,

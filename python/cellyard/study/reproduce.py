@@ -184,7 +184,8 @@ class Reproduction:
             rows_by_network.setdefault(network, []).append(row)
         alike: dict[str, tuple[str, list[int]]] = {}
         for network in rows_by_network:
-            for text in _engine.notes(self._jobs[network * self._draws].scenario):
+            scenario = self.study.scenario(rows_by_network[network][0])
+            for text in scenario.notes(replicated=self.replications is not None):
                 alike.setdefault(_NUMBERS.sub("#", text), (text, []))[1].append(network)
         told = list(alike.values())
         finished = sorted(self._kept)

@@ -7,6 +7,7 @@ mod outline;
 mod programs;
 
 pub use cost::Expected;
+pub use notes::sources::drawn_starts;
 pub use outline::{NameRange, Outline, PathGroup, PathHop, PathPort, outline};
 pub use programs::{NameFacts, ProgramFacts, SchedulerFacts};
 

@@ -4,7 +4,7 @@ mod abr;
 mod contracts;
 mod profiles;
 mod queues;
-mod sources;
+pub(super) mod sources;
 mod windows;
 
 use crate::resolved::Resolved;

@@ -2,9 +2,11 @@
 //! link.
 
 use super::named;
+use crate::registry::Family;
 use crate::scenario::topology::{HostLoad, Topology};
 use crate::scenario::{Link, Scenario};
 use crate::units::Span;
+use std::collections::BTreeMap;
 
 /// Warns about a scenario without VCs.
 pub(super) fn nothing_to_send(scenario: &Scenario) -> Option<String> {
@@ -44,6 +46,29 @@ pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
     (!short.is_empty()).then(|| sentence(&short))
 }
 
+/// Warns about replications of a scenario that does not state `ensemble.start_jitter`: they delay TCPs
+/// that send files and start at one instant, which spreads the burst.
+pub fn drawn_starts(scenario: &Scenario) -> Option<String> {
+    let mut together: BTreeMap<Span, usize> = BTreeMap::new();
+    for vc in scenario
+        .vcs
+        .iter()
+        .filter(|vc| vc.start < scenario.duration)
+    {
+        if vc.traffic.tcp().is_some_and(|tcp| tcp.file_size.is_some()) {
+            *together.entry(vc.start).or_default() += 1;
+        }
+    }
+    let most = together.into_values().max().filter(|&count| count > 1)?;
+    let ensemble = Family::Ensemble.find("ensemble")?;
+    let jitter = ensemble.parameter("start_jitter")?;
+    Some(format!(
+        "{most} TCPs that send files start at one instant, but each replication delays each of them at random, by up to \
+         {} (the default of `ensemble.start_jitter`); state \"0 s\" to keep them together",
+        jitter.default_text()
+    ))
+}
+
 /// Warns about host links whose cell sources exceed the link's rate.
 pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let loads = topology.host_loads(scenario);
@@ -66,6 +91,8 @@ pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::super::testing::{notes_of, notes_of_lan};
+    use super::drawn_starts;
+    use crate::scenario::read_toml;
 
     /// Warnings for two cell sources and a TCP at the host `a`, whose link has 1 Mb/s.
     fn host_notes(first: &str, second: &str) -> Vec<String> {
@@ -113,6 +140,24 @@ mod tests {
             notes_of_lan(&[("vc", "[]")]),
             ["the scenario has no VC, so nothing is sent; add a [[vc]]"]
         );
+    }
+
+    #[test]
+    fn drawn_starts_are_of_the_files_that_start_together() {
+        let count = |overrides: &[(&str, &str)]| {
+            let overrides = overrides
+                .iter()
+                .map(|&(path, value)| (path.into(), value.into()));
+            let overrides: Vec<(String, String)> = overrides.collect();
+            let lan = include_str!("../../../../../examples/lan-5.toml");
+            let note = drawn_starts(&read_toml(lan, "", &overrides).expect("it is valid"));
+            note.and_then(|note| note.split(' ').next()?.parse().ok())
+        };
+        let files = ("vc.traffic.file_size", "1 MB");
+        assert_eq!(count(&[]), None);
+        assert_eq!(count(&[files]), Some(5));
+        assert_eq!(count(&[files, ("vc.vc1.start", "1 us")]), Some(4));
+        assert_eq!(count(&[files, ("vc.start", "10 s")]), None);
     }
 
     #[test]
