@@ -76,6 +76,8 @@ def test_check_and_run_print_what_a_profile_set(tmp_path: Path, cli: Cli) -> Non
     assert told in cli("check", "four.toml", *linux).stderr
     run = cli("run", "four.toml", *linux)
     assert told in run.stderr
+    small = cli("run", "four.toml", *linux, "--set", "vc.traffic.mss=default").stderr
+    assert f"{told.strip()}; mss, which it does not set, is 512 bytes (Ethernet carries 1460)\n" in small
     assert "profile" not in cli("run", "four.toml", "--set", "vc.traffic.profile=1996").stderr
     changed = cli("check", "four.toml", *linux, "--set", "vc.vc2.traffic.recovery=reno", "--brief").stdout
     assert told.replace("3 more", "2 more") in changed

@@ -1,15 +1,16 @@
 //! What the profiles of TCPs set. Unlike the other notes, these are no warnings.
 
 use super::named;
-use crate::format::Format;
 use crate::registry::{Choice, Family, Kind};
 use crate::scenario::{Profile, Scenario, TcpParams};
 use serde_json::json;
 
-/// For each profile other than the default one, and each set of fields that it gave, what it set.
+/// For each profile other than the default one, and each set of fields that it gave, what it set. No
+/// profile sets the MSS, so its default is named too.
 pub(super) fn defaults(scenario: &Scenario) -> Vec<String> {
-    // The fields whose values differ from those of the profile, and the VCs with these fields.
-    let mut groups: Vec<(Profile, Vec<&str>, Vec<&str>)> = Vec::new();
+    type Key<'f> = (Profile, Vec<&'f str>, Option<u64>);
+    // The profile, the fields that differ from it and the MSS if it is the default, and the VCs.
+    let mut groups: Vec<(Key<'_>, Vec<&str>)> = Vec::new();
     let mut last: Option<(&TcpParams, usize)> = None;
     let tcps = scenario.vcs.iter();
     let tcps = tcps.filter_map(|vc| Some((vc.traffic.tcp()?, vc.name.as_str())));
@@ -17,22 +18,25 @@ pub(super) fn defaults(scenario: &Scenario) -> Vec<String> {
         let group = match last {
             Some((like, group)) if like == tcp => group,
             _ => {
-                let stated = stated(tcp, scenario.format);
-                let known = groups
-                    .iter()
-                    .position(|(profile, fields, _)| (*profile, fields) == (tcp.profile, &stated));
+                let defaults = TcpParams::of_profile(tcp.profile, scenario.format);
+                let mss = (tcp.mss == defaults.mss).then_some(tcp.mss);
+                let key = (tcp.profile, stated(tcp, &defaults), mss);
+                let known = groups.iter().position(|(other, _)| *other == key);
                 known.unwrap_or_else(|| {
-                    groups.push((tcp.profile, stated, Vec::new()));
+                    groups.push((key, Vec::new()));
                     groups.len() - 1
                 })
             }
         };
         last = Some((tcp, group));
-        groups[group].2.push(vc);
+        groups[group].1.push(vc);
     }
-    let notes = groups
-        .iter()
-        .map(|(profile, stated, vcs)| note(*profile, stated, vcs));
+    let notes = groups.iter().map(|((profile, stated, mss), vcs)| {
+        let mss = mss.map(|mss| {
+            format!("; mss, which it does not set, is {mss} bytes (Ethernet carries 1460)")
+        });
+        note(*profile, stated, vcs) + &mss.unwrap_or_default()
+    });
     notes.collect()
 }
 
@@ -67,11 +71,8 @@ fn choice(profile: Profile) -> &'static Choice {
 }
 
 /// The fields that a profile sets and that have other values in `tcp`.
-fn stated(tcp: &TcpParams, format: Format) -> Vec<&'static str> {
-    let (values, defaults) = (
-        json!(tcp),
-        json!(TcpParams::of_profile(tcp.profile, format)),
-    );
+fn stated(tcp: &TcpParams, defaults: &TcpParams) -> Vec<&'static str> {
+    let (values, defaults) = (json!(tcp), json!(defaults));
     let fields = choice(tcp.profile).sets.iter().map(|(field, _)| *field);
     fields
         .filter(|&field| values[field] != defaults[field])
@@ -87,9 +88,13 @@ mod tests {
     #[test]
     fn what_a_profile_sets_is_noted_with_what_is_stated_instead() {
         let all = "profile `linux` sets for vc1 and 4 more: recovery = sack, rwnd = 6 MB, initial_window = 10, granularity = 1 ms, \
-                   min_rto = 200 ms, initial_rto = 1 s, estimator = rfc6298, delayed_ack = 40 ms, handshake = true";
+                   min_rto = 200 ms, initial_rto = 1 s, estimator = rfc6298, delayed_ack = 40 ms, handshake = true; \
+                   mss, which it does not set, is 512 bytes (Ethernet carries 1460)";
         let recovery = ("vc.traffic.recovery", "default"); // the example states another
         assert_eq!(notes_of_lan(&[PROFILE, recovery]), [all]);
+        let (sets, _) = all.split_once("; mss").expect("it names the MSS");
+        let mss = ("vc.traffic.mss", "1460 bytes");
+        assert_eq!(notes_of_lan(&[PROFILE, recovery, mss]), [sets]);
         // Another length of a tick is no other time.
         let cells = (
             "format",
@@ -105,7 +110,8 @@ mod tests {
             panic!("a note for each set of fields");
         };
         assert_eq!(one, &all.replace("4 more", "3 more"));
-        let stated = "handshake = true; stated, with other values: recovery, delayed_ack";
+        let stated = "handshake = true; stated, with other values: recovery, delayed_ack; \
+                      mss, which it does not set, is 512 bytes (Ethernet carries 1460)";
         assert!(
             others.starts_with("profile `linux` sets for vc2: rwnd = 6 MB, "),
             "{others}"
@@ -133,8 +139,8 @@ mod tests {
             .collect();
         assert!(notes_of_lan(&set).is_empty());
         set.push(PROFILE);
-        let nothing =
-            "profile `linux` sets nothing for vc1 and 4 more: every field that it sets is stated";
+        let nothing = "profile `linux` sets nothing for vc1 and 4 more: every field that it sets is stated; \
+             mss, which it does not set, is 512 bytes (Ethernet carries 1460)";
         assert_eq!(notes_of_lan(&set), [nothing]);
         assert!(notes_of_lan(&[("vc.traffic.profile", "1996")]).is_empty());
     }
