@@ -34,7 +34,7 @@ macro_rules! example {
 }
 
 /// Cases that together exercise every fast path of ports.
-const CASES: [Case; 26] = [
+const CASES: [Case; 29] = [
     example!("lan-5", 4_000),
     example!("zero-loss", 1_000),
     example!("two-hops", 1_000),
@@ -72,6 +72,16 @@ const CASES: [Case; 26] = [
     }),
     case("tcp-150", 2_000, || {
         lines(150, "{ kind = \"tcp\" }", "fifo", "\"epd\"")
+    }),
+    case("poisson-6000", 300, || {
+        let poisson = "{ kind = \"poisson\", rate = \"0.026 Mbps\" }";
+        lines(6_000, poisson, "fifo", "\"epd\"")
+    }),
+    case("tcp-1000", 200, || {
+        lines(1_000, "{ kind = \"tcp\" }", "fifo", "\"epd\"")
+    }),
+    case("udp-2000", 5, || {
+        lines(2_000, "{ kind = \"udp\" }", "fifo", "\"tail-drop\"")
     }),
     case("ethernet-15", 200, || ethernet(15, 10, false)),
     case("ethernet-lengths", 200, || ethernet(15, 10, true)),
@@ -153,7 +163,12 @@ fn main() -> ExitCode {
     scenario.duration = scenario.format.clock.milliseconds(case.milliseconds);
     scenario.measure.warm_up = Span::ZERO;
     let never = AtomicBool::new(false);
-    let result = run(&scenario, None, &Options::default(), &never).expect("the scenario runs");
+    // A limit far away, as commands have: what waits is counted.
+    let options = Options {
+        memory: Some(1 << 50),
+        ..Options::default()
+    };
+    let result = run(&scenario, None, &options, &never).expect("the scenario runs");
     println!("{} cells", result.totals.cells);
     if shows_digest {
         let mut hasher = std::hash::DefaultHasher::new();

@@ -42,9 +42,11 @@ pub struct Simulation {
     pub links: usize,
     check_every: u32,
     until_check: u32,
-    /// Work since the last count of points, as an equivalent number of short steps.
-    uncounted: i64,
-    until_count: u32,
+    /// Work so far, as an equivalent number of short steps, and what it was at the last counts of
+    /// points and of feeds.
+    work_done: i64,
+    points_counted_at: i64,
+    feeds_counted_at: i64,
     /// Whether any probe or capture records.
     watched: bool,
     /// Indices of the ports and VCs with probes.
@@ -81,18 +83,17 @@ const CHECK_EVERY_WATCHED: u32 = 20;
 /// points of many places each time would take longer than the step.
 const LONG_STEP: i64 = 1 + CHECK_EVERY_WATCHED as i64;
 
-/// Minimum number of checks between two counts of waiting runs in feeds, which may be many.
-const COUNT_EVERY: usize = 10;
+/// Least work between two counts of waiting runs in feeds. With more feeds, a short step pays for at
+/// most one of them. So must a long step for few, as it takes few cells at a port with many inputs.
+const COUNT_EVERY: i64 = 10 * LONG_STEP;
 
 /// Largest number of upstream ports for which their progress is checked. Beyond that, checking
 /// costs more than it gains.
 const MAX_UPSTREAM_PORTS: usize = 4;
 
-/// Checks between two counts of feeds, so that each step pays for at most one feed.
-fn count_every(feeds: usize) -> u32 {
-    let looks = COUNT_EVERY.max(feeds / CHECK_EVERY as usize);
-    u32::try_from(looks).unwrap_or(u32::MAX)
-}
+/// Largest number of upstream ports that a step goes through. For more, their shortest time bounds
+/// the step: one port of 10 000 is almost always idle, and then no step can be longer.
+const MOST_CHECKED_PORTS: usize = 256;
 
 /// Shortest times between hosts and ports.
 #[derive(Clone, Copy, Debug)]
@@ -164,8 +165,9 @@ impl Simulation {
             links,
             check_every,
             until_check: check_every,
-            uncounted: 0,
-            until_count: count_every(fabric.feeds.len()),
+            work_done: 0,
+            points_counted_at: 0,
+            feeds_counted_at: 0,
             watched,
             ports_watched,
             vcs_watched,
@@ -195,7 +197,7 @@ impl Simulation {
             self.until_check -= 1;
             if self.until_check == 0 {
                 self.until_check = self.check_every;
-                self.uncounted += i64::from(self.check_every);
+                self.work_done += i64::from(self.check_every);
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Stop::Cancelled);
                 }
@@ -276,16 +278,20 @@ impl Simulation {
         } = &self.ports[index];
         let known_until = next + lookahead.from_hosts;
         let mut horizon = known_until.min(time + steps.longest);
-        for &(port, takes) in &lookahead.from_ports {
-            let unhandled = self.handled_until(port as usize, time, next);
-            horizon = horizon.min(later(
-                self.ports[port as usize].earliest_start(unhandled),
-                takes,
-            ));
+        if lookahead.from_ports.len() > MOST_CHECKED_PORTS {
+            horizon = horizon.min(later(time, lookahead.shortest_from_ports));
+        } else {
+            for &(port, takes) in &lookahead.from_ports {
+                let unhandled = self.handled_until(port as usize, time, next);
+                horizon = horizon.min(later(
+                    self.ports[port as usize].earliest_start(unhandled),
+                    takes,
+                ));
+            }
         }
         let port = &mut self.ports[index];
         if horizon > time + port.steps.short {
-            self.uncounted += LONG_STEP - i64::from(self.until_check);
+            self.work_done += LONG_STEP - i64::from(self.until_check);
             self.until_check = 1;
         }
         port.advance(&mut self.fabric, index, horizon, known_until);
@@ -316,8 +322,8 @@ impl Simulation {
             let before = next.min(work).min(self.fabric.end).0.saturating_sub(1);
             self.fabric.logs.settle_until(Time(before));
         }
-        if self.watched && self.uncounted >= i64::from(self.check_every) {
-            self.uncounted = 0;
+        if self.watched && self.work_done - self.points_counted_at >= i64::from(self.check_every) {
+            self.points_counted_at = self.work_done;
             if let Some(captures) = &self.fabric.captures {
                 self.gathered.captured = captures.pending();
             }
@@ -330,9 +336,9 @@ impl Simulation {
         let Some(limit) = self.memory_limit else {
             return Ok(());
         };
-        self.until_count -= 1;
-        if self.until_count == 0 {
-            self.until_count = count_every(self.fabric.feeds.len());
+        let feeds = self.fabric.feeds.len();
+        if self.work_done - self.feeds_counted_at >= COUNT_EVERY.max(feeds as i64) {
+            self.feeds_counted_at = self.work_done;
             let feeds = self.fabric.feeds.iter().map(|feed| feed.behind());
             let paced = self.hosts.paced.iter().map(|paced| paced.frames());
             let rms = self.fabric.logs.in_transit();

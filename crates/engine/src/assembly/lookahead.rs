@@ -36,6 +36,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Lookaheads {
     let nothing = Lookahead {
         from_hosts: Span::FOREVER,
         from_ports: Vec::new(),
+        shortest_from_ports: Span::FOREVER,
     };
     let mut of_ports = vec![nothing; ports];
     let mut after = Vec::new();
@@ -132,7 +133,9 @@ fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<PortDelay>) {
     after.sort_unstable();
     after.dedup_by_key(|a| (a.port, a.from));
     for PortDelay { port, from, delay } in after {
-        of_ports[port].from_ports.push((from as u32, delay));
+        let lookahead = &mut of_ports[port];
+        lookahead.from_ports.push((from as u32, delay));
+        lookahead.shortest_from_ports = lookahead.shortest_from_ports.min(delay);
     }
 }
 

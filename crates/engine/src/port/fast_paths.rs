@@ -43,7 +43,7 @@ pub enum FastPath {
     VcTurns,
     /// Slotted: decisions that nothing still to arrive can change, taken ahead of time.
     Ahead,
-    /// Both: inputs in 64 buckets by the time of their next cell, once more than 64 are in order.
+    /// Both: inputs in buckets by the time of their next cell, once more than 64 are in order.
     FarInputs,
 }
 

@@ -55,6 +55,8 @@ pub struct Lookahead {
     /// Per other port: shortest time from an arrival there to an arrival here that it causes,
     /// directly or through an answering host.
     pub from_ports: Vec<(u32, Span)>,
+    /// Shortest of these times.
+    pub shortest_from_ports: Span,
 }
 
 /// Upper bounds on how far a port advances in one step, so that no step takes long or floods the

@@ -24,6 +24,8 @@ pub struct TieRule {
     wins: u64,
     /// By input: cells refused at contested ties.
     tied_refusals: Vec<u64>,
+    /// Scratch space by input: whether its cell of this instant was dropped.
+    is_dropped: Vec<bool>,
 }
 
 impl TieRule {
@@ -49,6 +51,7 @@ impl TieRule {
             last_won: vec![0; inputs as usize],
             wins: 0,
             tied_refusals: vec![0; inputs as usize],
+            is_dropped: vec![false; inputs as usize],
         }
     }
 
@@ -112,13 +115,18 @@ impl TieRule {
         if refused.clone().next().is_none() {
             return;
         }
+        for &(feed, _) in dropped {
+            self.is_dropped[feed - first_feed] = true;
+        }
         let before = self.wins;
         for input in inputs {
-            let feed = first_feed + input as usize;
-            if dropped.iter().all(|&(other, _)| other != feed) {
+            if !self.is_dropped[input as usize] {
                 self.wins += 1;
                 self.last_won[input as usize] = self.wins;
             }
+        }
+        for &(feed, _) in dropped {
+            self.is_dropped[feed - first_feed] = false;
         }
         if self.wins > before {
             refused.for_each(|&(feed, _)| self.tied_refusals[feed - first_feed] += 1);

@@ -1,14 +1,16 @@
 //! Arrivals that are far ahead, in buckets.
 //!
-//! There are 64 buckets, each for a time span of the same length. A bucket is sorted when its turn
-//! comes, with the few inputs in it. Inputs after the last bucket wait unsorted. When all buckets
-//! are empty, these are spread over them anew, so that about half of them fill half the buckets.
-//! The cost per input thus does not grow with their number, unless most come at the same time.
+//! Each bucket is for a time span of the same length. A bucket is sorted when its turn comes, with
+//! the few inputs in it. Inputs after the last bucket wait unsorted. When all buckets are empty,
+//! these are spread over them anew, so that about half of them fill half the buckets. The number of
+//! buckets follows that of the inputs. The cost per input thus does not grow with their number,
+//! unless most come at the same time.
 
-use super::Entry;
+use super::{Entry, FEW};
 use crate::units::Time;
 
-const BUCKETS: usize = u64::BITS as usize;
+/// Least number of buckets.
+const LEAST_BUCKETS: usize = 64;
 
 /// Inputs with cells to come, none of them before `from`.
 #[derive(Debug, Default)]
@@ -19,10 +21,10 @@ pub struct FarInputs {
     /// Start of the first bucket; each is 2^`shift` ticks long.
     begin: Time,
     shift: u32,
-    /// One bit per bucket that is not empty, the first bucket lowest.
-    filled: u64,
-    /// Buckets; none until the first use.
+    /// Buckets; none until the first use. Their number is a power of two.
     buckets: Vec<Vec<Entry>>,
+    /// Index of the bucket whose turn is next. All before it are empty.
+    turn: usize,
     /// Inputs after the last bucket.
     later: Vec<Entry>,
 }
@@ -48,10 +50,7 @@ impl FarInputs {
         let bucket = (entry.0 - self.begin).0 >> self.shift;
         let place = usize::try_from(bucket).unwrap_or(usize::MAX);
         match self.buckets.get_mut(place) {
-            Some(entries) => {
-                entries.push(entry);
-                self.filled |= 1 << bucket;
-            }
+            Some(entries) => entries.push(entry),
             None => self.later.push(entry),
         }
     }
@@ -61,7 +60,6 @@ impl FarInputs {
         for bucket in &mut self.buckets {
             self.later.append(bucket);
         }
-        self.filled = 0;
         self.later.extend(entries);
         self.len = self.later.len();
         self.spread();
@@ -75,10 +73,13 @@ impl FarInputs {
         // About half of all inputs come by then; they get at most half of the buckets.
         let middle = self.middle();
         let bits = u64::BITS - (middle - first).0.leading_zeros();
-        self.shift = (bits + 1).saturating_sub(BUCKETS.ilog2());
+        let buckets = (self.later.len() / FEW).next_power_of_two();
+        self.buckets
+            .resize_with(buckets.max(LEAST_BUCKETS), Vec::new);
+        self.shift = (bits + 1).saturating_sub(self.buckets.len().ilog2());
         self.begin = first;
         self.from = first;
-        self.buckets.resize_with(BUCKETS, Vec::new);
+        self.turn = 0;
         let mut later = std::mem::take(&mut self.later);
         for entry in later.drain(..) {
             self.put(entry);
@@ -101,14 +102,18 @@ impl FarInputs {
     /// Removes and returns the earliest inputs, in order, at least one; all others come later. The
     /// caller must drain the list.
     pub fn next(&mut self) -> &mut Vec<Entry> {
-        if self.filled == 0 {
+        let filled = |far: &FarInputs| {
+            let mut ahead = far.turn..far.buckets.len();
+            ahead.find(|&bucket| !far.buckets[bucket].is_empty())
+        };
+        let bucket = filled(self).unwrap_or_else(|| {
             self.spread();
-        }
-        let bucket = self.filled.trailing_zeros();
-        self.filled &= self.filled - 1;
-        let end = u64::from(bucket + 1).saturating_mul(1 << self.shift);
+            0
+        });
+        self.turn = bucket + 1;
+        let end = (self.turn as u64).saturating_mul(1 << self.shift);
         self.from = Time(self.begin.0.saturating_add(end));
-        let entries = &mut self.buckets[bucket as usize];
+        let entries = &mut self.buckets[bucket];
         entries.sort_unstable();
         self.len -= entries.len();
         entries

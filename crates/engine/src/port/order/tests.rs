@@ -142,3 +142,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_bucket_holds_few_inputs_however_many_there_are() {
+    let mut far = FarInputs::default();
+    let times = (0..20_000).map(|input| (Time(u64::from(input) * 7_919 % 20_011 * 1_000), input));
+    far.take_in(times);
+    while !far.is_empty() {
+        let entries = far.next();
+        assert!(entries.len() <= MANY, "{} in one bucket", entries.len());
+        entries.clear();
+    }
+}
