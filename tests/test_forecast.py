@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cellyard as cy
 import pytest
-from cellyard.runs.expected import outline, process_seconds
+from cellyard.runs.expected import outline, process_seconds, seconds
 from conftest import Cli
 
 CAPTURE = '[[probe]]\nwhat = "capture"\nof = "west->east"\nlayer = "cells"\n'
@@ -46,6 +46,50 @@ def test_the_time_of_the_process_is_within_a_factor_of_2_of_what_one_idle_core_t
     assert measured_s / 2 < told < 2 * measured_s
 
 
+@pytest.mark.parametrize(
+    ("vcs", "replications", "probes", "measured_s"),
+    [
+        (5, 100, "", 0.27),
+        (1000, 1, "", 0.35),
+        (1000, 5, "", 0.99),
+        (10_000, 1, "", 2.5),
+        (10_000, 5, "", 9.1),
+        (5, 1, f'{QUEUE}interval = "10 us"\n', 0.98),
+        (5, 4, f'{QUEUE}interval = "10 us"\n', 3.0),
+    ],
+)
+def test_the_time_of_writing_files_is_within_a_factor_of_2_of_what_one_idle_core_took(
+    vcs: int, replications: int, probes: str, measured_s: float
+) -> None:
+    facts = outline(cy.Scenario.from_toml(lan(probes=probes)).canonical)
+    points = [{**facts, "vcs": vcs, "links": 4 * vcs + 2}]
+    assert measured_s / 2 < process_seconds(points, replications=replications, out=True) < 2 * measured_s
+
+
+@pytest.mark.parametrize(
+    ("vcs", "traffic", "measured_s"),
+    [
+        (1000, 'kind = "tcp"', 0.13),
+        (10_000, 'kind = "tcp"', 0.72),
+        (10_000, 'kind = "udp", rate = "15 kbps"', 0.65),
+        (10_000, 'kind = "poisson", rate = "15 kbps"', 2.2),
+    ],
+)
+def test_the_time_of_vcs_that_all_send_is_within_a_factor_of_2_of_what_one_idle_core_took(
+    vcs: int, traffic: str, measured_s: float
+) -> None:
+    text = lan(vcs).replace('buffer = "1000 cells", drop = "epd"', "")
+    text = text.replace('kind = "tcp", recovery = "vanilla"', traffic)
+    assert measured_s / 2 < seconds(outline(cy.Scenario.from_toml(text).canonical)) < 2 * measured_s
+
+
+@pytest.mark.parametrize(("vcs", "together_s", "measured_s"), [(1000, 0.02, 0.08), (10_000, 0.18, 0.45)])
+def test_replications_of_tcps_that_start_together_take_longer(vcs: int, together_s: float, measured_s: float) -> None:
+    facts = outline(cy.Scenario.from_toml(lan(vcs)).canonical)
+    assert together_s / 2 < seconds(facts) < 2 * together_s
+    assert measured_s / 2.2 < seconds(facts, replicated=True) < 2.2 * measured_s
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the largest memory is read from /proc")
 @pytest.mark.parametrize(
     "text",
@@ -71,7 +115,8 @@ def test_memory_is_within_a_factor_of_2_of_what_a_run_takes(text: str, cli: Cli,
 def test_check_and_run_name_the_share_of_the_engine(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(lan(duration="1 s", probes=QUEUE), encoding="utf-8")
     told = cli("check", "a.toml", "--brief", "--replications", "3").stdout
-    assert re.search(r"about \S+ s in the engine per run and \S+ s to read, check and print; at most about", told)
+    process = r"\S+ s to read, check and print \(\S+ s with --out\)"
+    assert re.search(rf"about \S+ s in the engine per run and {process}; at most about", told)
     assert "is the process itself, and what 1 probe without an interval will record" in told
-    assert re.search(r"3 runs, .* of CPU time in the engine and \S+ s to read, check and print, \S+ s on", told)
+    assert re.search(rf"3 runs, .* of CPU time in the engine and {process}, \S+ s on", told)
     assert re.search(r" s simulated, .* s of CPU time in the engine\n", cli("run", "a.toml").stdout)

@@ -10,7 +10,7 @@ from typing import Any
 from cellyard.commands import grid_notes
 from cellyard.experiment.grid import Point, expand
 from cellyard.runs.batch import Job, check_memory
-from cellyard.runs.expected import outline, process_seconds, seconds
+from cellyard.runs.expected import outline, process_seconds, process_words, seconds
 from cellyard.scenario import overview
 from cellyard.show.text import cell_count, rough_time
 from cellyard.system.format import common_noun
@@ -49,7 +49,7 @@ def about(points: Sequence[Point], *, replications: int | None = None, notes: Se
     first = facts[0]
     parts = [overview.topology(first), *filter(None, [overview.programs(first)]), overview.size(first)]
     if len(points) > 1 or replications is not None:
-        parts.append(_cost(facts, replications or 1))
+        parts.append(_cost(facts, replications))
     if len(points) > 1:
         parts[0] = f"The first of {len(points)} points of the grid:\n\n{parts[0]}"
     if all_notes := dict.fromkeys([*notes, *(note for point_facts in facts for note in point_facts["notes"])]):
@@ -57,18 +57,20 @@ def about(points: Sequence[Point], *, replications: int | None = None, notes: Se
     return "\n\n".join(parts)
 
 
-def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
+def _cost(facts: Sequence[Mapping[str, Any]], replications: int | None) -> str:
     """Total cost of all runs."""
     from cellyard.runs.batch import core_count
 
+    of_each = [seconds(point_facts, replicated=replications is not None) for point_facts in facts]
+    replications = replications or 1
     most = replications * sum(point_facts["max_bottleneck_cells"] for point_facts in facts)
     noun = common_noun(point_facts["noun"] for point_facts in facts)
-    engine, cores = replications * sum(map(seconds, facts)), core_count()
+    engine, cores = replications * sum(of_each), core_count()
     process = process_seconds(facts, replications=replications)
     wall = engine / min(cores, len(facts) * replications) + process
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
         f"at most {cell_count(most, f'bottleneck {noun}s')}: about {rough_time(engine)} of CPU time in the engine "
-        f"and {rough_time(process)} to read, check and print, {rough_time(wall)} on {cores} {'core' if cores == 1 else 'cores'}"
+        f"and {process_words(facts, replications=replications)}, {rough_time(wall)} on {cores} {'core' if cores == 1 else 'cores'}"
     )

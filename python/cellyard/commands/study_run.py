@@ -98,7 +98,8 @@ def print_code_files(study: Study) -> None:
 def announce_runs(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
     """Print the expected time of missing runs if it is long, and the number of stored runs."""
     missing = reproduction.missing
-    cpu_seconds = sum(seconds(outline(text)) * count for text, count in missing.items())
+    replicated = reproduction.replications is not None
+    cpu_seconds = sum(seconds(outline(text), replicated=replicated) * count for text, count in missing.items())
     if cpu_seconds >= LONG_SECONDS:
         runs = sum(missing.values())
         threads = min(jobs or core_count(), runs)

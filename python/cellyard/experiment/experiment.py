@@ -158,7 +158,7 @@ class Experiment:
         """Predicted cost."""
         expected = self.expected()
         facts = [outline(scenario.canonical) for scenario in self._sampled_scenarios()]
-        mean = sum(map(seconds, facts)) / len(facts)
+        mean = sum(seconds(fact, replicated=True) for fact in facts) / len(facts)
         most = max(int(fact["memory_bytes"]) for fact in facts)
         return Cost(expected, mean * expected.runs, most, max(map(process_bytes, facts)))
 

@@ -383,13 +383,14 @@ class _BatchOnCluster:
 
 def _expected_seconds(jobs: Sequence[Job]) -> list[float]:
     """Expected seconds of each run, as `check` predicts them."""
-    known: dict[str, float] = {}
-    for job in jobs:
-        if job.scenario not in known:
-            known[job.scenario] = LEAST_SECONDS
-            with suppress(ValueError):  # it is no scenario, which its run will tell
-                known[job.scenario] = max(seconds(outline(job.scenario)), LEAST_SECONDS)
-    return [known[job.scenario] for job in jobs]
+    known: dict[tuple[str, bool], float] = {}
+    keys = [(job.scenario, job.replication is not None) for job in jobs]
+    for scenario, replicated in dict.fromkeys(keys):
+        known[scenario, replicated] = LEAST_SECONDS
+        with suppress(ValueError):  # it is no scenario, which its run will tell
+            expected = seconds(outline(scenario), replicated=replicated)
+            known[scenario, replicated] = max(expected, LEAST_SECONDS)
+    return [known[key] for key in keys]
 
 
 def _other_engine(address: str, build: object) -> str:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from cellyard.runs.expected import memory, process_bytes, process_seconds, seconds
+from cellyard.runs.expected import memory, process_bytes, process_words, seconds
 from cellyard.show.text import cell_count, rough_time
 
 
@@ -17,8 +17,8 @@ def size(facts: Mapping[str, Any]) -> str:
     summary = (
         f"{vcs} over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
         f"{facts['duration_s']:g} s simulated, at most {cell_count(facts['max_bottleneck_cells'], f'bottleneck {noun}s')}: "
-        f"about {rough_time(seconds(facts))} in the engine per run and {rough_time(process_seconds([facts]))} "
-        f"to read, check and print; {memory(facts['memory_bytes'], process_bytes(facts))}{_unlimited(facts)}"
+        f"about {rough_time(seconds(facts))} in the engine per run and {process_words([facts])}; "
+        f"{memory(facts['memory_bytes'], process_bytes(facts))}{_unlimited(facts)}"
     )
     attainable = _attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])
     return "\n".join([summary, *attainable, *(_rounded(rate, noun) for rate in facts.get("rounded_rates", ()))])

@@ -211,7 +211,10 @@ def csv_pieces(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[s
 def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in record.items():
-        if isinstance(value, Mapping):
+        # Most values are plain, and to ask whether one is a `Mapping` takes much longer.
+        if value is None or isinstance(value, (str, int, float)):
+            flat[prefix + key] = value
+        elif isinstance(value, Mapping):
             flat.update(_flat(value, f"{prefix}{key}."))
         elif isinstance(value, (list, tuple)):
             flat[prefix + key] = " ".join("" if item is None else str(item) for item in value)

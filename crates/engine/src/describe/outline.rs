@@ -6,6 +6,7 @@ use super::programs::{ProgramFacts, SchedulerFacts, programs, schedulers};
 use super::{ChosenKernel, Expected, PortDescription, describe_network};
 use crate::fair_goodput;
 use crate::format::Clock;
+use crate::memory;
 use crate::options::RunError;
 use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
@@ -70,6 +71,8 @@ pub struct ProbeCounts {
     pub captures: usize,
     /// Probes that record each event, so that their memory is not predicted.
     pub unlimited: usize,
+    /// Points of the probes that record at intervals.
+    pub points: f64,
 }
 
 /// A rate at which the time of a cell is not a whole number of ticks.
@@ -194,6 +197,7 @@ fn probe_counts(scenario: &Scenario) -> ProbeCounts {
         all: scenario.probes.len(),
         captures: scenario.probes.iter().filter(is_capture).count(),
         unlimited: scenario.probes.iter().filter(is_unlimited).count(),
+        points: memory::points(scenario),
     }
 }
 

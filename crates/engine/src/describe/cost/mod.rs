@@ -15,7 +15,7 @@
 //! other VCs, or at an ABR end system.
 //!
 //! Most runs take between half and twice the prediction. Runs whose TCPs mostly wait for timers
-//! take less.
+//! take less (`docs/command-line.md` has the counts).
 
 mod waiting;
 
@@ -30,6 +30,7 @@ use crate::scenario::{
     AbrParams, Asked, ClassQueue, DropPolicy, Observable, Probe, Processing, Scenario, TcpParams,
     Traffic, Vc,
 };
+use crate::units::Span;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use waiting::EACH_STEP;
@@ -45,6 +46,9 @@ pub struct Expected {
     pub frames: f64,
     /// CPU time, seconds.
     pub cpu_s: f64,
+    /// CPU time of a replication, seconds: TCPs that start at random do not lose all frames
+    /// together.
+    pub replication_cpu_s: f64,
 }
 
 /// CPU seconds of a run with no traffic: reading options and an empty event loop.
@@ -53,20 +57,23 @@ const EACH_RUN: f64 = 0.3e-3;
 const EACH_HOP: f64 = 1.6e-6;
 /// CPU seconds per link, host and VC.
 const EACH_COMPONENT: f64 = 2.0e-6;
-/// CPU seconds per frame: sender, receiver and event list.
-const EACH_FRAME: f64 = 0.08e-6;
-/// CPU seconds per cell of a source without frames: single cells, and cells in bursts, which are
-/// handled as runs.
-const EACH_SINGLE_CELL: f64 = 0.13e-6;
-const EACH_CELL_OF_A_BURST: f64 = 25e-9;
+/// CPU seconds per frame (sender, receiver and event list), or per cell of a source without frames:
+/// among few VCs, and what is added among [`MANY_VCS`], whose state is seldom in a cache. Cells at
+/// equal intervals and in bursts are handled as runs.
+const EACH_FRAME: [f64; 2] = [0.05e-6, 0.8e-6];
+const EACH_FRAME_BOTH_WAYS: [f64; 2] = [0.15e-6, 0.8e-6];
+const EACH_POISSON_CELL: [f64; 2] = [0.06e-6, 0.5e-6];
+const EACH_CBR_CELL: [f64; 2] = [10e-9, 30e-9];
+const EACH_CELL_OF_A_BURST: [f64; 2] = [25e-9, 30e-9];
+const MANY_VCS: f64 = 10_000.0;
 
 /// CPU seconds per cell of a station.
-const EACH_STATION_CELL: f64 = 3e-9;
+const EACH_STATION_CELL: f64 = 2e-9;
 /// Additional CPU seconds per cell that alternates with others: from a slower link to a port with
 /// several inputs, or from an earlier station.
-const EACH_CELL_IN_TURNS: f64 = 40e-9;
+const EACH_CELL_IN_TURNS: f64 = 30e-9;
 /// Additional CPU seconds per cell in a class with per-VC queues.
-const EACH_CELL_BY_VC: f64 = 80e-9;
+const EACH_CELL_BY_VC: f64 = 40e-9;
 /// Additional CPU seconds per cell at a port where a probe records each cell.
 const EACH_WATCHED_CELL: f64 = 45e-9;
 /// Additional CPU seconds per cell at a port whose link share is recorded.
@@ -75,24 +82,24 @@ const EACH_SHARED_CELL: f64 = 25e-9;
 const EACH_POINT: f64 = 35e-9;
 
 /// CPU seconds per cell, including lost ones, that a policer or drop policy judges.
-const EACH_JUDGED_CELL: f64 = 20e-9;
+const EACH_JUDGED_CELL: f64 = 9e-9;
 /// CPU seconds per cell, including lost ones, at a queue that sources which do not yield keep full.
-const EACH_CELL_OF_TOO_MANY: f64 = 50e-9;
+const EACH_CELL_OF_TOO_MANY: f64 = 18e-9;
 /// CPU seconds per cell, including lost ones, where the policy may refuse frames with the buffer
 /// less than half full. A limit is always near there.
-const EACH_ASKED_CELL: f64 = 10e-9;
+const EACH_ASKED_CELL: f64 = 6e-9;
 
 /// CPU seconds per cell that leaves an ABR end system: its handling there and at ports, including
 /// RM cells. The second cost is multiplied by the square root of the number of ABR VCs on the link.
-const EACH_PACED_CELL: f64 = 60e-9;
-const EACH_PACED_CELL_BY_ROOT: f64 = 18e-9;
+const EACH_PACED_CELL: f64 = 35e-9;
+const EACH_PACED_CELL_BY_ROOT: f64 = 7e-9;
 
 /// CPU seconds per RM cell beyond the usual one in many data cells. Each comes alone and has its
 /// own events.
 const EACH_RM_CELL: f64 = 300e-9;
 
 /// Demand of a VC.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Demand {
     /// Frames that the source would send, and those that it hands to its NIC in any case.
     frames: f64,
@@ -122,18 +129,33 @@ impl Default for Demand {
 
 /// Predicts the cost of a run of the scenario of `net`.
 pub fn expected(net: &Resolved<'_>) -> Expected {
+    let vcs = 0..net.scenario.vcs.len();
+    let demands: Vec<Demand> = vcs
+        .map(|vc| demand(net.scenario, &net.topology, vc))
+        .collect();
+    let mut together = demands.clone();
+    waiting::lose_all_together(net, &mut together);
+    let found = of_demands(net, &together);
+    let alike = net.scenario.ensemble.start_jitter == Span::ZERO || demands == together;
+    Expected {
+        replication_cpu_s: match alike {
+            true => found.cpu_s,
+            false => of_demands(net, &demands).cpu_s,
+        },
+        ..found
+    }
+}
+
+/// The cost with these demands of the VCs, apart from that of a replication.
+fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
     let (scenario, topology) = (net.scenario, &net.topology);
     let format = scenario.format;
     let seconds = scenario.duration.as_seconds(format.clock);
-    let mut demands: Vec<Demand> = (0..scenario.vcs.len())
-        .map(|vc| demand(scenario, topology, vc))
-        .collect();
-    waiting::lose_all_together(net, &mut demands);
-    let shares = shares(scenario, topology, &demands);
+    let shares = shares(scenario, topology, demands);
     let rankings: FxHashMap<usize, [f64; 2]> = net
         .ports()
         .map(|(link, port)| {
-            let each = waiting::ranking(net, link, port, &demands, &shares[link]);
+            let each = waiting::ranking(net, link, port, demands, &shares[link]);
             (link, each)
         })
         .collect();
@@ -166,7 +188,7 @@ pub fn expected(net: &Resolved<'_>) -> Expected {
         let ways = if both { 2.0 } else { 1.0 };
         let frames = ways * (sent.max(demand.at_once) + acks);
         found.frames += frames;
-        found.cpu_s += frames * each_frame(&vc.traffic);
+        found.cpu_s += frames * each_frame(&vc.traffic, scenario.vcs.len());
         hops += there.path.len() + back.path.len();
         let cells = f64::from(demand.size.cells());
         let of_data = demand.frames * share * demand.survives * cells;
@@ -276,13 +298,16 @@ fn each_cell_seen(probe: &Probe) -> f64 {
     }
 }
 
-/// CPU seconds per frame of a source, or per cell of a source without frames.
-fn each_frame(traffic: &Traffic) -> f64 {
-    match traffic {
+/// CPU seconds per frame of a source, or per cell of a source without frames, among `vcs` VCs.
+fn each_frame(traffic: &Traffic, vcs: usize) -> f64 {
+    let [among_few, added] = match traffic {
+        Traffic::Tcp(_) if traffic.sends_both_ways() => EACH_FRAME_BOTH_WAYS,
         Traffic::Tcp(_) | Traffic::Udp(_) => EACH_FRAME,
-        Traffic::Cbr { .. } | Traffic::Poisson { .. } => EACH_SINGLE_CELL,
+        Traffic::Cbr { .. } => EACH_CBR_CELL,
+        Traffic::Poisson { .. } => EACH_POISSON_CELL,
         Traffic::Vbr { .. } => EACH_CELL_OF_A_BURST,
-    }
+    };
+    among_few + added * (vcs as f64 / MANY_VCS).min(1.0)
 }
 
 /// Number of ABR VCs per link.
