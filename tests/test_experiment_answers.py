@@ -303,8 +303,9 @@ class Noting:
     def __init__(self, point: Point) -> None:
         self.point = point
 
-    def notes(self) -> list[str]:
+    def notes(self, *, replicated: bool) -> list[str]:
         """Return one note of a class, and one for each point."""
+        assert replicated
         note = f"starts at {self.point.values['start']}"
         return ["abr is odd", note] if self.point.values["service"] == "abr" else [note]
 

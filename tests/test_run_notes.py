@@ -273,7 +273,9 @@ def test_a_jitter_that_replications_add_to_simultaneous_starts_is_noted(cli: Cli
     assert drawn in scenario.run(replications=2).notes and drawn not in scenario.run().notes
     for first, second in (("0 s", "1 ms"), ("0 s", "60 s")):  # one alone, and one that starts after the end
         apart = {"vc.vc1.start": first, "vc.vc2.start": second}
-        assert not [note for note in crowd("200 cells", 2).with_values(apart).notes(replicated=True) if "jitter" in note]
+        assert not [
+            note for note in crowd("200 cells", 2).with_values(apart).notes(replicated=True) if "jitter" in note
+        ]
     text = experiment("crowd.toml", '"p99_transfer_s"')
     for place, states in ((text, False), ('set = { "ensemble.start_jitter" = "0 s" }\n' + text, True)):
         (tmp_path / "notes.toml").write_text(place)

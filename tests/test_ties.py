@@ -153,6 +153,9 @@ def test_a_scenario_says_what_it_states() -> None:
     assert scenario.states("name") and not scenario.states("tie_order")
     assert scenario.with_values({"tie_order": "fixed"}).states("tie_order")
     assert cy.Scenario.from_toml(f'tie_order = "fixed"\n{IN_PHASE}').states("tie_order")
+    # The engine's TOML may have a line break within an inline table, and Python's may not.
+    table = cy.Scenario.from_toml(f'ensemble = {{\n  start_jitter = "0 s"\n}}\n{IN_PHASE}')
+    assert table.states("ensemble.start_jitter") and not table.states("ensemble.timer_phase")
 
 
 def test_results_of_earlier_versions_do_not_know_refusals(in_phase: Path, tmp_path: Path) -> None:

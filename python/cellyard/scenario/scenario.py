@@ -115,10 +115,10 @@ class Scenario:
 
     def states(self, field: str) -> bool:
         """Whether the text or an override states a field, such as ``ensemble.start_jitter``, instead of leaving it to its default."""
-        import tomllib
+        from cellyard import _engine
 
         _, text, overrides = self._source
-        data = json.loads(text) if text.startswith("{") else tomllib.loads(text)
+        data = json.loads(text) if text.startswith("{") else _engine.read_tree(text, "")[0]
         first, *rest = field.split(".")
         values = [value for path, value in overrides if path in (first, field)]
         if values:
@@ -191,7 +191,9 @@ class Scenario:
         """
         from cellyard import _engine
 
-        drawn = _engine.drawn_starts(self._canonical) if replicated and not self.states("ensemble.start_jitter") else None
+        drawn = (
+            _engine.drawn_starts(self._canonical) if replicated and not self.states("ensemble.start_jitter") else None
+        )
         return _engine.notes(self._canonical) + ([drawn] if drawn else [])
 
     def run(
