@@ -205,8 +205,25 @@ def test_precision_leads_with_the_means_their_unit_and_intervals(count: int) -> 
     each = " for each mean; {} runs, 40 at each point." if count > 1 else "; {} runs."
     assert outcome.text == (
         f"Mean goodput_mbps is {means[count]} {reached} the required precision: goodput_mbps to within 0.1. "
-        f"Confidence: 95 %{each.format(40 * count)}"
+        f"Confidence: 95 %{each.format(40 * count)} "
+        f"An outcome with a chance of less than 7.2 % may be missing from 40 runs{' of a point' if count > 1 else ''}, and then "
+        "no interval shows it."
     )
+
+
+@pytest.mark.parametrize(("runs", "confidence", "missing"), [(40, 0.95, 7.2), (73, 0.95, 4.0), (100, 0.99, 4.5)])
+def test_precision_says_which_outcomes_may_be_missing(runs: int, confidence: float, missing: float) -> None:
+    """With that probability, all runs miss the outcome with probability 1 - confidence."""
+    experiment = ex.Experiment(
+        name="rare",
+        base=BASE,
+        metrics=["efficiency"],
+        question=ex.Precision({"efficiency": 0.1}, confidence=confidence),
+        replications=runs,
+    )
+    outcome = experiment.run(runner=by(lambda _, i: {"efficiency": 0.5 + 0.01 * (i % 2)}))
+    assert f"An outcome with a chance of less than {missing:g} % may be missing from {runs} runs, " in outcome.text
+    assert (1 - missing / 100) ** runs == pytest.approx(1 - confidence, rel=0.03)
 
 
 def test_a_bound_that_a_value_passes_clips_no_interval() -> None:

@@ -146,7 +146,13 @@ class Precision(Question):
         elif not unknown:
             subject = f"All {len(points)} points have" if len(points) > 1 else "This is"
             sentences.append(f"{subject} the required precision: {requirements}.")
-        sentences.append(confidence)
+        missing = percent(1 - (1 - self.confidence) ** (1 / least))
+        of_point = " of a point" if len(points) > 1 else ""
+        sentences += [
+            confidence,
+            f"An outcome with a chance of less than {missing} may be missing from {counted(least, 'run')}{of_point}, and then no "
+            "interval shows it.",
+        ]
         return Answer(sentences, {"precision": records}, tuple(self.within))
 
     def replicate(
