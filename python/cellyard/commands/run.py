@@ -342,7 +342,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             found_values = (field_value(run["totals"].get, metric) for run in members)
             values_of_metric = [1.0 * value for value in found_values if value is not None]
             entry["median"] |= as_fields(metric, whole_count(median(values_of_metric), is_count=is_count))
-            ends = interval(values_of_metric, runs=len(members))
+            ends = interval(values_of_metric)
             entry["range"][metric] = (
                 [whole_count(end, is_count=is_count) for end in ends] if ends and known(ends) else None
             )

@@ -173,7 +173,7 @@ def _ensemble_vcs(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: 
         row = [vc_runs[0]["name"], vc_runs[0]["traffic"]]
         for metric in shown:
             values = [_in_unit(metric, vc[metric]) for vc in vc_runs if vc[metric] is not None]
-            row += _median_and_range(values, runs=len(vc_runs))
+            row += _median_and_range(values)
         rows.append(row)
     head = ["vc", "traffic", *(column for metric in shown for column in (_column_head(metric), ranges))]
     parts = [f"VCs, medians of the runs, {ranges}:\n{Table.from_rows(head, rows, keys=2)}"] if rows else []
@@ -181,12 +181,12 @@ def _ensemble_vcs(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: 
     return [*parts, *([f"{more} more VCs: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
 
 
-def _median_and_range(values: Sequence[float], *, runs: int) -> list[str]:
-    """Median and range of the values of ``runs`` runs."""
+def _median_and_range(values: Sequence[float]) -> list[str]:
+    """Median and range of the values of several runs."""
     is_count = all(isinstance(value, int) for value in values)
     return [
         format_value(median(values), is_count=is_count),
-        format_range(interval(values, runs=runs), is_count=is_count),
+        format_range(interval(values), is_count=is_count),
     ]
 
 
@@ -221,7 +221,7 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
         row = [*keys, *([f"{complete} of {len(files)}"] if counted else [])]
         for metric in shown:
             measured = (_in_unit(metric, field_value(file.get, metric)) for file in files)
-            row += _median_and_range([value for value in measured if value is not None], runs=len(files))
+            row += _median_and_range([value for value in measured if value is not None])
         rows.append(row)
     table = Table.from_rows([*paths, "vc", *(["complete"] if counted else []), *columns], rows, keys=len(paths) + 1)
     more = len(rows) - MOST_FILES

@@ -9,9 +9,9 @@ from typing import Any
 from cellyard.experiment.description.measure import Metric
 from cellyard.experiment.metric_kind import mean_of
 from cellyard.experiment.plan import CONFIDENCE
-from cellyard.statistics.bounded import Bounded, Value, as_fields, bounded_runs
+from cellyard.statistics.bounded import Bounded, Value, as_fields, bounded_runs, lifted
 from cellyard.statistics.inference import defined
-from cellyard.statistics.ranges import has_quantiles, mean, quantile
+from cellyard.statistics.ranges import interval, mean
 from cellyard.system.errors import unknown
 
 
@@ -48,13 +48,14 @@ def summaries(
             continue
         values = sorted(defined(samples, metric))
         runs: list[Any] = sorted(value for sample in samples if (value := sample[metric]) is not None)
+        ends = interval(values) or (None, None)
         centre = mean_of(path, values, CONFIDENCE)
         summary[metric] = {
             "mean": centre and centre.mean,
             "low": centre and centre.low,
             "high": centre and centre.high,
-            "p5": quantile(values, 0.05) if values else None,
-            "p95": quantile(values, 0.95) if values else None,
+            "p5": ends[0],
+            "p95": ends[1],
             "min": runs[0] if runs else None,
             "max": runs[-1] if runs else None,
         }
@@ -64,9 +65,9 @@ def summaries(
 def _bounded_summary(samples: Sequence[Mapping[str, Value]], metric: str) -> dict[str, float | None]:
     """Statistics of a metric of which only bounds are known in some runs, as far as these decide them."""
     values: list[Any] = [value for sample in samples if (value := sample[metric]) is not None]
-    parts = {"p5": 0.05, "p95": 0.95, "min": 0.0, "max": 1.0}
-    quantiles = {name: quantile(values, p) for name, p in parts.items()}
-    known = {name: None if isinstance(value, Bounded) else value for name, value in quantiles.items()}
+    low, high = interval(values) or (None, None)
+    ends = {"p5": low, "p95": high, "min": lifted(min)(values), "max": lifted(max)(values)}
+    known = {name: None if isinstance(value, Bounded) else value for name, value in ends.items()}
     return as_fields("mean", mean(values)) | {"low": None, "high": None} | known
 
 
@@ -109,6 +110,5 @@ def count_metrics(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -
 
 def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
     """The range of a metric's runs at a point, as in `cellyard.statistics.ranges.interval`; ``None`` where undefined."""
-    low, high = ("p5", "p95") if has_quantiles(point["runs"]) else ("min", "max")
-    summary = point[metric]
-    return None if None in (summary[low], summary[high]) else (summary[low], summary[high])
+    low, high = (point[metric][end] for end in ("p5", "p95"))
+    return None if None in (low, high) else (low, high)

@@ -201,12 +201,12 @@ class Results(Sequence[RunResult]):
         return None if isinstance(middle, Bounded) else middle
 
     def interval(self, metric: str) -> tuple[float, float] | None:
-        """Return the range of a metric as in `values`, from the 5 % to the 95 % quantile.
+        """Return the range of a metric as in `values`, between the values nearest in rank to the 5 % and the 95 % quantile.
 
-        With fewer than 10 runs, the range is from the smallest to the largest value. ``None`` in the
+        With up to 10 runs, the range is from the smallest to the largest value. ``None`` in the
         cases of `median`, for either end.
         """
-        ends = interval(self._values(metric), runs=len(self.runs))
+        ends = interval(self._values(metric))
         return None if ends is None or not known(ends) else (ends[0], ends[1])
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, of: str = "totals") -> Any:

@@ -140,7 +140,7 @@ class Reproduction:
             if values and all(isinstance(value, int) for value in values):
                 counts.add(metric)
             simulated[metric] = self._centre(values)
-            ends = interval(values, runs=len(runs))
+            ends = interval(values)
             if self.replications is not None and ends:
                 ranges[metric] = ends
         for metric in self.study.measures.vc_names:
