@@ -116,8 +116,13 @@ fn unknown_unit(text: &str, number: &str, unit: &str, units: &[Unit], format: Fo
             format!("{} {name}", bytes / size)
         })
     } else if units == CELLS && have(BYTES, unit) {
-        let (noun, size) = (format.noun(), format.cell_bits / 8);
-        let most = if format.is_ethernet { "up to " } else { "" };
+        // A buffer holds no preamble (8 bytes) and no gap between frames (12).
+        let (most, unstored) = if format.is_ethernet {
+            ("up to ", 20)
+        } else {
+            ("", 0)
+        };
+        let (noun, size) = (format.noun(), format.cell_bits / 8 - unstored);
         message = format!("is in bytes, but must be in {noun}s, here of {most}{size} bytes");
         let cells = in_units(BYTES).map(|bytes| bytes / size);
         cells.filter(|&cells| cells > 0).map(|cells| {
@@ -126,7 +131,10 @@ fn unknown_unit(text: &str, number: &str, unit: &str, units: &[Unit], format: Fo
         })
     } else if units == CELLS && have(DURATION, unit) {
         let (noun, bits) = (format.noun(), format.cell_bits);
-        message = format!("is a time, but must be in {noun}s: time x rate / {bits} bits");
+        let most = if format.is_ethernet { "up to " } else { "" };
+        message = format!(
+            "is a time, but must be in {noun}s, which take {most}{bits} bits of the line each: time x rate / {bits} bits"
+        );
         None
     } else {
         meant(unit, units).map(|name| format!("{number} {name}"))
@@ -361,15 +369,29 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(
-            suggestion("100 kB", CELLS, Format::ETHERNET).as_deref(),
-            Some("65 packets")
+        // 1500 bytes of IP, 14 of addresses and type and 4 of check sequence; 20 more on the line.
+        for (text, packets) in [
+            ("1517 bytes", None),
+            ("1518 bytes", Some("1 packet")),
+            ("300 kB", Some("197 packets")),
+        ] {
+            assert_eq!(
+                suggestion(text, CELLS, Format::ETHERNET).as_deref(),
+                packets
+            );
+        }
+        let on_ethernet =
+            |text| super::quantity(text, CELLS, FractionRule::Refuse, Format::ETHERNET);
+        let told = |text| on_ethernet(text).expect_err("it has another unit").message;
+        assert!(told("300 kB").contains("here of up to 1518 bytes"));
+        assert!(
+            told("50 ms")
+                .contains("take up to 12304 bits of the line each: time x rate / 12304 bits")
         );
         assert!(message("50 ms", CELLS).contains("time x rate / 424 bits"));
         assert!(message("100 kB", CELLS).contains("here of 53 bytes"));
         assert!(message("20 packets", CELLS).contains("only the format ethernet"));
-        let packets = super::quantity("20 packets", CELLS, FractionRule::Refuse, Format::ETHERNET);
-        assert_eq!(packets, Ok(20));
+        assert_eq!(on_ethernet("20 packets"), Ok(20));
     }
 
     #[test]
