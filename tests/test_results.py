@@ -588,3 +588,12 @@ def test_the_largest_frame_of_short_files_is_a_file() -> None:
     assert not [note for note in by_default.notes() if "a frame of" in note]
     with pytest.raises(cy.ScenarioError, match="less than one frame, which has 4 cells"):
         cy.Scenario.from_toml(text, overrides={"vc.contract.mbs": "3 cells"})
+
+
+@pytest.mark.parametrize("name", ["abr-erica", "abr-shares"])
+def test_the_queue_of_an_abr_end_system_is_not_that_of_its_link(name: str) -> None:
+    """The host's link never has more than one cell of these TCPs. What they may not send yet waits before it."""
+    for vc in cy.examples.scenario(name).run().vcs.values():
+        assert vc.host_queue_cells <= vc.max_host_queue_cells + 1 <= 2
+        if vc.end_systems:
+            assert vc.end_systems[0].max_queue_cells >= vc.cells_not_sent - 1 > 10_000

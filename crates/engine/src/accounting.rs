@@ -194,8 +194,7 @@ impl Simulation {
         let abr = |vc: &crate::host::Vc| {
             let of_flow = |flow: crate::flow::FlowId| hosts.flows[flow.index()].paced;
             let ends = [vc.data, vc.ack].into_iter().filter_map(of_flow);
-            ends.map(|at| hosts.paced[at as usize].end().tally(end))
-                .collect()
+            ends.map(|at| hosts.paced[at as usize].tally(end)).collect()
         };
         let of = |vc: &crate::host::Vc| {
             let sink = &mut sinks[vc.data.index()];

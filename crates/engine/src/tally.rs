@@ -370,6 +370,8 @@ pub struct AbrTally {
     pub refused_frames: u64,
     /// Largest number of cells waiting in that queue just after a frame was handed over.
     pub max_waiting: u64,
+    /// Data cells waiting in that queue at the end.
+    pub waiting: u64,
     /// ACR at the end, in cells per second.
     pub acr: f64,
     /// ACR integrated over the run, in cells.

@@ -349,7 +349,8 @@ class VcResult(ResultPart):
     #: Data cells sent by the source host.
     cells_sent: int
 
-    #: Data cells at the source host's link when the run ended, waiting or being sent.
+    #: Data cells at the source host when the run ended: at its link, waiting or being sent, or in the queue of its
+    #: ABR end system.
     cells_not_sent: int
 
     #: Data cells that arrived at the destination host.
@@ -485,7 +486,8 @@ class VcResult(ResultPart):
     #: delayed.
     host_load: float
 
-    #: Cells of all VCs at the source host's link when the run ended, waiting or being sent.
+    #: Cells of all VCs at the source host's link when the run ended, waiting or being sent. Those in the queue of
+    #: an ABR end system are not there yet.
     host_queue_cells: int
 
     #: Largest number of cells of all VCs that waited at the source host's link.

@@ -374,7 +374,7 @@ impl EndSystem {
     /// # Panics
     /// Panics if an arrived RM cell was neither returned, overwritten nor kept, or if ACR is out of
     /// bounds.
-    pub fn tally(&self, end: Time) -> AbrTally {
+    pub fn tally(&self, end: Time, waiting: u64) -> AbrTally {
         let EndSystemTerms { pcr, mcr, .. } = self.terms;
         let tally = &self.tally;
         let waits = u64::from(self.to_return.is_some());
@@ -385,6 +385,7 @@ impl EndSystem {
         );
         assert!(mcr <= self.acr && self.acr <= pcr, "MCR <= ACR <= PCR");
         AbrTally {
+            waiting,
             acr: self.acr,
             allowed_cells: tally.allowed_cells
                 + self.acr * end.since(self.acr_since).as_seconds(CLOCK),

@@ -14,6 +14,7 @@ use crate::fabric::Fabric;
 use crate::flow::FlowId;
 use crate::format::{Format, FrameSize};
 use crate::stop::Overdue;
+use crate::tally::AbrTally;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -136,11 +137,6 @@ impl PacedQueue {
         [self.flow, self.incoming_rm]
     }
 
-    /// The end system.
-    pub fn end(&self) -> &EndSystem {
-        &self.end
-    }
-
     /// Forgets the runs that were sent ahead of their time and have left before `now`.
     #[inline]
     fn forget_sent_before(&mut self, now: Time) {
@@ -171,6 +167,20 @@ impl PacedQueue {
         }
         let waiting = self.waiting + self.cells_sent_ahead(now);
         self.end.queues(waiting, cells)
+    }
+
+    /// Counts of the end system at the end of the run.
+    pub fn tally(&self, end: Time) -> AbrTally {
+        let later = |&(last, period, n): &(Time, Span, u64)| {
+            let gone = last < end;
+            if gone {
+                0
+            } else {
+                n.min(last.since(end).0 / period.0.max(1) + 1)
+            }
+        };
+        let sent_ahead: u64 = self.sent_ahead.iter().map(later).sum();
+        self.end.tally(end, self.waiting + sent_ahead)
     }
 
     /// Waiting frames in order, each with its number of waiting cells.

@@ -3,6 +3,7 @@
 use super::transfers::{Durations, Files};
 use super::{DroppedCells, data, frame_loss, quantile, ratio, variation};
 use crate::abr::mbps;
+use crate::flow::FlowKind;
 use crate::format::{Clock, Format};
 use crate::loss::is_lossy;
 use crate::scenario::topology::Topology;
@@ -53,7 +54,8 @@ pub struct VcResult {
     pub frames_lost: u64,
     /// Data cells sent by the source host.
     pub cells_sent: u64,
-    /// Data cells at the source host's link when the run ended, waiting or being sent.
+    /// Data cells at the source host when the run ended: at its link, waiting or being sent, or in the
+    /// queue of its ABR end system.
     pub cells_not_sent: u64,
     /// Data cells that arrived at the destination host.
     pub cells_delivered: u64,
@@ -150,7 +152,8 @@ pub struct VcResult {
     /// relative to the link rate. Above 1, the queue there grows throughout the run. Cells waiting
     /// in it count as neither lost nor delayed.
     pub host_load: f64,
-    /// Cells of all VCs at the source host's link when the run ended, waiting or being sent.
+    /// Cells of all VCs at the source host's link when the run ended, waiting or being sent. Those in
+    /// the queue of an ABR end system are not there yet.
     pub host_queue_cells: u64,
     /// Largest number of cells of all VCs that waited at the source host's link.
     pub max_host_queue_cells: u64,
@@ -325,7 +328,14 @@ struct HostLink {
 fn hosts(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<HostLink> {
     let mut held = vec![0; scenario.links.len()];
     for (flow, counted) in topology.flows.iter().zip(&tally.flows) {
-        held[flow.path[0]] += counted.cells_not_sent;
+        let end = match flow.kind {
+            FlowKind::Data => Some(0),
+            FlowKind::Ack => Some(1),
+            FlowKind::Rm | FlowKind::RmBack => None,
+        };
+        // Cells of an ABR end system have not been handed to the link.
+        let paced = end.and_then(|end| tally.vcs[flow.vc].abr.get(end));
+        held[flow.path[0]] += counted.cells_not_sent - paced.map_or(0, |end| end.waiting);
     }
     let loads = topology.host_loads(scenario);
     let links = loads.iter().zip(held).zip(&tally.nics);

@@ -40,7 +40,9 @@ impl Twin<'_> {
             let Some(paced) = paced else { continue };
             self.tally.flows[flow].cells_not_sent += paced.cells();
             let vc = self.topology.flows[flow].vc;
-            self.tally.vcs[vc].abr.push(paced.end.tally(self.end));
+            self.tally.vcs[vc]
+                .abr
+                .push(paced.end.tally(self.end, paced.cells()));
         }
         for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {
             tally.sender = vc.ends.counters();

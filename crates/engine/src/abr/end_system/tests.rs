@@ -500,7 +500,7 @@ fn destination_3_overwrites_what_still_waits() {
     assert_eq!(line.rm(true).ccr, 3.0);
     assert_eq!(line.order(4, true), "dddd");
     line.end.take(line.now, question());
-    let tally = line.end.tally(line.now);
+    let tally = line.end.tally(line.now, 0);
     let AbrTally {
         forward_taken,
         backward_sent,
@@ -551,6 +551,6 @@ fn acr_is_integrated_over_time() {
     let mut line = Line::new(terms());
     line.next(true);
     line.end.take(at(2000), er(250.0));
-    let tally = line.end.tally(at(6000));
+    let tally = line.end.tally(at(6000), 0);
     assert_eq!((tally.acr, tally.allowed_cells), (250.0, 3000.0));
 }
