@@ -487,3 +487,22 @@ def test_a_fault_of_an_axis_is_not_reported_again_in_the_question() -> None:
     assert str(refused.value) == (
         'axis[0].labels = ["small"]: has 1 label for 2 values (allowed: one label for each value of a list)'
     )
+
+
+@pytest.mark.parametrize(
+    ("metrics", "require", "place"),
+    [
+        ('["p99_transfr_s"]', "p99_transfr_s < 20 ms", "metrics[0]"),
+        ('{ p99 = "p99_transfr_s" }', "p99 < 20 ms", "metrics.p99"),
+        ('{ p99 = "max(vc.*.completd_s)" }', "p99 < 20 ms", "metrics.p99"),
+        ('{ p99 = "p99_transfr_s", twice = "2 * p99" }', "twice < 20 ms", "metrics.p99"),
+        ('"p99_transfer_s"', "p99_transfer_s < 20 ms", "metrics"),
+        ('["p99_transfer_s"]', "p99_transfr_s < 20 ms", "question.require[0]"),
+    ],
+)
+def test_an_unknown_metric_is_one_error_where_a_condition_has_a_unit(metrics: str, require: str, place: str) -> None:
+    text = GOOD.replace('["efficiency", "cell_loss_ratio"]', metrics).replace("cell_loss_ratio < 0.001", require)
+    with pytest.raises(ExperimentError) as raised:
+        ex.Experiment.from_toml(text)
+    (problem,) = raised.value.problems
+    assert problem.path == place and "unit" not in problem.message

@@ -115,14 +115,15 @@ class _Expression:
     def unit(self, units: Mapping[str, Unit], noun: str = "cell") -> Unit:
         """The unit of the whole; raises `ConditionError` where a quantity meets another unit than its own.
 
-        ``units`` are those of the names. ``noun`` is what a reader calls a cell.
+        ``units`` are those of the names; one without entry fits any, as it is reported elsewhere. ``noun`` is what a
+        reader calls a cell.
         """
         return self._unit(self._tree, units, noun)[0]
 
     def _unit(self, node: ast.AST, units: Mapping[str, Unit], noun: str) -> tuple[Unit, str]:
         """The unit of a node, and the text of a quantity in it, if any."""
         if isinstance(node, ast.Name):
-            return units.get(node.id, UNKNOWN), ""
+            return units.get(node.id), ""
         if isinstance(node, ast.Constant):
             unit, text = self._without_units[1].get(node.col_offset, (None, ""))
             if noun == "cell" and "packet" in text:
