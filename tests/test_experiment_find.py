@@ -361,5 +361,10 @@ def test_require_takes_units_and_a_wrong_one_names_those_allowed() -> None:
         "The smallest buffer that gives p99_transfer_s < 26 ms and max_queue_cells >= 20 packets in 95 % of the "
         "replications is 20 packets."
     )
+    plain = search("p99_transfer_s < 0.026 and not 1 > max_queue_cells").run(runner=measure)
+    assert plain.text.startswith(
+        "The smallest buffer that gives p99_transfer_s < 0.026 s and not 1 packets > max_queue_cells and "
+        "max_queue_cells >= 20 packets in 95 % of the replications is 20 packets."
+    )
     with pytest.raises(ExperimentError, match="s, ms, us, ns"):
         search("p99_transfer_s < 20 kB")

@@ -204,7 +204,7 @@ def test_precision_leads_with_the_means_their_unit_and_intervals(count: int) -> 
     reached = f"All {count} points have" if count > 1 else "This is"
     each = " for each mean; {} runs, 40 at each point." if count > 1 else "; {} runs."
     assert outcome.text == (
-        f"Mean goodput_mbps is {means[count]} {reached} the required precision: goodput_mbps to within 0.1. "
+        f"Mean goodput_mbps is {means[count]} {reached} the required precision: goodput_mbps to within 0.1 Mb/s. "
         f"Confidence: 95 %{each.format(40 * count)} "
         f"An outcome with a chance of less than 7.2 % may be missing from 40 runs{' of a point' if count > 1 else ''}, and then "
         "no interval shows it."

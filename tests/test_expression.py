@@ -150,3 +150,18 @@ def test_a_quantity_of_another_unit_is_refused(text: str, message: str, allowed:
         Condition(text).unit(units)
     assert str(raised.value).startswith(message) and raised.value.allowed == allowed
     Condition("queue_cells < 5 packets").unit(units, "packet")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("t < 0.02", "t < 0.02 s"),
+        ("0.01 < t <= 20 ms", "0.01 s < t <= 20 ms"),
+        ("t < 1 and not q > 30", "t < 1 s and not q > 30 cells"),
+        ("q < 2 * 30 and share == 0 and q / 2 <= 5", "q < 2 * 30 and share == 0 and q / 2 <= 5 cells"),
+        ("max(t, u) < 3 and name == 'a b'", "max(t, u) < 3 s and name == 'a b'"),
+    ],
+)
+def test_numbers_that_are_compared_with_a_unit_are_shown_with_it(text: str, shown: str) -> None:
+    units = {"t": "s", "u": "s", "q": "cells", "share": "", "name": None}
+    assert Condition(text).with_units(units, {"s": "s", "cells": "cells"}) == shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from cellyard.experiment.description.expression import UNKNOWN, Unit
+from cellyard.experiment.description.expression import UNKNOWN, Condition, Unit
 from cellyard.experiment.description.measure import Derived, Metric, RowMetric
 from cellyard.results.path import MetricPath
 from cellyard.statistics.inference import Estimate, estimate
@@ -102,6 +102,11 @@ def _column_unit(path: Metric) -> Unit:
         return path.formula.unit(column_units(path.parts))
     last = (path.field if isinstance(path, MetricPath) else path.text).rpartition("_")[2]
     return last if last in _UNITS else "" if isinstance(path, MetricPath) else UNKNOWN
+
+
+def condition_text(text: str, metrics: Mapping[str, Metric], noun: str = "cell") -> str:
+    """A condition with the units of its numbers. ``noun`` is what a reader calls a cell."""
+    return Condition(text).with_units(column_units(metrics), {unit: word.format(noun) for unit, word in _UNITS.items()})
 
 
 def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:

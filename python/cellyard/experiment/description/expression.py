@@ -120,6 +120,35 @@ class _Expression:
         """
         return self._unit(self._tree, units, noun)[0]
 
+    def with_units(self, units: Mapping[str, Unit], words: Mapping[str, str]) -> str:
+        """The text, in which plain numbers that stand alone in a comparison have the unit of the other side.
+
+        ``words`` names the units that are shown.
+
+        >>> Condition("p99 < 0.02 and 2 < lost <= 30 cells").with_units({"p99": "s", "lost": "cells"}, {"s": "s", "cells": "cells"})
+        'p99 < 0.02 s and 2 cells < lost <= 30 cells'
+        """
+        plain, quantities = self._without_units
+        shown = {}
+        for node in ast.walk(self._tree):
+            sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+            known = [
+                words[unit]
+                for unit in {self._unit(side, units, "packet")[0] for side in sides}
+                if unit and unit in words
+            ]
+            for side in sides:
+                if isinstance(side, ast.Constant) and isinstance(side.value, (int, float)) and len(known) == 1:
+                    shown[side.col_offset, side.end_col_offset] = f" {known[0]}"
+        text, end = "", 0
+        for node in sorted(ast.walk(self._tree), key=lambda node: getattr(node, "col_offset", 0)):
+            if isinstance(node, ast.Constant) and (place := (node.col_offset, node.end_col_offset or 0)):
+                own = plain.encode()[slice(*place)].decode()
+                written = quantities[place[0]][1] if place[0] in quantities else own + shown.get(place, "")
+                text += plain.encode()[end : place[0]].decode() + written
+                end = place[1]
+        return text + plain.encode()[end:].decode()
+
     def _unit(self, node: ast.AST, units: Mapping[str, Unit], noun: str) -> tuple[Unit, str]:
         """The unit of a node, and the text of a quantity in it, if any."""
         if isinstance(node, ast.Name):

@@ -29,7 +29,7 @@ from cellyard.experiment.description.axes import Level, Range
 from cellyard.experiment.description.design import Dimension, Point
 from cellyard.experiment.description.expression import ALLOWED, Condition, ConditionError, Unit
 from cellyard.experiment.description.fields import Fields
-from cellyard.experiment.metric_kind import column_units
+from cellyard.experiment.metric_kind import column_units, condition_text
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
@@ -123,7 +123,7 @@ class Find(Question):
                 hopeful = Search(self, plan, runner, dimension, point, unknown_as=True)
                 hopeful.run()
                 if hopeful.conclusion != search.conclusion:
-                    undecided.append(self._undecided(search, hopeful))
+                    undecided.append(self._undecided(plan, search, hopeful))
                     records.append(self._undecided_record(search, found, hopeful))
                     continue
                 search.hopeful = hopeful
@@ -145,19 +145,21 @@ class Find(Question):
             )
         metrics = [name for text in self.require for name in Condition(text).names]
         several = len(searches) + len(undecided) > 1
-        sentences = self._summary(searches) if several else self._sentences(plan, *searches[0]) if searches else []
+        sentences = (
+            self._summary(plan, searches) if several else self._sentences(plan, *searches[0]) if searches else []
+        )
         if undecided:
             sentences += [*undecided, *run_longer(metrics, runner)]
         return Answer(sentences, {"found": records}, tuple(dict.fromkeys(metrics)))
 
-    def _undecided(self, search: Search, hopeful: Search) -> str:
+    def _undecided(self, plan: Plan, search: Search, hopeful: Search) -> str:
         """A sentence on a point where the runs that are not known decide which value is found."""
         where = f"At {search.point}: the" if search.point.levels else "The"
         worst, best = ("no value" if one.found is None else one.described(one.found) for one in (search, hopeful))
         between = f"{best} if all of these runs meet the requirement, and {worst} if none does"
         if best == worst:
             between = f"{best} in either case, but whether the requirement holds at other values is open"
-        return f"{where} {self.want} {self.axis} that gives {self._requirement} is not known: it is {between}."
+        return f"{where} {self.want} {self.axis} that gives {self._requirement(plan)} is not known: it is {between}."
 
     def _undecided_record(self, search: Search, found: int | None, hopeful: Search) -> dict[str, Any]:
         ends = [None if index is None else search.label(index) for index in (hopeful.found, found)]
@@ -171,11 +173,11 @@ class Find(Question):
             "bracket_to": high,
         }
 
-    @property
-    def _requirement(self) -> str:
-        return f"{listed(list(self.require))} in {percent(self.share)} of the replications"
+    def _requirement(self, plan: Plan) -> str:
+        conditions = [condition_text(text, plan.metrics, plan.noun) for text in self.require]
+        return f"{listed(conditions)} in {percent(self.share)} of the replications"
 
-    def _summary(self, searches: Sequence[tuple[Search, int | None]]) -> list[str]:
+    def _summary(self, plan: Plan, searches: Sequence[tuple[Search, int | None]]) -> list[str]:
         """The requirement and the value found at each point, as far as there is room; the table has all."""
         results = []
         for search, found in searches:
@@ -194,7 +196,7 @@ class Find(Question):
         if len(results) > MOST_SENTENCES:
             omitted = len(results) - MOST_SENTENCES + 1
             results[-omitted:] = [f"The table has {omitted} more points."]
-        return [f"The requirement is {self._requirement}.", *results]
+        return [f"The requirement is {self._requirement(plan)}.", *results]
 
     def _sentences(self, plan: Plan, search: Search, found: int | None) -> list[str]:
         """What a single search found, with its uncertainty and its assumption."""
@@ -203,14 +205,14 @@ class Find(Question):
         if search.verdict == WRONG and found is None:
             side = "larger" if self.want == "smallest" else "smaller"
             return [
-                f"No {self.want} {self.axis} was found that gives {self._requirement}: the requirement fails again at {side} values.",
+                f"No {self.want} {self.axis} was found that gives {self._requirement(plan)}: the requirement fails again at {side} values.",
                 search.assumption,
                 f"{search.where_it_holds()}.",
             ]
         if found is None:
             subject = search.none_of(self.axis)
             return [
-                f"{subject[0].upper()}{subject[1:]} gives {self._requirement}.",
+                f"{subject[0].upper()}{subject[1:]} gives {self._requirement(plan)}.",
                 f"The axis has {counted(search.size, 'value')}, from {search.label(0)} to {search.label(search.size - 1)}.",
                 search.assumption,
             ]
@@ -222,7 +224,7 @@ class Find(Question):
         places = "places" if replications == 1 else "place"
         end = "" if found else f"; nothing beyond this end of {self.axis} was tried"
         return [
-            f"The {self.want} {self.axis} that gives {self._requirement} is {search.described(found)}{end}.",
+            f"The {self.want} {self.axis} that gives {self._requirement(plan)} is {search.described(found)}{end}.",
             f"The requirement holds with {value} in {search.shown_share(found)} of {replications} replications{neighbour}.",
             f"In {counted(replications, 'fresh replication')}, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
             f"{percent(low)} (95 % confidence){not_shown}.",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from cellyard.experiment.description.design import Dimension, Point
 from cellyard.experiment.description.expression import Condition
 from cellyard.experiment.description.fields import Fields
-from cellyard.experiment.metric_kind import mean_of, unit_of
+from cellyard.experiment.metric_kind import condition_text, mean_of, unit_of
 from cellyard.experiment.not_known import run_longer, without_value
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.find import requirements
@@ -191,7 +191,8 @@ class Optimise(Question):
         unknown: int,
     ) -> list[str]:
         goal = listed([f"{direction} {metric}" for metric, direction in self.goals.items()])
-        under = f" with {listed(list(self.require))}" if self.require else ""
+        shown = {text: condition_text(text, plan.metrics, plan.noun) for text in self.require}
+        under = f" with {listed(list(shown.values()))}" if self.require else ""
         among = f" among the {counted(complete + pruned, 'trial')} known" if unknown else ""
         effort = f"{counted(self.trials, 'trial')} by {self.sampler}: {complete} complete"
         if self._prunes:
@@ -201,7 +202,7 @@ class Optimise(Question):
         refused = self.trials - complete - pruned - unknown
         effort += f", {refused} outside the constraints or undefined." if refused else "."
         if not records:
-            nothing = f"meets {listed(list(self.require))}" if self.require else f"defines {listed(list(self.goals))}"
+            nothing = f"meets {listed(list(shown.values()))}" if self.require else f"defines {listed(list(self.goals))}"
             return [f"No trial {nothing}{among and ','}{among}.", effort]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
@@ -212,7 +213,7 @@ class Optimise(Question):
             )
             fresh = runner.samples([best[0]], self._fresh_replications(plan))[0]
             judged = [text for text in self.require if all(_is_known(fresh, name) for name in Condition(text).names)]
-            broken = [text for text in judged if Condition(text).excess(records[0]) > 0]
+            broken = [shown[text] for text in judged if Condition(text).excess(records[0]) > 0]
             equal = counted(len(records) - 1, "other point")
             ties = f", and an equal one at {equal} tried" if len(records) > 1 else ""
             sentences = [
@@ -225,7 +226,7 @@ class Optimise(Question):
                 verb = "does" if len(broken) == 1 else "do"
                 sentences.append(f"In the fresh replications, {listed(broken)} {verb} not hold.")
             if judged != list(self.require):
-                open_texts = listed([text for text in self.require if text not in judged])
+                open_texts = listed([shown[text] for text in self.require if text not in judged])
                 sentences.append(f"Whether {open_texts} holds there is not known.")
             return [*sentences, effort]
         ranges = []

@@ -128,8 +128,13 @@ class Precision(Question):
                 unknown.append(f"{f'at {point}: ' if point.levels else ''}{listed(lacking)}")
             elif not reached:
                 short.append(str(point))
-        requirements = listed([f"{metric} to within {required}" for metric, required in self.within.items()])
         units = {metric: unit_of(plan.metrics[metric], plan.noun) for metric in self.within}
+        requirements = listed(
+            [
+                f"{metric} to within {required}{'' if isinstance(required, str) else units[metric]}"
+                for metric, required in self.within.items()
+            ]
+        )
         sentences = [_sentence(metric, found, units[metric]) for metric, found in means.items() if found]
         least, most = min(counts.values()), max(counts.values())
         per_point = f", {least if least == most else f'{least} to {most}'} at each point" if len(points) > 1 else ""
