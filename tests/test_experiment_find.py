@@ -188,11 +188,23 @@ def test_find_says_how_many_values_it_tried_where_none_holds() -> None:
     tried = found["values_tried"]
     assert tried < 20 and found["buffer"] is None
     assert text.startswith(
-        f"None of the {tried} values of buffer tried gives efficiency > 0.5 in 95 % of the replications. "
-        "The axis has 1000 values, from 1 cells to 1000 cells."
+        f"None of the {tried} values of buffer tried gives efficiency > 0.5 in 95 % of the replications: "
+        "it holds in none. The axis has 1000 values, from 1 cells to 1000 cells."
     )
     text, _ = finding(lambda x: 0.0, size=1000, monotone=False)
     assert text.startswith("No value of buffer gives efficiency > 0.5")
+    for want, end in (("smallest", "9 cells"), ("largest", "1 cells")):
+        ends = ex.Experiment(
+            name="find",
+            base=BASE,
+            axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "9 cells"))],
+            metrics=["efficiency"],
+            question=ex.Find("buffer", ["efficiency > 0.5"], want=want),  # type: ignore[arg-type]
+            replications=20,
+        )
+        near = {"9 cells": lambda at: at["buffer"] + 3, "1 cells": lambda at: 13 - at["buffer"]}[end]
+        text = ends.run(runner=by(lambda at, i, near=near: {"efficiency": float(i < near(at))})).text  # type: ignore[misc]
+        assert f"95 % of the replications: the largest share is 60 %, with {end}. The axis has 9 values" in text
     experiment = ex.Experiment(
         name="find",
         base=BASE,
@@ -205,7 +217,7 @@ def test_find_says_how_many_values_it_tried_where_none_holds() -> None:
         replications=1,
     )
     text = experiment.run(runner=by(lambda at, i: {"efficiency": 0.0})).text
-    assert f"At policy = epd: none of the {tried} values of buffer tried meets it." in text
+    assert f"At policy = epd: none of the {tried} values of buffer tried meets it; it holds in none." in text
 
 
 @pytest.mark.parametrize("want", ["smallest", "largest"])

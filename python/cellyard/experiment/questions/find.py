@@ -190,7 +190,7 @@ class Find(Question):
             elif search.verdict == WRONG:
                 results.append(f"At {search.point}: no {self.want} {self.axis} was found, as it fails again beyond.")
             elif search.size:
-                results.append(f"At {search.point}: {search.none_of(self.axis)} meets it.")
+                results.append(f"At {search.point}: {search.none_of(self.axis)} meets it; {search.nearest()}.")
             else:
                 results.append(f"At {search.point}: the constraints exclude every value of {self.axis}.")
         if len(results) > MOST_SENTENCES:
@@ -212,7 +212,7 @@ class Find(Question):
         if found is None:
             subject = search.none_of(self.axis)
             return [
-                f"{subject[0].upper()}{subject[1:]} gives {self._requirement(plan)}.",
+                f"{subject[0].upper()}{subject[1:]} gives {self._requirement(plan)}: {search.nearest()}.",
                 f"The axis has {counted(search.size, 'value')}, from {search.label(0)} to {search.label(search.size - 1)}.",
                 search.assumption,
             ]
@@ -349,6 +349,12 @@ class Search:
         """Subject of a sentence on values that fail: all of the axis, or those tried."""
         tried = len(self.tried)
         return f"no value of {axis}" if tried == self.size else f"none of the {tried} values of {axis} tried"
+
+    def nearest(self) -> str:
+        """Where the largest share of replications meets the requirement, of values that fail; of equal ones, nearest to holding."""
+        best = max(self.tried, key=lambda index: ((self.hopeful or self).share(index), index))
+        share = self.shown_share(best)
+        return f"the largest share is {share}, with {self.label(best)}" if share != percent(0) else "it holds in none"
 
     def bracket(self, found: int) -> tuple[str | None, str | None]:
         """The values, in the order of the axis, between which the replications place the border.
