@@ -199,6 +199,9 @@ def test_runs_above_the_memory_limit_are_refused(cli: Cli, tmp_path: Path, lan: 
     refused(cli("run", path, "--memory", "4GB"), "51.", "limit of 4.0 GB", "initial_window", "memory")
     refused(cli("run", lan, "--memory", "4"), "memory = '4'", "4GB")
     refused(cli("run", lan, "--memory", "1 kB"), "above the limit of 1.0 kB per run")
+    two = cli("run", lan, "--memory", "2 kB", "--replications", 2, "--jobs", 2)
+    refused(two, "above the limit of 1.0 kB per run; ", "; 2 jobs share 2.0 kB, and fewer would leave more to each")
+    assert "jobs share" not in cli("run", lan, "--memory", "2 kB", "--replications", 2, "--jobs", 1).stderr
     assert "MB of memory" in cli("check", "--brief", lan).stdout
     refused(cli("study", "run", "ubr-plus", "--table", "1", "--memory", "1 kB"), " kB per run; ", "memory")
     refused(cli("study", "report", "ubr-plus", "--table", "1", "--memory", "many"), "memory = 'many'")

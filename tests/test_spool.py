@@ -107,7 +107,7 @@ def test_drops_are_tables_in_order() -> None:
 def test_a_run_with_a_folder_records_more_than_memory_may_hold(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "cells.toml").write_text(CELLS.replace("DURATION", "500 ms"))
     refused = cli("run", "cells.toml", "--memory", "20MB")
-    assert refused.returncode == 2 and "has grown to need" in refused.stderr
+    assert refused.returncode == 2 and "needs more memory than the limit of" in refused.stderr
     done = cli("run", "cells.toml", "--memory", "20MB", "--jobs", "1", "--out", "out")
     assert (done.returncode, done.stderr) == (0, "")
     points = sum(1 for _ in (tmp_path / "out/series.csv").open())

@@ -54,7 +54,7 @@ pub use describe::{
     outline,
 };
 pub use memory::{beyond, check_memory};
-pub use notation::near;
+pub use notation::{near, show_memory};
 pub use options::{Kernel, Options, RunError};
 pub use session::{Session, run};
 pub use twin::decide::{Given, StateValue, decide};

@@ -138,7 +138,7 @@ pub enum RunError {
     },
     /// Data gathered during the run exceeds the memory limit.
     #[error(
-        "has grown to need {} of memory, above the limit of {} per run; {} are for {cause}, or a higher memory limit",
+        "needs more memory than the limit of {1} per run: {0} when it was stopped; {2} are for {cause}, or a higher memory limit",
         show_memory(*need), show_memory(*limit), show_memory(*largest)
     )]
     Grown {

@@ -271,6 +271,17 @@ fn memory_limits(jobs: usize, threads: usize, memory: Option<u64>, kept: bool) -
     }
 }
 
+/// The text of an error of a run. If a memory limit was shared by several jobs, it says so.
+fn with_jobs(error: &RunError, options: &Options, jobs: usize) -> String {
+    match (error, options.memory) {
+        (RunError::Memory { .. } | RunError::Grown { .. }, Some(each)) if jobs > 1 => {
+            let all = cellyard_engine::show_memory(each * jobs as u64);
+            format!("{error}; {jobs} jobs share {all}, and fewer would leave more to each")
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// Returns why a [`Batch`] of this number of runs like that of a canonical scenario would refuse it, if
 /// it needs more memory than `memory` bytes.
 #[pyfunction]
@@ -281,12 +292,13 @@ pub fn memory_refusal(
     threads: usize,
     memory: u64,
 ) -> PyResult<Option<String>> {
-    let limits = memory_limits(jobs, threads.clamp(1, jobs.max(1)), Some(memory), true);
+    let threads = threads.clamp(1, jobs.max(1));
+    let limits = memory_limits(jobs, threads, Some(memory), true);
     made_of(
         py,
         scenario_json,
         move |scenario| match cellyard_engine::check_memory(scenario, &limits) {
-            Err(error @ RunError::Memory { .. }) => Ok(Some(error.to_string())),
+            Err(error @ RunError::Memory { .. }) => Ok(Some(with_jobs(&error, &limits, threads))),
             Err(error) => Err(error.to_string()),
             Ok(()) => Ok(None),
         },
@@ -395,7 +407,10 @@ fn run(
             | RunError::Points { .. }
             | RunError::Grown { .. }
             | RunError::Overdue { .. }
-            | RunError::Memory { .. } => ("usage", error.to_string()),
+            | RunError::Memory { .. } => (
+                "usage",
+                with_jobs(&error, &shared.options, shared.done.len()),
+            ),
             RunError::Program { .. } | RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
     if shared.kept {

@@ -6,4 +6,5 @@ pub(crate) mod show;
 pub(crate) mod units;
 pub(crate) mod words;
 
+pub use show::show_memory;
 pub use words::near;

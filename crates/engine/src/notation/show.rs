@@ -56,7 +56,7 @@ pub(crate) fn show_bytes(bytes: u64) -> String {
 }
 
 /// Formats an amount of memory, which is only known roughly.
-pub(crate) fn show_memory(bytes: u64) -> String {
+pub fn show_memory(bytes: u64) -> String {
     let (unit, name) = match bytes {
         1_000_000_000.. => (1e9, "GB"),
         1_000_000.. => (1e6, "MB"),
