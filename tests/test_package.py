@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import re
+import subprocess
 import sys
 import tomllib
 import zipfile
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from cellyard import _engine
 from cellyard.show import explorer
+from cellyard.system import interface
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts/backend"))
@@ -124,3 +126,22 @@ def test_the_list_of_crates_in_a_wheel_names_no_folder(tmp_path: Path) -> None:
         assert content == b'"path+file:///cellyard/crates/engine#1"'
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         assert packed.read(record).decode() == f"a.py,sha256=x,5\n{place},sha256={digest},{len(content)}\n{record},,\n"
+
+
+def test_an_engine_with_another_interface_is_one_line() -> None:
+    """The command line, and `import cellyard._engine`."""
+    code = (
+        "import sys; from cellyard.system import interface; interface.INTERFACE = 0; sys.argv = ['cellyard', 'components']\n"
+        "from cellyard.__main__ import main\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    expected = "the compiled engine is of another version than this package; run `make build`\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+
+
+def test_a_changed_interface_has_a_new_number() -> None:
+    """If this fails, count INTERFACE up in `system/interface.py` and `crates/python/src/lib.rs`, and store the new digest."""
+    functions = re.findall(r"^ *def .*?: \.\.\.$", (ROOT / "python/cellyard/_engine.pyi").read_text(), re.M | re.S)
+    fields: set[str] = set(re.findall(r'"(\w+)": \{', _engine.results_schema()))
+    digest = hashlib.sha256("\n".join([*functions, *sorted(fields)]).encode()).hexdigest()[:8]
+    assert (interface.INTERFACE, digest) == (1, "98744d83")

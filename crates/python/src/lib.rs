@@ -374,9 +374,15 @@ fn decide(
     Ok((verdict, states.collect()))
 }
 
+/// The interface of this module: functions, arguments, and documents that they return. The package
+/// has the same number in `cellyard.system.interface`.
+const INTERFACE: u32 = 1;
+
 /// The private module of the package `cellyard`.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let package = module.py().import("cellyard.system.interface")?;
+    package.call_method1("check", (INTERFACE,))?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(format_constants, module)?)?;
