@@ -3,7 +3,7 @@
 //! Each fast path has one question, `can_take_...`, and one action. A kernel asks the questions in a
 //! fixed order, found in [`super::arithmetic::Arithmetic::advance`], its `advance_judged`, and
 //! [`super::slotted::Slotted::advance`]. `run` and `below-limits` come after these, and serve
-//! coincident cells too. The scheduler's decisions have three, `alternating`, `vc-turns` and `ahead`.
+//! coincident cells too. The scheduler's decisions have two, `pattern` and `ahead`.
 //! `far-inputs` concerns the order of inputs (`order.rs`). Where none applies, cells pass the gate
 //! one by one.
 //!
@@ -37,10 +37,8 @@ pub enum FastPath {
     Bulk,
     /// Slotted: one cell while the queue is below all limits.
     BelowLimits,
-    /// Slotted: decisions that alternate between a class with a guarantee and one above it.
-    Alternating,
-    /// Slotted: decisions on VCs of one weight that take turns of one cell, all to their hosts.
-    VcTurns,
+    /// Slotted: slots that go to one class in a row, or in rounds to two classes or to VCs of one weight.
+    Pattern,
     /// Slotted: decisions that nothing still to arrive can change, taken ahead of time.
     Ahead,
     /// Both: inputs in buckets by the time of their next cell, once more than 64 are in order.

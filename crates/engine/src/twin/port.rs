@@ -7,7 +7,7 @@ use super::ranking::{Failed, Ranker, Waiting};
 use crate::flow::FlowId;
 use crate::port::drop::{Arriving, Decision, DropRule, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
-use crate::port::sched::{ClassOrder, FlowShare, Scheduler};
+use crate::port::sched::{ClassOrder, FlowShare, Pattern, Queues, Scheduler, Slots};
 use crate::program::Failure;
 use crate::rng::Stream;
 use crate::scenario::topology::Topology;
@@ -69,6 +69,31 @@ struct ClassQueue {
     rest_of_frame: RestOfFrame,
     /// Waiting cells, each with its number among all that the port has accepted.
     cells: VecDeque<(u64, Cell)>,
+}
+
+/// The waiting cells of a port, for its scheduler.
+struct WaitingCells<'a> {
+    queues: &'a [ClassQueue],
+    flows: &'a [FlowId],
+}
+
+impl WaitingCells<'_> {
+    /// Place of the oldest cell of a VC in the queue of `class`.
+    fn oldest_of(&self, class: usize, vc: usize) -> Option<usize> {
+        let mut cells = self.queues[class].cells.iter();
+        cells.position(|(_, cell)| cell.flow == self.flows[vc])
+    }
+}
+
+impl Queues for WaitingCells<'_> {
+    fn oldest(&self, class: usize) -> u64 {
+        self.queues[class].cells[0].0
+    }
+
+    fn front(&self, class: usize, vc: usize) -> (u64, bool) {
+        let oldest = self.oldest_of(class, vc).expect("the VC has a cell");
+        (1, self.queues[class].cells[oldest].1.eom)
+    }
 }
 
 pub(super) struct Port {
@@ -429,23 +454,26 @@ impl Port {
                 return self.take_by_rank(now, of_class.map(|_| urgent));
             }
         }
-        let queues = &self.queues;
-        let oldest = |class: usize| queues[class].cells[0].0;
-        let class = self.scheduler.pick(now, &waiting, oldest)?;
-        let cells = &mut self.queues[class].cells;
-        let (_, cell) = match self.scheduler.class_order(class) {
-            ClassOrder::InOrder => cells.pop_front()?,
-            ClassOrder::PerVc(s) => {
-                let local = s.pick(self.sent);
-                let flow = self.flows[local];
-                let oldest = cells.iter().position(|(_, c)| c.flow == flow)?;
-                let taken = cells.remove(oldest)?;
-                s.taken(1, taken.1.eom, self.sent + 1);
-                taken
-            }
-            ClassOrder::Program(_) => unreachable!("the ranker decides"),
+        let (queues, flows) = (&self.queues[..], &self.flows[..]);
+        let slots = Slots {
+            now,
+            sent: self.sent,
+            most: 1,
+            kept: 0,
+            waiting: &waiting,
+            queues: &WaitingCells { queues, flows },
         };
-        Some(cell)
+        let Some(Pattern::Turn(turn)) = self.scheduler.give(slots, &mut Vec::new()) else {
+            unreachable!("one slot is no round")
+        };
+        let oldest = match self.scheduler.class_order(turn.class) {
+            ClassOrder::InOrder => 0,
+            _ => WaitingCells { queues, flows }.oldest_of(turn.class, turn.vc)?,
+        };
+        self.queues[turn.class]
+            .cells
+            .remove(oldest)
+            .map(|(_, cell)| cell)
     }
 
     /// Takes the first cell of the VC that the program chooses, from `class` or from all.

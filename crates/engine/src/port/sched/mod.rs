@@ -12,7 +12,6 @@ use crate::scenario::{Class, Scheduler as Spec};
 use crate::tally::CLASSES;
 use crate::units::{BitRate, Span, Time};
 use guaranteed_rate::GuaranteedRate;
-pub use guaranteed_rate::Turns;
 use per_vc::PerVc;
 use program::Programmed;
 
@@ -59,6 +58,61 @@ pub struct FlowShare {
     pub sends: bool,
 }
 
+/// What a scheduler may look at to give the next slots of a port.
+#[derive(Debug)]
+pub struct Slots<'a, Q> {
+    /// Start of the first slot.
+    pub now: Time,
+    /// Number of slots given so far, at least those in which something waited.
+    pub sent: u64,
+    /// Largest number of slots to give.
+    pub most: u64,
+    /// Cells that each VC must keep where VCs are served one by one; each has more.
+    pub kept: u64,
+    /// Waiting cells per class.
+    pub waiting: &'a [u64; CLASSES],
+    /// A scheduler that uses the queues, or more of `waiting` than whether it is 0, must
+    /// [look at queues](Scheduler::looks_at_queues).
+    pub queues: &'a Q,
+}
+
+/// The waiting cells of a port, as schedulers see them.
+pub trait Queues {
+    /// A number that grows with the arrival order of the oldest cell of `class` at the port.
+    fn oldest(&self, class: usize) -> u64;
+    /// How many cells at the front of the queue of `vc` go in one turn of a frame, and whether the
+    /// last one ends the frame.
+    fn front(&self, class: usize, vc: usize) -> (u64, bool);
+}
+
+/// Consecutive slots of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The class.
+    pub class: usize,
+    /// Local number of the VC, for a class whose VCs are served one by one; else 0.
+    pub vc: usize,
+    /// Number of slots.
+    pub slots: u64,
+}
+
+impl Turn {
+    /// `slots` slots of a class that is served in order of arrival.
+    pub fn of(class: usize, slots: u64) -> Turn {
+        let vc = 0;
+        Turn { class, vc, slots }
+    }
+}
+
+/// To whom the next slots go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// One turn.
+    Turn(Turn),
+    /// A number of rounds of the same turns.
+    Rounds(u64),
+}
+
 impl Scheduler {
     /// The scheduler `spec` for a port of rate `rate`, with cells that take `cell_time`, that `flows`,
     /// by local number, cross.
@@ -82,23 +136,16 @@ impl Scheduler {
     /// arrived by then. Any other may be asked earlier or later, as long as the same classes have
     /// cells.
     pub fn looks_at_queues(&self) -> bool {
-        match self {
-            Scheduler::Fifo | Scheduler::Program(_) => true,
-            Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) | Scheduler::PerVc(_) => false,
-        }
+        matches!(self, Scheduler::Fifo | Scheduler::Program(_))
     }
 
     /// Service order within `class`.
     #[inline]
     pub fn class_order(&mut self, class: usize) -> ClassOrder<'_> {
         match self {
-            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) => {
-                ClassOrder::InOrder
-            }
             Scheduler::PerVc(s) if s.class() == class => ClassOrder::PerVc(s),
-            Scheduler::PerVc(_) => ClassOrder::InOrder,
             Scheduler::Program(s) if s.serves(class) => ClassOrder::Program(s),
-            Scheduler::Program(_) => ClassOrder::InOrder,
+            _ => ClassOrder::InOrder,
         }
     }
 
@@ -107,10 +154,7 @@ impl Scheduler {
     pub fn per_vc(&self) -> Option<&PerVc> {
         match self {
             Scheduler::PerVc(s) => Some(s),
-            Scheduler::Fifo
-            | Scheduler::StrictPriority
-            | Scheduler::GuaranteedRate(_)
-            | Scheduler::Program(_) => None,
+            _ => None,
         }
     }
 
@@ -119,10 +163,7 @@ impl Scheduler {
     pub fn failure(&self, end: Time) -> Option<(SchedulerText, Failure)> {
         match self {
             Scheduler::Program(s) => s.failure(end),
-            Scheduler::Fifo
-            | Scheduler::StrictPriority
-            | Scheduler::GuaranteedRate(_)
-            | Scheduler::PerVc(_) => None,
+            _ => None,
         }
     }
 
@@ -130,10 +171,7 @@ impl Scheduler {
     pub fn credit(&self) -> Option<f64> {
         match self {
             Scheduler::GuaranteedRate(s) => Some(s.credit()),
-            Scheduler::Fifo
-            | Scheduler::StrictPriority
-            | Scheduler::PerVc(_)
-            | Scheduler::Program(_) => None,
+            _ => None,
         }
     }
 
@@ -143,72 +181,26 @@ impl Scheduler {
         match self {
             Scheduler::StrictPriority => waiting[..class].iter().all(|&w| w == 0),
             Scheduler::GuaranteedRate(_) => waiting[class] == total,
-            Scheduler::Fifo | Scheduler::PerVc(_) | Scheduler::Program(_) => false,
+            _ => false,
         }
     }
 
-    /// How two classes take turns in the next slots, if they do: see [`GuaranteedRate::turns`].
+    /// To whom the next slots go, from 1 to `slots.most`, which count as given; `None` if nothing
+    /// waits. Until they are over, `slots.waiting` must change only by the cells served. With
+    /// [`Pattern::Rounds`], `turns` holds the turns of one round.
     #[inline]
-    pub fn turns(&self, waiting: &[u64; CLASSES]) -> Option<Turns> {
-        match self {
-            Scheduler::GuaranteedRate(s) => s.turns(waiting),
-            Scheduler::Fifo
-            | Scheduler::StrictPriority
-            | Scheduler::PerVc(_)
-            | Scheduler::Program(_) => None,
-        }
-    }
-
-    /// Accounts for `slots` slots during which the class with a guarantee always had cells.
-    #[inline]
-    pub fn pass(&mut self, slots: u64) {
-        match self {
-            Scheduler::GuaranteedRate(s) => s.pass(slots),
-            Scheduler::Fifo
-            | Scheduler::StrictPriority
-            | Scheduler::PerVc(_)
-            | Scheduler::Program(_) => {}
-        }
-    }
-
-    /// The class served next, or `None` if nothing waits; called once per cell slot in which
-    /// something waits, at `now`.
-    ///
-    /// `waiting` counts the waiting cells per class. `oldest` returns any number that grows with
-    /// the arrival order of a class's oldest cell at the port. A scheduler that uses `oldest`, or
-    /// more of `waiting` than whether it is 0, must [look at queues](Scheduler::looks_at_queues).
-    pub fn pick(
+    pub fn give<Q: Queues>(
         &mut self,
-        now: Time,
-        waiting: &[u64; CLASSES],
-        oldest: impl Fn(usize) -> u64,
-    ) -> Option<usize> {
+        slots: Slots<'_, Q>,
+        turns: &mut Vec<Turn>,
+    ) -> Option<Pattern> {
         match self {
-            Scheduler::Fifo => fifo::pick(waiting, oldest),
-            Scheduler::StrictPriority | Scheduler::PerVc(_) => strict_priority::pick(waiting),
-            Scheduler::GuaranteedRate(s) => s.pick(waiting),
-            Scheduler::Program(s) if s.serves_all() => s.pick(now),
-            Scheduler::Program(_) => strict_priority::pick(waiting),
-        }
-    }
-
-    /// The class served in the next slots, and in how many of them, from 1 to `most`; see
-    /// [`Scheduler::pick`]. Until then, `waiting` must change only by the cells served.
-    #[inline]
-    pub fn pick_slots(
-        &mut self,
-        now: Time,
-        waiting: &[u64; CLASSES],
-        oldest: impl Fn(usize) -> u64,
-        most: u64,
-    ) -> Option<(usize, u64)> {
-        match self {
-            Scheduler::StrictPriority | Scheduler::PerVc(_) => {
-                let class = strict_priority::pick(waiting)?;
-                Some((class, most.min(waiting[class])))
-            }
-            Scheduler::GuaranteedRate(s) => s.pick_slots(waiting, most),
-            Scheduler::Fifo | Scheduler::Program(_) => Some((self.pick(now, waiting, oldest)?, 1)),
+            Scheduler::Fifo => fifo::pick(slots.waiting, |class| slots.queues.oldest(class))
+                .map(|class| Pattern::Turn(Turn::of(class, 1))),
+            Scheduler::StrictPriority => strict_priority::give(&slots),
+            Scheduler::GuaranteedRate(s) => s.give(&slots, turns),
+            Scheduler::PerVc(s) => s.give(&slots, turns),
+            Scheduler::Program(s) => s.give(&slots),
         }
     }
 }
@@ -219,10 +211,13 @@ mod tests {
     use crate::scenario::ProcessingUnit;
     use crate::units::Ratio;
     use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    const RATE: BitRate = BitRate(1_000_000);
 
     fn specs() -> impl Strategy<Value = Spec> {
         let class = || proptest::sample::select(Class::ALL.to_vec());
-        let unit = ProcessingUnit::Cell;
+        let unit = proptest::sample::select(vec![ProcessingUnit::Cell, ProcessingUnit::Frame]);
         prop_oneof![
             Just(Spec::Fifo),
             Just(Spec::StrictPriority),
@@ -230,11 +225,127 @@ mod tests {
                 class,
                 gr: Ratio::new(tenths, 10),
             }),
-            class().prop_map(move |class| Spec::PerVc { class, unit }),
+            (class(), unit).prop_map(|(class, unit)| Spec::PerVc { class, unit }),
         ]
     }
 
+    /// VCs, each with its class and its waiting cells: their numbers, and whether they end a frame.
+    struct Waiting(Vec<(Class, VecDeque<(u64, bool)>)>);
+
+    impl Waiting {
+        fn of_class(&self, class: usize) -> impl Iterator<Item = usize> {
+            let is_of_it = move |&vc: &usize| self.0[vc].0 as usize == class;
+            (0..self.0.len()).filter(is_of_it)
+        }
+
+        fn counts(&self) -> [u64; CLASSES] {
+            let count = |class| {
+                self.of_class(class)
+                    .map(|vc| self.0[vc].1.len() as u64)
+                    .sum()
+            };
+            std::array::from_fn(count)
+        }
+
+        /// The VC with the oldest cell of `class`, and the number of that cell.
+        fn oldest_vc(&self, class: usize) -> Option<(u64, usize)> {
+            let first = |vc: usize| Some((self.0[vc].1.front()?.0, vc));
+            self.of_class(class).filter_map(first).min()
+        }
+    }
+
+    impl Queues for Waiting {
+        fn oldest(&self, class: usize) -> u64 {
+            self.oldest_vc(class).expect("the class has a cell").0
+        }
+
+        fn front(&self, _: usize, vc: usize) -> (u64, bool) {
+            let cells = &self.0[vc].1;
+            let ends = cells.iter().position(|cell| cell.1);
+            (
+                ends.map_or(cells.len(), |end| end + 1) as u64,
+                ends.is_some(),
+            )
+        }
+    }
+
+    fn slots_of<'a>(
+        waiting: &'a [u64; CLASSES],
+        queues: &'a Waiting,
+        most: u64,
+        sent: u64,
+    ) -> Slots<'a, Waiting> {
+        Slots {
+            now: Time::ZERO,
+            sent,
+            most,
+            kept: 0,
+            waiting,
+            queues,
+        }
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Whether slots are asked for one by one or together makes no difference.
+        #[test]
+        fn slots_given_together_are_those_given_one_by_one(
+            spec in specs(),
+            vcs in proptest::collection::vec((proptest::sample::select(Class::ALL.to_vec()), 1u64..3), 1..6),
+            equal: bool,
+            steps in proptest::collection::vec((0usize..6, 0u64..30, 1u64..12, 1u64..60), 1..30),
+        ) {
+            let share = |&(class, weight): &(Class, u64)| FlowShare {
+                class,
+                weight: if equal { 1 } else { weight },
+                guarantee: (!equal).then_some(BitRate(RATE.0 / 10)),
+                sends: true,
+            };
+            let shares: Vec<_> = vcs.iter().map(share).collect();
+            let mut together = Scheduler::new(&spec, RATE, Span(1), &shares);
+            let mut by_one = together.clone();
+            let mut waiting = Waiting(vcs.iter().map(|vc| (vc.0, VecDeque::new())).collect());
+            let (mut number, mut sent) = (0, 0);
+            for (vc, cells, frame, most) in steps {
+                let vc = vc % vcs.len();
+                for _ in 0..cells {
+                    number += 1;
+                    waiting.0[vc].1.push_back((number, number % frame == 0));
+                    for scheduler in [&mut together, &mut by_one] {
+                        if let ClassOrder::PerVc(s) = scheduler.class_order(vcs[vc].0 as usize) {
+                            s.on_arrival(vc, 1, sent);
+                        }
+                    }
+                }
+                let counts = waiting.counts();
+                if counts == [0; CLASSES] {
+                    continue;
+                }
+                let mut turns = Vec::new();
+                let pattern = together.give(slots_of(&counts, &waiting, most, sent), &mut turns);
+                let given: Vec<Turn> = match pattern.expect("something waits") {
+                    Pattern::Turn(turn) => vec![turn],
+                    Pattern::Rounds(rounds) => (0..rounds).flat_map(|_| turns.clone()).collect(),
+                };
+                let total: u64 = given.iter().map(|turn| turn.slots).sum();
+                prop_assert!((1..=most).contains(&total));
+                for turn in given.iter().flat_map(|turn| (0..turn.slots).map(move |_| turn)) {
+                    let one = Turn { slots: 1, ..*turn };
+                    let counts = waiting.counts();
+                    let pattern = by_one.give(slots_of(&counts, &waiting, 1, sent), &mut turns);
+                    prop_assert_eq!(pattern, Some(Pattern::Turn(one)));
+                    let vc = match by_one.class_order(turn.class) {
+                        ClassOrder::InOrder => waiting.oldest_vc(turn.class).expect("it has a cell").1,
+                        _ => turn.vc,
+                    };
+                    waiting.0[vc].1.pop_front();
+                    sent += 1;
+                }
+                prop_assert_eq!(together.credit(), by_one.credit());
+            }
+        }
+
         /// Fast paths that take many cells at once rely on this.
         #[test]
         fn who_does_not_look_at_queues_decides_by_which_classes_have_cells(
@@ -244,7 +355,9 @@ mod tests {
                 1..40,
             ),
         ) {
-            let mut these = Scheduler::new(&spec, BitRate(155_520_000), Span(68_900_000), &[]);
+            // A class whose VCs are served one by one has none here.
+            prop_assume!(!matches!(spec, Spec::PerVc { .. }));
+            let mut these = Scheduler::new(&spec, RATE, Span(1), &[]);
             let mut those = these.clone();
             for slot in slots {
                 let few = slot.map(|(found, n, _)| if found { n } else { 0 });
@@ -252,8 +365,9 @@ mod tests {
                 if these.looks_at_queues() {
                     prop_assert!(!these.serves_only(0, &few, few.iter().sum()));
                 } else {
-                    let picked = these.pick(Time::ZERO, &few, |class| few[class]);
-                    prop_assert_eq!(those.pick(Time::ZERO, &more, |class| slot[class].2), picked);
+                    let none = Waiting(Vec::new());
+                    let picked = these.give(slots_of(&few, &none, 1, 0), &mut Vec::new());
+                    prop_assert_eq!(those.give(slots_of(&more, &none, 1, 0), &mut Vec::new()), picked);
                 }
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Every choice computes the ranks of all VCs that wait, so that its cost grows with their number.
 
-use super::FlowShare;
+use super::{FlowShare, Pattern, Slots, Turn, strict_priority};
 use crate::program::compile::{Code, Surroundings, compile};
 use crate::program::machine::{Outside, Register, compare, float_of, run};
 use crate::program::names::Known;
@@ -28,8 +28,6 @@ pub struct Programmed {
     of_vcs: Vec<i128>,
     /// Class and number of the VCs that wait, in ascending order.
     waiting: Vec<(usize, usize)>,
-    /// The VC that was chosen with its class.
-    chosen: Option<usize>,
     /// A stream for the machine; schedulers have no draws.
     no_draws: Stream,
     /// What failed first, and when.
@@ -84,7 +82,6 @@ impl Programmed {
             vcs: flows.iter().map(vc).collect(),
             of_vcs: flows.iter().flat_map(|_| of_vc.clone()).collect(),
             waiting: Vec::new(),
-            chosen: None,
             no_draws: Stream::new(0, 0, "", ""),
             failure: None,
             code: Box::new(code),
@@ -94,11 +91,6 @@ impl Programmed {
     /// Whether it serves the VCs of `class`.
     pub fn serves(&self, class: usize) -> bool {
         self.class == CLASSES || self.class == class
-    }
-
-    /// Whether it serves the VCs of all classes.
-    pub fn serves_all(&self) -> bool {
-        self.class == CLASSES
     }
 
     /// The text that failed first, and what failed, if that was before `end`. Decisions may be taken
@@ -121,27 +113,26 @@ impl Programmed {
         }
     }
 
-    /// The class of the VC whose first cell goes at `now`, if it serves all classes; `None` if no
-    /// cell waits.
-    pub fn pick(&mut self, now: Time) -> Option<usize> {
-        let vc = self.choose(now)?;
-        self.chosen = Some(vc);
-        Some(self.vcs[vc].class)
+    /// To whom the next slot goes: see [`super::Scheduler::give`].
+    pub fn give<Q>(&mut self, slots: &Slots<'_, Q>) -> Option<Pattern> {
+        let turn = match strict_priority::pick(slots.waiting)? {
+            class if self.serves(class) => self.next_turn(slots.now),
+            class => Turn::of(class, 1),
+        };
+        Some(Pattern::Turn(turn))
     }
 
-    /// Takes the first cell of the VC that goes at `now`, and returns its number. Some cell that it
-    /// serves must be waiting.
-    pub fn next_cell(&mut self, now: Time) -> usize {
-        let chosen = self.chosen.take().or_else(|| self.choose(now));
-        let vc = chosen.expect("something waits");
+    /// Takes the first cell of the VC that goes at `now`. Some cell that it serves must be waiting.
+    fn next_turn(&mut self, now: Time) -> Turn {
+        let vc = self.choose(now).expect("something waits");
         let state = &mut self.vcs[vc];
+        let (class, slots) = (state.class, 1);
         state.arrivals.pop_front();
         if state.arrivals.is_empty() {
-            let class = state.class;
             self.waiting.retain(|&entry| entry != (class, vc));
         }
         self.run(SchedulerText::Served, vc, now);
-        vc
+        Turn { class, vc, slots }
     }
 
     /// The waiting VC with the smallest rank; the first one where a rank fails.

@@ -123,35 +123,29 @@ impl DecidedCells {
         }
     }
 
-    /// Gives `n` slots to `to` in turns with `other`, from `start` on.
-    /// `other` has `before` slots ahead of the first of `to`, and `between` slots between each two.
+    /// Gives `n` slots to `to`, from `start` on, each behind `between` slots of `other`.
     pub fn push_turns(
         &mut self,
         start: Time,
         n: u64,
         to: SlotOwner,
-        before: u64,
         between: u64,
         other: SlotOwner,
     ) {
-        let of_other = before + (n - 1) * between;
-        self.total += n + of_other;
-        let next = Slots {
-            start,
-            n: n + of_other,
-            to,
-            between,
-            before,
-            other,
-        };
+        let n = n * (between + 1);
+        self.total += n;
         match self.slots.back_mut() {
-            Some(last)
-                if (last.to, last.between, last.other) == (to, before, other)
-                    && before == between =>
-            {
-                last.n += next.n;
+            Some(last) if (last.to, last.between, last.other) == (to, between, other) => {
+                last.n += n
             }
-            _ => self.slots.push_back(next),
+            _ => self.slots.push_back(Slots {
+                start,
+                n,
+                to,
+                between,
+                before: between,
+                other,
+            }),
         }
     }
 
@@ -268,18 +262,15 @@ mod tests {
             let mut ahead = DecidedCells::default();
             // Class and local number of each slot.
             let mut slots = Vec::new();
-            for (n, class, before, between, in_turns) in given {
-                let local = if class == 1 { before % 2 } else { 0 };
+            for (n, class, local, between, in_turns) in given {
+                let local = if class == 1 { local % 2 } else { 0 };
                 let (to, other) = (SlotOwner { class, local }, SlotOwner { class: 2, local: 0 });
                 let start = Time(1_000) + C * slots.len() as u64;
                 if in_turns && between > 0 {
-                    let before = if before == 2 { between } else { before as u64 };
-                    ahead.push_turns(start, n, to, before, between, other);
-                    slots.extend((0..before).map(|_| other));
-                    for i in 0..n {
+                    ahead.push_turns(start, n, to, between, other);
+                    for _ in 0..n {
+                        slots.extend((0..between).map(|_| other));
                         slots.push(to);
-                        let more = if i + 1 < n { between } else { 0 };
-                        slots.extend((0..more).map(|_| other));
                     }
                 } else {
                     ahead.push(start, n, to);

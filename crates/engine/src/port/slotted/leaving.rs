@@ -4,7 +4,7 @@
 //! and counts are updated once, when the run or the bulk ends.
 
 use super::Slotted;
-use super::alternating::reach_host_alike;
+use super::pattern::reach_host_alike;
 use super::queued_cells::QueuedCells;
 use crate::delays::Waits;
 use crate::fabric::Fabric;

@@ -5,15 +5,12 @@
 //! kernel takes these decisions as late as the next arrival or the horizon demands. Coincident
 //! arrivals and departures keep the order that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Five
+//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Three
 //! fast paths take many cells at once:
-//! * *decisions*: until the next arrival, one decision covers the slots that the scheduler gives to
-//!   one class in a row, up to the length of that class's first run;
+//! * *patterns* (`pattern.rs`): the scheduler gives all slots until the next arrival that it can, to
+//!   one class in a row or in rounds;
 //! * *rounds* (`rounds.rs`): inputs that bring a cell per cell time each;
-//! * *turns* (`alternating.rs`): decisions that alternate between a class with a guarantee and one
-//!   above it;
-//! * *bulk* (`bulk.rs`): per-VC queues, and arrivals while the port surely stays busy;
-//! * *VC turns* (`vc_turns.rs`): decisions on VCs of one weight that take turns of one cell.
+//! * *bulk* (`bulk.rs`): per-VC queues, and arrivals while the port surely stays busy.
 //!
 //! Cells that differ in length are taken one by one: a decision takes the time of the cell that it
 //! begins.
@@ -21,23 +18,22 @@
 //! Where ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
 
 pub mod ahead;
-mod alternating;
 mod arrivals;
 mod bulk;
 mod leaving;
+mod pattern;
 mod queue;
 mod queued_cells;
 mod rounds;
 mod vc_queue;
-mod vc_turns;
 
 use super::drop::QueueView;
 use super::fast_paths::FastPath;
 use super::gate::Gate;
-use super::sched::{ClassOrder, FlowShare, Scheduler};
+use super::sched::{ClassOrder, FlowShare, Pattern, Scheduler, Slots, Turn};
 use super::waits_after;
 use super::watch::Quantity;
-use crate::cells::{ENDS_FRAME, Run};
+use crate::cells::Run;
 use crate::class::Class;
 use crate::delays::Waits;
 use crate::fabric::Fabric;
@@ -87,8 +83,8 @@ pub struct Slotted {
     has_room_below_limits: bool,
     bulk: Bulk,
     rounds: Rounds,
-    /// Scratch for `vc_turns.rs`: VCs in the order of their turns.
-    turn_order: Vec<u32>,
+    /// Turns of a round, for the scheduler's answer.
+    turns: Vec<Turn>,
 }
 
 /// Service of cells that differ in length.
@@ -160,7 +156,7 @@ impl Slotted {
                 apply: in_order && has_room_below_limits,
                 arrivals: Vec::new(),
             },
-            turn_order: Vec::new(),
+            turns: Vec::new(),
             cell_time,
             arrival_first,
             scheduler,
@@ -227,56 +223,53 @@ impl Slotted {
     /// Takes the next `decisions` decisions; a cell must be waiting for each. With `AHEAD` it takes
     /// fewer where a VC has come down to one cell.
     fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
-        while decisions > 0 {
-            if self.bulk.applies {
-                if AHEAD && self.is_vc_short() {
-                    return;
+        while decisions > 0 && !(AHEAD && self.is_vc_short()) {
+            let pattern = self.give_slots(decisions, AHEAD);
+            decisions -= match pattern {
+                Pattern::Turn(turn) => {
+                    self.begin::<AHEAD>(fabric, turn);
+                    turn.slots
                 }
-                if let Some(rounds) =
-                    FastPath::VcTurns.tried(|| self.can_take_vc_turns(fabric, decisions))
-                {
-                    decisions -= self.take_vc_turns::<AHEAD>(fabric, rounds);
-                    continue;
-                }
-            } else if let Some(slots) =
-                FastPath::Alternating.tried(|| self.can_take_alternating(fabric, decisions))
-            {
-                decisions -= self.take_alternating::<AHEAD>(fabric, &slots);
-                continue;
-            }
-            let queues = &self.queues;
-            let oldest = |c: usize| queues[c].numbers.front().copied().unwrap_or(u64::MAX);
-            let (class, slots) = self
-                .scheduler
-                .pick_slots(self.free_at, &self.waiting, oldest, decisions)
-                .expect("something waits");
-            decisions -= slots;
-            self.begin::<AHEAD>(fabric, class, slots);
+                Pattern::Rounds(rounds) => self.begin_rounds::<AHEAD>(fabric, rounds),
+            };
         }
     }
 
-    /// Begins the transmission of the next `cells` cells of `class`, one after the other.
+    /// To whom the next slots go, at most `most`. If `ahead`, each VC keeps a cell.
     #[inline(always)]
-    fn begin<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
-        if !self.by_vc[class] {
-            self.begin_in_order::<AHEAD>(fabric, class, cells)
-        } else {
-            self.begin_by_vc::<AHEAD>(fabric, class, cells)
+    fn give_slots(&mut self, most: u64, ahead: bool) -> Pattern {
+        let slots = Slots {
+            now: self.free_at,
+            sent: self.started,
+            most: if FastPath::Pattern.is_on() { most } else { 1 },
+            kept: u64::from(ahead),
+            waiting: &self.waiting,
+            queues: &self.queues,
+        };
+        let pattern = self.scheduler.give(slots, &mut self.turns);
+        let pattern = pattern.expect("something waits");
+        if !matches!(pattern, Pattern::Turn(Turn { slots: 1, .. })) {
+            FastPath::Pattern.enter();
         }
+        pattern
     }
 
-    /// Begins the next `cells` cells of a class that is served in order of arrival.
+    /// Begins the transmission of the cells of `turn`, one after the other.
     #[inline(always)]
-    fn begin_in_order<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
-        self.waiting[class] -= cells;
-        self.total -= cells;
-        let mut left = cells;
+    fn begin<const AHEAD: bool>(&mut self, fabric: &mut Fabric, turn: Turn) {
+        self.waiting[turn.class] -= turn.slots;
+        self.total -= turn.slots;
+        let mut left = turn.slots;
         while left > 0 {
-            let queue = &mut self.queues[class];
-            let cells = queue.take_front(left, self.cell_time);
+            let (cells, to) = self.take_cells::<AHEAD>(
+                fabric,
+                Turn {
+                    slots: left,
+                    ..turn
+                },
+            );
             let n = u64::from(cells.n());
             left -= n;
-            let to = self.count_taken::<AHEAD>(fabric, class, cells.hop, n);
             if AHEAD {
                 self.decided.push(self.free_at, n, to);
             }
@@ -285,24 +278,25 @@ impl Slotted {
         }
     }
 
-    /// Adds what `cells` cells have waited to the time integral of the queues.
-    fn waited(&mut self, waits: Waits, cells: u64) {
-        self.queue_time += waits.sum(cells);
-    }
-
-    /// Removes `n` cells taken from the queue of `class` from Y_i and N_a, and returns their flow.
-    /// With `AHEAD` they stay in those counts, and in X, until they begin.
-    fn count_taken<const AHEAD: bool>(
+    /// Takes up to `turn.slots` cells of one run from a queue, and returns them with their flow. They
+    /// leave Y_i and N_a, or with `AHEAD` stay in those and in X until they begin.
+    #[inline(always)]
+    fn take_cells<const AHEAD: bool>(
         &mut self,
         fabric: &Fabric,
-        class: usize,
-        hop: u32,
-        n: u64,
-    ) -> SlotOwner {
+        turn: Turn,
+    ) -> (QueuedCells, SlotOwner) {
+        let Turn { class, vc, slots } = turn;
         let queue = &mut self.queues[class];
+        let cells = if self.by_vc[class] {
+            queue.per_vc[vc].take(slots as u32, self.cell_time)
+        } else {
+            queue.take_front(slots, self.cell_time)
+        };
+        let n = u64::from(cells.n());
         let mut local = 0;
         if self.counts[class] {
-            local = fabric.hops[hop as usize].local as usize;
+            local = fabric.hops[cells.hop as usize].local as usize;
             if !AHEAD {
                 queue.count_out(local, n);
             }
@@ -310,53 +304,12 @@ impl Slotted {
         if AHEAD {
             queue.decided += n;
         }
-        SlotOwner { class, local }
+        (cells, SlotOwner { class, local })
     }
 
-    /// Begins the next `cells` cells of a class whose VCs are served one by one. With `AHEAD` it
-    /// stops once a VC has come down to one cell.
-    fn begin_by_vc<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
-        let mut left = cells;
-        while left > 0 {
-            let queue = &mut self.queues[class];
-            let (vc, cells) = match self.scheduler.class_order(class) {
-                ClassOrder::PerVc(scheduler) if scheduler.goes_by_cells() => {
-                    let vc = scheduler.next_cell(self.started);
-                    (vc, queue.per_vc[vc].take(1, self.cell_time))
-                }
-                ClassOrder::PerVc(scheduler) => {
-                    let vc = scheduler.pick(self.started);
-                    let of_vc = &mut queue.per_vc[vc];
-                    let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
-                    let kept = u64::from(AHEAD);
-                    let n = u64::from(turn).min(left).min(scheduler.waiting(vc) - kept);
-                    let cells = of_vc.take(n as u32, self.cell_time);
-                    scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
-                    (vc, cells)
-                }
-                ClassOrder::Program(scheduler) => {
-                    let vc = scheduler.next_cell(self.free_at);
-                    (vc, queue.per_vc[vc].take(1, self.cell_time))
-                }
-                ClassOrder::InOrder => unreachable!("its VCs are served one by one"),
-            };
-            let n = u64::from(cells.n());
-            if AHEAD {
-                queue.decided += n;
-                self.decided
-                    .push(self.free_at, n, SlotOwner { class, local: 0 });
-            } else if self.counts[class] {
-                queue.count_out(vc, n);
-            }
-            let run = self.transmit(self.free_at, &cells);
-            fabric.depart(run);
-            left -= n;
-            if AHEAD && self.is_vc_short() {
-                break;
-            }
-        }
-        self.waiting[class] -= cells - left;
-        self.total -= cells - left;
+    /// Adds what `cells` cells have waited to the time integral of the queues.
+    fn waited(&mut self, waits: Waits, cells: u64) {
+        self.queue_time += waits.sum(cells);
     }
 
     /// Begins the transmission of `cells` at `start`, back to back, and returns the run that

@@ -3,6 +3,8 @@
 use super::queued_cells::QueuedCells;
 use super::vc_queue::VcQueue;
 use crate::port::limits::Limits;
+use crate::port::sched::Queues;
+use crate::tally::CLASSES;
 use crate::units::Span;
 use std::collections::VecDeque;
 
@@ -122,6 +124,19 @@ impl ClassQueue {
         if !self.numbers.is_empty() {
             self.numbers.drain(..to);
         }
+    }
+}
+
+impl Queues for [ClassQueue; CLASSES] {
+    #[inline]
+    fn oldest(&self, class: usize) -> u64 {
+        self[class].numbers.front().copied().unwrap_or(u64::MAX)
+    }
+
+    #[inline]
+    fn front(&self, class: usize, vc: usize) -> (u64, bool) {
+        let first = self[class].per_vc[vc].first();
+        (first.of_one_frame().into(), first.ends_frame())
     }
 }
 

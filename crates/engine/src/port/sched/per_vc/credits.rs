@@ -176,33 +176,19 @@ impl Credits {
         self.expect(account, slots);
     }
 
-    /// When the credit of `vc` is worth a cell, counted from slot `slots` on, and what it lacks then.
-    pub(super) fn of(&self, vc: usize, slots: u64) -> (u64, u64) {
-        self.account_of(vc).map_or((0, 0), |account| {
-            let account = &self.accounts[account];
-            (account.worth_from.wrapping_sub(slots), account.lacks)
-        })
-    }
-
-    /// Lets the waiting `vc` have the credit after `slots` slots that it had `passed` slots before.
-    pub(super) fn shift(&mut self, vc: usize, passed: u64, slots: u64) {
-        if let Some(account) = self.account_of(vc) {
-            self.take_off(account);
-            self.due.leave(account);
-            let of_vc = &mut self.accounts[account];
-            of_vc.worth_from = of_vc.worth_from.saturating_add(passed);
-            self.play_again(account);
-            self.look_at(account, slots);
-        }
-    }
-
     /// The VC with the largest credit after `slots` slots, if that is worth a cell. Among equal
     /// credits, the smallest VC index.
-    #[inline]
+    #[inline(always)]
     pub(super) fn with_most_credit(&mut self, slots: u64) -> Option<usize> {
-        if self.accounts.is_empty() {
-            return None;
+        let nobody = self.accounts.is_empty() || self.ready.is_empty() && self.due.pass(slots);
+        if nobody {
+            None
+        } else {
+            self.look_for_most(slots)
         }
+    }
+
+    fn look_for_most(&mut self, slots: u64) -> Option<usize> {
         while let Some(account) = self.due.next_until(slots) {
             self.look_at(account, slots);
         }
@@ -261,11 +247,12 @@ impl Credits {
     #[inline]
     fn take_off(&mut self, account: usize) {
         let place = std::mem::replace(&mut self.accounts[account].place, NONE);
-        if place != NONE {
-            self.ready.swap_remove(place as usize);
-            if let Some(&moved) = self.ready.get(place as usize) {
-                self.accounts[moved as usize].place = place;
-            }
+        if place != NONE
+            && let Some(last) = self.ready.pop()
+            && last != account as u32
+        {
+            self.ready[place as usize] = last;
+            self.accounts[last as usize].place = place;
         }
     }
 

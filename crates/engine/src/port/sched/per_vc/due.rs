@@ -85,6 +85,15 @@ impl DueAccounts {
         }
     }
 
+    /// Whether `slot` is the first that was not looked at, and no account stands in it; then it counts
+    /// as looked at.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, slot: u64) -> bool {
+        let passes = self.from == slot && self.first[self.list(slot)] == NONE;
+        self.from += u64::from(passes);
+        passes
+    }
+
     /// Removes and returns an account that stands in `slot` or before, if there is one. It may be
     /// due later.
     #[inline]
@@ -93,9 +102,14 @@ impl DueAccounts {
         let lists = self.first.len() as u64;
         self.from = self.from.max((slot + 1).saturating_sub(lists));
         while self.from <= slot {
-            let account = self.first[self.list(self.from)];
+            let list = self.list(self.from);
+            let account = self.first[list];
             if account != NONE {
-                self.leave(account as usize);
+                self.first[list] = self.places[account as usize].next;
+                self.places[account as usize] = NOWHERE;
+                if let Some(next) = self.places.get_mut(self.first[list] as usize) {
+                    next.before = NONE;
+                }
                 return Some(account as usize);
             }
             self.from += 1;

@@ -13,7 +13,7 @@
 //! sizes. All cells of a frame are paid in the same way: from the credit, which may become
 //! negative, or by the tag.
 //! The cost of a decision grows with the logarithm of the number of VCs: see [`tags`] and
-//! [`credits`]. Decisions that repeat cost less: see [`cycle`].
+//! [`credits`].
 //! Sources: `guaranteed-rate`, sections 1 and 3 (per-VC guarantees and per-frame scheduling,
 //! announced there as future work); Goyal, Vin and Cheng, "Start-time fair queuing", IEEE/ACM ToN
 //! 5(5), 1997.
@@ -21,7 +21,6 @@
 //! policy alone.
 
 mod credits;
-mod cycle;
 mod due;
 #[cfg(test)]
 mod plain;
@@ -29,11 +28,10 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
-use super::FlowShare;
+use super::{FlowShare, Pattern, Queues, Slots, Turn, strict_priority};
 use crate::scenario::{Class, ProcessingUnit};
 use crate::units::BitRate;
 use credits::Credits;
-use cycle::Cycle;
 use tags::Tags;
 
 /// How the cells of a turn are paid.
@@ -62,7 +60,6 @@ pub struct PerVc {
     waiting: Vec<u64>,
     tags: Tags,
     credits: Credits,
-    cycle: Cycle,
 }
 
 impl PerVc {
@@ -86,19 +83,12 @@ impl PerVc {
             waiting: vec![0; flows.len()],
             tags: Tags::new(&weights.collect::<Vec<_>>()),
             credits: Credits::new(rate, &guarantees),
-            cycle: Cycle::new(rate, &guarantees),
         }
     }
 
     /// Index of the class.
     pub fn class(&self) -> usize {
         self.class
-    }
-
-    /// Number of waiting cells of `vc`.
-    #[inline]
-    pub fn waiting(&self, vc: usize) -> u64 {
-        self.waiting[vc]
     }
 
     /// Whether each VC that can have cells has at least two. After the next cell of any VC, each
@@ -108,38 +98,64 @@ impl PerVc {
         self.with_two == self.members
     }
 
-    /// Whether `most` cells may let each waiting VC have a turn of one cell, after which it still has
-    /// one.
+    /// To whom the next slots of the port go: see [`super::Scheduler::give`].
     #[inline]
-    pub fn can_take_turns(&self, most: u64) -> bool {
-        self.takes_turns && self.busy as u64 <= most && self.with_two == self.busy
+    pub fn give<Q: Queues>(
+        &mut self,
+        slots: &Slots<'_, Q>,
+        turns: &mut Vec<Turn>,
+    ) -> Option<Pattern> {
+        let class = self.class;
+        let pattern = strict_priority::give(slots)?;
+        if !matches!(pattern, Pattern::Turn(turn) if turn.class == class) {
+            return Some(pattern);
+        }
+        if self.goes_by_cells() {
+            if let Some(rounds) = self.rounds(slots.most, turns) {
+                return Some(Pattern::Rounds(rounds));
+            }
+            let vc = self.next_cell(slots.sent);
+            let slots = 1;
+            return Some(Pattern::Turn(Turn { class, vc, slots }));
+        }
+        let vc = self.pick(slots.sent);
+        let (frame, ends) = slots.queues.front(class, vc);
+        let n = frame.min(slots.most).min(self.waiting[vc] - slots.kept);
+        self.taken(n, ends && n == frame, slots.sent + n);
+        let slots = n;
+        Some(Pattern::Turn(Turn { class, vc, slots }))
     }
 
-    /// The order in which the waiting VCs take turns while all have cells, if it does not change.
-    /// Returns the smallest number of their waiting cells.
+    /// Number of rounds in the next `most` slots, if all waiting VCs have a turn of one cell in each
+    /// of them, in the order of `turns`. They count as given, and leave each VC a cell.
     ///
-    /// Their tags then grow by one amount, and no tag is further behind the first than that.
-    pub fn turns(&self, order: &mut Vec<u32>) -> Option<u64> {
-        if !self.takes_turns {
+    /// Their tags grow by one amount, and no tag is further behind the first than that.
+    #[inline]
+    fn rounds(&mut self, most: u64, turns: &mut Vec<Turn>) -> Option<u64> {
+        let may = self.takes_turns && self.busy as u64 <= most / 2 && self.with_two == self.busy;
+        if may {
+            self.take_rounds(most, turns)
+        } else {
+            None
+        }
+    }
+
+    fn take_rounds(&mut self, most: u64, turns: &mut Vec<Turn>) -> Option<u64> {
+        let (class, slots) = (self.class, 1);
+        let waits = |&(_, &waiting): &(usize, &u64)| waiting > 0;
+        let waiting = || self.waiting.iter().enumerate().filter(waits);
+        turns.clear();
+        turns.extend(waiting().map(|(vc, _)| Turn { class, vc, slots }));
+        let least = waiting().map(|(_, &cells)| cells).min()?;
+        let rounds = (most / turns.len() as u64).min(least - 1);
+        if rounds < 2 || !self.tags.put_in_order(turns) {
             return None;
         }
-        order.clear();
-        order.extend((0..self.waiting.len() as u32).filter(|&vc| self.waiting[vc as usize] > 0));
-        let stays = self.tags.put_in_order(order);
-        let least = order.iter().map(|&vc| self.waiting[vc as usize]);
-        least.min().filter(|_| stays)
-    }
-
-    /// Accounts for `rounds` rounds of the turns in this [order](PerVc::turns), after which each VC
-    /// still has a cell.
-    pub fn take_turns(&mut self, order: &[u32], rounds: u64) {
-        for &vc in order {
-            self.take(vc as usize, rounds);
+        for turn in &*turns {
+            self.take(turn.vc, rounds);
         }
-        let last = *order.last().expect("somebody takes turns");
-        if self.tags.take_rounds(rounds, last as usize) {
-            self.cycle.restart();
-        }
+        self.tags.take_rounds(rounds, turns.last()?.vc);
+        Some(rounds)
     }
 
     /// Accounts for `n` cells of `vc` that joined its queue when the port had begun to send `sent`
@@ -164,7 +180,6 @@ impl PerVc {
 
     /// Lets `vc` have cells when the port had begun to send `sent` cells.
     pub fn resume(&mut self, vc: usize, sent: u64) {
-        self.end_cycle();
         self.busy += 1;
         self.tags.resume(vc);
         self.credits.enter(vc, sent);
@@ -184,7 +199,6 @@ impl PerVc {
         if let Some((vc, _)) = self.turn {
             return vc;
         }
-        self.end_cycle();
         let chosen = self.choose(sent);
         self.turn = Some(chosen);
         chosen.0
@@ -196,18 +210,7 @@ impl PerVc {
         if let Some(vc) = self.credits.with_most_credit(sent + 1) {
             return (vc, Means::Credit);
         }
-        let (vc, lowered) = self.tags.begin_turn();
-        if lowered {
-            self.cycle.restart();
-        }
-        (vc, Means::Tag)
-    }
-
-    /// How many of the next `n` cells, all of one frame, of the VC chosen by [`PerVc::pick`] go
-    /// before the next decision.
-    #[inline]
-    pub fn in_a_row(&self, n: u32) -> u32 {
-        if self.goes_by_cells() { 1 } else { n }
+        (self.tags.begin_turn(), Means::Tag)
     }
 
     /// Whether a turn is one cell; then [`PerVc::next_cell`] can be used.
@@ -220,17 +223,6 @@ impl PerVc {
     /// of one cell; the cell counts as taken.
     #[inline]
     pub fn next_cell(&mut self, sent: u64) -> usize {
-        if self.cycle.repeats() {
-            if self.cycle.goes_on_at(sent) {
-                return self.repeat_turn();
-            }
-            self.end_cycle();
-        }
-        self.decide_next(sent)
-    }
-
-    /// [`PerVc::next_cell`] by tags and credits.
-    fn decide_next(&mut self, sent: u64) -> usize {
         let (vc, means) = self.choose(sent);
         let goes_on = self.take(vc, 1);
         match means {
@@ -240,7 +232,6 @@ impl PerVc {
         if !goes_on {
             self.leave(vc, sent + 1);
         }
-        self.note_turn(vc, sent);
         vc
     }
 
@@ -281,7 +272,6 @@ impl PerVc {
     /// Accounts for `vc` having no cells left when the port has begun to send `sent` cells.
     #[inline]
     fn leave(&mut self, vc: usize, sent: u64) {
-        self.end_cycle();
         self.busy -= 1;
         self.tags.leave(vc);
         self.credits.leave(vc, sent);

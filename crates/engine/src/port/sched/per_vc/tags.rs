@@ -4,6 +4,7 @@
 //! VC L / weight of them. They have 64 bits if each cost is at most 2^32, as for equal weights, and
 //! 128 bits otherwise.
 
+use crate::port::sched::Turn;
 use crate::scenario::weights;
 use std::hint::select_unpredictable;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -86,11 +87,6 @@ impl Tags {
         }
     }
 
-    /// Whether `vc` has waiting cells.
-    pub(super) fn has(&self, vc: usize) -> bool {
-        both!(self, tags => tags.tree.has(vc))
-    }
-
     /// Lets `vc` have waiting cells again.
     #[inline(always)]
     pub(super) fn resume(&mut self, vc: usize) {
@@ -103,10 +99,9 @@ impl Tags {
         both!(self, tags => tags.tree.enter(vc, Tag::NONE));
     }
 
-    /// The VC with the smallest tag, which becomes v. Some VC must be waiting. Also returns whether
-    /// all tags were lowered.
+    /// The VC with the smallest tag, which becomes v. Some VC must be waiting.
     #[inline(always)]
-    pub(super) fn begin_turn(&mut self) -> (usize, bool) {
+    pub(super) fn begin_turn(&mut self) -> usize {
         both!(self, tags => tags.begin_turn())
     }
 
@@ -128,31 +123,16 @@ impl Tags {
         both!(self, tags => tags.pay_and_enter(vc));
     }
 
-    /// Sorts waiting VCs whose cells cost 1 by tag and number. Returns whether each keeps its place
-    /// after a cell of those before it.
-    pub(super) fn put_in_order(&self, vcs: &mut [u32]) -> bool {
-        both!(self, tags => tags.put_in_order(vcs))
+    /// Sorts turns of waiting VCs whose cells cost 1 by tag and number. Returns whether each keeps
+    /// its place after a cell of those before it.
+    pub(super) fn put_in_order(&self, turns: &mut [Turn]) -> bool {
+        both!(self, tags => tags.put_in_order(turns))
     }
 
     /// Accounts for `rounds` rounds of one cell, at a cost of 1, of all waiting VCs, the last of
-    /// which is `last`. Returns whether all tags were lowered.
-    pub(super) fn take_rounds(&mut self, rounds: u64, last: usize) -> bool {
-        both!(self, tags => tags.take_rounds(rounds, last))
-    }
-
-    /// Virtual time v.
-    pub(super) fn virtual_time(&self) -> u128 {
-        both!(self, tags => tags.virtual_time())
-    }
-
-    /// By how much the tag of the waiting `vc` exceeds v.
-    pub(super) fn ahead(&self, vc: usize) -> u128 {
-        both!(self, tags => tags.ahead(vc))
-    }
-
-    /// Raises v and the tags of all waiting VCs.
-    pub(super) fn advance(&mut self, growth: u128) {
-        both!(self, tags => tags.advance(growth));
+    /// which is `last`.
+    pub(super) fn take_rounds(&mut self, rounds: u64, last: usize) {
+        both!(self, tags => tags.take_rounds(rounds, last));
     }
 
     /// Sets v so that tags are lowered after about `cells` cells at the largest cost.
@@ -190,14 +170,6 @@ impl<T: Tag> TagsOf<T> {
         self.tree.enter(vc, v.tag);
     }
 
-    fn virtual_time(&self) -> u128 {
-        self.virtual_time.into()
-    }
-
-    fn ahead(&self, vc: usize) -> u128 {
-        (self.vcs[vc].tag - self.virtual_time).into()
-    }
-
     #[inline(always)]
     fn pay_and_enter(&mut self, vc: usize) {
         let v = &mut self.vcs[vc];
@@ -206,21 +178,20 @@ impl<T: Tag> TagsOf<T> {
     }
 
     #[inline(always)]
-    fn begin_turn(&mut self) -> (usize, bool) {
+    fn begin_turn(&mut self) -> usize {
         let (vc, tag) = self.tree.first();
         self.virtual_time = tag;
-        (vc, self.lower())
+        self.lower();
+        vc
     }
 
     /// Subtracts v from all tags before they become too large. This loses nothing: tags of waiting
     /// VCs are at least v, and how far others are behind never matters.
     #[inline]
-    fn lower(&mut self) -> bool {
-        let is_due = self.virtual_time >= T::LOWERED_AT;
-        if is_due {
+    fn lower(&mut self) {
+        if self.virtual_time >= T::LOWERED_AT {
             self.lower_now();
         }
-        is_due
     }
 
     #[cold]
@@ -233,41 +204,33 @@ impl<T: Tag> TagsOf<T> {
         self.virtual_time = 0.into();
     }
 
-    fn put_in_order(&self, vcs: &mut [u32]) -> bool {
-        let key = |&vc: &u32| (self.vcs[vc as usize].tag, vc);
-        vcs.sort_unstable_by_key(key);
-        vcs.first().zip(vcs.last()).is_some_and(|(first, last)| {
-            let (tag, vc) = key(first);
-            key(last) < (tag + T::from(1), vc)
-        })
+    fn put_in_order(&self, turns: &mut [Turn]) -> bool {
+        let key = |turn: &Turn| (self.vcs[turn.vc].tag, turn.vc);
+        turns.sort_unstable_by_key(key);
+        turns
+            .first()
+            .zip(turns.last())
+            .is_some_and(|(first, last)| {
+                let (tag, vc) = key(first);
+                key(last) < (tag + T::from(1), vc)
+            })
     }
 
-    fn take_rounds(&mut self, rounds: u64, last: usize) -> bool {
-        self.raise(rounds.into());
+    fn take_rounds(&mut self, rounds: u64, last: usize) {
+        for (vc, v) in self.vcs.iter_mut().enumerate() {
+            if self.tree.has(vc) {
+                v.tag += rounds.into();
+            }
+        }
+        self.tree.shift(|tag| tag + rounds.into());
         self.virtual_time = self.vcs[last].tag - T::from(1);
-        self.lower()
-    }
-
-    fn advance(&mut self, growth: u128) {
-        let growth = T::try_from(growth).ok().expect("tags have been lowered");
-        self.raise(growth);
-        self.virtual_time += growth;
+        self.lower();
     }
 
     #[cfg(test)]
     fn set_before_lowering(&mut self, cells: u64) {
         let most = self.vcs.iter().map(|v| v.cost).max().expect("a VC");
         self.virtual_time = T::LOWERED_AT - most * cells.into();
-    }
-
-    /// Raises the tags of all waiting VCs.
-    fn raise(&mut self, by: T) {
-        for (vc, v) in self.vcs.iter_mut().enumerate() {
-            if self.tree.has(vc) {
-                v.tag += by;
-            }
-        }
-        self.tree.shift(|tag| tag + by);
     }
 }
 

@@ -1,5 +1,7 @@
 use super::plain::Plain;
 use super::*;
+use crate::tally::CLASSES;
+use crate::units::Time;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -13,6 +15,19 @@ struct Port {
     /// Cells sent, including those of other classes, and cells sent by VC.
     sent: u64,
     of_vc: Vec<u64>,
+}
+
+/// Cells of each VC that go in one turn of a frame, and whether they end the frame.
+struct Fronts(Vec<(u64, bool)>);
+
+impl Queues for Fronts {
+    fn oldest(&self, _: usize) -> u64 {
+        unreachable!("it does not look at queues")
+    }
+
+    fn front(&self, _: usize, vc: usize) -> (u64, bool) {
+        self.0[vc]
+    }
 }
 
 impl Port {
@@ -48,6 +63,30 @@ impl Port {
         self.of_vc[vc] += n;
         let eom = self.of_vc[vc].is_multiple_of(self.frame);
         self.scheduler.taken(n, eom, self.sent);
+    }
+
+    /// Turns in the next slots of the class, at most `most`; they count as given.
+    fn give(&mut self, most: u64) -> Vec<Turn> {
+        let mut waiting = [0; CLASSES];
+        waiting[self.scheduler.class] = self.scheduler.waiting.iter().sum();
+        let front = |(sent, waiting): (&u64, &u64)| {
+            let of_frame = self.frame - sent % self.frame;
+            (of_frame.min(*waiting), of_frame <= *waiting)
+        };
+        let fronts = self.of_vc.iter().zip(&self.scheduler.waiting).map(front);
+        let slots = Slots {
+            now: Time::ZERO,
+            sent: self.sent,
+            most,
+            kept: 0,
+            waiting: &waiting,
+            queues: &Fronts(fronts.collect()),
+        };
+        let mut turns = Vec::new();
+        match self.scheduler.give(&slots, &mut turns).expect("cells wait") {
+            Pattern::Turn(turn) => vec![turn],
+            Pattern::Rounds(rounds) => (0..rounds).flat_map(|_| turns.clone()).collect(),
+        }
     }
 
     /// Cells per VC in `slots` slots of the class, each after `others` slots of other classes. Each
@@ -147,120 +186,22 @@ proptest! {
                     let mut left = slots.min(total);
                     total -= left;
                     while left > 0 {
-                        let vc = port.scheduler.pick(port.sent);
-                        let of_frame = frame - port.of_vc[vc] % frame;
-                        let n = of_frame.min(left).min(most).min(port.scheduler.waiting(vc));
-                        let n = u64::from(port.scheduler.in_a_row(n as u32));
-                        for i in 1..=n {
-                            let expected = plain.serve(port.sent + i - 1, |vc| {
-                                (port.of_vc[vc] + i).is_multiple_of(frame)
-                            });
-                            prop_assert_eq!(vc, expected);
+                        for turn in port.give(left.min(most)) {
+                            for i in 0..turn.slots {
+                                let expected = plain.serve(port.sent, |vc| {
+                                    (port.of_vc[vc] + 1).is_multiple_of(frame)
+                                });
+                                prop_assert_eq!(turn.vc, expected, "cell {} of {:?}", i, turn);
+                                port.sent += 1;
+                                port.of_vc[turn.vc] += 1;
+                                left -= 1;
+                            }
                         }
-                        port.take(vc, n);
-                        left -= n;
                     }
                 }
             }
         }
     }
-}
-
-proptest! {
-    #[test]
-    fn turns_are_the_decisions_one_by_one(
-        weight in 1u64..4,
-        cells in vec(0u64..12, 1..9),
-        served in 0u64..30,
-        late in (0usize..9, 1u64..12),
-        before_lowering in 0u64..40,
-    ) {
-        let shares = vec![share(weight, 0); cells.len()];
-        let mut port = Port::new(ProcessingUnit::Cell, &shares);
-        port.scheduler.tags.set_before_lowering(before_lowering);
-        for (vc, &n) in cells.iter().enumerate().filter(|&(_, &n)| n > 0) {
-            port.arrive(vc, n);
-        }
-        (0..served.min(cells.iter().sum())).for_each(|_| { port.serve(); });
-        port.arrive(late.0 % cells.len(), late.1);
-        let mut by_one = port.scheduler.clone();
-        let mut order = Vec::new();
-        let least = port.scheduler.turns(&mut order).unwrap_or(0);
-        prop_assume!(least > 1);
-        let rounds = least - 1;
-        port.scheduler.take_turns(&order, rounds);
-        for i in 0..rounds as usize * order.len() {
-            let sent = port.sent + i as u64;
-            prop_assert_eq!(by_one.next_cell(sent), order[i % order.len()] as usize);
-        }
-        prop_assert_eq!(by_one.all_have_two(), port.scheduler.all_have_two());
-        for sent in 0..order.len() as u64 {
-            prop_assert_eq!(by_one.next_cell(sent), port.scheduler.next_cell(sent));
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
-
-    // Guarantees of whole twentieths repeat after at most 20 slots, so that many rounds are repeated
-    // between the events.
-    #[test]
-    fn decisions_that_repeat_are_those_that_the_model_names(
-        of in vec((1u64..4, 0u64..6), 1..7),
-        backlog in 1u64..400,
-        events in vec(
-            prop_oneof![
-                3 => (0usize..7, 1u64..40).prop_map(|(vc, n)| Event::Arrive(vc, n)),
-                1 => (1u64..5).prop_map(Event::Others),
-                3 => (1u64..300).prop_map(Event::Serve),
-            ],
-            1..40,
-        ),
-        before_lowering in 0u64..100,
-    ) {
-        let shares: Vec<_> = of.iter().map(|&(weight, twentieths)| share(weight, 50 * twentieths)).collect();
-        let mut plain = Plain::new(ProcessingUnit::Cell, RATE, &shares);
-        let mut scheduler = PerVc::new(Class::Ubr, ProcessingUnit::Cell, RATE, &shares);
-        scheduler.tags.set_before_lowering(before_lowering);
-        let (mut sent, mut total) = (0, 0);
-        let backlog = (0..shares.len()).map(|vc| Event::Arrive(vc, backlog));
-        for event in backlog.chain(events) {
-            match event {
-                Event::Arrive(vc, n) => {
-                    let vc = vc % shares.len();
-                    (0..n).for_each(|_| plain.on_arrival(vc, sent));
-                    scheduler.on_arrival(vc, n, sent);
-                    total += n;
-                }
-                Event::Others(slots) => sent += slots,
-                Event::Serve(slots) => {
-                    for _ in 0..slots.min(total) {
-                        prop_assert_eq!(scheduler.next_cell(sent), plain.serve(sent, |_| true));
-                        sent += 1;
-                    }
-                    total -= slots.min(total);
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn decisions_repeat_once_credits_and_tags_are_as_before() {
-    // The first VC has a quarter of the link guaranteed, and all share the rest: by tag in three
-    // slots, and in the fourth its credit is worth a cell.
-    let shares = [share(1, 250), share(1, 0), share(1, 0)];
-    let mut scheduler = Port::backlogged(ProcessingUnit::Cell, &shares).scheduler;
-    for sent in 0..80 {
-        let expected = [0, 1, 2, 0][sent as usize % 4];
-        assert_eq!(scheduler.next_cell(sent), expected, "slot {sent}");
-    }
-    assert!(scheduler.cycle.repeats());
-    // A slot of another class makes the credit worth a cell one decision sooner.
-    let next: Vec<_> = (81..85).map(|sent| scheduler.next_cell(sent)).collect();
-    assert!(!scheduler.cycle.repeats());
-    assert_eq!(next, [0, 1, 0, 2]);
 }
 
 #[test]
