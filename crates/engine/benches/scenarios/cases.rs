@@ -43,7 +43,7 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 31] = [
+pub const CASES: [Case; 32] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 112.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
@@ -116,6 +116,10 @@ pub const CASES: [Case; 31] = [
         vec![ethernet(15, 10, true)]
     }),
     case("ethernet-64", 8.13, None, || vec![ethernet(64, 100, false)]),
+    case("leaf-spine", 5.0, None, || {
+        let example = include_str!("../../../../examples/leaf-spine.toml");
+        vec![lasting(read(example), 500)]
+    }),
 ];
 
 const fn case(
