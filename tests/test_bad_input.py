@@ -280,7 +280,8 @@ def test_files_without_permission(lan: Path, tmp_path: Path) -> None:
 def test_folder_that_cannot_be_written(cli: Cli, lan: Path, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "file").write_text("a file, not a folder")
     refused(cli(*command, "--out", "file/out"), "file/out: cannot be written")
-    refused(cli(*command, "--out", "file"), "file: cannot be written")
+    refused(cli(*command, "--out", "file"), "file: cannot be written: it is no folder; name a folder, or a new one")
+    refused(cli("schema", "--out", "file"), "file: cannot be written: it is no folder; name a folder, or a new one")
     refused(cli(*command, "--out", "/proc/nothing/out"), "/proc/nothing/out: cannot be written")
     assert {p.name for p in tmp_path.iterdir()} == {"lan.toml", "file"}
 

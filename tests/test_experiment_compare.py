@@ -319,3 +319,31 @@ def test_the_largest_improvement_says_which_others_could_be_larger() -> None:
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
     assert "the largest improvement (its interval overlaps that of 1 other)." in answer.sentences[0]
+
+
+@pytest.mark.parametrize("against", [None, "1000 cells"])
+@pytest.mark.parametrize("variants", [2, 6])
+@pytest.mark.parametrize(("metric", "verb"), [("timeouts", "are"), ("p99_transfer_s", "is"), ("max_queue_cells", "is")])
+def test_a_verb_agrees_with_its_metric(metric: str, verb: str, variants: int, against: str | None) -> None:
+    experiment = ex.Experiment(
+        name="verbs",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(variants)])],
+        metrics=[metric],
+        question=ex.Compare("buffer", [metric], against=against, better={metric: "lower"}),
+        replications=20,
+    )
+    text = experiment.run(
+        runner=by(lambda at, i: {metric: at["buffer"] - 900.0 + drawn(at["buffer"], i).random()})
+    ).text
+    wrong = {"are": "is", "is": "are"}[verb]
+    assert (
+        f"{metric} {wrong} " not in text.replace(f"est in {metric} is", "")
+        and "It are" not in text
+        and "They is" not in text
+    )
+    assert f"{metric} {verb} " in text or f"est in {metric} is" in text or f"In {metric}, " in text
+    for question in (ex.Table(), ex.Precision({metric: "50 %"})):
+        asked = ex.Experiment(name="verbs", base=BASE, metrics=[metric], question=question, replications=20)
+        text = asked.run(runner=by(lambda at, i: {metric: 10.0 + drawn(i).random()})).text
+        assert f"{metric} {verb} 10." in text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cellyard.show.table import Table
 from cellyard.system import schemas
-from cellyard.system.files import write_whole
+from cellyard.system.files import writable_folder, write_whole
 from cellyard.system.terminal import printable
 
 
@@ -14,7 +14,7 @@ def command(name: str | None, *, out: Path | None) -> None:
     """Write the named schema or all to a folder; without a folder, print the named schema or list all."""
     if out:
         texts = {schemas.file(one).name: schemas.text(one) for one in ([name] if name else schemas.NAMES)}
-        out.mkdir(parents=True, exist_ok=True)
+        writable_folder(out)
         for file, text in texts.items():
             write_whole(out / file, text)
             print(printable(f"wrote {out / file}"))

@@ -308,6 +308,8 @@ def remove_empty(folders: Iterable[Path]) -> None:
 
 def writable_folder(path: Path) -> Path:
     """``path`` as a writable folder, created if missing; raises `UsageError` and leaves nothing behind."""
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path}: cannot be written: it is no folder; name a folder, or a new one")
     made = missing_folders(path)
     try:
         path.mkdir(parents=True, exist_ok=True)

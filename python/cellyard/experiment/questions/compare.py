@@ -25,7 +25,7 @@ from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question, rivals
 from cellyard.experiment.runner import CachedRunner
-from cellyard.show.words import counted, listed, number, percent, probability
+from cellyard.show.words import counted, listed, number, percent, probability, to_be
 from cellyard.statistics.bounded import ends_of, known
 from cellyard.statistics.difference import Difference, at_confidence, log_no_difference, log_no_majority
 from cellyard.statistics.inference import HolmResult, holm
@@ -154,7 +154,7 @@ class Compare(Question):
         direction = "higher" if (spread.mean > 0) == (winner == second) else "lower"
         gain = spread if spread.mean > 0 else _negated(spread)
         return (
-            f"{where}{winner} is better than {loser}: {metric} is {direction} by {number(gain.mean)}{unit} "
+            f"{where}{winner} is better than {loser}: {to_be(metric)} {direction} by {number(gain.mean)}{unit} "
             f"[{number(gain.low)}, {number(gain.high)}], {probability(verdict.probability)}."
         )
 
@@ -204,7 +204,7 @@ class Compare(Question):
         rest = f", with {_undecided(undecided)}" if undecided else ""
         sized = [record for record in better or decided if record["difference"] is not None]
         if not sized:
-            return f"Compared with {against}, {metric} is {listed(shown)}{rest}."
+            return f"Compared with {against}, {to_be(metric)} {listed(shown)}{rest}."
         largest = max(sized, key=lambda record: abs(record["difference"]))
         of_known = "known " if len(sized) < len(better or decided) else ""
         interval, *intervals = (
@@ -213,9 +213,10 @@ class Compare(Question):
         )
         kind = f", the largest {of_known}{'improvement' if better else 'difference'}" * (len(better or decided) > 1)
         kind += rivals(interval, intervals)
+        subject = "They are" if to_be(metric).endswith(" are") else "It is"
         return (
-            f"With {largest['variant']}{self._place(largest)}, {metric} is {_direction(largest, words)} by "
-            f"{_size(largest, words.unit)} than with {against}{kind}. It is {listed(shown)}{rest}."
+            f"With {largest['variant']}{self._place(largest)}, {to_be(metric)} {_direction(largest, words)} by "
+            f"{_size(largest, words.unit)} than with {against}{kind}. {subject} {listed(shown)}{rest}."
         )
 
     def _most_wins(
@@ -284,14 +285,14 @@ def _sentence_of_signs(comparison: Comparison, winner: str | None, verdict: Holm
     metric, first, second, signs = comparison.metric, comparison.first, comparison.second, comparison.signs
     higher, lower, total = signs.count(1), signs.count(-1), counted(len(signs), "pair")
     if winner is None:
-        shown = f"{higher} of {total} show that it is higher with {second}, and {lower} that it is lower"
+        shown = f"{higher} of {total} show a higher value with {second}, and {lower} a lower one"
         return f"The difference in {metric} between {second} and {first} is not known: {shown}."
     loser = first if winner == second else second
     count, direction = max((higher, "higher"), (lower, "lower"))
     if winner == first:
         direction = "lower" if direction == "higher" else "higher"
     return (
-        f"{winner} is better than {loser}: {metric} is {direction} in {count} of {total} of runs, "
+        f"{winner} is better than {loser}: {to_be(metric)} {direction} in {count} of {total} of runs, "
         f"{probability(verdict.probability)}; by how much is not known."
     )
 

@@ -18,7 +18,7 @@ from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.find import requirements
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
-from cellyard.show.words import counted, listed, number, spread
+from cellyard.show.words import counted, listed, number, spread, to_be
 from cellyard.statistics.bounded import Value, as_fields
 from cellyard.statistics.inference import Estimate, defined
 from cellyard.statistics.ranges import mean
@@ -219,8 +219,8 @@ class Optimise(Question):
             sentences = [
                 f"The {goal}{under}{among} was found at {best[0]}{ties}: it is "
                 f"{spread(again, unit) if again else 'not known'} in {counted(plan.replications, 'fresh replication')}.",
-                f"In the replications that selected this point, {metric} was {f'{number(chosen.mean)}{unit}' if chosen else 'undefined'}, "
-                "which is biased by the selection.",
+                f"In the replications that selected this point, {to_be(metric, 'was', 'were')} "
+                f"{f'{number(chosen.mean)}{unit}' if chosen else 'undefined'}, which is biased by the selection.",
             ]
             if broken:
                 verb = "does" if len(broken) == 1 else "do"
@@ -239,7 +239,7 @@ class Optimise(Question):
             half = max(mean.half if mean else math.inf for mean in means)
             known = f"95 % confidence: +-{number(half)} or less" if math.isfinite(half) else "uncertainty not known"
             low, high, unit = number(min(values)), number(max(values)), unit_of(plan.metrics[metric], plan.noun)
-            ranges.append(f"Their {metric} is {low if low == high else f'from {low} to {high}'}{unit} ({known}).")
+            ranges.append(f"Their {to_be(metric)} {low if low == high else f'from {low} to {high}'}{unit} ({known}).")
         are_optimal = "1 point is" if len(records) == 1 else f"{len(records)} points are"
         return [
             f"{are_optimal} Pareto-optimal for {goal}{under}{among}: no trial beats any of these in every goal.",

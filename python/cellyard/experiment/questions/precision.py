@@ -37,7 +37,7 @@ from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import CachedRunner, Replicate
-from cellyard.show.words import counted, listed, percent, plus_minus
+from cellyard.show.words import counted, listed, percent, plus_minus, to_be
 from cellyard.statistics.bounded import Value, bounded_runs
 from cellyard.statistics.inference import Estimate, defined, exact_share_interval, skewness
 from cellyard.statistics.student import student_quantile
@@ -257,9 +257,9 @@ def _sentence(metric: str, means: Sequence[tuple[Point, Estimate]], unit: str) -
         return f"{plus_minus(value, unit)}{where}"
 
     if len(means) <= MOST_MEANS:
-        return f"Mean {metric} is {listed(list(map(at, means)))}."
+        return f"Mean {to_be(metric)} {listed(list(map(at, means)))}."
     low, high = (choose(means, key=lambda mean: mean[1].mean) for choose in (min, max))
-    return f"Mean {metric} is from {at(low)} to {at(high)}; the table has all {len(means)} points."
+    return f"Mean {to_be(metric)} from {at(low)} to {at(high)}; the table has all {len(means)} points."
 
 
 def _is_binary(values: Sequence[float], bounds: Bounds) -> bool:

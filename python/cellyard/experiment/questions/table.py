@@ -12,7 +12,7 @@ from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question, rivals
 from cellyard.experiment.runner import CachedRunner
-from cellyard.show.words import counted, spread
+from cellyard.show.words import counted, spread, to_be
 from cellyard.statistics.bounded import bounded_runs
 from cellyard.statistics.inference import Estimate, defined
 
@@ -44,18 +44,18 @@ class Table(Question):
             ]
             if not means:
                 is_bounded = any(bounded_runs(samples_of_point, metric) for samples_of_point in samples)
-                sentences.append(f"{metric} is {'not known' if is_bounded else 'undefined'} at every point.")
+                sentences.append(f"{to_be(metric)} {'not known' if is_bounded else 'undefined'} at every point.")
                 continue
             unit = unit_of(path, plan.noun)
             among = "" if len(means) == len(points) else f"Among the {len(means)} of {len(points)} points known, "
             (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
             if high.mean == low.mean:
                 sentences.append(
-                    f"{among}{metric} is {spread(high, unit)}{' at every point' if len(points) > 1 and not among else ''}."
+                    f"{among}{to_be(metric)} {spread(high, unit)}{' at every point' if len(points) > 1 and not among else ''}."
                 )
             else:
                 sentences.append(
-                    f"{among}{metric} is highest at {top}: {spread(high, unit)}{_overlapping(high, means)}, and lowest at {bottom}: "
+                    f"{among}{to_be(metric)} highest at {top}: {spread(high, unit)}{_overlapping(high, means)}, and lowest at {bottom}: "
                     f"{spread(low, unit)}{_overlapping(low, means)}."
                 )
         sentences += run_longer(plan.metrics, runner)
