@@ -8,7 +8,8 @@ import zlib
 
 import cellyard as cy
 import pytest
-from cellyard.results.document import Document
+from cellyard.results import document
+from cellyard.results.document import Document, queueing_ports
 from cellyard.runs.batch import Job, run_jobs
 
 TEXTS = ("{}", '{"a": 1}', '{"a":1,\n"b":[{"c":"}\\n{"}]}', '{"é\\u00e9":-1.5e-3,"t":{"x":null},\n"vcs":[]}')
@@ -54,3 +55,19 @@ def test_totals_of_a_run_are_there_before_its_vcs_are_decoded() -> None:
     assert run.result._known is None and run.result["totals"] == first["totals"]
     assert run.result._known == first and run.result.text[run.result._start :].startswith('"vcs":[')
     assert len(run.result["vcs"]) == 5 and run.result._start is None
+
+
+def test_ports_of_a_long_document_are_decoded_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = cy.examples.scenario("program-epd", overrides={"duration": "10 ms"})
+    (finished,) = run_jobs([Job(scenario.canonical)])
+    text = finished.result.text  # type: ignore[attr-defined]
+    whole = json.loads(text)
+    may_queue = [port for port in whole["ports"] if port["can_queue"] or port["classes"][0]["program_asked"]]
+    assert 0 < len(may_queue) < len(whole["ports"])
+    assert queueing_ports(whole) == queueing_ports(Document(text)) == may_queue
+    monkeypatch.setattr(document, "LONG_TEXT", 0)
+    found = Document(text)
+    assert found["vcs"] == whole["vcs"] and queueing_ports(found) == may_queue
+    assert found._known is not None and found._known["ports"] is None
+    assert dict(found) == whole and list(found) == list(whole)
+    assert queueing_ports(found) == may_queue

@@ -83,7 +83,7 @@ impl Simulation {
             let counts = port.tally(fabric);
             tally.link_line_time[port.link] = counts.line_time;
             if port.can_queue {
-                tally.ports[port.link] = Some(counts);
+                tally.ports[port.link] = Some(Box::new(counts));
             } else {
                 tally.link_held[port.link] = counts.held;
             }

@@ -165,17 +165,23 @@ impl<'a> Session<'a> {
                 (series.collect(), Vec::new())
             }
         };
-        let (scenario, topology) = (self.net.scenario, self.net.topology.clone());
         let replication = self.replication;
-        let tally = self.tally();
-        results::assemble(scenario, &topology, replication, &tally, series, trace)
+        let (net, tally) = self.counted();
+        results::assemble(
+            net.scenario,
+            &net.topology,
+            replication,
+            &tally,
+            series,
+            trace,
+        )
     }
 
-    /// The plain counters at the end of the run.
+    /// The network, and the plain counters at the end of the run.
     ///
     /// # Panics
     /// See [`Session::finish`].
-    pub(crate) fn tally(self) -> Tally {
+    pub(crate) fn counted(self) -> (Resolved<'a>, Tally) {
         assert!(self.reached >= self.end(), "the run has not ended");
         let mut tally = match self.engine {
             Engine::Fast(mut simulation) => {
@@ -186,6 +192,6 @@ impl<'a> Session<'a> {
             Engine::Twin(twin) => twin.finish(),
         };
         tally.digest = tally.digest.filter(|_| self.digest);
-        tally
+        (self.net, tally)
     }
 }

@@ -418,7 +418,7 @@ pub struct Tally {
     /// Per link: time in which it transmits, for links that leave a switch.
     pub link_line_time: Vec<Span>,
     /// Per link: counts of the port, for links that leave a switch and whose port can queue.
-    pub ports: Vec<Option<PortTally>>,
+    pub ports: Vec<Option<Box<PortTally>>>,
     /// Per link: counts of the NIC's queue, for links that leave a host.
     pub nics: Vec<NicTally>,
     /// Counts of each flow.

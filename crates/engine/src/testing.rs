@@ -43,7 +43,7 @@ pub fn run_tally(
     };
     let mut session = Session::new(scenario, replication, &options)?;
     session.advance_until(Time::NEVER, &AtomicBool::new(false))?;
-    Ok(session.tally())
+    Ok(session.counted().1)
 }
 
 /// Runs the twin and returns its counters, including the digest.

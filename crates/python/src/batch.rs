@@ -12,6 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use std::convert::Infallible;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -422,14 +423,27 @@ fn run(
     let points = series.map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)));
     let recorded = parts.words.recorded(points, &trace, captured);
     let words = std::mem::take(&mut parts.words.all);
-    let mut json = serde_json::to_string(&result).map_err(failed)?;
-    drop(result);
-    // The first line ends before the VCs: it is short and all that many readers need. An unescaped
-    // quote occurs in no text, so the place is unambiguous.
-    if let Some(comma) = json.find(",\"vcs\":") {
-        json.insert(comma + 1, '\n');
-    }
-    Ok((json, recorded, words))
+    Ok((written(result).map_err(failed)?, recorded, words))
+}
+
+/// A result as JSON. The first line ends before the VCs: it is short and all that many readers
+/// need. VCs and ports, which may take hundreds of megabytes, are dropped as soon as they are
+/// written.
+fn written(mut result: RunResult) -> serde_json::Result<String> {
+    let (vcs, ports) = (mem::take(&mut result.vcs), mem::take(&mut result.ports));
+    let rest = serde_json::to_string(&result)?;
+    // An unescaped quote occurs in no text, so the place is unambiguous.
+    let (before, after) = rest
+        .split_once("\"vcs\":[],\"ports\":[]")
+        .expect("VCs and ports follow each other");
+    let mut json = format!("{before}\n\"vcs\":").into_bytes();
+    serde_json::to_writer(&mut json, &vcs)?;
+    drop(vcs);
+    json.extend_from_slice(b",\"ports\":");
+    serde_json::to_writer(&mut json, &ports)?;
+    drop(ports);
+    json.extend_from_slice(after.as_bytes());
+    Ok(String::from_utf8(json).expect("JSON is UTF-8"))
 }
 
 /// Number of progress reports in a run.

@@ -98,6 +98,8 @@ def command(
                 memory=memory,
                 cluster=cluster,
             )
+            if with_origin:  # all of them is written
+                runs = [dict(run) for run in runs]
             complete = len(runs) == len(planned)
             results = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
             after = grid_notes.notes_after(first, runs)
@@ -264,9 +266,9 @@ def _simulate(
     kernel: str,
     memory: str | None,
     cluster: Workers | None,
-) -> tuple[list[dict[str, Any]], dict[str, float], bool]:
+) -> tuple[list[Mapping[str, Any]], dict[str, float], bool]:
     """The finished runs in order, the timing, and whether the command was interrupted."""
-    runs: dict[int, dict[str, Any]] = {}
+    runs: dict[int, Mapping[str, Any]] = {}
     cpu_seconds = 0.0
     first = planned[0][0].scenario
     simulated = outline(first.canonical)["duration_s"] if len(planned) == 1 else None
@@ -290,7 +292,8 @@ def _simulate(
             )
             for finished in done:
                 values = dict(planned[finished.index][0].values)
-                runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
+                # A copy would decode all of a long document.
+                runs[finished.index] = {"set": values, **finished.result} if values else finished.result
                 cpu_seconds += finished.cpu_seconds
     except KeyboardInterrupt:  # also after the last run
         interrupted = True

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cellyard.results.document import queueing_ports
 from cellyard.results.run_notes import carries_frames, is_overloaded
 from cellyard.show.table import Table
 from cellyard.show.text import cell_count, cpu_time, format_range, format_value, range_head
@@ -254,7 +255,7 @@ def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool, n
         "  ".join(f"{name} {format_value(value)}" for name, value in shown.items()),
         _vcs(run["vcs"], contracts=contracts),
     ]
-    if ports := [port for port in run["ports"] if port["can_queue"] and port["arrived_cells"]]:
+    if ports := [port for port in queueing_ports(run) if port["can_queue"] and port["arrived_cells"]]:
         parts.append(_ports(ports))
         if run["measured_s"] < run["duration_s"]:
             parts.append(_measured_ports(ports))

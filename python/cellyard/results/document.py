@@ -11,9 +11,14 @@ from typing import Any
 #: Number of bytes within which the first line of most documents ends.
 FIRST_BYTES = 4096
 
+#: Length of a text of which ports that never queue are decoded only when they are asked for. In a
+#: star of many VCs they take most of the memory.
+LONG_TEXT = 20_000_000
+
 #: A member of an object as far as its value, and the end of the object.
 _MEMBER = re.compile(r'[\s,]*"(\w+)"\s*:\s*')
 _END = re.compile(r"\s*\}\s*\Z")
+_BEFORE_ITEM = re.compile(r"[\s,\[]*")
 
 
 class Document(Mapping[str, Any]):
@@ -27,13 +32,16 @@ class Document(Mapping[str, Any]):
     ({'cells': 7}, 2)
     """
 
-    __slots__ = ("_known", "_start", "_text")
+    __slots__ = ("_known", "_ports_at", "_queueing", "_start", "_text")
 
     def __init__(self, text: str | bytes) -> None:
         self._text = text
         self._known: dict[str, Any] | None = None
         #: Where the text that is not decoded yet starts; `None` when there is none.
         self._start: int | None = 0
+        #: Where ports start that are not decoded, and those of them that may queue.
+        self._ports_at: int | None = None
+        self._queueing: list[Any] = []
 
     @property
     def text(self) -> str:
@@ -80,14 +88,41 @@ class Document(Mapping[str, Any]):
             raise json.JSONDecodeError("Expecting an object", text, 0)
         decode = json.JSONDecoder().raw_decode
         while found := _MEMBER.match(text, start):
-            rest[found[1]], start = decode(text, found.end())
+            if found[1] == "ports" and len(text) > LONG_TEXT and text.startswith("[", found.end()):
+                rest["ports"], self._ports_at = None, found.end()
+                start = self._decode_queueing(found.end())
+            else:
+                rest[found[1]], start = decode(text, found.end())
         if not _END.match(text, start):
             raise json.JSONDecodeError("Expecting a member or the end of an object", text, start)
         return rest
 
+    def _decode_queueing(self, start: int) -> int:
+        """Decode the ports from ``start`` on, keep those that may queue, and return where the list ends."""
+        text, decode = self.text, json.JSONDecoder().raw_decode
+        while True:
+            found = _BEFORE_ITEM.match(text, start)
+            start = found.end() if found else start
+            if text[start : start + 1] == "]":
+                return start + 1
+            port, start = decode(text, start)
+            if _may_queue(port):
+                self._queueing.append(port)
+
+    @property
+    def queueing_ports(self) -> list[Any]:
+        """The ports of the function `queueing_ports`."""
+        known = self._all()
+        return list(filter(_may_queue, known["ports"])) if self._ports_at is None else self._queueing
+
     def __getitem__(self, name: str) -> Any:
         known = self._first()
-        return known[name] if name in known else self._all()[name]
+        if name not in known:
+            known = self._all()
+        if name == "ports" and self._ports_at is not None:
+            known["ports"], _ = json.JSONDecoder().raw_decode(self.text, self._ports_at)
+            self._ports_at, self._queueing = None, []
+        return known[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
@@ -97,3 +132,12 @@ class Document(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.text!r})"
+
+
+def queueing_ports(run: Mapping[str, Any]) -> list[Any]:
+    """The ports of a run that can queue, and those with a program."""
+    return run.queueing_ports if isinstance(run, Document) else list(filter(_may_queue, run["ports"]))
+
+
+def _may_queue(port: Mapping[str, Any]) -> bool:
+    return port["can_queue"] or any(queue.get("program_asked") for queue in port.get("classes", ()))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cellyard.results.document import queueing_ports
 from cellyard.show.hints import NO_MAX_GOODPUT, SYNCHRONISED_TCPS
 
 #: Fewest refusals from which a share of them at contested ties is a warning.
@@ -284,7 +285,7 @@ def _never_asked(run: Mapping[str, Any]) -> tuple[str, int] | None:
     """If no drop program where cells arrived was asked about any: the first port with one, and the number of others."""
     programs = [
         (port["name"], queue["program_asked"] == "cells" or queue["max_queue_cells"] or queue["cell_loss_ratio"])
-        for port in run["ports"]
+        for port in queueing_ports(run)
         for queue in port.get("classes", ())
         if queue.get("program_asked") and port["arrived_cells"]
     ]
@@ -330,7 +331,7 @@ def _tell_efficiency_above_one(found: Mapping[int, float], _: int) -> _Told:
 
 def _tied_refusals(run: Mapping[str, Any]) -> tuple[int, int, str] | None:
     """Refusals at contested ties, if they are at least half of all, and these; which inputs the port with most refused."""
-    ports = [port for port in run["ports"] if port.get("refusals") is not None]
+    ports = [port for port in queueing_ports(run) if port.get("refusals") is not None]
     tied, refused = (sum(port[name] for port in ports) for name in ("tied_refusals", "refusals"))
     if refused < LEAST_REFUSALS or 2 * tied < refused:
         return None

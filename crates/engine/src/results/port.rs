@@ -190,7 +190,7 @@ fn of(
 ) -> PortResult {
     let spec = &scenario.links[link];
     let sent = tally.link_cells[link];
-    let counted = tally.ports[link].as_ref();
+    let counted = tally.ports[link].as_deref();
     let through = passed_through(topology, tally, link);
     let port = counted.unwrap_or(&through);
     let duration = scenario.duration;

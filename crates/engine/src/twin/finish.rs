@@ -63,7 +63,7 @@ impl Twin<'_> {
                 let tally = self.ports[link].take()?.tally;
                 self.tally.link_line_time[link] = tally.line_time;
                 if can_queue(self.scenario, &self.topology, link) {
-                    return Some(tally);
+                    return Some(Box::new(tally));
                 }
                 self.tally.link_held[link] = tally.held;
                 None

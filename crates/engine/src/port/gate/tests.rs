@@ -7,7 +7,6 @@ use crate::port::drop::testing;
 use crate::scenario::{
     DropPolicy, GcraForm, Police, PoliceAction, RedParams, Scenario, Threshold, read_toml,
 };
-use crate::tally::PortTally;
 use crate::testing::run_tally;
 use crate::units::{Ratio, Span};
 
@@ -450,7 +449,7 @@ fn a_policy_that_tells_no_bound_is_asked_by_all_kernels_alike() {
                     })
                 };
                 let twin = run(Kernel::Twin).expect("it runs");
-                let dropped = twin.ports.iter().flatten().map(PortTally::dropped);
+                let dropped = twin.ports.iter().flatten().map(|port| port.dropped());
                 refused += dropped.map(|cells| cells[DropReason::Policy]).sum::<u64>();
                 for kernel in [Kernel::Auto, Kernel::Slotted] {
                     let found = run(kernel).expect("it runs");
