@@ -6,27 +6,16 @@ use super::report::Report;
 /// Reports queues whose drop policy pushes out from the front while the port's scheduler serves
 /// their class per VC.
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
-    let &Network {
-        scenario,
-        topology,
-        things,
-    } = network;
-    for (link, at) in things.links.iter().enumerate() {
-        if topology.switch_of[link].is_none() {
-            continue;
-        }
+    let (scenario, topology) = (network.scenario, network.topology);
+    for (link, at) in network.ports() {
         for &class in &topology.classes[link] {
             let scheduler = topology.scheduler(scenario, link);
             let queue = topology.queue(scenario, link, class);
             if !(scheduler.serves_vcs_of(class) && queue.drop.abilities().pushes_out) {
                 continue;
             }
-            let queues = &scenario.links[link].queues;
-            let place = if queues.iter().any(|q| q.class == class) {
-                format!("link[{}]", at.entry)
-            } else {
-                format!("switch[{}]", things.nodes[at.from].entry)
-            };
+            let mut queues = scenario.links[link].queues.iter();
+            let place = network.place_of_setting(link, queues.any(|q| q.class == class));
             let path = format!("{place}.{}.drop", class.name());
             report.add_once(
                 &path,

@@ -68,15 +68,8 @@ fn first(words: &[String]) -> String {
 
 /// Reports per-VC schedulers whose VCs have weights without a common multiple.
 pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
-    let &Network {
-        scenario,
-        topology,
-        things,
-    } = network;
-    for (link, at) in things.links.iter().enumerate() {
-        if topology.switch_of[link].is_none() {
-            continue;
-        }
+    let (scenario, topology) = (network.scenario, network.topology);
+    for (link, at) in network.ports() {
         let Scheduler::PerVc { class, .. } = *topology.scheduler(scenario, link) else {
             continue;
         };
@@ -95,10 +88,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
             .map(|&weight| format!("{} for {weight}", near(weight)))
             .collect();
         let all: Vec<_> = weights.iter().map(u64::to_string).collect();
-        let place = match scenario.links[link].scheduler {
-            Some(_) => format!("link[{}]", at.entry),
-            None => format!("switch[{}]", things.nodes[at.from].entry),
-        };
+        let place = network.place_of_setting(link, scenario.links[link].scheduler.is_some());
         report.add_once(
             &format!("{place}.scheduler"),
             format!(
