@@ -13,13 +13,13 @@ use crate::delays::Waits;
 use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{DepartedCell, Observers};
-use crate::port::TieRule;
 use crate::processing::SwitchStage;
 use crate::program::Failure;
 use crate::record::QueueSnapshot;
 use crate::sink::Destinations;
 use crate::stop::{FailedProgram, Overdue, Stop};
 use crate::tally::{DropCounts, DropReason};
+use crate::tie::TieRule;
 use crate::units::{Span, Time};
 
 /// Where cells go after a station.

@@ -15,7 +15,7 @@ mod delays;
 mod describe;
 mod event;
 mod fabric;
-mod fair_goodput;
+mod fair;
 mod flow;
 pub mod format;
 mod gathered;
@@ -41,9 +41,11 @@ mod session;
 mod simulation;
 mod sink;
 mod stop;
+mod stopped;
 mod tally;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod tie;
 mod twin;
 pub mod units;
 

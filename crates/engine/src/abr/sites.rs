@@ -2,9 +2,9 @@
 //! feedback. ABR exists in AAL5 only, so cells and ticks are those of [`Format::AAL5`].
 
 use super::end_system::EndSystemTerms;
-use super::feedback::fair::{FairVc, fair_rates};
 use super::feedback::{Marks, Rule, SubscriberTerms};
 use crate::class::Class;
+use crate::fair::{FairVc, fair_rates};
 use crate::flow::{FlowId, FlowKind};
 use crate::format::Format;
 use crate::scenario::topology::Topology;

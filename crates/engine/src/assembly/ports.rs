@@ -14,10 +14,11 @@ use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::slotted::ahead::{Foresight, gains};
-use crate::port::{Inputs, Lookahead, Measuring, Meter, Port, PortKernel, StepBounds, TieRule};
+use crate::port::{Inputs, Lookahead, Measuring, Meter, Port, PortKernel, StepBounds};
 use crate::resolved::ResolvedPort;
 use crate::scenario::{Class, Scheduler as Spec};
 use crate::tally::CLASSES;
+use crate::tie::TieRule;
 use crate::units::Time;
 use std::collections::{HashMap, HashSet};
 

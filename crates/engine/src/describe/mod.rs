@@ -2,20 +2,22 @@
 //! can be.
 
 pub(crate) mod cost;
+mod names;
 mod notes;
 mod outline;
 mod programs;
 
 pub use cost::Expected;
+pub use names::NameRange;
 pub use notes::sources::drawn_starts;
-pub use outline::{NameRange, Outline, PathGroup, PathHop, PathPort, outline};
+pub use outline::{Outline, PathGroup, PathHop, PathPort, outline};
 pub use programs::{NameFacts, ProgramFacts, SchedulerFacts};
 
-use crate::fair_goodput;
 use crate::flow::FlowKind;
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::resolved::{Resolved, ResolvedPort};
+use crate::scenario::fair_goodput;
 use crate::scenario::{ClassQueue, Scenario, Scheduler};
 use serde::Serialize;
 

@@ -2,13 +2,14 @@
 //!
 //! The size of the summary does not grow with the number of similar VCs.
 
+use super::names::NameRange;
 use super::programs::{ProgramFacts, SchedulerFacts, programs, schedulers};
 use super::{ChosenKernel, Expected, PortDescription, describe_network};
-use crate::fair_goodput;
 use crate::format::Clock;
 use crate::memory;
 use crate::options::RunError;
 use crate::resolved::Resolved;
+use crate::scenario::fair_goodput;
 use crate::scenario::topology::Topology;
 use crate::scenario::{
     Class, ClassQueue, Link, Observable, Probe, Scenario, Scheduler, Traffic, Vc,
@@ -129,31 +130,6 @@ pub struct PathPort<'s> {
     pub queue: &'s ClassQueue,
     /// The kernel that serves it.
     pub kernel: ChosenKernel,
-}
-
-/// Number of distinct names, with the first and last of them.
-#[derive(Clone, Debug, Serialize)]
-pub struct NameRange<'s> {
-    /// Number of names.
-    pub count: usize,
-    /// The first and the last name.
-    pub ends: [&'s str; 2],
-}
-
-impl<'s> NameRange<'s> {
-    /// One name.
-    pub(super) fn of(name: &'s str) -> NameRange<'s> {
-        NameRange {
-            count: 1,
-            ends: [name; 2],
-        }
-    }
-
-    /// Adds a later name.
-    pub(super) fn add(&mut self, name: &'s str) {
-        self.count += 1;
-        self.ends[1] = name;
-    }
 }
 
 /// Summarises `scenario`.

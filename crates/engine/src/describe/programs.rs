@@ -1,7 +1,7 @@
 //! What the programs of a scenario say and need, for each queue or port where cells can wait.
 
 use super::PortDescription;
-use super::outline::NameRange;
+use super::names::NameRange;
 use crate::format::Clock;
 use crate::port::drop::{DropRule, Policy};
 use crate::program::{self, Owner, Program, SchedulerText, Type};

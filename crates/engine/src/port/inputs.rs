@@ -1,9 +1,9 @@
 //! The inputs of a port: whose cell comes next, and which cells come together.
 
-use super::TieRule;
 use super::arithmetic::Interleaved;
 use super::order::ArrivalOrder;
 use crate::fabric::Fabric;
+use crate::tie::TieRule;
 use crate::units::Time;
 
 /// The inputs of a port, as its kernel sees them.

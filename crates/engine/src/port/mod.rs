@@ -20,7 +20,6 @@ pub mod police;
 mod rhythm;
 pub mod sched;
 pub mod slotted;
-mod tie;
 pub mod watch;
 
 use crate::fabric::{Fabric, Next};
@@ -35,7 +34,6 @@ pub use measuring::Measuring;
 use measuring::measured;
 pub use meter::Meter;
 use slotted::{QueuedCells, Slotted};
-pub use tie::TieRule;
 use watch::PortProbe;
 
 /// How a port moves cells.

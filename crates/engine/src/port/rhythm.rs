@@ -10,9 +10,10 @@
 //! * no frame of theirs has lost a cell;
 //! * with several inputs, ties are not random.
 
-use super::{Inputs, TieRule};
+use super::Inputs;
 use crate::cells::{Fate, Run};
 use crate::fabric::{Fabric, Hop};
+use crate::tie::TieRule;
 use crate::units::{Span, Time};
 
 /// An input that takes part.

@@ -1,8 +1,8 @@
 //! Entries of ABR end systems and of the feedback of class queues.
 
-use super::component::Default::{Bool, Decimal, Derived, Integer, Required, Text};
 use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
+use super::kind::Default::{Bool, Decimal, Derived, Integer, Required, Text};
 use super::kind::{
     ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, MAX_DURATION_NS, MICROSECOND_NS,
     MILLISECOND_NS, POSITIVE_DURATION, choice, integer,

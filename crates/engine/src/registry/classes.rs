@@ -1,7 +1,8 @@
 //! The service classes as choices, and as the names of class queues.
 
-use super::component::{Default, Parameter, parameter};
+use super::component::{Parameter, parameter};
 use super::family::Family;
+use super::kind::Default;
 use super::kind::{Kind, choice};
 use crate::class::Class;
 

@@ -1,7 +1,7 @@
 //! Components and their parameters.
 
 use super::family::Family;
-use super::kind::{Choice, Kind};
+use super::kind::{Choice, Default, Kind};
 use crate::format::Format;
 
 /// One component.
@@ -200,31 +200,4 @@ pub(super) const fn parameter(
         default,
         help,
     }
-}
-
-/// What a parameter is when left out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Default {
-    /// No default: the value must be given.
-    Required,
-    /// A text, quantities included: "5 us".
-    Text(&'static str),
-    /// A whole number.
-    Integer(u64),
-    /// A decimal, as written.
-    Decimal(&'static str),
-    /// A truth value.
-    Bool(bool),
-    /// No elements.
-    EmptyList,
-    /// A component with all its defaults.
-    AllDefaults,
-    /// So many times another parameter of the component, a number.
-    Multiple(u64, &'static str),
-    /// What the component implies that the parameter named after the family holds, else this.
-    Implied(Family, &'static str),
-    /// The first value if another parameter, a choice, is so chosen, else the second.
-    ByChoice([&'static str; 2], [&'static str; 2]),
-    /// What the engine makes of it, in words.
-    Derived(&'static str),
 }

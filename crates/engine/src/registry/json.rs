@@ -1,7 +1,8 @@
 //! The registry as JSON: what classes, stubs and pages outside the engine are made from.
 
-use super::component::{Component, Default, Formats, Parameter};
+use super::component::{Component, Formats, Parameter};
 use super::family::Family;
+use super::kind::Default;
 use super::kind::{Choice, Kind};
 use crate::format::Format;
 use crate::notation::units::QUANTITIES;

@@ -1,6 +1,5 @@
 //! What values a parameter takes.
 
-use super::component::Default;
 use super::family::Family;
 
 /// What values a parameter takes. Bounds are inclusive unless said otherwise.
@@ -164,3 +163,30 @@ pub(super) const MAX_INTEGER: u64 = i64::MAX as u64;
 
 /// How many like things an entry makes.
 pub(super) const COUNT: Kind = integer(1, 1_000_000_000);
+
+/// What a parameter is when left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// No default: the value must be given.
+    Required,
+    /// A text, quantities included: "5 us".
+    Text(&'static str),
+    /// A whole number.
+    Integer(u64),
+    /// A decimal, as written.
+    Decimal(&'static str),
+    /// A truth value.
+    Bool(bool),
+    /// No elements.
+    EmptyList,
+    /// A component with all its defaults.
+    AllDefaults,
+    /// So many times another parameter of the component, a number.
+    Multiple(u64, &'static str),
+    /// What the component implies that the parameter named after the family holds, else this.
+    Implied(Family, &'static str),
+    /// The first value if another parameter, a choice, is so chosen, else the second.
+    ByChoice([&'static str; 2], [&'static str; 2]),
+    /// What the engine makes of it, in words.
+    Derived(&'static str),
+}

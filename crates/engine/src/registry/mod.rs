@@ -21,9 +21,10 @@ mod traffic;
 mod vc;
 mod words;
 
-pub use component::{Component, Default, Formats, Own, Parameter};
+pub use component::{Component, Formats, Own, Parameter};
 pub use family::Family;
 pub use json::as_json;
+pub use kind::Default;
 pub use kind::{Choice, Kind};
 pub(crate) use kind::{DECIMALS, FAIR_SHARES, MAX_CELLS, MAX_DURATION_NS, MAX_RATE, NONE};
 pub use schema::json_schema;

@@ -1,9 +1,9 @@
 //! Entries of hosts, switches, links and processing delays.
 
 use super::classes::{class_queues, with_queues};
-use super::component::Default::{Bool, Decimal, Derived, EmptyList, Required, Text};
 use super::component::{Component, PLAIN, Parameter, parameter};
 use super::family::Family;
+use super::kind::Default::{Bool, Decimal, Derived, EmptyList, Required, Text};
 use super::kind::{
     ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, choice, integer,
 };

@@ -1,8 +1,8 @@
 //! Entries of traffic contracts and policers.
 
-use super::component::Default::{Derived, Text};
 use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
+use super::kind::Default::{Derived, Text};
 use super::kind::{ANY_DURATION, ANY_RATE, Kind, MAX_CELLS, choice};
 
 const CELLS: Kind = Kind::Cells {

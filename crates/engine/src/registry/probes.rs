@@ -1,9 +1,9 @@
 //! Entries of the time series that can be recorded.
 
 use super::classes::CLASSES;
-use super::component::Default::{Derived, Required};
 use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
+use super::kind::Default::{Derived, Required};
 use super::kind::{ANY_DURATION, Kind, POSITIVE_DURATION, choice, integer};
 
 const PORT: Parameter = parameter(

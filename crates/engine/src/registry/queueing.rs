@@ -1,9 +1,9 @@
 //! Entries of class queues, drop policies and schedulers.
 
 use super::classes::CLASSES;
-use super::component::Default::{Bool, Decimal, Derived, Implied, Required, Text};
 use super::component::{Component, Formats, Own, PLAIN, Parameter, parameter};
 use super::family::Family;
+use super::kind::Default::{Bool, Decimal, Derived, Implied, Required, Text};
 use super::kind::{DECIMALS, Kind, MAX_CELLS, choice};
 
 const CELLS: Kind = Kind::Cells {

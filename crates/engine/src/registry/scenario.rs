@@ -1,10 +1,10 @@
 //! Entries of the scenario itself: what holds for all of it, what is measured, what is drawn.
 
-use super::component::Default::{
-    AllDefaults, Bool, ByChoice, Derived, EmptyList, Integer, Required, Text,
-};
 use super::component::{Component, PLAIN, parameter};
 use super::family::Family;
+use super::kind::Default::{
+    AllDefaults, Bool, ByChoice, Derived, EmptyList, Integer, Required, Text,
+};
 use super::kind::{
     ANY_DURATION, Choice, Kind, MAX_INTEGER, MAX_RATE, POSITIVE_DURATION, choice, integer,
 };

@@ -1,8 +1,8 @@
 //! Parameters of a TCP, with its recoveries.
 
-use super::component::Default::{Bool, Derived, Integer, Multiple, Text};
 use super::component::{Parameter, parameter};
 use super::family::Family;
+use super::kind::Default::{Bool, Derived, Integer, Multiple, Text};
 use super::kind::{ANY_DURATION, Choice, Kind, MAX_DURATION_NS, MICROSECOND_NS, choice, integer};
 
 /// Timer settings: at least a microsecond.

@@ -1,8 +1,8 @@
 //! Entries of traffic sources.
 
-use super::component::Default::{Derived, Required, Text};
 use super::component::{Component, Formats, PLAIN, Parameter, parameter};
 use super::family::Family;
+use super::kind::Default::{Derived, Required, Text};
 use super::kind::{ANY_DURATION, ANY_RATE, DECIMALS, Kind, POSITIVE_DURATION};
 use super::tcp::TCP;
 

@@ -1,9 +1,9 @@
 //! Entry of virtual circuits.
 
 use super::classes::CLASSES;
-use super::component::Default::{Derived, Implied, Integer, Required, Text};
 use super::component::{Component, PLAIN, parameter};
 use super::family::Family;
+use super::kind::Default::{Derived, Implied, Integer, Required, Text};
 use super::kind::{ANY_DURATION, ANY_RATE, COUNT, Kind, integer};
 
 pub(super) static VC: &[Component] = &[Component {

@@ -1,8 +1,8 @@
 //! What a parameter may be and what it is when left out, in words.
 
-use super::component::{Default, Parameter};
+use super::component::Parameter;
 use super::family::Family;
-use super::kind::{FAIR_SHARES, Kind, NONE};
+use super::kind::{Default, FAIR_SHARES, Kind, NONE};
 use crate::format::Format;
 use crate::notation::show::{show_bytes, show_cells, show_nanoseconds, show_rate};
 use crate::notation::units::{self, Unit};

@@ -3,8 +3,8 @@
 use super::transfers::{Durations, Files};
 use super::{BackResult, VcResult, frame_loss, quantile, ratio};
 use crate::delays::{DelayBins, DelayTally};
-use crate::fair_goodput::max_goodput;
 use crate::format::Clock;
+use crate::scenario::fair_goodput::max_goodput;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Carries, Class, Scenario};
 use crate::tally::Tally;

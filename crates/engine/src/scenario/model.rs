@@ -8,8 +8,9 @@ pub use super::abr::{AbrParams, EricaParams, EricaPlusParams, Feedback, RmRates}
 pub use super::contract::{Contract, ContractTerms};
 pub use super::port::{
     ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, RedAverage, RedParams, RestOfFrame,
-    Scheduler, Threshold,
+    Scheduler,
 };
+pub use super::threshold::Threshold;
 pub use crate::class::Class;
 use crate::format::Format;
 use crate::registry::FAIR_SHARES;

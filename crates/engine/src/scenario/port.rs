@@ -3,6 +3,7 @@
 use super::abr::Feedback;
 use super::model::ProcessingUnit;
 use super::program::{ProgramPolicy, ProgramScheduler};
+use super::threshold::Threshold;
 use crate::class::Class;
 use crate::program::Verdict;
 use crate::program::names::Known;
@@ -195,16 +196,6 @@ pub enum GcraForm {
     LeakyBucket,
     /// Virtual scheduling.
     VirtualScheduling,
-}
-
-/// A queue length, in cells or as a fraction of the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Threshold {
-    /// Cells.
-    Cells(u64),
-    /// Fraction of K.
-    Fraction(Ratio),
 }
 
 /// Scheduler: which class queue a port serves next. See `port::sched`.

@@ -1,6 +1,6 @@
 //! Drop policies and schedulers that a scenario states as programs.
 
-use super::port::Threshold;
+use super::threshold::Threshold;
 use crate::class::Class;
 use crate::format::Clock;
 use crate::notation::show::{show_cells, show_duration, show_rate, show_ratio};

@@ -12,8 +12,8 @@ use super::{
     available, check, contracts, from_record, overrides, probes, push_out, syntax, time_limit,
     weights,
 };
-use crate::fair_goodput;
 use crate::registry::Family;
+use crate::scenario::fair_goodput;
 use crate::scenario::topology::Topology;
 
 /// Reads a scenario from TOML text, fills in every default and expands every group.

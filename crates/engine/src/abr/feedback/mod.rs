@@ -15,7 +15,6 @@ mod efci;
 mod erica;
 mod erica_mcr;
 mod erica_plus;
-pub mod fair;
 mod oracle_rate;
 mod relative_rate;
 mod shares;

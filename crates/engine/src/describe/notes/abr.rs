@@ -3,11 +3,11 @@
 
 use super::{largest, named};
 use crate::abr::{Sites, higher_rate};
-use crate::fair_goodput::MOST_VCS;
 use crate::flow::FlowKind;
 use crate::format::Format;
 use crate::notation::show::{show_rate, show_ratio};
 use crate::resolved::Resolved;
+use crate::scenario::fair_goodput::MOST_VCS;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Feedback, Link, Scenario, Vc};
 use crate::units::{BitRate, Ratio};

@@ -9,7 +9,7 @@ mod windows;
 
 use crate::resolved::Resolved;
 
-/// All warnings about the scenario of `net`. `fair` holds the [fair goodputs](crate::fair_goodput)
+/// All warnings about the scenario of `net`. `fair` holds the [fair goodputs](crate::scenario::fair_goodput)
 /// of VCs.
 pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);

@@ -6,7 +6,7 @@
 //! one.
 
 use super::Arithmetic;
-use super::rounds::{RoundInput, RoundPlan, in_order, in_turn};
+use super::round_inputs::{RoundInput, RoundPlan, in_order, in_turn};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};

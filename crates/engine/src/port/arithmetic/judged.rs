@@ -9,7 +9,7 @@
 //! cells of one flow that stand as runs of one cell together (`singles.rs`).
 
 use super::Arithmetic;
-use super::rounds::RoundPlan;
+use super::round_inputs::RoundPlan;
 use crate::cells::{Fate, RM, Run};
 use crate::fabric::Fabric;
 use crate::port::drop::{AskedRun, AskedRuns, Decision, QueueView};

@@ -21,6 +21,7 @@ mod frame;
 mod interleaved;
 mod judged;
 mod judged_in_turns;
+mod round_inputs;
 mod rounds;
 mod route;
 mod series;
@@ -37,7 +38,7 @@ use crate::tally::{PortTally, raise};
 use crate::units::{SignedTicks, Span, Time};
 use counts::Counts;
 pub use interleaved::Interleaved;
-use rounds::RoundInput;
+use round_inputs::RoundInput;
 
 /// State of the kernel.
 #[derive(Debug)]

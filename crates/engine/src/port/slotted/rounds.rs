@@ -25,8 +25,9 @@ use super::queued_cells::{MOST_CELLS, QueuedCells};
 use crate::cells::{FrameState, Run};
 use crate::fabric::{Fabric, Hop};
 use crate::port::rhythm::{Member, ties};
-use crate::port::{Inputs, NextInput, TieRule};
+use crate::port::{Inputs, NextInput};
 use crate::tally::CLASSES;
+use crate::tie::TieRule;
 use crate::units::Time;
 
 /// What a port keeps for rounds.

@@ -1,14 +1,14 @@
 //! Goodputs of fair shares of the links, and their sum: the largest possible goodput, to which
 //! efficiency is relative.
 //!
-//! Every VC that carries frames gets its max-min fair rate (`abr/feedback/fair.rs`). Sources of
+//! Every VC that carries frames gets its max-min fair rate (`fair.rs`). Sources of
 //! single cells take their mean rates first, whatever their class; the rest of each link is shared.
 //! A UDP VC gets at most its offered rate, an ABR VC at most its PCR. All VCs send full frames, or
 //! files, from start to end.
 //!
 //! Ignored: TCP windows, ACKs, RM cells, scheduler shares and target utilisations.
 
-use crate::abr::feedback::fair::{FairVc, fair_rates};
+use crate::fair::{FairVc, fair_rates};
 use crate::scenario::topology::Topology;
 use crate::scenario::{Carries, MaxGoodput, Scenario, Vc};
 use crate::units::BitRate;
@@ -121,7 +121,7 @@ mod tests {
     // frame of 32 cells, and one of 57 bytes in 2 cells.
     #[test]
     fn frames_of_files_are_as_long_as_the_files_make_them() {
-        let lan = include_str!("../../../examples/lan-5.toml");
+        let lan = include_str!("../../../../examples/lan-5.toml");
         let of_file = |size| {
             [
                 ("vc.traffic.mss", "1460 bytes"),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn one_bottleneck_gives_the_payload_of_its_rate() {
-        let lan = include_str!("../../../examples/lan-5.toml");
+        let lan = include_str!("../../../../examples/lan-5.toml");
         assert_eq!(goodput_of(lan, &[]), Some(125_198_491));
         // Each frame carries 9180 bytes in 193 cells of 53 bytes.
         let mss = ("vc.traffic.mss", "9180 bytes");
@@ -146,9 +146,9 @@ mod tests {
 
     #[test]
     fn sources_of_cells_take_their_mean_rates() {
-        let vbr = include_str!("../../../examples/vbr-guaranteed-rate.toml");
+        let vbr = include_str!("../../../../examples/vbr-guaranteed-rate.toml");
         assert_eq!(goodput_of(vbr, &[]), Some(62_599_245));
-        let cbr = include_str!("../../../examples/cbr.toml");
+        let cbr = include_str!("../../../../examples/cbr.toml");
         assert_eq!(goodput_of(cbr, &[]), None);
     }
 
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_largest_goodput_is_what_is_stated_or_the_sum_of_fair_shares() {
-        let lan = include_str!("../../../examples/lan-5.toml");
+        let lan = include_str!("../../../../examples/lan-5.toml");
         let most = |max_goodput: &str, rate: &str| {
             let overrides = [
                 ("measure.max_goodput", max_goodput),
