@@ -324,7 +324,7 @@ def components_face(public: dict[str, list[str]]) -> str:
 PAGE_HEAD = """# Components
 
 Everything a scenario can name. This page is generated from the registry \
-(`crates/engine/src/registry/`); `cellyard components NAME` shows one entry.
+(`crates/engine/src/text/registry/`); `cellyard components NAME` shows one entry.
 """
 
 

@@ -14,7 +14,7 @@ PAGE = """# Results
 What a run gives back: the objects under `runs` of `cellyard run --format json` ([JSON
 Schema](../python/cellyard/schemas/results.schema.json)), and the classes of `cellyard.results` in Python. None is `null` in
 JSON. The unit 1 is that of counts of other things and of plain numbers. All three are generated
-from `crates/engine/src/results/`.
+from `crates/engine/src/run/results/`.
 
 ## Values of what did not finish
 

@@ -256,11 +256,11 @@ def test_the_words_are_those_of_the_engine() -> None:
     known, functions, verdicts = (
         [entry["word"] for entry in of_drop[kind]] for kind in ("names", "functions", "verdicts")
     )
-    text = (ROOT / "crates/engine/src/program/names.rs").read_text(encoding="utf-8")
+    text = (ROOT / "crates/engine/src/text/program/names.rs").read_text(encoding="utf-8")
     keywords = re.findall(r'"(\w+)"', text.partition("KEYWORDS: [&str; ")[2].partition("];")[0])
     assert (list(words.KNOWN), list(words.FUNCTIONS), list(words.VERDICTS)) == (known, functions, verdicts)
     assert sorted(words.KEYWORDS) == sorted(keywords)
-    limits = (ROOT / "crates/engine/src/program/mod.rs").read_text(encoding="utf-8")
+    limits = (ROOT / "crates/engine/src/text/program/mod.rs").read_text(encoding="utf-8")
     assert f"MOST_STEPS: usize = {words.MOST_STEPS};" in limits
 
 

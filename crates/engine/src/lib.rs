@@ -5,58 +5,28 @@
 //! [`Session`] does so step by step. `docs/model.md` states what is simulated, decision by
 //! decision; `docs/architecture.md` says how the parts fit together.
 
-mod abr;
-mod accounting;
-mod assembly;
-mod capture;
-mod cells;
-mod class;
-mod delays;
-mod describe;
-mod event;
-mod fabric;
-mod fair;
-mod flow;
-pub mod format;
-mod gathered;
+mod about;
+mod ground;
 mod host;
-mod loss;
-mod memory;
-mod notation;
-mod observe;
-mod options;
+mod network;
 mod port;
-mod power;
-mod processing;
-mod program;
-mod reassembly;
-mod record;
-pub mod registry;
-mod resolved;
-pub mod results;
-mod rng;
-pub mod scenario;
-mod series;
-mod session;
-mod simulation;
-mod sink;
-mod stop;
-mod stopped;
-mod tally;
+mod run;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod tie;
+mod text;
 mod twin;
-pub mod units;
 
-pub use capture::{About, FilePart, least_capture_limit};
-pub use describe::{
+pub use about::describe::{
     ChosenKernel, Description, Expected, NameFacts, NameRange, Outline, PathGroup, PathHop,
     PathPort, PortDescription, ProgramFacts, SchedulerFacts, describe, drawn_starts, notes,
     outline,
 };
-pub use memory::{beyond, check_memory};
-pub use notation::{near, show_memory};
-pub use options::{Kernel, Options, RunError};
-pub use session::{Session, run};
+pub use about::memory::{beyond, check_memory};
+pub use about::session::{Session, run};
+pub use ground::{format, units};
+pub use network::capture::{About, FilePart, least_capture_limit};
+pub use run::results;
+pub use text::notation::{near, show_memory};
+pub use text::options::{Kernel, Options, RunError};
+pub use text::{registry, scenario};
 pub use twin::decide::{Given, StateValue, decide};

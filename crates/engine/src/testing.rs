@@ -1,27 +1,27 @@
 //! Parts of the engine exposed for its own tests and benchmarks only.
 
-pub use crate::describe::cost::expected;
-pub use crate::event::{EventList, Kind};
-pub use crate::flow::{FlowId, FlowKind};
+pub use crate::about::describe::cost::expected;
+pub use crate::ground::event::{EventList, Kind};
+pub use crate::ground::flow::{FlowId, FlowKind};
+pub use crate::ground::rng::{Step, Stream};
 pub use crate::host::tcp::{Receiver, SegmentOutcome, Sender};
-pub use crate::port::gate::pushes_out;
-pub use crate::resolved::Resolved;
-pub use crate::rng::{Step, Stream};
-pub use crate::scenario::topology::Topology;
-pub use crate::tally::{
+pub use crate::network::tally::{
     AbrTally, DropCounts, DropReason, FlowTally, LinkDrops, MeasuredPort, SenderCounters, Tally,
     Transfer, VcTally, Where, digest,
 };
+pub use crate::port::gate::pushes_out;
+pub use crate::run::resolved::Resolved;
+pub use crate::text::scenario::topology::Topology;
 
-use crate::options::{Kernel, Options, RunError};
+use crate::about::session::Session;
+use crate::ground::units::Time;
 #[cfg(any(feature = "fast-paths", debug_assertions))]
 pub use crate::port::fast_paths::without_fast_paths;
 #[cfg(feature = "fast-paths")]
 pub use crate::port::fast_paths::{FastPath, all_fast_paths};
-use crate::registry::{self, Family};
-use crate::scenario::Scenario;
-use crate::session::Session;
-use crate::units::Time;
+use crate::text::options::{Kernel, Options, RunError};
+use crate::text::registry::{self, Family};
+use crate::text::scenario::Scenario;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;

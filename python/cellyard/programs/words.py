@@ -1,4 +1,4 @@
-"""The words of the language of programs (crates/engine/src/program/names.rs)."""
+"""The words of the language of programs (crates/engine/src/text/program/names.rs)."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 use super::FlowEnds;
 use super::traffic::{FrameSource, Frames, Outbox};
-use crate::capture::Captures;
-use crate::flow::{FlowId, FlowKind};
-use crate::units::Time;
+use crate::ground::flow::{FlowId, FlowKind};
+use crate::ground::units::Time;
+use crate::network::capture::Captures;
 
 /// Passes on the frames that a source offers at `now`. They get the next numbers of their flows,
 /// data and reverse.

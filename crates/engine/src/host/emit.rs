@@ -2,11 +2,11 @@
 
 use super::Hosts;
 use super::traffic::Source;
-use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
-use crate::event::Kind;
-use crate::fabric::Fabric;
-use crate::stop::Overdue;
-use crate::units::{Span, Time};
+use crate::ground::event::Kind;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
+use crate::network::fabric::Fabric;
+use crate::network::stop::Overdue;
 
 /// Maximum number of cells per event, for a source that has a NIC to itself.
 const AHEAD: u32 = 32;

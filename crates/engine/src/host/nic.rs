@@ -4,9 +4,9 @@
 //! Where all cells have one length, what waits follows from times alone. Elsewhere each frame is one
 //! cell, and the NIC keeps the ends of their transmissions.
 
-use crate::format::{CellTimes, FrameSize};
-use crate::tally::{NicTally, raise};
-use crate::units::{Span, Time};
+use crate::ground::format::{CellTimes, FrameSize};
+use crate::ground::units::{Span, Time};
+use crate::network::tally::{NicTally, raise};
 use std::collections::VecDeque;
 
 /// One NIC.
@@ -177,8 +177,8 @@ impl Nic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Format;
-    use crate::units::BitRate;
+    use crate::ground::format::Format;
+    use crate::ground::units::BitRate;
 
     #[test]
     fn frames_are_sent_back_to_back() {

@@ -7,15 +7,15 @@
 
 use super::traffic::{End, FrameSource, Source};
 use super::{Hosts, vc_event_queues};
-use crate::abr::{EndSystem, EndSystemTerms, NextCell, mbps};
-use crate::cells::{ENDS_FRAME, RM, Run, TAGGED, precedes};
-use crate::event::Kind;
-use crate::fabric::Fabric;
-use crate::flow::FlowId;
-use crate::format::{Format, FrameSize};
-use crate::stop::Overdue;
-use crate::tally::AbrTally;
-use crate::units::{Span, Time};
+use crate::ground::event::Kind;
+use crate::ground::flow::FlowId;
+use crate::ground::format::{Format, FrameSize};
+use crate::ground::units::{Span, Time};
+use crate::network::abr::{EndSystem, EndSystemTerms, NextCell, mbps};
+use crate::network::cells::{ENDS_FRAME, RM, Run, TAGGED, precedes};
+use crate::network::fabric::Fabric;
+use crate::network::stop::Overdue;
+use crate::network::tally::AbrTally;
 use std::collections::VecDeque;
 
 const CELL: FrameSize = Format::AAL5.one_cell();
@@ -640,12 +640,12 @@ impl Hosts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assembly::build;
-    use crate::options::Options;
-    use crate::resolved::Resolved;
-    use crate::scenario::read_toml;
-    use crate::simulation::Simulation;
-    use crate::units::BitRate;
+    use crate::ground::units::BitRate;
+    use crate::run::assembly::build;
+    use crate::run::resolved::Resolved;
+    use crate::run::simulation::Simulation;
+    use crate::text::options::Options;
+    use crate::text::scenario::read_toml;
 
     /// Two VCs of two hosts to another. Their cells queue at the port `s` to `b` only.
     fn two_vcs() -> Simulation {

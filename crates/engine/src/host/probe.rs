@@ -1,9 +1,9 @@
 //! Probes of a VC.
 
 use super::traffic::{FrameSource, Frames, Offered, SourceState};
-use crate::flow::FlowKind;
-use crate::record::{IntervalSum, Points, Statistic, StepRecorder};
-use crate::units::Time;
+use crate::ground::flow::FlowKind;
+use crate::ground::units::Time;
+use crate::network::record::{IntervalSum, Points, Statistic, StepRecorder};
 
 /// A quantity of a VC that a probe records, with its record.
 #[derive(Debug)]

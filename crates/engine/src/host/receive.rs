@@ -2,12 +2,12 @@
 
 use super::traffic::{Delivery, End, FrameSource, Source};
 use super::{Direction, Hosts, vc_event_queues};
-use crate::cells::Arrival;
-use crate::event::Kind;
-use crate::fabric::Fabric;
-use crate::flow::FlowId;
-use crate::stop::Overdue;
-use crate::units::Time;
+use crate::ground::event::Kind;
+use crate::ground::flow::FlowId;
+use crate::ground::units::Time;
+use crate::network::cells::Arrival;
+use crate::network::fabric::Fabric;
+use crate::network::stop::Overdue;
 
 impl Hosts {
     /// Handles or stores all frames that have reached their hosts, and the frames that follow from

@@ -1,13 +1,13 @@
 //! The downward path of a frame, from a source to the NIC.
 
 use super::{Direction, Hosts};
-use crate::cells::{ENDS_FRAME, Run};
-use crate::event::Kind;
-use crate::fabric::Fabric;
-use crate::flow::FlowId;
-use crate::format::FrameSize;
-use crate::stop::Overdue;
-use crate::units::{Span, Time};
+use crate::ground::event::Kind;
+use crate::ground::flow::FlowId;
+use crate::ground::format::FrameSize;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{ENDS_FRAME, Run};
+use crate::network::fabric::Fabric;
+use crate::network::stop::Overdue;
 
 impl Hosts {
     /// Sends the next frame of a source.

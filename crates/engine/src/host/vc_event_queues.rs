@@ -10,11 +10,11 @@
 
 use super::traffic::{End, Source};
 use super::{FlowEnds, Hosts, PacedQueue, Vc};
-use crate::event::Earliest;
-use crate::fabric::Fabric;
-use crate::flow::{FlowId, FlowKind};
-use crate::processing::FrameStage;
-use crate::units::Time;
+use crate::ground::event::Earliest;
+use crate::ground::flow::{FlowId, FlowKind};
+use crate::ground::units::Time;
+use crate::network::fabric::Fabric;
+use crate::network::processing::FrameStage;
 use std::hint::select_unpredictable;
 
 /// Kinds of events at the ends of a VC, in the order of execution at one instant.

@@ -9,12 +9,12 @@
 use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};
 use super::limits::Limits;
 use super::police::{PoliceRule, Policer, Ruling};
-use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
-use crate::program::Failure;
-use crate::rng::Stream;
-use crate::scenario::{ClassQueue, RestOfFrame};
-use crate::tally::DropReason;
-use crate::units::Time;
+use crate::ground::rng::Stream;
+use crate::ground::units::Time;
+use crate::network::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
+use crate::network::tally::DropReason;
+use crate::text::program::Failure;
+use crate::text::scenario::{ClassQueue, RestOfFrame};
 
 /// The gate of one class queue.
 #[derive(Clone, Debug)]

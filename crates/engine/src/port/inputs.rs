@@ -2,9 +2,9 @@
 
 use super::arithmetic::Interleaved;
 use super::order::ArrivalOrder;
-use crate::fabric::Fabric;
-use crate::tie::TieRule;
-use crate::units::Time;
+use crate::ground::units::Time;
+use crate::network::fabric::Fabric;
+use crate::network::tie::TieRule;
 
 /// The inputs of a port, as its kernel sees them.
 #[derive(Debug)]

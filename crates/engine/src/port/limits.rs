@@ -1,7 +1,7 @@
 //! Limits of a class queue: how many more cells surely neither fill the buffer nor reach what the
 //! policy acts on.
 
-use crate::units::SignedTicks;
+use crate::ground::units::SignedTicks;
 
 /// Limits on X, in cells (`u64`), or on the time until the last accepted cell starts
 /// ([`SignedTicks`]).

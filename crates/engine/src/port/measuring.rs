@@ -1,8 +1,8 @@
 //! Counters of a port at the bounds of its measuring time. The counters themselves run on
 //! regardless of these bounds.
 
-use crate::tally::{MeasuredClass, MeasuredPort, PortTally, raise};
-use crate::units::Time;
+use crate::ground::units::Time;
+use crate::network::tally::{MeasuredClass, MeasuredPort, PortTally, raise};
 
 /// A measuring time that is not the whole run.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 //! interval.
 
 use super::PortKernel;
-use crate::abr::MeasuredInterval;
-use crate::class::Class;
-use crate::fabric::Fabric;
-use crate::units::{Span, Time};
+use crate::ground::class::Class;
+use crate::ground::units::{Span, Time};
+use crate::network::abr::MeasuredInterval;
+use crate::network::fabric::Fabric;
 
 /// The measurements of one class queue.
 #[derive(Debug)]

@@ -22,11 +22,11 @@ pub mod sched;
 pub mod slotted;
 pub mod watch;
 
-use crate::fabric::{Fabric, Next};
-use crate::format::Format;
-use crate::stop::FailedProgram;
-use crate::tally::{InputRefusals, PortTally};
-use crate::units::{BitRate, Span, Time};
+use crate::ground::format::Format;
+use crate::ground::units::{BitRate, Span, Time};
+use crate::network::fabric::{Fabric, Next};
+use crate::network::stop::FailedProgram;
+use crate::network::tally::{InputRefusals, PortTally};
 use arithmetic::Arithmetic;
 pub use inputs::Inputs;
 use inputs::NextInput;

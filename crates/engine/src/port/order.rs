@@ -10,9 +10,9 @@
 
 mod far;
 
-use crate::cells::Feed;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::Feed;
 use crate::port::fast_paths::FastPath;
-use crate::units::{Span, Time};
 use far::FarInputs;
 
 /// Arrival time of an input's next cell, and the input.

@@ -11,10 +11,10 @@
 //! * with several inputs, ties are not random.
 
 use super::Inputs;
-use crate::cells::{Fate, Run};
-use crate::fabric::{Fabric, Hop};
-use crate::tie::TieRule;
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{Fate, Run};
+use crate::network::fabric::{Fabric, Hop};
+use crate::network::tie::TieRule;
 
 /// An input that takes part.
 pub trait Member {

@@ -5,12 +5,12 @@
 
 use super::drop::QueueView;
 use super::gate::Gate;
-use crate::cells::Run;
-use crate::fabric::Hop;
-use crate::flow::FlowId;
-use crate::record::{IntervalSum, QueueSnapshot, Record, TraceEntry};
-use crate::tally::DropReason;
-use crate::units::{Span, Time};
+use crate::ground::flow::FlowId;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::Run;
+use crate::network::fabric::Hop;
+use crate::network::record::{IntervalSum, QueueSnapshot, Record, TraceEntry};
+use crate::network::tally::DropReason;
 use std::collections::HashSet;
 
 /// A quantity that a probe can read at an instant.

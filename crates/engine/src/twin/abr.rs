@@ -4,12 +4,12 @@
 use super::ends::Payload;
 use super::event::Event;
 use super::{Cell, Twin};
-use crate::abr::feedback::{FeedbackRule, Marks, Measured, Rule};
-use crate::abr::{EndSystem, EndSystemTerms, NextCell, Site, SubscriberIndex};
-use crate::flow::FlowId;
-use crate::format::Clock;
-use crate::format::FrameSize;
-use crate::units::Time;
+use crate::ground::flow::FlowId;
+use crate::ground::format::Clock;
+use crate::ground::format::FrameSize;
+use crate::ground::units::Time;
+use crate::network::abr::feedback::{FeedbackRule, Marks, Measured, Rule};
+use crate::network::abr::{EndSystem, EndSystemTerms, NextCell, Site, SubscriberIndex};
 use std::collections::VecDeque;
 
 /// An end system with its waiting frames.
@@ -232,7 +232,7 @@ impl Twin<'_> {
 
     /// Counts a transmission of `class` that begins at a port.
     pub(super) fn begins_at(&mut self, link: usize, class: usize) {
-        use crate::scenario::Class;
+        use crate::text::scenario::Class;
         for meter in &mut self.meters {
             if meter.site.link == link && class < Class::Abr as usize {
                 meter.higher += 1;
@@ -244,7 +244,7 @@ impl Twin<'_> {
     pub(super) fn interval_ends(&mut self, site: usize) {
         let link = self.meters[site].site.link;
         let port = self.ports[link].as_ref().expect("a port");
-        let queue = port.waiting_of(crate::scenario::Class::Abr as usize);
+        let queue = port.waiting_of(crate::text::scenario::Class::Abr as usize);
         if let Some(next) = self.meters[site].end_of_interval(self.now, queue) {
             self.events.add(next, Event::IntervalEnd { site });
         }
@@ -254,7 +254,7 @@ impl Twin<'_> {
     fn queue_cell_at_nic(&mut self, cell: Cell) {
         let link = self.path(cell.flow)[0];
         if self.lines[link].is_free_after(self.nics[link].lengths()) > Time::LATEST {
-            return self.is_overdue(crate::stop::Overdue::Nic(link));
+            return self.is_overdue(crate::network::stop::Overdue::Nic(link));
         }
         self.nics[link].push_cell(cell);
         if self.lines[link].in_service.is_none() {

@@ -1,11 +1,11 @@
 //! One decision of a drop policy that is a program, for values that the caller gives.
 
 use super::program::{Run, State, Value};
+use crate::ground::units::Span;
 use crate::port::drop::program::{promise, surroundings};
-use crate::program::names::{DROP, Known};
-use crate::program::{Failure, Owner, Shown, Verdict, Why, show};
-use crate::scenario::{DropPolicy, Scenario};
-use crate::units::Span;
+use crate::text::program::names::{DROP, Known};
+use crate::text::program::{Failure, Owner, Shown, Verdict, Why, show};
+use crate::text::scenario::{DropPolicy, Scenario};
 use std::collections::HashMap;
 
 /// Value of a state, by its type.

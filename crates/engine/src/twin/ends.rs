@@ -1,15 +1,15 @@
 //! The two ends of a VC, and the contents of its frames.
 
 use super::source::Emissions;
-use crate::abr::Rm;
-use crate::flow::FlowKind;
-use crate::format::{Format, FrameSize};
+use crate::ground::flow::FlowKind;
+use crate::ground::format::{Format, FrameSize};
+use crate::ground::rng::Stream;
+use crate::ground::units::{Span, Time};
 use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
 use crate::host::traffic::End;
-use crate::rng::Stream;
-use crate::scenario::Traffic;
-use crate::tally::{Back, SenderCounters, Transfer};
-use crate::units::{Span, Time};
+use crate::network::abr::Rm;
+use crate::network::tally::{Back, SenderCounters, Transfer};
+use crate::text::scenario::Traffic;
 
 /// Contents of a frame.
 #[derive(Clone, Copy, Debug)]

@@ -15,10 +15,10 @@
 //! 10. A cell departs (link); kind 9 with departures first.
 
 use super::Cell;
-use crate::flow::FlowId;
+use crate::ground::flow::FlowId;
+use crate::ground::units::Time;
 use crate::host::traffic::End;
-use crate::scenario::topology::Topology;
-use crate::units::Time;
+use crate::text::scenario::topology::Topology;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

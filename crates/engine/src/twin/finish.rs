@@ -79,7 +79,7 @@ fn is_same_cell(a: Cell, b: Cell) -> bool {
 
 /// Whether cells can wait at the port of `link` (model section 6).
 pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    use crate::scenario::ProcessingKind;
+    use crate::text::scenario::ProcessingKind;
     let input = match topology.inputs[link][..] {
         [] => return false,
         [input] => input,

@@ -2,11 +2,11 @@
 //! (section 7).
 
 use super::Cell;
-use crate::flow::FlowId;
-use crate::format::Format;
-use crate::rng::Stream;
-use crate::scenario::Link;
-use crate::units::{BitRate, Span, Time};
+use crate::ground::flow::FlowId;
+use crate::ground::format::Format;
+use crate::ground::rng::Stream;
+use crate::ground::units::{BitRate, Span, Time};
+use crate::text::scenario::Link;
 use std::collections::HashMap;
 
 pub(super) struct Line {

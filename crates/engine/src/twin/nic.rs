@@ -1,9 +1,9 @@
 //! The queue of a NIC (model section 5): first come, first served, unlimited.
 
 use super::Cell;
-use crate::flow::FlowId;
-use crate::format::FrameSize;
-use crate::units::Time;
+use crate::ground::flow::FlowId;
+use crate::ground::format::FrameSize;
+use crate::ground::units::Time;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Waiting cells.

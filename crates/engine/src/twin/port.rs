@@ -4,16 +4,16 @@ use super::Cell;
 use super::finish::can_queue;
 use super::program::policy_of;
 use super::ranking::{Failed, Ranker, Waiting};
-use crate::flow::FlowId;
+use crate::ground::flow::FlowId;
+use crate::ground::rng::Stream;
+use crate::ground::units::{Span, Time};
+use crate::network::tally::{CLASSES, DropReason, InputRefusals, MeasuredPort, PortTally};
 use crate::port::drop::{Arriving, Decision, DropRule, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
 use crate::port::sched::{ClassOrder, FlowShare, Pattern, Queues, Scheduler, Slots};
-use crate::program::Failure;
-use crate::rng::Stream;
-use crate::scenario::topology::Topology;
-use crate::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
-use crate::tally::{CLASSES, DropReason, InputRefusals, MeasuredPort, PortTally};
-use crate::units::{Span, Time};
+use crate::text::program::Failure;
+use crate::text::scenario::topology::Topology;
+use crate::text::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Outcome of a cell's arrival.

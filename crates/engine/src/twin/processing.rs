@@ -3,11 +3,11 @@
 
 use super::event::{Direction, Level};
 use super::stage::FrameStage;
-use crate::flow::FlowId;
-use crate::rng::Stream;
-use crate::scenario::topology::Topology;
-use crate::scenario::{Host, Scenario};
-use crate::units::Time;
+use crate::ground::flow::FlowId;
+use crate::ground::rng::Stream;
+use crate::ground::units::Time;
+use crate::text::scenario::topology::Topology;
+use crate::text::scenario::{Host, Scenario};
 
 /// Processing stages of all hosts and of the transports at both ends of all VCs.
 pub(super) struct Processing {

@@ -2,17 +2,17 @@
 //! (`docs/programs.md`). Nothing is compiled, and the arithmetic is its own. `ranking` walks the
 //! texts of schedulers with it.
 
-use crate::format::Clock;
+use crate::ground::format::Clock;
+use crate::ground::units::{Span, Time};
 use crate::port::drop::program::{decision, of_contract, promise, surroundings};
 use crate::port::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
-use crate::program::compile::Surroundings;
-use crate::program::names::{Function, Known};
-use crate::program::{
+use crate::text::program::compile::Surroundings;
+use crate::text::program::names::{Function, Known};
+use crate::text::program::{
     Comparison, Constant, Expression, Failure, Kind, Operator, Owner, Program, Statement, Target,
     Type, Verdict, Why,
 };
-use crate::scenario::{ContractTerms, ProgramPolicy};
-use crate::units::{Span, Time};
+use crate::text::scenario::{ContractTerms, ProgramPolicy};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -475,7 +475,7 @@ fn holds(comparison: Comparison, order: Ordering) -> bool {
 
 /// The policy `spec` of the reference engine: `shared`, or a walker of its own for a program.
 pub(super) fn policy_of(
-    spec: &crate::scenario::DropPolicy,
+    spec: &crate::text::scenario::DropPolicy,
     buffer: Option<u64>,
     contracts: &[Option<ContractTerms>],
     cell_time: Span,
@@ -483,7 +483,7 @@ pub(super) fn policy_of(
 ) -> Box<dyn DropRule> {
     let shared = Policy::new(spec, buffer, contracts, cell_time, clock);
     match spec {
-        crate::scenario::DropPolicy::Program(policy) => {
+        crate::text::scenario::DropPolicy::Program(policy) => {
             let needs = shared.needs();
             Box::new(Walker::new(policy, buffer, contracts, cell_time, needs))
         }

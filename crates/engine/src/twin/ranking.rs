@@ -1,12 +1,12 @@
-//! A scheduler stated as a program, by walking its trees (see [`crate::program`]).
+//! A scheduler stated as a program, by walking its trees (see [`crate::text::program`]).
 
 use super::program::{Run, State, Value, order};
+use crate::ground::units::{Span, Time};
 use crate::port::sched::FlowShare;
 use crate::port::sched::program::surroundings;
-use crate::program::names::Known;
-use crate::program::{Failure, Program, SchedulerText};
-use crate::scenario::{Class, ProgramScheduler};
-use crate::units::{Span, Time};
+use crate::text::program::names::Known;
+use crate::text::program::{Failure, Program, SchedulerText};
+use crate::text::scenario::{Class, ProgramScheduler};
 use std::collections::HashMap;
 
 /// A scheduler with its state, for one port.

@@ -24,8 +24,8 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::FlowId;
-    use crate::units::Time;
+    use crate::ground::flow::FlowId;
+    use crate::ground::units::Time;
 
     /// Verdicts at the EOMs of cells (frame, index) of frames with three cells.
     fn judged(cells: &[(u32, u32)]) -> Vec<bool> {

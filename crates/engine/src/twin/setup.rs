@@ -10,14 +10,14 @@ use super::processing::Processing;
 use super::reassembly::Reassembly;
 use super::stage::SwitchStage;
 use super::{Twin, Vc};
-use crate::abr::{Sites, terms};
-use crate::flow::FlowId;
-use crate::gathered::Gathered;
-use crate::rng::{Step, Stream};
-use crate::scenario::topology::Topology;
-use crate::scenario::{Scenario, Timers};
-use crate::tally::{FlowTally, NicTally, Tally, VcTally};
-use crate::units::{Span, Time};
+use crate::ground::flow::FlowId;
+use crate::ground::gathered::Gathered;
+use crate::ground::rng::{Step, Stream};
+use crate::ground::units::{Span, Time};
+use crate::network::abr::{Sites, terms};
+use crate::network::tally::{FlowTally, NicTally, Tally, VcTally};
+use crate::text::scenario::topology::Topology;
+use crate::text::scenario::{Scenario, Timers};
 
 /// Random draws of a replication.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ impl Draws<'_> {
         }
     }
 
-    fn start(self, vc: &crate::scenario::Vc) -> Time {
+    fn start(self, vc: &crate::text::scenario::Vc) -> Time {
         let mut start = Time::ZERO + vc.start;
         if self.replication.is_some() {
             let drawn = &self.scenario.ensemble;
@@ -195,7 +195,7 @@ fn paced(scenario: &Scenario, topology: &Topology) -> Vec<Option<PacedQueue>> {
 /// By link into a switch: the processing behind it.
 fn switch_stages(draws: Draws<'_>, topology: &Topology) -> Vec<Option<SwitchStage>> {
     let scenario = draws.scenario;
-    let stage = |(link, crossing): (&crate::scenario::Link, &Vec<FlowId>)| {
+    let stage = |(link, crossing): (&crate::text::scenario::Link, &Vec<FlowId>)| {
         let into = scenario.switches.iter().find(|s| s.name == link.to)?;
         let of_flows = crossing.iter().map(|id| {
             let flow = &topology.flows[id.index()];

@@ -1,9 +1,9 @@
 //! Emission times of sources of cells and of UDP (model section 9).
 
-use crate::format::Format;
-use crate::rng::Stream;
-use crate::scenario::{Emission, UdpParams};
-use crate::units::{Span, Time};
+use crate::ground::format::Format;
+use crate::ground::rng::Stream;
+use crate::ground::units::{Span, Time};
+use crate::text::scenario::{Emission, UdpParams};
 
 /// The instants, in order, at which a source emits a cell or a frame before it stops.
 pub(super) struct Emissions {
@@ -108,7 +108,7 @@ impl Iterator for Emissions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::BitRate;
+    use crate::ground::units::BitRate;
 
     fn first(emission: Emission, n: usize) -> Vec<u64> {
         let draws = Stream::new(3, 0, "v", "poisson");

@@ -1,10 +1,10 @@
 //! Processing delays (model section 8).
 
 use super::Cell;
-use crate::flow::FlowId;
-use crate::rng::Stream;
-use crate::scenario::{Processing, ProcessingKind, ProcessingUnit};
-use crate::units::{Span, Time};
+use crate::ground::flow::FlowId;
+use crate::ground::rng::Stream;
+use crate::ground::units::{Span, Time};
+use crate::text::scenario::{Processing, ProcessingKind, ProcessingUnit};
 use std::collections::HashMap;
 
 /// Processing time of draw `n`: mean - spread + a draw from [0, 2 spread].

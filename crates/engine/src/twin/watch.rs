@@ -3,12 +3,12 @@
 
 use super::Twin;
 use super::ends::Ends;
-use crate::abr::mbps;
-use crate::flow::FlowKind;
-use crate::record::{Points, Statistic};
-use crate::scenario::{Observable, Probe};
-use crate::series::RecordedSeries;
-use crate::units::Time;
+use crate::ground::flow::FlowKind;
+use crate::ground::units::Time;
+use crate::network::abr::mbps;
+use crate::network::record::{Points, Statistic};
+use crate::run::series::RecordedSeries;
+use crate::text::scenario::{Observable, Probe};
 use std::collections::HashSet;
 
 /// A quantity recorded for a probe with an envelope.

@@ -8,15 +8,19 @@ const SIZES: [&str; 3] = ["424", "53", "48"];
 
 /// Other numbers with these values: file, part of the line, and what the number is.
 const OTHER_NUMBERS: [(&str, &str, &str); 4] = [
-    ("rng.rs", "1u64 << 53", "bits of a 64-bit float"),
-    ("gathered.rs", "POINT_BYTES", "memory of a recorded point"),
+    ("ground/rng.rs", "1u64 << 53", "bits of a 64-bit float"),
     (
-        "abr/rm.rs",
+        "ground/gathered.rs",
+        "POINT_BYTES",
+        "memory of a recorded point",
+    ),
+    (
+        "network/abr/rm.rs",
         "PAYLOAD: usize = 48",
         "an RM cell, which only AAL5 has",
     ),
     (
-        "registry/scenario.rs",
+        "text/registry/scenario.rs",
         "ATM cells of 53 bytes",
         "help of the format aal5",
     ),

@@ -4,9 +4,9 @@
 use super::grid::Grid;
 use super::rtt::Rtt;
 use super::{OPENED, Segment};
-use crate::scenario::model::TcpParams;
-use crate::tally::SenderCounters;
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
+use crate::network::tally::SenderCounters;
+use crate::text::scenario::model::TcpParams;
 
 const MAX_CWND: f64 = (1u64 << 40) as f64;
 /// Value of `Core::timed_seq` when no segment is timed.

@@ -3,8 +3,8 @@
 
 use super::testing::{ALWAYS, MSS, ack_of, params};
 use super::{Ack, OPENED, Receiver, Segment, SegmentOutcome, Sender};
-use crate::scenario::model::{NextFile, Recovery, TcpParams, TickPhase};
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
+use crate::text::scenario::model::{NextFile, Recovery, TcpParams, TickPhase};
 
 /// File size in the tests: two full segments and a short one.
 const FILE: u64 = 2 * MSS + 7;

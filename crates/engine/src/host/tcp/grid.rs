@@ -5,7 +5,7 @@
 //! same instants. A timer set to n ticks expires at the n-th tick strictly after `now`. That is
 //! between n - 1 and n granularities later. A tick at `now` itself has passed.
 
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
 
 /// Tick grid of a timer, and the position of the present in it. Time must not decrease.
 #[derive(Clone, Copy, Debug)]

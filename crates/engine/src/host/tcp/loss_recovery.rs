@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use super::{Ack, Segment};
-use crate::units::Time;
+use crate::ground::units::Time;
 use enum_dispatch::enum_dispatch;
 
 /// Decisions of a loss recovery; `sender` does everything else.

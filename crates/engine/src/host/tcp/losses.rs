@@ -6,11 +6,11 @@
 
 use super::testing::{ALWAYS, MSS, params};
 use super::{Ack, Receiver, Segment, SegmentOutcome, Sender};
-use crate::scenario::model::{
+use crate::ground::units::{Span, Time};
+use crate::network::tally::{SenderCounters, Transfer};
+use crate::text::scenario::model::{
     Estimator, NextFile, Recovery, RenoFastRetransmit, SackPipe, TcpParams,
 };
-use crate::tally::{SenderCounters, Transfer};
-use crate::units::{Span, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 

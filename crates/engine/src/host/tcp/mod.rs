@@ -32,7 +32,7 @@ mod testing;
 pub use receiver::{Receiver, SegmentOutcome};
 pub use sender::Sender;
 
-use crate::units::Time;
+use crate::ground::units::Time;
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,8 +18,8 @@
 
 use super::grid::Grid;
 use super::{Ack, Deadline, MAX_SACK_BLOCKS, OPENED, SackBlock};
-use crate::scenario::model::{NextFile, TcpParams, TickPhase};
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
+use crate::text::scenario::model::{NextFile, TcpParams, TickPhase};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Tolerated entries of `Receiver::recent` beyond two per block.
@@ -358,7 +358,7 @@ fn block_of(held: &VecDeque<SackBlock>, byte: u64) -> Option<SackBlock> {
 mod tests {
     use super::super::testing::{MSS, params};
     use super::*;
-    use crate::scenario::model::Recovery;
+    use crate::text::scenario::model::Recovery;
     use proptest::prelude::*;
 
     fn ms(n: u64) -> Time {

@@ -40,8 +40,8 @@
 //! Not taken over from 4.4BSD: giving up after twelve timeouts.
 
 use super::grid::Grid;
-use crate::scenario::model::{Estimator, TcpParams};
-use crate::units::Span;
+use crate::ground::units::Span;
+use crate::text::scenario::model::{Estimator, TcpParams};
 
 /// Largest number of doublings.
 const MAX_BACK_OFF: u32 = 6;
@@ -175,7 +175,7 @@ impl Rtt {
 mod tests {
     use super::super::testing::params;
     use super::*;
-    use crate::scenario::model::Recovery;
+    use crate::text::scenario::model::Recovery;
 
     const TICK: Span = Span::from_milliseconds(100);
 

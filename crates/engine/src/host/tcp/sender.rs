@@ -32,9 +32,9 @@ use super::core::Core;
 use super::loss_recovery::LossRecovery;
 use super::recovery::State;
 use super::{Ack, Deadline, Segment};
-use crate::scenario::model::{NextFile, TcpParams};
-use crate::tally::{SenderCounters, Transfer};
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
+use crate::network::tally::{SenderCounters, Transfer};
+use crate::text::scenario::model::{NextFile, TcpParams};
 
 /// The sending end of a connection, or of several consecutive ones.
 #[derive(Clone, Debug)]
@@ -281,7 +281,7 @@ impl Sender {
 mod tests {
     use super::super::testing::{ALWAYS, MSS, NOTHING, Peer, RWND, ack_of, numbers, params};
     use super::*;
-    use crate::scenario::model::{Recovery, RenoFastRetransmit};
+    use crate::text::scenario::model::{Recovery, RenoFastRetransmit};
 
     fn ms(n: u64) -> Time {
         Time::ZERO + Span::from_milliseconds(n)

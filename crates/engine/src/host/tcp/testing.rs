@@ -1,8 +1,8 @@
 //! Helpers of the unit tests: a sender driven by the test, in terms of segment numbers.
 
 use super::{Ack, MAX_SACK_BLOCKS, SackBlock, Segment, Sender};
-use crate::scenario::model::{Recovery, TcpParams};
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
+use crate::text::scenario::model::{Recovery, TcpParams};
 
 /// Bytes of a segment in the tests.
 pub const MSS: u64 = 1000;

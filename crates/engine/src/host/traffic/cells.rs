@@ -1,10 +1,10 @@
 //! Sources of single cells (model section 9): regular, random, or in bursts.
 
 use super::pace::Pace;
-use crate::format::{Format, FrameSize};
-use crate::rng::Stream;
-use crate::scenario::Emission;
-use crate::units::{BitRate, Span, Time};
+use crate::ground::format::{Format, FrameSize};
+use crate::ground::rng::Stream;
+use crate::ground::units::{BitRate, Span, Time};
+use crate::text::scenario::Emission;
 
 /// Arrival pattern of the cells.
 #[derive(Clone, Debug)]

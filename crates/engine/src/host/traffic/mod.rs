@@ -16,14 +16,14 @@ mod udp;
 
 pub use cells::CellSource;
 
-use crate::capture::CapturedPayload;
-use crate::flow::FlowKind;
-use crate::format::{Format, FrameSize};
+use crate::ground::flow::FlowKind;
+use crate::ground::format::{Format, FrameSize};
+use crate::ground::rng::Stream;
+use crate::ground::units::{Span, Time};
 use crate::host::tcp::Segment;
-use crate::rng::Stream;
-use crate::scenario::Traffic;
-use crate::tally::{Back, SenderCounters, Transfer};
-use crate::units::{Span, Time};
+use crate::network::capture::CapturedPayload;
+use crate::network::tally::{Back, SenderCounters, Transfer};
+use crate::text::scenario::Traffic;
 use enum_dispatch::enum_dispatch;
 use other::{Other, Others};
 use tcp::Tcp;

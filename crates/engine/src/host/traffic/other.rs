@@ -6,10 +6,10 @@
 use super::two_way::TwoWay;
 use super::udp::Udp;
 use super::{Delivery, End, FrameSource, Outbox, SourceState};
-use crate::capture::CapturedPayload;
-use crate::flow::FlowKind;
-use crate::tally::{Back, SenderCounters, Transfer};
-use crate::units::Time;
+use crate::ground::flow::FlowKind;
+use crate::ground::units::Time;
+use crate::network::capture::CapturedPayload;
+use crate::network::tally::{Back, SenderCounters, Transfer};
 use enum_dispatch::enum_dispatch;
 
 /// A source other than plain TCP.

@@ -1,7 +1,7 @@
 //! The pace of a source with a constant rate, all the time or in bursts (model section 9): times of
 //! its cells or frames.
 
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
 
 /// Number of cells reported as regular at once for a source without bursts, which has no end.
 const TOGETHER: u64 = 256;
@@ -62,8 +62,8 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Format;
-    use crate::units::BitRate;
+    use crate::ground::format::Format;
+    use crate::ground::units::BitRate;
 
     /// Times of the first `items` items of `cells` cells each, in ticks since the start.
     fn times(rate: u64, cells: u64, bursts: Option<[Span; 2]>, items: usize) -> Vec<u64> {

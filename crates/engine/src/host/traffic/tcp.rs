@@ -1,14 +1,14 @@
 //! A TCP connection: sender, receiver, and the contents of the frames between them.
 
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
-use crate::capture::CapturedPayload;
-use crate::cells::precedes;
-use crate::flow::FlowKind;
-use crate::format::{Clock, Format, FrameSize};
+use crate::ground::flow::FlowKind;
+use crate::ground::format::{Clock, Format, FrameSize};
+use crate::ground::units::{Span, Time};
 use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, OPENED, Receiver, SackBlock, SegmentOutcome, Sender};
-use crate::scenario::TcpParams;
-use crate::tally::{SenderCounters, Transfer};
-use crate::units::{Span, Time};
+use crate::network::capture::CapturedPayload;
+use crate::network::cells::precedes;
+use crate::network::tally::{SenderCounters, Transfer};
+use crate::text::scenario::TcpParams;
 use std::collections::VecDeque;
 
 /// A TCP connection.

@@ -6,13 +6,13 @@
 
 use super::tcp::{of_ack, of_segment, state};
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
-use crate::capture::CapturedPayload;
-use crate::flow::FlowKind;
-use crate::format::{Format, FrameSize};
+use crate::ground::flow::FlowKind;
+use crate::ground::format::{Format, FrameSize};
+use crate::ground::units::{Span, Time};
 use crate::host::tcp::{Ack, Receiver, Segment, SegmentOutcome, Sender};
-use crate::scenario::TcpParams;
-use crate::tally::{Back, SenderCounters, Transfer};
-use crate::units::{Span, Time};
+use crate::network::capture::CapturedPayload;
+use crate::network::tally::{Back, SenderCounters, Transfer};
+use crate::text::scenario::TcpParams;
 use std::collections::VecDeque;
 
 /// One connection, with its sending and its receiving end.

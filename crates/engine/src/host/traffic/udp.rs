@@ -2,12 +2,12 @@
 
 use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
-use crate::capture::CapturedPayload;
-use crate::flow::FlowKind;
-use crate::format::{Format, FrameSize};
-use crate::scenario::UdpParams;
-use crate::tally::{SenderCounters, Transfer};
-use crate::units::Time;
+use crate::ground::flow::FlowKind;
+use crate::ground::format::{Format, FrameSize};
+use crate::ground::units::Time;
+use crate::network::capture::CapturedPayload;
+use crate::network::tally::{SenderCounters, Transfer};
+use crate::text::scenario::UdpParams;
 
 /// A UDP source and its receiving end.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl FrameSource for Udp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::BitRate;
+    use crate::ground::units::BitRate;
 
     /// Times of the frames of 23 cells, in cell times since the start.
     fn times(on: Option<u64>, off: u64, stop: u64) -> Vec<u64> {

@@ -2,14 +2,14 @@
 //! while watched.
 
 use super::{Arithmetic, interleaved};
-use crate::cells::{Fate, FrameState, Run, TAGGED};
-use crate::fabric::Fabric;
+use crate::ground::units::{SignedTicks, Span, Time};
+use crate::network::cells::{Fate, FrameState, Run, TAGGED};
+use crate::network::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
-use crate::units::{SignedTicks, Span, Time};
 
 impl Arithmetic {
     /// Takes all arrivals before `horizon`, each time by the first fast path that applies.

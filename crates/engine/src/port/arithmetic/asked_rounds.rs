@@ -7,7 +7,7 @@
 
 use super::Arithmetic;
 use super::round_inputs::{RoundInput, RoundPlan, in_order, in_turn};
-use crate::fabric::Fabric;
+use crate::network::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::rhythm::ties;

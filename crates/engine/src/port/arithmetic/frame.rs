@@ -12,12 +12,12 @@
 //! * no busy period began with a cell at the same instant, and nothing is watched.
 
 use super::Arithmetic;
-use crate::cells::{Fate, Run};
-use crate::delays::Waits;
-use crate::fabric::{Fabric, Hop, Next};
+use crate::ground::delays::Waits;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{Fate, Run};
+use crate::network::fabric::{Fabric, Hop, Next};
+use crate::network::tally::raise;
 use crate::port::{Inputs, NextInput};
-use crate::tally::raise;
-use crate::units::{Span, Time};
 
 /// Whether the cells of `run`, at its hop `hop`, belong to one frame, come one per cell time, and
 /// the first is accepted.

@@ -20,14 +20,14 @@
 
 use super::Arithmetic;
 use super::route::Route;
-use crate::cells::{Fate, Run};
-use crate::delays::Waits;
-use crate::fabric::{Fabric, Next};
+use crate::ground::delays::Waits;
+use crate::ground::units::{SignedTicks, Span, Time};
+use crate::network::cells::{Fate, Run};
+use crate::network::fabric::{Fabric, Next};
+use crate::network::tally::raise;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Gate;
 use crate::port::{Inputs, NextInput};
-use crate::tally::raise;
-use crate::units::{SignedTicks, Span, Time};
 use std::hint::select_unpredictable;
 
 /// State of an input whose run, at the head of its feed, is being taken.

@@ -10,14 +10,14 @@
 
 use super::Arithmetic;
 use super::round_inputs::RoundPlan;
-use crate::cells::{Fate, RM, Run};
-use crate::fabric::Fabric;
+use crate::ground::units::{SignedTicks, Span, Time};
+use crate::network::cells::{Fate, RM, Run};
+use crate::network::fabric::Fabric;
+use crate::network::tally::raise;
 use crate::port::drop::{AskedRun, AskedRuns, Decision, QueueView};
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Gate;
 use crate::port::{Inputs, NextInput};
-use crate::tally::raise;
-use crate::units::{SignedTicks, Span, Time};
 
 /// State for a gate that judges each cell.
 #[derive(Debug)]

@@ -5,11 +5,11 @@
 
 use super::judged::next_run;
 use super::{Arithmetic, Interleaved, interleaved};
-use crate::fabric::Fabric;
+use crate::ground::units::Time;
+use crate::network::fabric::Fabric;
 use crate::port::drop::Decision;
 use crate::port::fast_paths::FastPath;
 use crate::port::{Inputs, NextInput};
-use crate::units::Time;
 
 impl Arithmetic {
     /// Whether a cell of another input comes between the next two cells of the first one. The next

@@ -32,10 +32,10 @@ use super::gate::Gate;
 use super::limits::Limits;
 use super::waits_after;
 use super::watch::Quantity;
-use crate::cells::Run;
-use crate::delays::Waits;
-use crate::tally::{PortTally, raise};
-use crate::units::{SignedTicks, Span, Time};
+use crate::ground::delays::Waits;
+use crate::ground::units::{SignedTicks, Span, Time};
+use crate::network::cells::Run;
+use crate::network::tally::{PortTally, raise};
 use counts::Counts;
 pub use interleaved::Interleaved;
 use round_inputs::RoundInput;
@@ -384,10 +384,10 @@ impl Arithmetic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Clock;
+    use crate::ground::format::Clock;
+    use crate::ground::rng::Stream;
     use crate::port::drop::Policy;
-    use crate::rng::Stream;
-    use crate::scenario::{DropPolicy, RestOfFrame};
+    use crate::text::scenario::{DropPolicy, RestOfFrame};
 
     #[test]
     fn there_is_room_for_as_many_cells_as_are_told() {

@@ -1,9 +1,9 @@
 //! Inputs that take part in rounds, and the order of their cells.
 
-use crate::fabric::Next;
+use crate::ground::units::{Span, Time};
+use crate::network::fabric::Next;
+use crate::network::tie::TieRule;
 use crate::port::rhythm::{Member, ties};
-use crate::tie::TieRule;
-use crate::units::{Span, Time};
 use std::ops::ControlFlow;
 
 /// An input that takes part in rounds.

@@ -22,12 +22,12 @@
 use super::Arithmetic;
 use super::asked_rounds::{ask, break_off};
 use super::round_inputs::{RoundInput, RoundPlan, in_order, in_turn};
-use crate::cells::Run;
-use crate::delays::{DelayBins, Waits};
-use crate::fabric::{Fabric, Next};
+use crate::ground::delays::{DelayBins, Waits};
+use crate::ground::units::{Span, Time};
+use crate::network::cells::Run;
+use crate::network::fabric::{Fabric, Next};
 use crate::port::rhythm::{Rhythm, ties};
 use crate::port::{Inputs, NextInput};
-use crate::units::{Span, Time};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 

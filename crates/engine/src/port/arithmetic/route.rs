@@ -1,8 +1,8 @@
 //! The path of a flow's cells beyond the port, which is the same for all of them.
 
 use super::Arithmetic;
-use crate::fabric::{Fabric, Next};
-use crate::units::{SignedTicks, Span, Time};
+use crate::ground::units::{SignedTicks, Span, Time};
+use crate::network::fabric::{Fabric, Next};
 
 /// Path of the cells of one hop, cached for cells that are handled in bulk.
 #[derive(Clone, Debug)]

@@ -13,11 +13,11 @@
 //! * X stays below the buffer, and below the policy's smallest refusal if each cell is a frame.
 
 use super::Arithmetic;
-use crate::cells::Run;
-use crate::delays::Waits;
-use crate::fabric::{Fabric, Next};
-use crate::tally::raise;
-use crate::units::{SignedTicks, Time};
+use crate::ground::delays::Waits;
+use crate::ground::units::{SignedTicks, Time};
+use crate::network::cells::Run;
+use crate::network::fabric::{Fabric, Next};
+use crate::network::tally::raise;
 
 /// Cells of one run whose waits rise or fall by a constant step.
 pub struct Series {

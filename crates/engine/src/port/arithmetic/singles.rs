@@ -10,9 +10,9 @@
 //! it.
 
 use super::{Arithmetic, Interleaved, interleaved};
-use crate::cells::{Fate, FrameState, RM, Run};
-use crate::delays::Waits;
-use crate::fabric::{Fabric, Next};
+use crate::ground::delays::Waits;
+use crate::network::cells::{Fate, FrameState, RM, Run};
+use crate::network::fabric::{Fabric, Next};
 use crate::port::drop::Decision;
 use crate::port::{Inputs, NextInput};
 

@@ -57,8 +57,8 @@
 
 use super::red::Red;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView};
-use crate::scenario::RedParams;
-use crate::units::Time;
+use crate::ground::units::Time;
+use crate::text::scenario::RedParams;
 
 /// State that the next cell of a VC meets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -189,7 +189,7 @@ impl DropRule for AtmRed {
 mod tests {
     use super::super::testing::{cell, red};
     use super::*;
-    use crate::tally::DropReason;
+    use crate::network::tally::DropReason;
 
     fn bits(state: State, mark: bool) -> Bits {
         Bits { state, mark }

@@ -18,10 +18,10 @@
 //! and `f-gcra` drops the cells that differ from the first cell of their frame.
 
 use super::{Arriving, AskedRun, AskedRuns, Decision, QueueView};
+use crate::ground::units::Time;
+use crate::network::tally::DropReason;
 use crate::port::police::gcra::{LeakyBucket, Test};
-use crate::scenario::ContractTerms;
-use crate::tally::DropReason;
-use crate::units::Time;
+use crate::text::scenario::ContractTerms;
 
 /// Buckets of one VC.
 #[derive(Clone, Debug)]
@@ -199,10 +199,10 @@ mod tests {
     use super::super::testing::cell;
     use super::super::{DropRule, Policy};
     use super::*;
-    use crate::cells::Run;
-    use crate::format::{Clock, Format};
-    use crate::scenario::{DropPolicy, Threshold};
-    use crate::units::{BitRate, Span};
+    use crate::ground::format::{Clock, Format};
+    use crate::ground::units::{BitRate, Span};
+    use crate::network::cells::Run;
+    use crate::text::scenario::{DropPolicy, Threshold};
     use proptest::collection::vec;
     use proptest::prelude::*;
 

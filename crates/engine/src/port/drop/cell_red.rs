@@ -13,9 +13,9 @@
 
 use super::red::Red;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView};
-use crate::scenario::RedParams;
-use crate::tally::DropReason;
-use crate::units::Time;
+use crate::ground::units::Time;
+use crate::network::tally::DropReason;
+use crate::text::scenario::RedParams;
 
 /// Cell-RED for one class queue.
 #[derive(Clone, Debug)]

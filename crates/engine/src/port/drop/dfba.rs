@@ -19,8 +19,8 @@
 //! random losses.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
-use crate::scenario::{ContractTerms, Threshold};
-use crate::units::{Ratio, Time};
+use crate::ground::units::{Ratio, Time};
+use crate::text::scenario::{ContractTerms, Threshold};
 
 /// Differential Fair Buffer Allocation for one class queue.
 #[derive(Clone, Debug)]
@@ -134,8 +134,8 @@ impl DropRule for Dfba {
 mod tests {
     use super::super::testing::contract;
     use super::*;
-    use crate::rng::Stream;
-    use crate::tally::DropReason;
+    use crate::ground::rng::Stream;
+    use crate::network::tally::DropReason;
 
     /// Policy for three VCs with 1, 3 and no Mb/s; L = 100, H = 200, Z = 1, alpha = 1/2.
     fn policy() -> Dfba {

@@ -14,7 +14,7 @@
 //! still seen sooner.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
-use crate::units::Time;
+use crate::ground::units::Time;
 
 /// Drop from front for one class queue.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,8 +9,8 @@
 //! Limits: no protection of one VC against another.
 
 use super::{Arriving, Decision, DropRule, QueueView, exceeds, first_above, resolve};
-use crate::scenario::Threshold;
-use crate::units::{Ratio, Time};
+use crate::ground::units::{Ratio, Time};
+use crate::text::scenario::Threshold;
 
 /// Early packet discard for one class queue.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,8 @@
 //! empty.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
-use crate::scenario::Threshold;
-use crate::units::{Ratio, Time};
+use crate::ground::units::{Ratio, Time};
+use crate::text::scenario::Threshold;
 
 /// Fair Buffer Allocation for one class queue.
 #[derive(Clone, Debug, PartialEq)]

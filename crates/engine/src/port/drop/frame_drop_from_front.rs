@@ -18,7 +18,7 @@
 //! seen sooner.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
-use crate::units::Time;
+use crate::ground::units::Time;
 
 /// Drop from front by frames for one class queue.
 #[derive(Clone, Debug, PartialEq)]

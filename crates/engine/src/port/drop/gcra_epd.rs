@@ -19,8 +19,8 @@
 
 use super::buckets::AllBuckets;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
-use crate::scenario::{ContractTerms, Threshold};
-use crate::units::{Ratio, Time};
+use crate::ground::units::{Ratio, Time};
+use crate::text::scenario::{ContractTerms, Threshold};
 
 /// Scheme one for one class queue.
 #[derive(Clone, Debug)]
@@ -75,9 +75,9 @@ impl DropRule for GcraEpd {
 mod tests {
     use super::super::testing::Cells;
     use super::*;
-    use crate::format::Clock;
+    use crate::ground::format::Clock;
     use crate::port::drop::Policy;
-    use crate::scenario::DropPolicy;
+    use crate::text::scenario::DropPolicy;
 
     fn cells(export_tag: bool) -> Cells {
         let threshold = Threshold::Cells(10);
@@ -145,7 +145,13 @@ mod tests {
             threshold: Threshold::Cells(10),
             export_tag: false,
         };
-        let policy = Policy::new(&policy, None, &[], crate::units::Span::ZERO, Clock::AAL5);
+        let policy = Policy::new(
+            &policy,
+            None,
+            &[],
+            crate::ground::units::Span::ZERO,
+            Clock::AAL5,
+        );
         assert_eq!(policy.threshold(0, &QueueView::default()), Some(10.0));
     }
 }

@@ -19,8 +19,8 @@
 
 use super::buckets::AllBuckets;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
-use crate::scenario::{ContractTerms, Threshold};
-use crate::units::{Ratio, Time};
+use crate::ground::units::{Ratio, Time};
+use crate::text::scenario::{ContractTerms, Threshold};
 
 /// Scheme two for one class queue.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl DropRule for GcraRoundRobin {
 mod tests {
     use super::super::testing::Cells;
     use super::*;
-    use crate::scenario::DropPolicy;
+    use crate::text::scenario::DropPolicy;
 
     fn cells(keep_credit: bool) -> Cells {
         let policy = DropPolicy::GcraRoundRobin {

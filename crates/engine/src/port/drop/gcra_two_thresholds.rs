@@ -18,8 +18,8 @@
 
 use super::buckets::AllBuckets;
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, below, resolve};
-use crate::scenario::{ContractTerms, Threshold};
-use crate::units::{Ratio, Time};
+use crate::ground::units::{Ratio, Time};
+use crate::text::scenario::{ContractTerms, Threshold};
 
 /// Scheme of chapter 8 for one class queue.
 #[derive(Clone, Debug)]
@@ -115,9 +115,9 @@ mod tests {
     use super::super::AskedRun;
     use super::super::testing::{Cells, cell, contract};
     use super::*;
-    use crate::cells::Run;
-    use crate::scenario::DropPolicy;
-    use crate::units::Span;
+    use crate::ground::units::Span;
+    use crate::network::cells::Run;
+    use crate::text::scenario::DropPolicy;
 
     fn cells() -> Cells {
         let policy = DropPolicy::GcraTwoThresholds {

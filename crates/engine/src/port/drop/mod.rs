@@ -28,13 +28,13 @@ mod tail_drop;
 #[cfg(test)]
 pub mod testing;
 
-use crate::cells::{ENDS_FRAME, Run, TAGGED};
-use crate::format::Clock;
-use crate::program::Failure;
-use crate::rng::Stream;
-use crate::scenario::{ClassQueue, ContractTerms, DropPolicy, Threshold};
-use crate::tally::DropReason;
-use crate::units::{Ratio, Span, Time};
+use crate::ground::format::Clock;
+use crate::ground::rng::Stream;
+use crate::ground::units::{Ratio, Span, Time};
+use crate::network::cells::{ENDS_FRAME, Run, TAGGED};
+use crate::network::tally::DropReason;
+use crate::text::program::Failure;
+use crate::text::scenario::{ClassQueue, ContractTerms, DropPolicy, Threshold};
 use enum_dispatch::enum_dispatch;
 
 use atm_red::AtmRed;

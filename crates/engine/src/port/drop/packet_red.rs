@@ -20,8 +20,8 @@
 
 use super::red::Red;
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
-use crate::scenario::RedParams;
-use crate::units::Time;
+use crate::ground::units::Time;
+use crate::text::scenario::RedParams;
 
 /// Packet-RED for one class queue.
 #[derive(Clone, Debug)]

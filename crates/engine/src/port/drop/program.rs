@@ -5,15 +5,15 @@
 //! of lost frames too.
 
 use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, first_above, resolve};
-use crate::format::Clock;
-use crate::program::bound::acts_from;
-use crate::program::compile::{ANSWERS, Code, Surroundings, compile};
-use crate::program::machine::{Outside, UNLIMITED, run};
-use crate::program::names::Known;
-use crate::program::{Failure, Program, Type, Verdict, Why};
-use crate::scenario::{Asked, ContractTerms, ProgramPolicy, shown};
-use crate::tally::DropReason;
-use crate::units::{Span, Time};
+use crate::ground::format::Clock;
+use crate::ground::units::{Span, Time};
+use crate::network::tally::DropReason;
+use crate::text::program::bound::acts_from;
+use crate::text::program::compile::{ANSWERS, Code, Surroundings, compile};
+use crate::text::program::machine::{Outside, UNLIMITED, run};
+use crate::text::program::names::Known;
+use crate::text::program::{Failure, Program, Type, Verdict, Why};
+use crate::text::scenario::{Asked, ContractTerms, ProgramPolicy, shown};
 use std::sync::Arc;
 
 /// A compiled program with its state, for one class queue. In a box, so that other policies stay
@@ -286,10 +286,10 @@ pub fn decision(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Kernel, Options};
-    use crate::scenario::read_toml;
-    use crate::tally::DropReason;
-    use crate::units::BitRate;
+    use crate::ground::units::BitRate;
+    use crate::network::tally::DropReason;
+    use crate::text::options::{Kernel, Options};
+    use crate::text::scenario::read_toml;
     use std::sync::atomic::AtomicBool;
 
     /// Engine and twin share these, so no comparison of the two tests them.

@@ -15,10 +15,10 @@
 //! machine.
 
 use super::{Arriving, AskedRuns, Needs, resolve};
-use crate::power::power;
-use crate::rng::Stream;
-use crate::scenario::{RedAverage, RedParams};
-use crate::units::Ratio;
+use crate::ground::power::power;
+use crate::ground::rng::Stream;
+use crate::ground::units::Ratio;
+use crate::text::scenario::{RedAverage, RedParams};
 
 /// Averages below this count as 0, since decay alone would never reach 0.
 const NOTHING: f64 = 1.0 / (1u128 << 64) as f64;

@@ -10,8 +10,8 @@
 //! Limits: needs per-VC counters; no protection against sources that do not respond.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
-use crate::scenario::Threshold;
-use crate::units::{Ratio, Time};
+use crate::ground::units::{Ratio, Time};
+use crate::text::scenario::Threshold;
 
 /// Selective drop for one class queue.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,10 +2,10 @@
 
 use super::tail_drop::TailDrop;
 use super::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
-use crate::format::{Clock, Format};
-use crate::rng::Stream;
-use crate::scenario::{ContractTerms, DropPolicy, RedAverage, RedParams, Threshold};
-use crate::units::{BitRate, Ratio, Span, Time};
+use crate::ground::format::{Clock, Format};
+use crate::ground::rng::Stream;
+use crate::ground::units::{BitRate, Ratio, Span, Time};
+use crate::text::scenario::{ContractTerms, DropPolicy, RedAverage, RedParams, Threshold};
 use std::cell::RefCell;
 
 /// Policy that refuses every third cell that it is asked about, however few wait.

@@ -1,14 +1,14 @@
 //! Tests of the gate.
 
 use super::*;
-use crate::format::Clock;
-use crate::options::Kernel;
+use crate::ground::format::Clock;
+use crate::ground::units::{Ratio, Span};
 use crate::port::drop::testing;
-use crate::scenario::{
+use crate::testing::run_tally;
+use crate::text::options::Kernel;
+use crate::text::scenario::{
     DropPolicy, GcraForm, Police, PoliceAction, RedParams, Scenario, Threshold, read_toml,
 };
-use crate::testing::run_tally;
-use crate::units::{Ratio, Span};
 
 const NOW: Time = Time(5);
 
@@ -185,7 +185,7 @@ fn what_could_never_leave_is_overdue_and_not_merely_full() {
 fn single_cells_are_judged_one_by_one() {
     let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
     let cells = Run {
-        flags: ENDS_FRAME | crate::cells::SINGLE_CELLS,
+        flags: ENDS_FRAME | crate::network::cells::SINGLE_CELLS,
         ..run(0, 0, 5)
     };
     let first = gate.judge_anew(NOW, &cells, &mut state, 0, &queue(6), None);

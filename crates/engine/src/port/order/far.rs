@@ -7,7 +7,7 @@
 //! unless most come at the same time.
 
 use super::{Entry, FEW};
-use crate::units::Time;
+use crate::ground::units::Time;
 
 /// Least number of buckets.
 const LEAST_BUCKETS: usize = 64;

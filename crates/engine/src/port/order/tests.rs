@@ -1,7 +1,7 @@
 //! Tests of the order of arrivals.
 
 use super::*;
-use crate::cells::Run;
+use crate::network::cells::Run;
 use proptest::prelude::*;
 
 proptest! {

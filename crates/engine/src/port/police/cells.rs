@@ -10,9 +10,9 @@
 
 use super::gcra::{Gcra, Test};
 use super::{PoliceRule, Ruling};
+use crate::ground::units::Time;
 use crate::port::drop::Arriving;
-use crate::scenario::{ContractTerms, GcraForm, PoliceAction};
-use crate::units::Time;
+use crate::text::scenario::{ContractTerms, GcraForm, PoliceAction};
 
 /// The policer of cells.
 #[derive(Clone, Debug)]
@@ -75,8 +75,8 @@ impl PoliceRule for CellPolicer {
 mod tests {
     use super::super::testing::cell;
     use super::*;
-    use crate::format::Format;
-    use crate::units::{BitRate, Span};
+    use crate::ground::format::Format;
+    use crate::ground::units::{BitRate, Span};
 
     const TICKS: u64 = Format::AAL5.cell_time(BitRate(150_000_000)).0;
 

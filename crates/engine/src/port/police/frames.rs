@@ -17,9 +17,9 @@
 
 use super::gcra::{LeakyBucket, Test};
 use super::{PoliceRule, Ruling};
+use crate::ground::units::Time;
 use crate::port::drop::Arriving;
-use crate::scenario::{ContractTerms, PoliceAction};
-use crate::units::Time;
+use crate::text::scenario::{ContractTerms, PoliceAction};
 
 /// The policer of frames.
 #[derive(Clone, Debug)]
@@ -99,8 +99,8 @@ impl PoliceRule for FramePolicer {
 mod tests {
     use super::super::testing::cell;
     use super::*;
-    use crate::format::Format;
-    use crate::units::{BitRate, Span};
+    use crate::ground::format::Format;
+    use crate::ground::units::{BitRate, Span};
 
     const TICKS: u64 = Format::AAL5.cell_time(BitRate(150_000_000)).0;
 

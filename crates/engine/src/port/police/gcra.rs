@@ -13,9 +13,9 @@
 //! and TAT are integers. L is rounded down after the division by PCR, which cannot change a
 //! comparison with an integer. So rounding never affects a decision.
 
-use crate::format::Format;
-use crate::scenario::{ContractTerms, GcraForm};
-use crate::units::{BitRate, Span, Time};
+use crate::ground::format::Format;
+use crate::ground::units::{BitRate, Span, Time};
+use crate::text::scenario::{ContractTerms, GcraForm};
 
 /// I times the rate, in ticks times bits per second. Contracts exist in AAL5 only.
 pub const CELL: i128 = Format::AAL5.cell_ticks_at_one_bps() as i128;

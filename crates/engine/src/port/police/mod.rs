@@ -11,8 +11,8 @@ mod frames;
 pub mod gcra;
 
 use super::drop::Arriving;
-use crate::scenario::{ContractTerms, Police, PoliceAction};
-use crate::units::Time;
+use crate::ground::units::Time;
+use crate::text::scenario::{ContractTerms, Police, PoliceAction};
 use cells::CellPolicer;
 use enum_dispatch::enum_dispatch;
 use frames::FramePolicer;
@@ -68,7 +68,7 @@ impl Policer {
 #[cfg(test)]
 mod testing {
     use super::*;
-    use crate::rng::Stream;
+    use crate::ground::rng::Stream;
 
     /// A cell of flow 0.
     pub fn cell(begins: bool, eom: bool, tagged: bool) -> Arriving {

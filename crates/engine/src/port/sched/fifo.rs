@@ -2,7 +2,7 @@
 //! buffers and policies.
 //! Limits: No class is protected: a burst of any class delays the cells of all others.
 
-use crate::tally::CLASSES;
+use crate::network::tally::CLASSES;
 
 /// The class whose oldest cell arrived first.
 pub fn pick(waiting: &[u64; CLASSES], oldest: impl Fn(usize) -> u64) -> Option<usize> {

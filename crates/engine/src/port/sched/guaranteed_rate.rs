@@ -12,7 +12,7 @@
 //! others leave go by priority.
 
 use super::{Pattern, Slots, Turn, strict_priority};
-use crate::units::Ratio;
+use crate::ground::units::Ratio;
 
 /// Guaranteed-rate scheduler with its credit.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +83,8 @@ impl GuaranteedRate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::CLASSES;
-    use crate::units::Time;
+    use crate::ground::units::Time;
+    use crate::network::tally::CLASSES;
     use proptest::prelude::*;
 
     /// Class of the next slot.

@@ -7,10 +7,10 @@ pub mod per_vc;
 pub mod program;
 mod strict_priority;
 
-use crate::program::{Failure, SchedulerText};
-use crate::scenario::{Class, Scheduler as Spec};
-use crate::tally::CLASSES;
-use crate::units::{BitRate, Span, Time};
+use crate::ground::units::{BitRate, Span, Time};
+use crate::network::tally::CLASSES;
+use crate::text::program::{Failure, SchedulerText};
+use crate::text::scenario::{Class, Scheduler as Spec};
 use guaranteed_rate::GuaranteedRate;
 use per_vc::PerVc;
 use program::Programmed;
@@ -208,8 +208,8 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::ProcessingUnit;
-    use crate::units::Ratio;
+    use crate::ground::units::Ratio;
+    use crate::text::scenario::ProcessingUnit;
     use proptest::prelude::*;
     use std::collections::VecDeque;
 

@@ -1,16 +1,16 @@
-//! A scheduler that a scenario states as a program; [`crate::program`] says what its texts mean.
+//! A scheduler that a scenario states as a program; [`crate::text::program`] says what its texts mean.
 //!
 //! Every choice computes the ranks of all VCs that wait, so that its cost grows with their number.
 
 use super::{FlowShare, Pattern, Slots, Turn, strict_priority};
-use crate::program::compile::{Code, Surroundings, compile};
-use crate::program::machine::{Outside, Register, compare, float_of, run};
-use crate::program::names::Known;
-use crate::program::{Failure, SchedulerText, Type, Why};
-use crate::rng::Stream;
-use crate::scenario::ProgramScheduler;
-use crate::tally::CLASSES;
-use crate::units::{Span, Time};
+use crate::ground::rng::Stream;
+use crate::ground::units::{Span, Time};
+use crate::network::tally::CLASSES;
+use crate::text::program::compile::{Code, Surroundings, compile};
+use crate::text::program::machine::{Outside, Register, compare, float_of, run};
+use crate::text::program::names::Known;
+use crate::text::program::{Failure, SchedulerText, Type, Why};
+use crate::text::scenario::ProgramScheduler;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 

@@ -3,7 +3,7 @@
 //! Limits: A class with enough to send keeps all less urgent classes from sending.
 
 use super::{Pattern, Slots, Turn};
-use crate::tally::CLASSES;
+use crate::network::tally::CLASSES;
 
 /// The most urgent class with a waiting cell.
 pub fn pick(waiting: &[u64; CLASSES]) -> Option<usize> {

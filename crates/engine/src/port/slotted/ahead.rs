@@ -22,10 +22,10 @@
 //! * other ports are so near that deciding ahead gains time.
 
 use super::{Slotted, queue::ClassQueue};
-use crate::fabric::Fabric;
+use crate::ground::units::{Span, Time};
+use crate::network::fabric::Fabric;
+use crate::network::tally::CLASSES;
 use crate::port::fast_paths::FastPath;
-use crate::tally::CLASSES;
-use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
 /// What is known of the cells of a class that are still to come.

@@ -2,16 +2,16 @@
 
 use super::queued_cells::QueuedCells;
 use super::{ClassOrder, Slotted};
-use crate::cells::{Fate, FrameState, Run, TAGGED};
-use crate::delays::Waits;
-use crate::fabric::Fabric;
+use crate::ground::delays::Waits;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{Fate, FrameState, Run, TAGGED};
+use crate::network::fabric::Fabric;
+use crate::network::tally::{DropReason, raise};
 use crate::port::Inputs;
 use crate::port::drop::QueueView;
 use crate::port::fast_paths::FastPath;
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
-use crate::tally::{DropReason, raise};
-use crate::units::{Span, Time};
 
 impl Slotted {
     /// Takes all arrivals and decisions before `horizon`, each time by the first fast path that

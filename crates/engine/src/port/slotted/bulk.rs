@@ -19,14 +19,14 @@
 use super::Slotted;
 use super::leaving::Leaving;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
-use crate::cells::{Fate, FrameState};
-use crate::fabric::Fabric;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{Fate, FrameState};
+use crate::network::fabric::Fabric;
+use crate::network::tally::raise;
 use crate::port::order::ArrivalOrder;
 use crate::port::sched::Scheduler;
 use crate::port::sched::per_vc::PerVc;
 use crate::port::{Inputs, NextInput};
-use crate::tally::raise;
-use crate::units::{Span, Time};
 
 /// With fewer waiting cells, looking costs more than it saves.
 const FEWEST: u64 = 4;

@@ -6,10 +6,10 @@
 use super::Slotted;
 use super::pattern::reach_host_alike;
 use super::queued_cells::QueuedCells;
-use crate::delays::Waits;
-use crate::fabric::Fabric;
-use crate::flow::FlowId;
-use crate::units::{Span, Time};
+use crate::ground::delays::Waits;
+use crate::ground::flow::FlowId;
+use crate::ground::units::{Span, Time};
+use crate::network::fabric::Fabric;
 
 /// Cells of one VC that have left.
 #[derive(Clone, Debug, Default)]

@@ -16,10 +16,10 @@
 use super::Slotted;
 use super::ahead::SlotOwner;
 use super::queued_cells::QueuedCells;
-use crate::delays::Waits;
-use crate::fabric::{Fabric, Next};
+use crate::ground::delays::Waits;
+use crate::ground::units::{Span, Time};
+use crate::network::fabric::{Fabric, Next};
 use crate::port::sched::Turn;
-use crate::units::{Span, Time};
 
 /// Whether cells of `hop` whose transmissions end from `first` to `last` are all treated alike.
 /// They must go to their host within the measuring time, and none may need individual treatment.

@@ -2,10 +2,10 @@
 
 use super::queued_cells::QueuedCells;
 use super::vc_queue::VcQueue;
+use crate::ground::units::Span;
+use crate::network::tally::CLASSES;
 use crate::port::limits::Limits;
 use crate::port::sched::Queues;
-use crate::tally::CLASSES;
-use crate::units::Span;
 use std::collections::VecDeque;
 
 /// Waiting cells of a class, and the limits within which the kernel takes cells together.
@@ -143,8 +143,8 @@ impl Queues for [ClassQueue; CLASSES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
-    use crate::units::Time;
+    use crate::ground::units::Time;
+    use crate::network::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
 
     /// Builds a queue of numbered cells, each given by hop, frame, number in the frame, and flags.
     fn queue(cells: &[(u32, u32, u32, u8)]) -> ClassQueue {

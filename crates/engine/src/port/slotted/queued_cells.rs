@@ -1,8 +1,8 @@
 //! Runs of waiting cells.
 
-use crate::cells::{self, ENDS_FRAME, Run, SINGLE_CELLS};
-use crate::format::CellOfFrame;
-use crate::units::{Span, Time};
+use crate::ground::format::CellOfFrame;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{self, ENDS_FRAME, Run, SINGLE_CELLS};
 
 /// Cells of one frame, or single cells of one VC, that arrived a cell time apart.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +148,7 @@ impl QueuedCells {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::{RM, TAGGED};
+    use crate::network::cells::{RM, TAGGED};
 
     #[test]
     fn flags_do_not_disturb_the_count() {

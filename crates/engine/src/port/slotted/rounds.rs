@@ -22,13 +22,13 @@
 
 use super::Slotted;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
-use crate::cells::{FrameState, Run};
-use crate::fabric::{Fabric, Hop};
+use crate::ground::units::Time;
+use crate::network::cells::{FrameState, Run};
+use crate::network::fabric::{Fabric, Hop};
+use crate::network::tally::CLASSES;
+use crate::network::tie::TieRule;
 use crate::port::rhythm::{Member, ties};
 use crate::port::{Inputs, NextInput};
-use crate::tally::CLASSES;
-use crate::tie::TieRule;
-use crate::units::Time;
 
 /// What a port keeps for rounds.
 #[derive(Debug)]

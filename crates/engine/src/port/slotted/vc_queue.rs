@@ -1,8 +1,8 @@
 //! Waiting cells of one VC, for classes whose VCs are served one by one.
 
 use super::queued_cells::QueuedCells;
-use crate::cells::Run;
-use crate::units::{Span, Time};
+use crate::ground::units::{Span, Time};
+use crate::network::cells::Run;
 use std::collections::VecDeque;
 
 /// Queue of one VC.
@@ -81,7 +81,7 @@ impl VcQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cells::ENDS_FRAME;
+    use crate::network::cells::ENDS_FRAME;
 
     #[test]
     fn a_frame_goes_on_until_its_eom_or_a_gap() {

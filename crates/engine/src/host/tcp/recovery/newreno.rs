@@ -26,10 +26,10 @@
 //!
 //! Limits: One lost segment is repaired for each round trip.
 
+use crate::ground::units::Time;
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
-use crate::units::Time;
 
 /// State of a NewReno sender.
 #[derive(Clone, Copy, Debug)]
@@ -108,9 +108,9 @@ fn deflate(core: &mut Core, acked: u64) {
 
 #[cfg(test)]
 mod tests {
+    use crate::ground::units::Span;
     use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
-    use crate::scenario::model::Recovery;
-    use crate::units::Span;
+    use crate::text::scenario::model::Recovery;
 
     /// Window of 8 segments, in fast recovery after three duplicates.
     fn recovering() -> Peer {

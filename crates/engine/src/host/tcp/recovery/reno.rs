@@ -21,11 +21,11 @@
 //! Limits: Several losses in one window usually end in a timeout; duplicates of data already
 //! received can start a needless recovery.
 
+use crate::ground::units::Time;
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
-use crate::scenario::model::{RenoFastRetransmit, RenoWindow, TcpParams};
-use crate::units::Time;
+use crate::text::scenario::model::{RenoFastRetransmit, RenoWindow, TcpParams};
 
 /// State of a Reno sender.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl LossRecovery for Reno {
 mod tests {
     use super::*;
     use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
-    use crate::scenario::model::Recovery;
+    use crate::text::scenario::model::Recovery;
 
     // RFC 2001 section 3 step 1 and 4.4BSD `tcp_timers`: half of the window in use, however far
     // duplicates have inflated cwnd.

@@ -28,12 +28,12 @@
 //!
 //! Limits: A lost retransmission waits for the timer; limited transmit is not modelled.
 
+use crate::ground::units::Time;
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::scoreboard::Scoreboard;
 use crate::host::tcp::{Ack, Segment};
-use crate::scenario::model::{SackPipe, TcpParams};
-use crate::units::Time;
+use crate::text::scenario::model::{SackPipe, TcpParams};
 
 /// State of a SACK sender.
 #[derive(Clone, Debug)]
@@ -228,10 +228,10 @@ fn send_new(core: &mut Core, now: Time, out: &mut Vec<Segment>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ground::units::Span;
     use crate::host::tcp::testing::{ALWAYS, MSS, NOTHING, Peer, held_back, params};
     use crate::host::tcp::{Ack, SackBlock, Sender};
-    use crate::scenario::model::Recovery;
-    use crate::units::Span;
+    use crate::text::scenario::model::Recovery;
 
     fn with(rule: SackPipe, window: u64) -> Peer {
         Peer::with(

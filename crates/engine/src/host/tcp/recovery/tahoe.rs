@@ -15,10 +15,10 @@
 //!
 //! Limits: After each loss the window is one segment again.
 
+use crate::ground::units::Time;
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
-use crate::units::Time;
 
 /// State of a Tahoe sender.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +55,9 @@ impl LossRecovery for Tahoe {
 
 #[cfg(test)]
 mod tests {
+    use crate::ground::units::Span;
     use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
-    use crate::scenario::model::Recovery;
-    use crate::units::Span;
+    use crate::text::scenario::model::Recovery;
 
     // Fall and Floyd section 2: fast retransmit, then slow start.
     #[test]

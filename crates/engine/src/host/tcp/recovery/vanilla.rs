@@ -6,10 +6,10 @@
 //! ATM-UBR service", section 3.
 //! Limits: Every loss waits for the timer, with its coarse ticks.
 
+use crate::ground::units::Time;
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
-use crate::units::Time;
 
 /// Recovery without any state.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl LossRecovery for Vanilla {
 #[cfg(test)]
 mod tests {
     use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
-    use crate::scenario::model::Recovery;
+    use crate::text::scenario::model::Recovery;
 
     // `ubr-plus`, section 2: half of cwnd, which may be above rwnd.
     #[test]

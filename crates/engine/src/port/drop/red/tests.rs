@@ -1,12 +1,12 @@
 //! Tests of RED, by hand and against its formulas.
 
 use super::*;
-use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
-use crate::format::Clock;
+use crate::ground::format::Clock;
+use crate::ground::units::{Span, Time};
+use crate::network::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
 use crate::port::drop::testing::{cell, red};
 use crate::port::drop::{AskedRun, Decision, DropRule, Policy, QueueView};
-use crate::scenario::{DropPolicy, Threshold};
-use crate::units::{Span, Time};
+use crate::text::scenario::{DropPolicy, Threshold};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@
 //! kinetic tournament: Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997.
 
 use super::due::DueAccounts;
-use crate::units::BitRate;
+use crate::ground::units::BitRate;
 
 /// No account (of a VC without a guarantee, or as the winner of a match without players), or no
 /// place.

@@ -29,8 +29,8 @@ mod tags;
 mod tests;
 
 use super::{FlowShare, Pattern, Queues, Slots, Turn, strict_priority};
-use crate::scenario::{Class, ProcessingUnit};
-use crate::units::BitRate;
+use crate::ground::units::BitRate;
+use crate::text::scenario::{Class, ProcessingUnit};
 use credits::Credits;
 use tags::Tags;
 

@@ -1,9 +1,9 @@
 //! Plain implementation of section 6 of the model page, for comparison in tests: it looks at every
 //! VC in every slot.
 
+use crate::ground::units::BitRate;
 use crate::port::sched::FlowShare;
-use crate::scenario::ProcessingUnit;
-use crate::units::BitRate;
+use crate::text::scenario::ProcessingUnit;
 
 /// The least common multiple.
 fn lcm(a: u128, b: u128) -> u128 {

@@ -5,7 +5,7 @@
 //! 128 bits otherwise.
 
 use crate::port::sched::Turn;
-use crate::scenario::weights;
+use crate::text::scenario::weights;
 use std::hint::select_unpredictable;
 use std::ops::{Add, AddAssign, Mul, Sub};
 

@@ -1,7 +1,7 @@
 use super::plain::Plain;
 use super::*;
-use crate::tally::CLASSES;
-use crate::units::Time;
+use crate::ground::units::Time;
+use crate::network::tally::CLASSES;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,0 +1,8 @@
+//! A run from its start to its results.
+
+pub mod accounting;
+pub mod assembly;
+pub mod resolved;
+pub mod results;
+pub mod series;
+pub mod simulation;

@@ -1,0 +1,198 @@
+//! Results of the whole network.
+
+use super::transfers::{Durations, Files};
+use super::{BackResult, VcResult, frame_loss, quantile, ratio};
+use crate::ground::delays::{DelayBins, DelayTally};
+use crate::ground::format::Clock;
+use crate::ground::units::BitRate;
+use crate::network::tally::Tally;
+use crate::text::scenario::fair_goodput::max_goodput;
+use crate::text::scenario::topology::Topology;
+use crate::text::scenario::{Carries, Class, Scenario};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Results of the whole network.
+///
+/// Goodput, efficiency, fairness and delays cover the VCs that carry frames, in the measuring time.
+/// All other values cover the whole run. A VC that is active for only a part of the measuring time
+/// counts with what it delivered in all of it. So efficiency and fairness describe deliveries, not
+/// the rates of active senders. For the goodput of a file see `file_goodput_mbps` of its VC.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Totals {
+    /// Cell transmissions, summed over all links.
+    pub cells: u64,
+    /// Data cells sent by the ports that can queue.
+    pub bottleneck_cells: u64,
+    /// Sum of the goodputs of the VCs that carry frames.
+    pub goodput_mbps: f64,
+    /// `goodput_mbps` divided by `max_goodput_mbps`. None when that is none or 0.
+    pub efficiency: Option<f64>,
+    /// Largest possible sum of goodputs: a rate in the scenario, or the sum of fair shares of the
+    /// links. None when the scenario asks for neither.
+    pub max_goodput_mbps: Option<f64>,
+    /// Jain's fairness index (sum x)^2 / (n sum x^2) of the goodputs of the VCs that carry frames.
+    /// None when nothing was delivered.
+    pub fairness: Option<f64>,
+    /// Data cells dropped, relative to data cells that hosts sent, over all VCs. 0 when none was
+    /// sent.
+    pub cell_loss_ratio: f64,
+    /// Data frames lost, relative to data frames lost or delivered, over the VCs that carry frames.
+    /// 0 when none was lost or delivered; none when no VC carries frames.
+    pub frame_loss_ratio: Option<f64>,
+    /// Longest queue at any port, over all its classes. `classes` has that of each class.
+    pub max_queue_cells: u64,
+    /// Mean transfer delay of the data cells of the VCs that carry frames, or of all VCs when none
+    /// does. None when no such cell arrived in the measuring time.
+    pub mean_cell_transfer_delay_s: Option<f64>,
+    /// 99 % quantile of the delays behind `mean_cell_transfer_delay_s`, rounded up by bins of at
+    /// most 1/64 relative width. None when that mean is none, or when VCs that carry cells share a
+    /// class with VCs that carry frames.
+    pub p99_cell_transfer_delay_s: Option<f64>,
+    /// TCP segments sent, including retransmissions.
+    pub segments: u64,
+    /// TCP segments sent that contain data sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of TCP retransmission timers.
+    pub timeouts: u64,
+    /// TCP fast retransmits.
+    pub fast_retransmits: u64,
+    /// Files completely acknowledged, over all VCs.
+    pub finished_transfers: u64,
+    /// Files not completely acknowledged by the end of the run, over all VCs, counted as for each
+    /// VC.
+    pub unfinished_transfers: u64,
+    /// Median duration of the transfers of all VCs. None when not known or without transfers.
+    pub p50_transfer_s: Option<f64>,
+    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    pub p50_transfer_s_above: Option<f64>,
+    /// Upper bound of the median when it has a lower one. None when it is not bounded.
+    pub p50_transfer_s_below: Option<f64>,
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
+    /// known or without transfers.
+    pub p95_transfer_s: Option<f64>,
+    /// Lower bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_above: Option<f64>,
+    /// Upper bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_below: Option<f64>,
+    /// 99 % quantile of the transfer durations. None when not known or without transfers.
+    pub p99_transfer_s: Option<f64>,
+    /// Lower bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_above: Option<f64>,
+    /// Upper bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_below: Option<f64>,
+}
+
+/// Computes the totals from the counters and the results of the VCs.
+pub(super) fn totals(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    vcs: &[VcResult],
+) -> Totals {
+    let max_goodput = max_goodput(scenario, topology);
+    let frames = vcs.iter().filter(|vc| vc.carries == Carries::Frames);
+    let shares: Vec<f64> = frames.map(|vc| vc.goodput_mbps).collect();
+    // An empty sum of floats is -0.
+    let goodput_mbps = 0.0 + shares.iter().sum::<f64>();
+    let sum = |f: fn(&VcResult) -> u64| vcs.iter().map(f).sum::<u64>();
+    let queues = tally.ports.iter().flatten();
+    let queueing = tally.link_data_cells.iter().zip(&tally.ports);
+    let clock = scenario.format.clock;
+    let (mean_delay, p99_delay) = delays(tally, vcs, clock);
+    let transfers = tally.vcs.iter().enumerate().flat_map(|(i, vc)| {
+        let files = Files::of(scenario, topology, i);
+        let there = files.transfers(&vc.transfers, &vc.sender);
+        let back = vc.back.as_ref();
+        let back = back.map(|back| files.transfers(&back.transfers, &back.sender));
+        [Some(there), back].into_iter().flatten()
+    });
+    let durations = Durations::of(transfers, clock);
+    let [p50, p95, p99] = [50, 95, 99].map(|percent| durations.quantile(percent));
+    let both = |there: fn(&VcResult) -> u64, back: fn(&BackResult) -> u64| {
+        let of_vc = |vc: &VcResult| there(vc) + vc.back.iter().map(back).sum::<u64>();
+        vcs.iter().map(of_vc).sum::<u64>()
+    };
+    Totals {
+        cells: tally.link_cells.iter().sum(),
+        bottleneck_cells: queueing
+            .filter_map(|(cells, port)| port.as_ref().map(|_| cells))
+            .sum(),
+        goodput_mbps,
+        efficiency: max_goodput
+            .filter(|most| most.0 > 0)
+            .map(|most| goodput_mbps / most.as_mbps()),
+        max_goodput_mbps: max_goodput.map(BitRate::as_mbps),
+        fairness: fairness(&shares),
+        cell_loss_ratio: ratio(sum(|v| v.cells_dropped), sum(|v| v.cells_sent)),
+        frame_loss_ratio: frame_loss_of(vcs),
+        max_queue_cells: queues.map(|port| port.max_queue).max().unwrap_or(0),
+        mean_cell_transfer_delay_s: mean_delay,
+        p99_cell_transfer_delay_s: p99_delay,
+        segments: both(|v| v.segments, |b| b.segments),
+        retransmitted_segments: both(|v| v.retransmitted_segments, |b| b.retransmitted_segments),
+        timeouts: both(|v| v.timeouts, |b| b.timeouts),
+        fast_retransmits: both(|v| v.fast_retransmits, |b| b.fast_retransmits),
+        finished_transfers: durations.finished(),
+        unfinished_transfers: durations.unfinished(),
+        p50_transfer_s: p50.known,
+        p50_transfer_s_above: p50.above,
+        p50_transfer_s_below: p50.below,
+        p95_transfer_s: p95.known,
+        p95_transfer_s_above: p95.above,
+        p95_transfer_s_below: p95.below,
+        p99_transfer_s: p99.known,
+        p99_transfer_s_above: p99.above,
+        p99_transfer_s_below: p99.below,
+    }
+}
+
+/// Returns mean and 99 % quantile of the delays in seconds, over the VCs that carry frames, or over
+/// all VCs when none does.
+fn delays(tally: &Tally, vcs: &[VcResult], clock: Clock) -> (Option<f64>, Option<f64>) {
+    let any_frames = vcs.iter().any(|vc| vc.carries == Carries::Frames);
+    let mut delay = DelayTally::default();
+    let mut bins = DelayBins::default();
+    let mut judged = [false; Class::ALL.len()];
+    let mut others = [false; Class::ALL.len()];
+    for (vc, counted) in vcs.iter().zip(&tally.vcs) {
+        if vc.carries == Carries::Frames || !any_frames {
+            delay.merge(&counted.delay);
+            bins.merge(&counted.bins);
+            judged[vc.class as usize] = true;
+        } else {
+            others[vc.class as usize] = true;
+        }
+    }
+    let mut pairs = judged.iter().zip(others);
+    let mixed = pairs.any(|(&judged, other)| judged && other);
+    let p99 = quantile(&bins, &delay, 0.99, clock).filter(|_| !mixed);
+    (delay.mean().map(|ticks| clock.seconds(ticks)), p99)
+}
+
+/// Returns the frame loss ratio of the VCs that carry frames; `None` without such VCs.
+pub(super) fn frame_loss_of<'a>(vcs: impl IntoIterator<Item = &'a VcResult>) -> Option<f64> {
+    let frames = vcs.into_iter().filter(|vc| vc.carries == Carries::Frames);
+    let counts = frames.map(|vc| (vc.frames_lost, vc.frames_delivered));
+    let sum = counts.reduce(|sum, next| (sum.0 + next.0, sum.1 + next.1));
+    sum.map(|(lost, delivered)| frame_loss(lost, delivered))
+}
+
+/// Returns Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nothing was delivered.
+fn fairness(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_of_equal_and_single_shares() {
+        assert_eq!(fairness(&[3.0; 5]), Some(1.0));
+        assert_eq!(fairness(&[1.0, 0.0, 0.0, 0.0, 0.0]), Some(0.2));
+        assert_eq!(fairness(&[0.0; 5]), None);
+    }
+}

@@ -1,0 +1,512 @@
+//! Results of one VC.
+
+use super::transfers::{Durations, Files};
+use super::{DroppedCells, data, frame_loss, quantile, ratio, variation};
+use crate::ground::flow::FlowKind;
+use crate::ground::format::{Clock, Format};
+use crate::ground::units::Span;
+use crate::network::abr::mbps;
+use crate::network::loss::is_lossy;
+use crate::network::tally::{AbrTally, Back, FlowTally, NicTally, Tally, Transfer, VcTally};
+use crate::text::scenario::topology::Topology;
+use crate::text::scenario::{Carries, Class, Scenario, Vc};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Results of one VC. Counters cover its data over the whole run; goodput and delays cover the
+/// measuring time.
+///
+/// The transfer delay of a cell runs from the end of its transmission by the source host to its
+/// arrival at the destination host.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VcResult {
+    /// Name of the VC.
+    pub name: String,
+    /// Host that sends the data.
+    pub from: String,
+    /// Host that receives the data.
+    pub to: String,
+    /// Service class of the VC.
+    pub class: Class,
+    /// Kind of traffic, as named in the scenario.
+    pub traffic: &'static str,
+    /// Whether the source hands frames or single cells to the host.
+    pub carries: Carries,
+    /// Goodput: new bytes delivered in order, divided by the whole measuring time, however long the
+    /// source sends. If the VC carries cells, each counts the bytes that it
+    /// carries: 48 in AAL5.
+    pub goodput_mbps: f64,
+    /// Throughput on the line: all bytes (53 in AAL5) of each cell of the complete data frames that
+    /// brought new data, in order or not, divided by the measuring time. If the VC carries cells, every cell
+    /// that arrived counts.
+    pub throughput_mbps: f64,
+    /// New bytes delivered in order, counted as for `goodput_mbps` but over the whole run.
+    pub delivered_bytes: u64,
+    /// Data frames handed to the source host's link.
+    pub frames_sent: u64,
+    /// Data frames that arrived complete.
+    pub frames_delivered: u64,
+    /// Data frames that arrived incomplete.
+    pub frames_damaged: u64,
+    /// Data frames lost, wholly or in part: by the end of the run all cells of the frame had
+    /// arrived or were dropped, and it was not complete. Frames neither lost nor delivered were
+    /// still under way.
+    pub frames_lost: u64,
+    /// Data cells sent by the source host.
+    pub cells_sent: u64,
+    /// Data cells at the source host when the run ended: at its link, waiting or being sent, or in the
+    /// queue of its ABR end system.
+    pub cells_not_sent: u64,
+    /// Data cells that arrived at the destination host.
+    pub cells_delivered: u64,
+    /// Data cells dropped anywhere, including on links.
+    pub cells_dropped: u64,
+    /// Data cells tagged on their way; they continue with CLP = 1.
+    pub cells_tagged: u64,
+    /// Data cells dropped, relative to data cells sent by the source host. 0 when none was sent.
+    pub cell_loss_ratio: f64,
+    /// Data frames lost, relative to data frames lost or delivered. 0 when none was lost or
+    /// delivered. None for a VC that carries cells.
+    pub frame_loss_ratio: Option<f64>,
+    /// Segments that the TCP sent, including retransmissions. 0 for other traffic.
+    pub segments: u64,
+    /// TCP segments sent that contain data sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of the TCP retransmission timer.
+    pub timeouts: u64,
+    /// TCP fast retransmits.
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs that the TCP sender received.
+    pub duplicate_acks: u64,
+    /// Bytes of data acknowledged to the TCP sender in the measuring time, which may be fewer than
+    /// delivered. None for other traffic.
+    pub acknowledged_bytes: Option<u64>,
+    /// Size of a file that the TCP sends. None without a file.
+    pub file_size_bytes: Option<u64>,
+    /// Time at which the TCP opened. None for other traffic, and for a TCP that did not open before
+    /// its `stop` and the end of the run.
+    pub began_s: Option<f64>,
+    /// Time at which the last byte of the last file was acknowledged, before or after `stop`. None
+    /// without a file, with an endless sequence of files, and for a file not completely sent before
+    /// `stop` or not completely acknowledged by the end of the run.
+    pub completed_s: Option<f64>,
+    /// Lower bound of `completed_s`: the end of the run. None without a file, with an endless
+    /// sequence of files, and when `completed_s` is known.
+    pub completed_s_above: Option<f64>,
+    /// Goodput of the files: bytes of all files, divided by the time from `began_s` to
+    /// `completed_s`. None when `completed_s` is none or no time passed.
+    pub file_goodput_mbps: Option<f64>,
+    /// Upper bound of `file_goodput_mbps` when `completed_s_above` is not none: that of files
+    /// completed at the end of the run, and at most the rate of the source host's link.
+    pub file_goodput_mbps_below: Option<f64>,
+    /// Files completely acknowledged. 0 without a file.
+    pub finished_transfers: u64,
+    /// Files that began, or were still to begin, and were not completely acknowledged by the end of
+    /// the run. Files that would begin after `stop` do not count. Of an endless sequence only the
+    /// file under way counts.
+    pub unfinished_transfers: u64,
+    /// Median duration of the transfers. None when not known or without transfers.
+    pub p50_transfer_s: Option<f64>,
+    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    pub p50_transfer_s_above: Option<f64>,
+    /// Upper bound of the median when it has a lower one. None when it is not bounded.
+    pub p50_transfer_s_below: Option<f64>,
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
+    /// known or without transfers.
+    pub p95_transfer_s: Option<f64>,
+    /// Lower bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_above: Option<f64>,
+    /// Upper bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_below: Option<f64>,
+    /// 99 % quantile of the transfer durations. None when not known or without transfers.
+    pub p99_transfer_s: Option<f64>,
+    /// Lower bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_above: Option<f64>,
+    /// Upper bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_below: Option<f64>,
+    /// Longest transfer duration. None when not known or without transfers.
+    pub max_transfer_s: Option<f64>,
+    /// Lower bound of the longest duration when a transfer is unfinished. None otherwise.
+    pub max_transfer_s_above: Option<f64>,
+    /// Finished transfers, in order.
+    pub transfers: Vec<TransferResult>,
+    /// Results of the TCP at `to`: one element where both ends send data, otherwise empty. The
+    /// counts of frames and cells above cover all frames from `from` to `to`, including ACKs for
+    /// its data, but none that it sends.
+    pub back: Vec<BackResult>,
+    /// Mean transfer delay of the data cells. None when no cell arrived in the measuring time.
+    pub mean_cell_transfer_delay_s: Option<f64>,
+    /// Median of the cell transfer delays, rounded up like all quantiles by bins of at most 1/64
+    /// relative width. None when no cell arrived in the measuring time.
+    pub p50_cell_transfer_delay_s: Option<f64>,
+    /// 95 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
+    pub p95_cell_transfer_delay_s: Option<f64>,
+    /// 99 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
+    pub p99_cell_transfer_delay_s: Option<f64>,
+    /// Largest cell transfer delay. None when no cell arrived in the measuring time.
+    pub max_cell_transfer_delay_s: Option<f64>,
+    /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
+    /// None when no cell arrived in the measuring time.
+    pub cell_delay_variation_s: Option<f64>,
+    /// Load of the source host's link: the mean rates of the host's cell sources on it together,
+    /// relative to the link rate. Above 1, the queue there grows throughout the run. Cells waiting
+    /// in it count as neither lost nor delayed.
+    pub host_load: f64,
+    /// Cells of all VCs at the source host's link when the run ended, waiting or being sent. Those in
+    /// the queue of an ABR end system are not there yet.
+    pub host_queue_cells: u64,
+    /// Largest number of cells of all VCs that waited at the source host's link.
+    pub max_host_queue_cells: u64,
+    /// Longest time at the source host's link, from handing over a frame or cell to the end of its
+    /// transmission, even after the run. 0 when nothing was handed over.
+    pub max_host_delay_s: f64,
+    /// Mean ACR of the ABR end system that sends the data, over the whole run. None without ABR.
+    pub mean_acr_mbps: Option<f64>,
+    /// Longest queue at the ABR end system that sends the data, counted just after a frame is
+    /// handed over. None without ABR.
+    pub max_paced_queue_cells: Option<u64>,
+    /// ABR end systems, first at the sender of the data, then at the receiver. Empty without ABR.
+    pub end_systems: Vec<EndSystemResult>,
+    /// Ports that can queue and links that lose cells on purpose, in the order of the route.
+    pub ports: Vec<VcPortResult>,
+}
+
+/// Results of the TCP at a VC's `to` that sends data to its `from`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BackResult {
+    /// Bytes of data acknowledged to this TCP in the measuring time.
+    pub acknowledged_bytes: u64,
+    /// Segments sent, including retransmissions.
+    pub segments: u64,
+    /// Segments sent that contain data sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
+    /// Time at which the last byte of the last file was acknowledged. None in the cases listed for
+    /// `completed_s` of the VC.
+    pub completed_s: Option<f64>,
+    /// Lower bound of `completed_s`, as for the VC.
+    pub completed_s_above: Option<f64>,
+    /// Files completely acknowledged, over the whole run.
+    pub finished_transfers: u64,
+    /// Files not completely acknowledged by the end of the run, counted as for the VC.
+    pub unfinished_transfers: u64,
+    /// Median duration of the transfers. None when not known or without transfers.
+    pub p50_transfer_s: Option<f64>,
+    /// Lower bound of the median, as for the VC.
+    pub p50_transfer_s_above: Option<f64>,
+    /// Upper bound of the median, as for the VC.
+    pub p50_transfer_s_below: Option<f64>,
+    /// 95 % quantile of the transfer durations. None when not known or without transfers.
+    pub p95_transfer_s: Option<f64>,
+    /// Lower bound of the 95 % quantile, as for the VC.
+    pub p95_transfer_s_above: Option<f64>,
+    /// Upper bound of the 95 % quantile, as for the VC.
+    pub p95_transfer_s_below: Option<f64>,
+    /// 99 % quantile of the transfer durations. None when not known or without transfers.
+    pub p99_transfer_s: Option<f64>,
+    /// Lower bound of the 99 % quantile, as for the VC.
+    pub p99_transfer_s_above: Option<f64>,
+    /// Upper bound of the 99 % quantile, as for the VC.
+    pub p99_transfer_s_below: Option<f64>,
+    /// Longest transfer duration. None when not known or without transfers.
+    pub max_transfer_s: Option<f64>,
+    /// Lower bound of the longest duration, as for the VC.
+    pub max_transfer_s_above: Option<f64>,
+    /// Finished transfers, in order.
+    pub transfers: Vec<TransferResult>,
+}
+
+/// A file of a TCP that was completely acknowledged.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TransferResult {
+    /// Number of the file within its VC, from 1.
+    pub number: u64,
+    /// Time at which the transfer began: with the SYN if there is a handshake, otherwise with the
+    /// first segment.
+    pub began_s: f64,
+    /// Duration, from `began_s` until the last byte was acknowledged to the sender.
+    pub duration_s: f64,
+    /// Part of the duration that passed in timeouts before the connection's first round-trip sample:
+    /// `initial_rto` and its back-offs, without the part of a tick with which each began.
+    pub initial_timeouts_s: f64,
+}
+
+/// An ABR end system: source of one direction of its VC, destination of the other.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EndSystemResult {
+    /// Host of the end system.
+    pub host: String,
+    /// ACR at the end of the run.
+    pub acr_mbps: f64,
+    /// Mean ACR over the whole run.
+    pub mean_acr_mbps: f64,
+    /// Forward RM cells sent.
+    pub forward_rm_cells: u64,
+    /// RM cells sent that came back from the other end.
+    pub answered_rm_cells: u64,
+    /// Forward RM cells of the other end that were turned around.
+    pub returned_rm_cells: u64,
+    /// Forward RM cells of the other end that the next one overwrote before they could be turned
+    /// around.
+    pub overwritten_rm_cells: u64,
+    /// RM cells sent out of rate, with CLP = 1.
+    pub out_of_rate_rm_cells: u64,
+    /// Frames dropped because they did not fit into the queue.
+    pub refused_frames: u64,
+    /// Longest queue, counted just after a frame is handed over.
+    pub max_queue_cells: u64,
+}
+
+/// Data cells of a VC that were lost at one port of its route, or on the link behind the port.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VcPortResult {
+    /// Name of the port, or of the link that lost the cells. A port has the name of its link.
+    pub port: String,
+    /// Data cells of the VC dropped there, by reason.
+    pub dropped_cells: DroppedCells,
+}
+
+/// Returns the results of all VCs, in scenario order.
+pub(super) fn all(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    measured_s: f64,
+) -> Vec<VcResult> {
+    let format = scenario.format;
+    let hosts = hosts(scenario, topology, tally);
+    let vcs = scenario.vcs.iter().zip(&tally.vcs).enumerate();
+    vcs.map(|(i, (vc, counted))| {
+        let data = data(i, topology, tally);
+        let ports = ports(scenario, topology.data_path(i), tally, data);
+        let host = &hosts[topology.data_path(i)[0]];
+        let ends = end_systems(vc, counted, scenario.duration.as_seconds(format.clock));
+        let files = Files::of(scenario, topology, i);
+        of(
+            &files,
+            counted,
+            data,
+            host,
+            ends,
+            ports,
+            (measured_s, format),
+        )
+    })
+    .collect()
+}
+
+fn end_systems(vc: &Vc, tally: &VcTally, duration_s: f64) -> Vec<EndSystemResult> {
+    let ends = tally.abr.iter().zip([&vc.from, &vc.to]);
+    let result = |(end, host): (&AbrTally, &String)| EndSystemResult {
+        host: host.clone(),
+        acr_mbps: mbps(end.acr),
+        mean_acr_mbps: mbps(end.allowed_cells / duration_s),
+        forward_rm_cells: end.forward_sent,
+        answered_rm_cells: end.backward_taken,
+        returned_rm_cells: end.backward_sent,
+        overwritten_rm_cells: end.overwritten,
+        out_of_rate_rm_cells: end.out_of_rate,
+        refused_frames: end.refused_frames,
+        max_queue_cells: end.max_waiting,
+    };
+    ends.map(result).collect()
+}
+
+/// Load and queue of a host's outgoing link.
+struct HostLink {
+    load: f64,
+    held: u64,
+    counted: NicTally,
+}
+
+/// Returns load and queue of every link. Callers use only the links that leave a host.
+fn hosts(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<HostLink> {
+    let mut held = vec![0; scenario.links.len()];
+    for (flow, counted) in topology.flows.iter().zip(&tally.flows) {
+        let end = match flow.kind {
+            FlowKind::Data => Some(0),
+            FlowKind::Ack => Some(1),
+            FlowKind::Rm | FlowKind::RmBack => None,
+        };
+        // Cells of an ABR end system have not been handed to the link.
+        let paced = end.and_then(|end| tally.vcs[flow.vc].abr.get(end));
+        held[flow.path[0]] += counted.cells_not_sent - paced.map_or(0, |end| end.waiting);
+    }
+    let loads = topology.host_loads(scenario);
+    let links = loads.iter().zip(held).zip(&tally.nics);
+    let found = links.map(|((load, held), &counted)| HostLink {
+        load: load.ratio(),
+        held,
+        counted,
+    });
+    found.collect()
+}
+
+/// Returns the losses of a VC's data at each place where cells can be lost, in the order of the
+/// route.
+fn ports(
+    scenario: &Scenario,
+    path: &[usize],
+    tally: &Tally,
+    data: &FlowTally,
+) -> Vec<VcPortResult> {
+    let can_lose = |link: usize| tally.ports[link].is_some() || is_lossy(&scenario.links[link]);
+    let places = path.iter().copied().filter(|&link| can_lose(link));
+    let found = places.map(|link| VcPortResult {
+        port: scenario.links[link].name.clone(),
+        dropped_cells: DroppedCells(data.dropped_at(link)),
+    });
+    found.collect()
+}
+
+fn of(
+    files: &Files,
+    tally: &VcTally,
+    data: &FlowTally,
+    host: &HostLink,
+    end_systems: Vec<EndSystemResult>,
+    ports: Vec<VcPortResult>,
+    (measured_s, format): (f64, Format),
+) -> VcResult {
+    let vc = files.vc;
+    let clock = format.clock;
+    let quantile = |p| quantile(&tally.bins, &tally.delay, p, clock);
+    let durations = Durations::of([files.transfers(&tally.transfers, &tally.sender)], clock);
+    let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| durations.quantile(percent));
+    let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
+        true => count as f64 * megabits / measured_s,
+        false => 0.0,
+    };
+    // Whole cells where all have one length: a larger unit has other rounding errors.
+    let line_unit = match format.is_ethernet {
+        true => 1,
+        false => format.cell_bits / 8,
+    };
+    VcResult {
+        name: vc.name.clone(),
+        from: vc.from.clone(),
+        to: vc.to.clone(),
+        class: vc.class,
+        traffic: vc.traffic.name(),
+        carries: vc.traffic.carries(),
+        goodput_mbps: rate(tally.measured_bytes, 8e-6),
+        throughput_mbps: rate(
+            tally.measured_line_bytes / line_unit,
+            (8 * line_unit) as f64 * 1e-6,
+        ),
+        delivered_bytes: tally.delivered_bytes,
+        frames_sent: data.frames_sent,
+        frames_delivered: data.frames_delivered,
+        frames_damaged: data.frames_damaged,
+        frames_lost: data.frames_lost,
+        cells_sent: data.cells_sent,
+        cells_not_sent: data.cells_not_sent,
+        cells_delivered: data.cells_delivered,
+        cells_dropped: data.cells_dropped,
+        cells_tagged: data.cells_tagged,
+        cell_loss_ratio: ratio(data.cells_dropped, data.cells_sent),
+        frame_loss_ratio: (vc.traffic.carries() == Carries::Frames)
+            .then(|| frame_loss(data.frames_lost, data.frames_delivered)),
+        segments: tally.sender.segments,
+        retransmitted_segments: tally.sender.retransmitted_segments,
+        timeouts: tally.sender.timeouts,
+        fast_retransmits: tally.sender.fast_retransmits,
+        duplicate_acks: tally.sender.duplicate_acks,
+        acknowledged_bytes: vc.traffic.tcp().map(|_| tally.sender.acknowledged),
+        file_size_bytes: vc.traffic.file_size(),
+        began_s: tally.sender.began.map(|at| at.as_seconds(clock)),
+        completed_s: tally.sender.completed.map(|at| at.as_seconds(clock)),
+        completed_s_above: files.completed_above(&tally.sender),
+        file_goodput_mbps: file_goodput(tally, clock),
+        file_goodput_mbps_below: files.goodput_below(&tally.sender),
+        finished_transfers: durations.finished(),
+        unfinished_transfers: durations.unfinished(),
+        p50_transfer_s: p50.known,
+        p50_transfer_s_above: p50.above,
+        p50_transfer_s_below: p50.below,
+        p95_transfer_s: p95.known,
+        p95_transfer_s_above: p95.above,
+        p95_transfer_s_below: p95.below,
+        p99_transfer_s: p99.known,
+        p99_transfer_s_above: p99.above,
+        p99_transfer_s_below: p99.below,
+        max_transfer_s: max.known,
+        max_transfer_s_above: max.above,
+        transfers: transfers(&tally.transfers, clock),
+        back: tally
+            .back
+            .iter()
+            .map(|counted| back(counted, files, clock))
+            .collect(),
+        mean_cell_transfer_delay_s: tally.delay.mean().map(|ticks| clock.seconds(ticks)),
+        p50_cell_transfer_delay_s: quantile(0.5),
+        p95_cell_transfer_delay_s: quantile(0.95),
+        p99_cell_transfer_delay_s: quantile(0.99),
+        max_cell_transfer_delay_s: (tally.delay.count > 0)
+            .then(|| clock.seconds(tally.delay.max as f64)),
+        cell_delay_variation_s: variation(&tally.delay, clock),
+        host_load: host.load,
+        host_queue_cells: host.held,
+        max_host_queue_cells: host.counted.max_queue,
+        max_host_delay_s: host.counted.max_delay.as_seconds(clock),
+        mean_acr_mbps: end_systems.first().map(|end| end.mean_acr_mbps),
+        max_paced_queue_cells: end_systems.first().map(|end| end.max_queue_cells),
+        end_systems,
+        ports,
+    }
+}
+
+fn back(counted: &Back, files: &Files, clock: Clock) -> BackResult {
+    let durations = Durations::of(
+        [files.transfers(&counted.transfers, &counted.sender)],
+        clock,
+    );
+    let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| durations.quantile(percent));
+    BackResult {
+        acknowledged_bytes: counted.sender.acknowledged,
+        segments: counted.sender.segments,
+        retransmitted_segments: counted.sender.retransmitted_segments,
+        timeouts: counted.sender.timeouts,
+        fast_retransmits: counted.sender.fast_retransmits,
+        duplicate_acks: counted.sender.duplicate_acks,
+        completed_s: counted.sender.completed.map(|at| at.as_seconds(clock)),
+        completed_s_above: files.completed_above(&counted.sender),
+        finished_transfers: durations.finished(),
+        unfinished_transfers: durations.unfinished(),
+        p50_transfer_s: p50.known,
+        p50_transfer_s_above: p50.above,
+        p50_transfer_s_below: p50.below,
+        p95_transfer_s: p95.known,
+        p95_transfer_s_above: p95.above,
+        p95_transfer_s_below: p95.below,
+        p99_transfer_s: p99.known,
+        p99_transfer_s_above: p99.above,
+        p99_transfer_s_below: p99.below,
+        max_transfer_s: max.known,
+        max_transfer_s_above: max.above,
+        transfers: transfers(&counted.transfers, clock),
+    }
+}
+
+fn transfers(finished: &[Transfer], clock: Clock) -> Vec<TransferResult> {
+    let numbered = finished.iter().zip(1..);
+    let results = numbered.map(|(transfer, number)| TransferResult {
+        number,
+        began_s: transfer.began.as_seconds(clock),
+        duration_s: transfer.done.since(transfer.began).as_seconds(clock),
+        initial_timeouts_s: transfer.waited.as_seconds(clock),
+    });
+    results.collect()
+}
+
+/// Returns the goodput of a VC's files in Mb/s. `None` also for a file without bytes, which takes
+/// no time.
+fn file_goodput(tally: &VcTally, clock: Clock) -> Option<f64> {
+    let took = tally.sender.completed?.since(tally.sender.began?);
+    (took > Span::ZERO).then(|| tally.delivered_bytes as f64 * 8e-6 / took.as_seconds(clock))
+}

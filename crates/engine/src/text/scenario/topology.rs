@@ -1,0 +1,295 @@
+//! Resolves names to indices: which links a flow takes, and which links feed a port.
+
+use crate::ground::flow::{Flow, FlowId, FlowKind};
+use crate::ground::format::CellLengths;
+use crate::ground::units::Span;
+use crate::text::scenario::model::{Class, ClassQueue, ContractTerms, Link, Scenario, Scheduler};
+use crate::text::scenario::port;
+use rustc_hash::FxHashMap;
+
+/// The network of a checked scenario, by index. Links, VCs and hosts are numbered as in the
+/// scenario.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// All flows, by their number.
+    pub flows: Vec<Flow>,
+    /// Per VC, the ids of its flows in the order of [`FlowKind::of_vc`].
+    flows_of: Vec<Vec<FlowId>>,
+    /// Per link, the flows that take it, in ascending order.
+    pub crossing: Vec<Vec<FlowId>>,
+    /// Per port (a link that leaves a switch), the links that feed it, in scenario order. Empty for
+    /// other links.
+    pub inputs: Vec<Vec<usize>>,
+    /// Per link, the classes of the VCs that cross it in either direction, most urgent first.
+    pub classes: Vec<Vec<Class>>,
+    /// Per link, the lengths of the cells that its flows send. Those of the format where none does.
+    pub lengths: Vec<CellLengths>,
+    /// Per link, the index of the switch it leaves, or `None` when it leaves a host.
+    pub switch_of: Vec<Option<usize>>,
+    /// Per link, the index of the host it leaves, or `None` when it leaves a switch.
+    pub host_of: Vec<Option<usize>>,
+    /// Per link, the index of the switch it enters, or `None` when it enters a host.
+    pub enters: Vec<Option<usize>>,
+}
+
+/// Load that cell sources offer to the NIC of a link, and the capacity of that link.
+#[derive(Clone, Copy, Debug)]
+pub struct HostLoad {
+    /// Sum of the sources' mean rates, bits per second.
+    pub offered_bps: f64,
+    /// Rate of the link, bits per second.
+    pub rate_bps: f64,
+}
+
+impl HostLoad {
+    /// Offered load relative to the link's rate.
+    pub fn ratio(self) -> f64 {
+        self.offered_bps / self.rate_bps
+    }
+
+    /// Whether the offered load exceeds the link's rate by more than rounding errors of the sum.
+    pub fn is_too_much(self) -> bool {
+        self.ratio() > 1.0 + 1e-9
+    }
+}
+
+impl Topology {
+    /// Resolves a scenario that the reader has checked.
+    ///
+    /// # Errors
+    /// A sentence naming the VC and the missing link, if the scenario was built without the reader's checks.
+    pub fn new(scenario: &Scenario) -> Result<Topology, String> {
+        let nodes = Nodes::of(scenario);
+        let (flows, flows_of) = flows(scenario, &nodes)?;
+        let links = scenario.links.len();
+        let mut crossing = vec![Vec::new(); links];
+        let mut inputs = vec![Vec::new(); links];
+        let mut classes = vec![Vec::new(); links];
+        let mut lengths: Vec<Option<CellLengths>> = vec![None; links];
+        for (flow, id) in flows.iter().zip(0..) {
+            for hop in flow.path.windows(2) {
+                inputs[hop[1]].push(hop[0]);
+            }
+            let vc = &scenario.vcs[flow.vc];
+            let class = vc.class;
+            let of_flow = vc.traffic.cell_lengths(flow.kind, scenario.format);
+            for &link in &flow.path {
+                crossing[link].push(FlowId(id));
+                if classes[link].last() != Some(&class) {
+                    classes[link].push(class);
+                }
+                let both = lengths[link].into_iter().chain(of_flow);
+                lengths[link] = both.reduce(CellLengths::and);
+            }
+        }
+        for feeding in &mut inputs {
+            feeding.sort_unstable();
+            feeding.dedup();
+        }
+        for crossing in &mut classes {
+            crossing.sort_unstable();
+            crossing.dedup();
+        }
+        let any = CellLengths::of([scenario.format.one_cell()]).expect("one cell");
+        Ok(Topology {
+            lengths: lengths.into_iter().map(|of| of.unwrap_or(any)).collect(),
+            flows,
+            flows_of,
+            crossing,
+            inputs,
+            classes,
+            switch_of: nodes.of_links(0, Nodes::switch),
+            host_of: nodes.of_links(0, Nodes::host),
+            enters: nodes.of_links(1, Nodes::switch),
+        })
+    }
+
+    /// The flow of kind `kind` of a VC.
+    pub fn flow(&self, vc: usize, kind: FlowKind) -> FlowId {
+        let ids = self.flows_of[vc].iter();
+        let mut found = ids.filter(|id| self.flows[id.index()].kind == kind);
+        *found.next().expect("every VC has a flow of each kind")
+    }
+
+    /// All flows of a VC.
+    pub fn flows_of(&self, vc: usize) -> &[FlowId] {
+        &self.flows_of[vc]
+    }
+
+    /// The links of a VC's data, from host to host.
+    pub fn data_path(&self, vc: usize) -> &[usize] {
+        &self.flows[self.flow(vc, FlowKind::Data).index()].path
+    }
+
+    /// Time of a cell on `link`; of the longest that its flows send where they differ.
+    pub fn cell_time(&self, scenario: &Scenario, link: usize) -> Span {
+        let rate = scenario.links[link].rate;
+        scenario.format.time_of(self.lengths[link].longest, rate)
+    }
+
+    /// Whether the cells of `port` that come over `input` are as far apart as they take on the
+    /// port. The shortest cell may follow the longest one.
+    pub fn keeps_distance(&self, scenario: &Scenario, input: usize, port: usize) -> bool {
+        let rate = scenario.links[input].rate;
+        let shortest = self.lengths[port].shortest;
+        scenario.format.time_of(shortest, rate) >= self.cell_time(scenario, port)
+    }
+
+    /// Per link, the load that cell sources offer to its NIC. Links that leave a switch have none,
+    /// nor do sources that start at the end of the run or later.
+    pub fn host_loads(&self, scenario: &Scenario) -> Vec<HostLoad> {
+        let load = |link: &Link| HostLoad {
+            offered_bps: 0.0,
+            rate_bps: link.rate.0 as f64,
+        };
+        let mut loads: Vec<HostLoad> = scenario.links.iter().map(load).collect();
+        for (index, vc) in scenario.vcs.iter().enumerate() {
+            if vc.start < scenario.duration {
+                loads[self.data_path(index)[0]].offered_bps +=
+                    vc.traffic.offered_rate().unwrap_or(0.0);
+            }
+        }
+        loads
+    }
+
+    /// The scheduler of the port that sends on `link`: the link's own, else the switch's. `link`
+    /// must leave a switch.
+    pub fn scheduler<'a>(&self, scenario: &'a Scenario, link: usize) -> &'a Scheduler {
+        let switch = &scenario.switches[self.port_switch(link)];
+        let of_link = scenario.links[link].scheduler.as_deref();
+        port::scheduler(of_link, Some(&switch.scheduler)).expect("a switch has one")
+    }
+
+    /// The class queue of `class` at the port that sends on `link`: the link's own, else the
+    /// switch's, else unlimited tail drop.
+    pub fn queue<'s>(&self, scenario: &'s Scenario, link: usize, class: Class) -> &'s ClassQueue {
+        let switch = &scenario.switches[self.port_switch(link)];
+        port::queue(&scenario.links[link].queues, &switch.queues, class)
+    }
+
+    /// The contracts of the flows that cross `link`, by their number there. Only data flows of VCs
+    /// of `class` have one.
+    pub fn contracts(
+        &self,
+        scenario: &Scenario,
+        link: usize,
+        class: Class,
+    ) -> Vec<Option<ContractTerms>> {
+        let contract = |id: &FlowId| {
+            let flow = &self.flows[id.index()];
+            let vc = &scenario.vcs[flow.vc];
+            let has_contract = flow.kind.is_data() && vc.class == class;
+            vc.terms(scenario.format).filter(|_| has_contract)
+        };
+        self.crossing[link].iter().map(contract).collect()
+    }
+
+    fn port_switch(&self, link: usize) -> usize {
+        self.switch_of[link].expect("a port is a link that leaves a switch")
+    }
+}
+
+/// Hosts and switches by name, and the ends of each link.
+struct Nodes<'s> {
+    /// Number per name. Hosts come before switches.
+    number: FxHashMap<&'s str, usize>,
+    hosts: usize,
+    /// Per link, the nodes that it leaves and enters.
+    ends: Vec<[Option<usize>; 2]>,
+}
+
+impl<'s> Nodes<'s> {
+    fn of(scenario: &'s Scenario) -> Nodes<'s> {
+        let hosts = scenario.hosts.iter().map(|h| h.name.as_str());
+        let names = hosts.chain(scenario.switches.iter().map(|s| s.name.as_str()));
+        let number: FxHashMap<&str, usize> = names.zip(0..).collect();
+        let of = |name: &String| number.get(name.as_str()).copied();
+        let ends = scenario.links.iter().map(|l| [of(&l.from), of(&l.to)]);
+        Nodes {
+            ends: ends.collect(),
+            number,
+            hosts: scenario.hosts.len(),
+        }
+    }
+
+    /// The index of a node among the hosts, if it is a host.
+    fn host(&self, node: usize) -> Option<usize> {
+        (node < self.hosts).then_some(node)
+    }
+
+    /// The index of a node among the switches, if it is a switch.
+    fn switch(&self, node: usize) -> Option<usize> {
+        node.checked_sub(self.hosts)
+    }
+
+    /// Applies `what` per link to the node at an end: 0 is the node that it leaves, 1 the node that
+    /// it enters.
+    fn of_links(
+        &self,
+        end: usize,
+        what: fn(&Nodes<'s>, usize) -> Option<usize>,
+    ) -> Vec<Option<usize>> {
+        let node = |ends: &[Option<usize>; 2]| what(self, ends[end]?);
+        self.ends.iter().map(node).collect()
+    }
+}
+
+/// All flows, and those of each VC.
+type Flows = (Vec<Flow>, Vec<Vec<FlowId>>);
+
+fn flows(scenario: &Scenario, nodes: &Nodes) -> Result<Flows, String> {
+    let mut between = FxHashMap::default();
+    between.reserve(scenario.links.len());
+    for (i, ends) in nodes.ends.iter().enumerate() {
+        between.entry(*ends).or_insert(i);
+    }
+    let mut flows = Vec::with_capacity(FlowKind::FRAMES.len() * scenario.vcs.len());
+    let mut flows_of = Vec::with_capacity(scenario.vcs.len());
+    let mut names: Vec<&str> = Vec::new();
+    let mut way: Vec<Option<usize>> = Vec::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        names.clear();
+        names.push(&vc.from);
+        names.extend(vc.route.iter().map(String::as_str));
+        names.push(&vc.to);
+        way.clear();
+        way.extend(names.iter().map(|name| nodes.number.get(name).copied()));
+        let host = |at: usize| {
+            let found = way[at].and_then(|node| nodes.host(node));
+            found.ok_or_else(|| format!("vc {}: no host named {}", vc.name, names[at]))
+        };
+        let hosts = [host(0)?, host(names.len() - 1)?];
+        let link = |a: usize, b: usize| {
+            let ends = way[a].and(way[b]).map(|_| [way[a], way[b]]);
+            let found = ends.and_then(|ends| between.get(&ends)).copied();
+            found
+                .ok_or_else(|| format!("vc {}: no link from {} to {}", vc.name, names[a], names[b]))
+        };
+        let kinds = FlowKind::of_vc(vc.abr.is_some());
+        let mut ids = Vec::with_capacity(kinds.len());
+        for &kind in kinds {
+            let hops = names.len() - 1;
+            let mut path = Vec::with_capacity(hops);
+            for at in 0..hops {
+                path.push(if kind.is_forward() {
+                    link(at, at + 1)?
+                } else {
+                    link(hops - at, hops - at - 1)?
+                });
+            }
+            ids.push(FlowId(flows.len() as u32));
+            flows.push(Flow {
+                vc: index,
+                kind,
+                path,
+                hosts: if kind.is_forward() {
+                    hosts
+                } else {
+                    [hosts[1], hosts[0]]
+                },
+            });
+        }
+        flows_of.push(ids);
+    }
+    Ok((flows, flows_of))
+}
