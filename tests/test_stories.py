@@ -221,7 +221,7 @@ SENTENCES: dict[str, Check] = {
     ),
     "Over ABR (B) the switch sends each source a rate in resource management cells, and data wait in the hosts.": (
         lambda a, b: all(
-            held.host_queue_cells > 1000 > 100 > free.host_queue_cells
+            held.cells_not_sent > 1000 > 100 > free.cells_not_sent
             for held, free in zip(b.vcs.values(), a.vcs.values(), strict=True)
         )
     ),

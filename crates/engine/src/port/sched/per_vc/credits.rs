@@ -168,7 +168,7 @@ impl Credits {
     }
 
     /// Lets `vc` pay for `cells` cells after `slots` slots.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pay(&mut self, vc: usize, cells: u64, slots: u64) {
         let account = self.account_of(vc).expect("it has credit");
         self.accounts[account].pay(cells, self.rate);
