@@ -106,7 +106,8 @@ def test_order_stated_in_the_file_gives_no_warning(cli: Cli, tmp_path: Path) -> 
 def contested(tied: int, refused: int, of_a: int = 1) -> dict[str, Any]:
     """A run without VCs whose port refused cells of two inputs."""
     inputs = [{"link": "a->s", "tied_refusals": of_a}, {"link": "b->s", "tied_refusals": tied - of_a}]
-    port = {"name": "s->c", "efficiency": None, "refusals": refused, "tied_refusals": tied, "inputs": inputs}
+    counts = {"refusals": refused, "tied_refusals": tied, "inputs": inputs}
+    port = {"name": "s->c", "can_queue": True, "efficiency": None, **counts}
     totals = {"finished_transfers": 0, "efficiency": None}
     return {"ports": [port], "vcs": [], "totals": totals, "measured_s": 1.0, "duration_s": 1.0, "replication": None}
 
