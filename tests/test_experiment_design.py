@@ -15,6 +15,12 @@ def test_ends_of_a_range_are_exact() -> None:
     assert [ends.at(share).label for share in (0, 1)] == ["0.123456789", "1.123456789"]
 
 
+@pytest.mark.parametrize("unit", ["cells", "packets", "bytes"])
+def test_counts_between_whole_ends_are_whole(unit: str) -> None:
+    between = ex.Range(f"200 {unit}", f"400 {unit}", scale="log")
+    assert between.at(0.5).label == f"283 {unit}"  # 200 times the root of 2 is 282.8
+
+
 @pytest.mark.parametrize("kind", ["latin-hypercube", "sobol"])
 def test_designs_fill_each_axis_evenly(kind: str) -> None:
     experiment = ex.Experiment(

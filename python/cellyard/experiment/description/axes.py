@@ -23,7 +23,7 @@ DEFAULT_STEPS = 1024
 #: `DEFAULT_STEPS` steps.
 MOST_WHOLE_NUMBERS = 100_000
 #: Units whose quantities are whole numbers.
-WHOLE_UNITS = frozenset({"", "cell", "cells", "byte", "bytes", "B"})
+WHOLE_UNITS = frozenset({"", "cell", "cells", "packets", "byte", "bytes", "B"})
 #: Digits of a value within a range, and digits of its ends, which stay as written.
 DIGITS, DIGITS_OF_ENDS = 6, 15
 
