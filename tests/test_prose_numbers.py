@@ -185,7 +185,7 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         "some {:.0f} on links of 5 ms": lambda: round(5e-3 / (424 / 155.52e6), -2),
     },
     "command-line": {
-        "are left out at each end: {:.2f} with 4 replications, {:.2f} with 20, {:.2f} with 100": lambda: [
+        "That is {:.2f} with 4 replications, {:.2f} with 20, {:.2f} with 100": lambda: [
             ranges.share_inside(runs) for runs in (4, 20, 100)
         ],
     },
