@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 
+import accuracy
 import cellyard as cy
 import pytest
 from cellyard.study import studies
 from cellyard.study.agreement import told_metrics
 from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import accuracy
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ACCURACY = (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")

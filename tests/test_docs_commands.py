@@ -10,14 +10,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import tour
 from cellyard.experiment import examples as experiments
 from cellyard.show import explorer
 from command_line import COMMANDS
 from conftest import ROOT, Cli
-
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import tour
 
 PAGES = [
     *sorted(ROOT.glob("*.md")),

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import cellyard as cy
-import pytest
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts"))
-
 import figure_first
+import pytest
 import speed_page
+from conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 
+import instructions
 import pytest
 from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import instructions
 
 NOTE = "## 0.1.0\n\n* Instructions: lan-5 110 million, because every cell is put to a bucket.\n"
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from importlib import import_module
 from itertools import cycle
 
 import pytest
 from cellyard import _engine
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts"))
 
 #: Mechanisms that are not on the page. Without minimum rates `erica-mcr` equals `erica` to the bit, and a program is
 #: whatever its text says.

@@ -14,15 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import cellyard as cy
+import paths
 import pytest
 from cellyard import _engine
 from cellyard.show import explorer
 from cellyard.system import interface
 from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts/backend"))
-
-import paths
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 REPOSITORY: str = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["repository"]

@@ -8,11 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import peers
 import pytest
 from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import peers
 
 #: As the bench program prints.
 OUTPUT = """Yardstick: one bare FIFO port, median of 1 repetitions

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 import struct
-import sys
 import tempfile
 import tomllib
 from collections import Counter
@@ -20,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import assumptions
 import cellyard as cy
 import numpy as np
 import pytest
@@ -32,10 +32,6 @@ from cellyard.study.agreement import agreement
 from cellyard.study.reproduce import Reproduction
 from conftest import ROOT
 from test_floors import FLOORS
-
-sys.path.insert(0, str(ROOT / "scripts"))
-
-import assumptions
 
 #: Pages that scripts write; their own tests check them.
 GENERATED = {"api", "components", "mechanisms", "results", "speed"}
