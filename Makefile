@@ -11,6 +11,10 @@ RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SEED := $(shell sed -n 's/^PROPTEST_RNG_SEED = "\(.*\)"/\1/p' .cargo/config.toml)
+# `dev` is for a short loop: incremental, with assertions and without link-time optimisation. Each
+# stamp removes the other's, so that a target without PROFILE=dev builds the release engine again.
+PROFILE ?= release
+BUILT := $(if $(filter release,$(PROFILE)),.venv/built,$(if $(filter dev,$(PROFILE)),.venv/built-dev,$(error PROFILE is $(PROFILE); it can be release or dev)))
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml $(wildcard scripts/backend/*.py)
 
 .PHONY: help study test test-build fuzz fuzz-reader kills programs formats fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways wheel mutants audit docs site pins build explorer tools clean
@@ -147,7 +151,7 @@ audit: tools ## advisories, licences and origins of the Rust dependencies
 	@cargo deny --version >/dev/null 2>&1 || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny check
 
-build: .venv/built ## the release engine in .venv, and that of the explorer where it can be compiled
+build: $(BUILT) ## the release engine in .venv, and that of the explorer where it can be compiled; PROFILE=dev builds in seconds, and leaves that of the explorer
 
 # An installation by pip does this as well.
 explorer: tools ## the engine of the explorer, for WebAssembly; says what is missing where it cannot be compiled
@@ -169,6 +173,13 @@ tools:
 .venv/built: .venv/installed $(SOURCES) | tools
 	@echo "building the engine, which takes some minutes the first time ..."
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	rm -f .venv/built-dev
+	touch $@
+
+.venv/built-dev: .venv/installed $(SOURCES) | tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--config-settings build-args="--profile dev" --editable .
+	rm -f .venv/built
 	touch $@
 
 pins: tools ## pin the newest Python dependencies by version and hash

@@ -94,3 +94,15 @@ def test_workflows_end_and_do_not_run_twice_at_a_time(path: Path) -> None:
     assert jobs and re.search(r"^concurrency:$", text, re.MULTILINE)
     for name, body in jobs:
         assert re.search(r"^    timeout-minutes: \d+$", body, re.MULTILINE), name
+
+
+@pytest.mark.parametrize(
+    ("profile", "said"),
+    [("release", "--editable ."), ("dev", "--profile dev"), ("fast", "PROFILE is fast; it can be release or dev")],
+)
+def test_make_build_has_two_profiles(profile: str, said: str) -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "--always-make", "build", f"PROFILE={profile}"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert said in done.stdout + done.stderr
+    assert ("--profile dev" in done.stdout) == (profile == "dev")

@@ -53,8 +53,12 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
 def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
-    """Build both engines in the sources, and a wheel that refers to them; return the wheel's name."""
-    explorer_engine.build_if_possible()
+    """Build both engines in the sources, and a wheel that refers to them; return the wheel's name.
+
+    With arguments for maturin, which choose another profile, the explorer's engine stays as it is.
+    """
+    if not (config_settings or {}).get("build-args"):
+        explorer_engine.build_if_possible()
     with paths.hidden():
         name = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
     paths.clean(Path(wheel_directory, name))

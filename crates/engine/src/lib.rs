@@ -11,7 +11,7 @@ mod host;
 mod network;
 mod port;
 mod run;
-#[cfg(feature = "testing")]
+#[doc(hidden)]
 pub mod testing;
 mod text;
 mod twin;

@@ -526,7 +526,7 @@ impl Span {
 }
 
 /// Lengths in AAL5's clock, for tests.
-#[cfg(any(test, feature = "testing"))]
+#[doc(hidden)]
 impl Span {
     /// A whole number of nanoseconds.
     pub const fn from_nanoseconds(ns: u64) -> Span {

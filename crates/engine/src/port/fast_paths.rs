@@ -68,7 +68,7 @@ impl FastPath {
     pub(super) fn enter(self) {}
 }
 
-#[cfg(not(any(feature = "fast-paths", all(feature = "testing", debug_assertions))))]
+#[cfg(not(any(feature = "fast-paths", debug_assertions)))]
 impl FastPath {
     /// Whether the fast path is on; always, outside tests and benches.
     pub(super) fn is_on(self) -> bool {
@@ -76,7 +76,7 @@ impl FastPath {
     }
 }
 
-#[cfg(any(feature = "fast-paths", all(feature = "testing", debug_assertions)))]
+#[cfg(any(feature = "fast-paths", debug_assertions))]
 mod switched {
     use super::FastPath;
     use std::cell::Cell;
@@ -112,7 +112,7 @@ mod switched {
     }
 }
 
-#[cfg(any(feature = "fast-paths", all(feature = "testing", debug_assertions)))]
+#[cfg(any(feature = "fast-paths", debug_assertions))]
 pub use switched::without_fast_paths;
 
 #[cfg(feature = "fast-paths")]
