@@ -65,7 +65,7 @@ class Totals(ResultPart):
     #: frames.
     p99_cell_transfer_delay_s: float | None
 
-    #: TCP segments sent, including retransmissions.
+    #: TCP segments sent, including retransmissions. 0 for other traffic.
     segments: int
 
     #: TCP segments sent that contain data sent before.
@@ -77,13 +77,14 @@ class Totals(ResultPart):
     #: TCP fast retransmits.
     fast_retransmits: int
 
-    #: Files completely acknowledged, over all VCs.
+    #: Files completely acknowledged. 0 without a file.
     finished_transfers: int
 
-    #: Files not completely acknowledged by the end of the run, over all VCs, counted as for each VC.
+    #: Files that began, or were still to begin, and were not completely acknowledged by the end of the run. Files
+    #: that would begin after ``stop`` do not count. Of an endless sequence only the file under way counts.
     unfinished_transfers: int | None = None
 
-    #: Median duration of the transfers of all VCs. None when not known or without transfers.
+    #: Median duration of the transfers. None when not known or without transfers.
     p50_transfer_s: float | None
 
     #: Lower bound of the median when unfinished transfers leave it open. None otherwise.
@@ -150,16 +151,16 @@ class BackResult(ResultPart):
     #: Bytes of data acknowledged to this TCP in the measuring time.
     acknowledged_bytes: int
 
-    #: Segments sent, including retransmissions.
+    #: TCP segments sent, including retransmissions. 0 for other traffic.
     segments: int
 
-    #: Segments sent that contain data sent before.
+    #: TCP segments sent that contain data sent before.
     retransmitted_segments: int
 
-    #: Expiries of the retransmission timer.
+    #: Expiries of TCP retransmission timers.
     timeouts: int
 
-    #: Fast retransmits.
+    #: TCP fast retransmits.
     fast_retransmits: int
 
     #: Duplicate ACKs received.
@@ -172,37 +173,39 @@ class BackResult(ResultPart):
     #: Lower bound of ``completed_s``, as for the VC.
     completed_s_above: float | None = None
 
-    #: Files completely acknowledged, over the whole run.
+    #: Files completely acknowledged. 0 without a file.
     finished_transfers: int
 
-    #: Files not completely acknowledged by the end of the run, counted as for the VC.
+    #: Files that began, or were still to begin, and were not completely acknowledged by the end of the run. Files
+    #: that would begin after ``stop`` do not count. Of an endless sequence only the file under way counts.
     unfinished_transfers: int | None = None
 
     #: Median duration of the transfers. None when not known or without transfers.
     p50_transfer_s: float | None
 
-    #: Lower bound of the median, as for the VC.
+    #: Lower bound of the median when unfinished transfers leave it open. None otherwise.
     p50_transfer_s_above: float | None = None
 
-    #: Upper bound of the median, as for the VC.
+    #: Upper bound of the median when it has a lower one. None when it is not bounded.
     p50_transfer_s_below: float | None = None
 
-    #: 95 % quantile of the transfer durations. None when not known or without transfers.
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not known or without
+    #: transfers.
     p95_transfer_s: float | None
 
-    #: Lower bound of the 95 % quantile, as for the VC.
+    #: Lower bound of the 95 % quantile, as for the median.
     p95_transfer_s_above: float | None = None
 
-    #: Upper bound of the 95 % quantile, as for the VC.
+    #: Upper bound of the 95 % quantile, as for the median.
     p95_transfer_s_below: float | None = None
 
     #: 99 % quantile of the transfer durations. None when not known or without transfers.
     p99_transfer_s: float | None
 
-    #: Lower bound of the 99 % quantile, as for the VC.
+    #: Lower bound of the 99 % quantile, as for the median.
     p99_transfer_s_above: float | None = None
 
-    #: Upper bound of the 99 % quantile, as for the VC.
+    #: Upper bound of the 99 % quantile, as for the median.
     p99_transfer_s_below: float | None = None
 
     #: Longest transfer duration. None when not known or without transfers.
@@ -369,13 +372,13 @@ class VcResult(ResultPart):
     #: that carries cells.
     frame_loss_ratio: float | None
 
-    #: Segments that the TCP sent, including retransmissions. 0 for other traffic.
+    #: TCP segments sent, including retransmissions. 0 for other traffic.
     segments: int
 
     #: TCP segments sent that contain data sent before.
     retransmitted_segments: int
 
-    #: Expiries of the TCP retransmission timer.
+    #: Expiries of TCP retransmission timers.
     timeouts: int
 
     #: TCP fast retransmits.

@@ -270,7 +270,7 @@ fn a_host_has_every_segment_of_its_tcp() {
         .map(|packet| tcp(&packet.octets))
         .partition(|&(_, _, bytes, _)| bytes > 0);
     let vc = &result.vcs[0];
-    assert_eq!(data.len() as u64, vc.segments);
+    assert_eq!(data.len() as u64, vc.tcp.segments);
     // Data below the highest byte sent are retransmissions.
     let mut highest = 0;
     let again = data.iter().filter(|&&(_, sequence, bytes, _)| {
@@ -279,8 +279,8 @@ fn a_host_has_every_segment_of_its_tcp() {
         highest = highest.max(end);
         again
     });
-    assert_eq!(again.count() as u64, vc.retransmitted_segments);
-    assert!(vc.retransmitted_segments > 0 && acks.len() > 100);
+    assert_eq!(again.count() as u64, vc.tcp.retransmitted_segments);
+    assert!(vc.tcp.retransmitted_segments > 0 && acks.len() > 100);
     // The handshake that the capture adds, since the model has none.
     let made_up: Vec<_> = all
         .iter()

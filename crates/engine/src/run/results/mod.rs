@@ -13,6 +13,7 @@ mod vc;
 pub use class::ClassResult;
 pub use port::{DroppedCells, PortClassResult, PortInputResult, PortResult};
 pub use totals::Totals;
+pub use transfers::{TcpCounts, TransferTimes};
 pub use vc::{BackResult, EndSystemResult, TransferResult, VcPortResult, VcResult};
 
 use crate::ground::delays::{DelayBins, DelayTally};

@@ -1,7 +1,7 @@
 //! Results of the whole network.
 
-use super::transfers::{Durations, Files};
-use super::{BackResult, VcResult, frame_loss, quantile, ratio};
+use super::transfers::{Durations, Files, TcpCounts, TransferTimes};
+use super::{VcResult, frame_loss, quantile, ratio};
 use crate::ground::delays::{DelayBins, DelayTally};
 use crate::ground::format::Clock;
 use crate::ground::units::BitRate;
@@ -49,38 +49,12 @@ pub struct Totals {
     /// most 1/64 relative width. None when that mean is none, or when VCs that carry cells share a
     /// class with VCs that carry frames.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// TCP segments sent, including retransmissions.
-    pub segments: u64,
-    /// TCP segments sent that contain data sent before.
-    pub retransmitted_segments: u64,
-    /// Expiries of TCP retransmission timers.
-    pub timeouts: u64,
-    /// TCP fast retransmits.
-    pub fast_retransmits: u64,
-    /// Files completely acknowledged, over all VCs.
-    pub finished_transfers: u64,
-    /// Files not completely acknowledged by the end of the run, over all VCs, counted as for each
-    /// VC.
-    pub unfinished_transfers: u64,
-    /// Median duration of the transfers of all VCs. None when not known or without transfers.
-    pub p50_transfer_s: Option<f64>,
-    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
-    pub p50_transfer_s_above: Option<f64>,
-    /// Upper bound of the median when it has a lower one. None when it is not bounded.
-    pub p50_transfer_s_below: Option<f64>,
-    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
-    /// known or without transfers.
-    pub p95_transfer_s: Option<f64>,
-    /// Lower bound of the 95 % quantile, as for the median.
-    pub p95_transfer_s_above: Option<f64>,
-    /// Upper bound of the 95 % quantile, as for the median.
-    pub p95_transfer_s_below: Option<f64>,
-    /// 99 % quantile of the transfer durations. None when not known or without transfers.
-    pub p99_transfer_s: Option<f64>,
-    /// Lower bound of the 99 % quantile, as for the median.
-    pub p99_transfer_s_above: Option<f64>,
-    /// Upper bound of the 99 % quantile, as for the median.
-    pub p99_transfer_s_below: Option<f64>,
+    /// Counters of all TCPs.
+    #[serde(flatten)]
+    pub tcp: TcpCounts,
+    /// Transfers of all VCs.
+    #[serde(flatten)]
+    pub files: TransferTimes,
 }
 
 /// Computes the totals from the counters and the results of the VCs.
@@ -108,11 +82,10 @@ pub(super) fn totals(
         [Some(there), back].into_iter().flatten()
     });
     let durations = Durations::of(transfers, clock);
-    let [p50, p95, p99] = [50, 95, 99].map(|percent| durations.quantile(percent));
-    let both = |there: fn(&VcResult) -> u64, back: fn(&BackResult) -> u64| {
-        let of_vc = |vc: &VcResult| there(vc) + vc.back.iter().map(back).sum::<u64>();
-        vcs.iter().map(of_vc).sum::<u64>()
-    };
+    let senders = tally.vcs.iter().flat_map(|vc| {
+        let back = vc.back.iter().map(|back| &back.sender);
+        back.chain([&vc.sender])
+    });
     Totals {
         cells: tally.link_cells.iter().sum(),
         bottleneck_cells: queueing
@@ -129,21 +102,8 @@ pub(super) fn totals(
         max_queue_cells: queues.map(|port| port.max_queue).max().unwrap_or(0),
         mean_cell_transfer_delay_s: mean_delay,
         p99_cell_transfer_delay_s: p99_delay,
-        segments: both(|v| v.segments, |b| b.segments),
-        retransmitted_segments: both(|v| v.retransmitted_segments, |b| b.retransmitted_segments),
-        timeouts: both(|v| v.timeouts, |b| b.timeouts),
-        fast_retransmits: both(|v| v.fast_retransmits, |b| b.fast_retransmits),
-        finished_transfers: durations.finished(),
-        unfinished_transfers: durations.unfinished(),
-        p50_transfer_s: p50.known,
-        p50_transfer_s_above: p50.above,
-        p50_transfer_s_below: p50.below,
-        p95_transfer_s: p95.known,
-        p95_transfer_s_above: p95.above,
-        p95_transfer_s_below: p95.below,
-        p99_transfer_s: p99.known,
-        p99_transfer_s_above: p99.above,
-        p99_transfer_s_below: p99.below,
+        tcp: TcpCounts::of(senders),
+        files: durations.times(),
     }
 }
 

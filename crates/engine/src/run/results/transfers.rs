@@ -10,6 +10,8 @@ use crate::ground::units::{BitRate, Span, Time};
 use crate::network::tally::{SenderCounters, Transfer};
 use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{Scenario, TcpParams, Vc};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Files that a VC is to send, and the end of its run.
 pub(super) struct Files<'a> {
@@ -89,6 +91,63 @@ pub(super) struct Transfers<'a> {
     waiting: u64,
 }
 
+/// How many transfers there were, and how long they took.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TransferTimes {
+    /// Files completely acknowledged. 0 without a file.
+    pub finished_transfers: u64,
+    /// Files that began, or were still to begin, and were not completely acknowledged by the end of
+    /// the run. Files that would begin after `stop` do not count. Of an endless sequence only the
+    /// file under way counts.
+    pub unfinished_transfers: u64,
+    /// Median duration of the transfers. None when not known or without transfers.
+    pub p50_transfer_s: Option<f64>,
+    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    pub p50_transfer_s_above: Option<f64>,
+    /// Upper bound of the median when it has a lower one. None when it is not bounded.
+    pub p50_transfer_s_below: Option<f64>,
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
+    /// known or without transfers.
+    pub p95_transfer_s: Option<f64>,
+    /// Lower bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_above: Option<f64>,
+    /// Upper bound of the 95 % quantile, as for the median.
+    pub p95_transfer_s_below: Option<f64>,
+    /// 99 % quantile of the transfer durations. None when not known or without transfers.
+    pub p99_transfer_s: Option<f64>,
+    /// Lower bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_above: Option<f64>,
+    /// Upper bound of the 99 % quantile, as for the median.
+    pub p99_transfer_s_below: Option<f64>,
+}
+
+/// Counters of one or more TCP senders. 0 for other traffic.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct TcpCounts {
+    /// TCP segments sent, including retransmissions. 0 for other traffic.
+    pub segments: u64,
+    /// TCP segments sent that contain data sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of TCP retransmission timers.
+    pub timeouts: u64,
+    /// TCP fast retransmits.
+    pub fast_retransmits: u64,
+}
+
+impl TcpCounts {
+    /// The sums over TCP senders.
+    pub(super) fn of<'a>(senders: impl IntoIterator<Item = &'a SenderCounters>) -> TcpCounts {
+        let mut sums = TcpCounts::default();
+        for sender in senders {
+            sums.segments += sender.segments;
+            sums.retransmitted_segments += sender.retransmitted_segments;
+            sums.timeouts += sender.timeouts;
+            sums.fast_retransmits += sender.fast_retransmits;
+        }
+        sums
+    }
+}
+
 /// A value in seconds, or its bounds. Without an upper bound it may be of any size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bounded {
@@ -126,13 +185,31 @@ impl Durations {
         durations
     }
 
+    /// Returns the numbers and quantiles that are reported.
+    pub(super) fn times(&self) -> TransferTimes {
+        let [p50, p95, p99] = [50, 95, 99].map(|percent| self.quantile(percent));
+        TransferTimes {
+            finished_transfers: self.finished(),
+            unfinished_transfers: self.unfinished(),
+            p50_transfer_s: p50.known,
+            p50_transfer_s_above: p50.above,
+            p50_transfer_s_below: p50.below,
+            p95_transfer_s: p95.known,
+            p95_transfer_s_above: p95.above,
+            p95_transfer_s_below: p95.below,
+            p99_transfer_s: p99.known,
+            p99_transfer_s_above: p99.above,
+            p99_transfer_s_below: p99.below,
+        }
+    }
+
     /// Returns the number of finished transfers.
-    pub(super) fn finished(&self) -> u64 {
+    fn finished(&self) -> u64 {
         self.finished.len() as u64
     }
 
     /// Returns the number of transfers that did not finish.
-    pub(super) fn unfinished(&self) -> u64 {
+    fn unfinished(&self) -> u64 {
         self.under_way.len() as u64 + self.waiting
     }
 

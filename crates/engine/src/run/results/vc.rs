@@ -1,6 +1,6 @@
 //! Results of one VC.
 
-use super::transfers::{Durations, Files};
+use super::transfers::{Durations, Files, TcpCounts, TransferTimes};
 use super::{DroppedCells, data, frame_loss, quantile, ratio, variation};
 use crate::ground::flow::FlowKind;
 use crate::ground::format::{Clock, Format};
@@ -68,14 +68,9 @@ pub struct VcResult {
     /// Data frames lost, relative to data frames lost or delivered. 0 when none was lost or
     /// delivered. None for a VC that carries cells.
     pub frame_loss_ratio: Option<f64>,
-    /// Segments that the TCP sent, including retransmissions. 0 for other traffic.
-    pub segments: u64,
-    /// TCP segments sent that contain data sent before.
-    pub retransmitted_segments: u64,
-    /// Expiries of the TCP retransmission timer.
-    pub timeouts: u64,
-    /// TCP fast retransmits.
-    pub fast_retransmits: u64,
+    /// Counters of the TCP that sends the data.
+    #[serde(flatten)]
+    pub tcp: TcpCounts,
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
     /// Bytes of data acknowledged to the TCP sender in the measuring time, which may be fewer than
@@ -99,31 +94,9 @@ pub struct VcResult {
     /// Upper bound of `file_goodput_mbps` when `completed_s_above` is not none: that of files
     /// completed at the end of the run, and at most the rate of the source host's link.
     pub file_goodput_mbps_below: Option<f64>,
-    /// Files completely acknowledged. 0 without a file.
-    pub finished_transfers: u64,
-    /// Files that began, or were still to begin, and were not completely acknowledged by the end of
-    /// the run. Files that would begin after `stop` do not count. Of an endless sequence only the
-    /// file under way counts.
-    pub unfinished_transfers: u64,
-    /// Median duration of the transfers. None when not known or without transfers.
-    pub p50_transfer_s: Option<f64>,
-    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
-    pub p50_transfer_s_above: Option<f64>,
-    /// Upper bound of the median when it has a lower one. None when it is not bounded.
-    pub p50_transfer_s_below: Option<f64>,
-    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
-    /// known or without transfers.
-    pub p95_transfer_s: Option<f64>,
-    /// Lower bound of the 95 % quantile, as for the median.
-    pub p95_transfer_s_above: Option<f64>,
-    /// Upper bound of the 95 % quantile, as for the median.
-    pub p95_transfer_s_below: Option<f64>,
-    /// 99 % quantile of the transfer durations. None when not known or without transfers.
-    pub p99_transfer_s: Option<f64>,
-    /// Lower bound of the 99 % quantile, as for the median.
-    pub p99_transfer_s_above: Option<f64>,
-    /// Upper bound of the 99 % quantile, as for the median.
-    pub p99_transfer_s_below: Option<f64>,
+    /// Transfers of this TCP.
+    #[serde(flatten)]
+    pub files: TransferTimes,
     /// Longest transfer duration. None when not known or without transfers.
     pub max_transfer_s: Option<f64>,
     /// Lower bound of the longest duration when a transfer is unfinished. None otherwise.
@@ -176,14 +149,9 @@ pub struct VcResult {
 pub struct BackResult {
     /// Bytes of data acknowledged to this TCP in the measuring time.
     pub acknowledged_bytes: u64,
-    /// Segments sent, including retransmissions.
-    pub segments: u64,
-    /// Segments sent that contain data sent before.
-    pub retransmitted_segments: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Fast retransmits.
-    pub fast_retransmits: u64,
+    /// Counters of the TCP.
+    #[serde(flatten)]
+    pub tcp: TcpCounts,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
     /// Time at which the last byte of the last file was acknowledged. None in the cases listed for
@@ -191,28 +159,9 @@ pub struct BackResult {
     pub completed_s: Option<f64>,
     /// Lower bound of `completed_s`, as for the VC.
     pub completed_s_above: Option<f64>,
-    /// Files completely acknowledged, over the whole run.
-    pub finished_transfers: u64,
-    /// Files not completely acknowledged by the end of the run, counted as for the VC.
-    pub unfinished_transfers: u64,
-    /// Median duration of the transfers. None when not known or without transfers.
-    pub p50_transfer_s: Option<f64>,
-    /// Lower bound of the median, as for the VC.
-    pub p50_transfer_s_above: Option<f64>,
-    /// Upper bound of the median, as for the VC.
-    pub p50_transfer_s_below: Option<f64>,
-    /// 95 % quantile of the transfer durations. None when not known or without transfers.
-    pub p95_transfer_s: Option<f64>,
-    /// Lower bound of the 95 % quantile, as for the VC.
-    pub p95_transfer_s_above: Option<f64>,
-    /// Upper bound of the 95 % quantile, as for the VC.
-    pub p95_transfer_s_below: Option<f64>,
-    /// 99 % quantile of the transfer durations. None when not known or without transfers.
-    pub p99_transfer_s: Option<f64>,
-    /// Lower bound of the 99 % quantile, as for the VC.
-    pub p99_transfer_s_above: Option<f64>,
-    /// Upper bound of the 99 % quantile, as for the VC.
-    pub p99_transfer_s_below: Option<f64>,
+    /// Transfers of this TCP.
+    #[serde(flatten)]
+    pub files: TransferTimes,
     /// Longest transfer duration. None when not known or without transfers.
     pub max_transfer_s: Option<f64>,
     /// Lower bound of the longest duration, as for the VC.
@@ -377,7 +326,7 @@ fn of(
     let clock = format.clock;
     let quantile = |p| quantile(&tally.bins, &tally.delay, p, clock);
     let durations = Durations::of([files.transfers(&tally.transfers, &tally.sender)], clock);
-    let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| durations.quantile(percent));
+    let max = durations.quantile(100);
     let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
         true => count as f64 * megabits / measured_s,
         false => 0.0,
@@ -412,10 +361,7 @@ fn of(
         cell_loss_ratio: ratio(data.cells_dropped, data.cells_sent),
         frame_loss_ratio: (vc.traffic.carries() == Carries::Frames)
             .then(|| frame_loss(data.frames_lost, data.frames_delivered)),
-        segments: tally.sender.segments,
-        retransmitted_segments: tally.sender.retransmitted_segments,
-        timeouts: tally.sender.timeouts,
-        fast_retransmits: tally.sender.fast_retransmits,
+        tcp: TcpCounts::of([&tally.sender]),
         duplicate_acks: tally.sender.duplicate_acks,
         acknowledged_bytes: vc.traffic.tcp().map(|_| tally.sender.acknowledged),
         file_size_bytes: vc.traffic.file_size(),
@@ -424,17 +370,7 @@ fn of(
         completed_s_above: files.completed_above(&tally.sender),
         file_goodput_mbps: file_goodput(tally, clock),
         file_goodput_mbps_below: files.goodput_below(&tally.sender),
-        finished_transfers: durations.finished(),
-        unfinished_transfers: durations.unfinished(),
-        p50_transfer_s: p50.known,
-        p50_transfer_s_above: p50.above,
-        p50_transfer_s_below: p50.below,
-        p95_transfer_s: p95.known,
-        p95_transfer_s_above: p95.above,
-        p95_transfer_s_below: p95.below,
-        p99_transfer_s: p99.known,
-        p99_transfer_s_above: p99.above,
-        p99_transfer_s_below: p99.below,
+        files: durations.times(),
         max_transfer_s: max.known,
         max_transfer_s_above: max.above,
         transfers: transfers(&tally.transfers, clock),
@@ -466,27 +402,14 @@ fn back(counted: &Back, files: &Files, clock: Clock) -> BackResult {
         [files.transfers(&counted.transfers, &counted.sender)],
         clock,
     );
-    let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| durations.quantile(percent));
+    let max = durations.quantile(100);
     BackResult {
         acknowledged_bytes: counted.sender.acknowledged,
-        segments: counted.sender.segments,
-        retransmitted_segments: counted.sender.retransmitted_segments,
-        timeouts: counted.sender.timeouts,
-        fast_retransmits: counted.sender.fast_retransmits,
+        tcp: TcpCounts::of([&counted.sender]),
         duplicate_acks: counted.sender.duplicate_acks,
         completed_s: counted.sender.completed.map(|at| at.as_seconds(clock)),
         completed_s_above: files.completed_above(&counted.sender),
-        finished_transfers: durations.finished(),
-        unfinished_transfers: durations.unfinished(),
-        p50_transfer_s: p50.known,
-        p50_transfer_s_above: p50.above,
-        p50_transfer_s_below: p50.below,
-        p95_transfer_s: p95.known,
-        p95_transfer_s_above: p95.above,
-        p95_transfer_s_below: p95.below,
-        p99_transfer_s: p99.known,
-        p99_transfer_s_above: p99.above,
-        p99_transfer_s_below: p99.below,
+        files: durations.times(),
         max_transfer_s: max.known,
         max_transfer_s_above: max.above,
         transfers: transfers(&counted.transfers, clock),

@@ -90,9 +90,10 @@ fn totals(result: &RunResult) -> Result<(), String> {
     must(totals.max_queue_cells == longest, || {
         format!("max_queue_cells {}, not {longest}", totals.max_queue_cells)
     })?;
-    must(totals.retransmitted_segments <= totals.segments, || {
-        format!("{totals:?}")
-    })
+    must(
+        totals.tcp.retransmitted_segments <= totals.tcp.segments,
+        || format!("{totals:?}"),
+    )
 }
 
 /// The counters of a port balance: arrived = accepted + dropped on arrival, accepted = sent + held
@@ -221,7 +222,7 @@ fn vc(vc: &VcResult) -> Result<(), String> {
         vc.delivered_bytes <= Format::AAL5.cell_payload_bytes * vc.cells_delivered,
         || format!("bytes: {vc:?}"),
     )?;
-    must(vc.retransmitted_segments <= vc.segments, || {
+    must(vc.tcp.retransmitted_segments <= vc.tcp.segments, || {
         format!("segments: {vc:?}")
     })?;
     must((0.0..=1.0).contains(&vc.cell_loss_ratio), || {
