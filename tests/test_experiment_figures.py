@@ -142,3 +142,29 @@ def test_no_figure_has_more_than_nine_panels() -> None:
     ):
         shown = {one.name: sum(axes.get_visible() for axes in one.figure.axes) for one in figures(document)}
         assert shown == counts
+
+
+def test_words_beside_numbers_have_a_line_each_and_maps_share_a_scale() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import figures
+
+    document = document_of(["m"], buffer_cells=[1, 2, 3], drop=["epd", "fba"])
+    for place, point in enumerate(document["points"]):
+        point["m"] = {**point["m"], "mean": place / 10}
+    figure: Any = figures(document)[0].figure
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["epd", "fba"]
+    lines = [group.lines[0] for group in figure.axes[0].containers]
+    assert [line.get_ydata().tolist() for line in lines] == [[0, 0.2, 0.4], [0.1, 0.3, 0.5]]
+    assert {line.get_linestyle() for line in lines} == {"-"}
+
+    document = document_of(["m"], mss_bytes=[512, 1460], drop=["epd", "fba"], z=[0.5, 0.8])
+    for place, point in enumerate(document["points"]):
+        point["m"] = {**point["m"], "mean": place / 10}
+    panels: Any = figures(document)[0].figure.axes
+    assert [axes.get_title() for axes in panels] == ["m, z = 0.5", "m, z = 0.8"]
+    assert [axes.images[0].get_array().tolist() for axes in panels] == [
+        [[0, 0.2], [0.4, 0.6]],
+        [[0.1, 0.3], [0.5, 0.7]],
+    ]
+    assert panels[0].images[0].get_clim() == panels[1].images[0].get_clim() == (0, 0.7)
+    assert len(panels[0].texts) == 4

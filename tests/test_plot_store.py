@@ -12,7 +12,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard import _engine
-from cellyard.experiment.figures import figures, one_figure
+from cellyard.experiment.figures import _grouped, figures, one_figure
 from cellyard.experiment.records import range_of
 from cellyard.experiment.stored_points import PlotRequest, StoredPoints, collect
 from cellyard.plot import style
@@ -60,13 +60,13 @@ def asked(path: Path, x: str = "buffer", y: tuple[str, ...] = ("efficiency",), *
 
 
 def test_points_are_means_of_the_replications_with_their_range(path: Path) -> None:
-    found = asked(path, by=["drop", "mss"], y=("efficiency", "max(port.*.max_queue_cells)"))
-    assert found.axes == ["buffer_cells", "drop", "mss_bytes"]
-    assert len(found.points) == 16
+    where = [(DROP, "epd"), (MSS, "512 bytes")]
+    found = asked(path, where=where, y=("efficiency", "max(port.*.max_queue_cells)"))
+    assert found.axis == "buffer_cells"
+    assert [point["buffer_cells"] for point in found.points] == [300, 1000]
     grid = scenarios()
     for point in found.points:
-        key = point["buffer_cells"], point["drop"], point["mss_bytes"]
-        runs = grid[key].run(replications=REPLICATIONS)
+        runs = grid[point["buffer_cells"], "epd", 512].run(replications=REPLICATIONS)
         assert point["runs"] == REPLICATIONS  # the run without ensemble is not a replication
         values = sorted(runs.values("efficiency"))
         assert point["efficiency"]["mean"] == pytest.approx(sum(values) / REPLICATIONS)
@@ -81,7 +81,7 @@ def test_points_are_means_of_the_replications_with_their_range(path: Path) -> No
 def test_runs_that_differ_in_more_are_not_averaged(path: Path) -> None:
     with pytest.raises(
         cy.UsageError,
-        match=rf"runs at one point also differ in {DROP} \(3 values\), vc\.\*\.traffic\.mss \(2 values\); add these to --by",
+        match=rf"runs at one point also differ in {DROP} \(3 values\), vc\.\*\.traffic\.mss \(2 values\); select runs with --where",
     ):
         asked(path)
     chosen = asked(path, where=[("drop", "epd"), ("mss", "512 bytes")])
@@ -138,8 +138,6 @@ WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
     "other path": ({"x": "efficiency"}, r"--x efficiency: is not a path in these scenarios\. These runs differ in "),
     "metric": ({"y": ("eficiency",)}, r"--y: metric 'eficiency' does not exist; did you mean 'efficiency'\?"),
     "no metric": ({"y": ()}, r"--y is missing: give a metric to draw"),
-    "many": ({"by": ["drop", "mss", "duration"]}, r"--by: 3 parameters given, and at most 2 are allowed"),
-    "twice": ({"by": ["buffer"]}, r"--x and --by: each parameter may appear only once in buffer, buffer"),
     "value": ({"where": [("drop", "red")]}, r"--where drop=red: no run has this value; available: epd, fba z=0\.5"),
     "scenario": ({"scenario": "wan"}, r"has no runs of a scenario named wan; available: two TCPs"),
     "engine": ({"engine": "zz"}, r"--engine zz: matches no build in "),
@@ -172,7 +170,7 @@ def test_last_words_name_what_varies_and_are_refused_where_they_name_several() -
 def test_a_path_names_what_varies_also_where_the_runs_are_chosen_by_it() -> None:
     base = LONG.with_values({"switch.east.ubr.drop": "ppd"})
     every = Scenarios({str(i).encode(): base.with_values({DROP: DROPS[i]}).to_toml() for i in range(3)})
-    assert every.only([b"2"]).values("drop", "--by") == {b"2": "fba"}
+    assert every.only([b"2"]).values("drop", "--x") == {b"2": "fba"}
 
 
 def test_a_path_that_is_short_in_one_scenario_and_not_among_several_has_them_named() -> None:
@@ -231,53 +229,14 @@ def shown(figure: Any) -> list[Any]:
     return [axes for axes in figure.axes if axes.get_visible()]
 
 
-def test_one_axis_is_lines_two_are_a_map_three_are_panels_of_one_scale(path: Path) -> None:
+def test_the_means_are_a_line_with_a_band_of_the_runs(path: Path) -> None:
     pytest.importorskip("matplotlib")
-    where = [("mss", "512 bytes"), ("drop", "epd")]
-    points = asked(path, where=where)
+    points = asked(path, where=[("mss", "512 bytes"), ("drop", "epd")])
     (axes,) = shown(one_figure(points.document()).figure)
     means = [point["efficiency"]["mean"] for point in points.points]
     assert axes.lines[0].get_xydata().tolist() == [[300, means[0]], [1000, means[1]]]
     band = axes.collections[0].get_paths()[0].vertices
     assert band[:, 1].max() == pytest.approx(max(point["efficiency"]["max"] for point in points.points))
-
-    points = asked(path, by=["drop"], where=where[:1])
-    (axes,) = shown(one_figure(points.document()).figure)
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["300", "1000"]
-    image = axes.images[0].get_array()
-    found = {(p["drop"], p["buffer_cells"]): p["efficiency"]["mean"] for p in points.points}
-    assert image.tolist() == [
-        [found[drop, buffer] for buffer in (300, 1000)] for drop in ("epd", "fba z=0.5", "fba z=0.8", "tail-drop")
-    ]
-    assert len(axes.texts) == 8
-
-    points = asked(path, by=["drop", "mss"], y=("efficiency", "fairness"))
-    panels = shown(one_figure(points.document()).figure)
-    assert [axes.get_title() for axes in panels] == [
-        f"{metric}, mss = {mss} bytes" for metric in ("efficiency", "fairness") for mss in (512, 1460)
-    ]
-    assert panels[0].images[0].get_clim() == panels[1].images[0].get_clim() != panels[2].images[0].get_clim()
-
-
-def test_lines_have_a_colour_for_each_value_and_words_stand_side_by_side(path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    points = asked(path, by=["drop", "mss"])
-    figure: Any = one_figure(points.document(), lines=True).figure
-    assert [axes.get_title() for axes in figure.axes] == ["mss = 512 bytes", "mss = 1460 bytes"]
-    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("buffer [cells]", "efficiency")
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names == ["epd", "fba z=0.5", "fba z=0.8", "tail-drop"]
-    for place, mss in zip(figure.axes, (512, 1460), strict=True):
-        for group, drop in zip(place.containers, names, strict=True):
-            own = [p["efficiency"]["mean"] for p in points.points if (p["drop"], p["mss_bytes"]) == (drop, mss)]
-            assert group.lines[0].get_ydata().tolist() == own and group.lines[0].get_linestyle() == "-"
-    points = asked(path, x="drop", by=["buffer"], where=[("mss", "512 bytes")])
-    axes: Any = one_figure(points.document(), lines=True).figure.axes[0]
-    assert [text.get_text() for text in axes.get_yticklabels()] == names
-    above, below = (group.lines[0] for group in axes.containers)
-    assert above.get_ydata().tolist() == pytest.approx([i - 0.11 for i in range(4)])
-    assert below.get_ydata().tolist() == pytest.approx([i + 0.11 for i in range(4)])
-    assert above.get_linestyle() == below.get_linestyle() == "None"
 
 
 def cut_off(figure: Any) -> list[str]:
@@ -295,19 +254,17 @@ def cut_off(figure: Any) -> list[str]:
 
 def test_a_figure_says_what_its_bands_are_where_it_has_any() -> None:
     pytest.importorskip("matplotlib")
-    document = points_of(["fairness"], buffer_cells=[500, 1000], drop=["epd", "fba"])
+    document = points_of(["fairness"], buffer_cells=[500, 1000])
     with style():
-        for lines in (True, False):
-            drawn: Any = one_figure(document, lines=lines).figure  # a map shows only means
-            assert drawn.get_supxlabel() == "means, and the range of the runs (5 to 95 %)" * lines
-        for point in document["points"][2:]:
-            point["runs"] = 4
-        drawn = one_figure(document, lines=True).figure
+        drawn: Any = one_figure(document).figure
+        assert drawn.get_supxlabel() == "means, and the range of the runs (5 to 95 %)"
+        document["points"][1]["runs"] = 4
+        drawn = one_figure(document).figure
         told = "means, and the range of the runs (5 to 95 %, of fewer runs smallest to largest)"
         assert drawn.get_supxlabel() == told and cut_off(drawn) == []
         for point in document["points"]:
             point["runs"] = 1
-        drawn = one_figure(document, lines=True).figure
+        drawn = one_figure(document).figure
         assert drawn.get_supxlabel() == ""
 
 
@@ -329,7 +286,7 @@ def test_no_legend_and_no_title_is_cut_off_however_long_names_are() -> None:
     with style():
         for names in (drops, [*drops, "selective-drop", "tail-drop"], [f"{long} {'z' * i}" for i in range(9)]):
             document = points_of(metrics[1:2], buffer_cells=buffers, drop=names)
-            figure: Any = one_figure(document, lines=True).figure
+            figure: Any = _grouped(document, "buffer_cells", "drop", metrics[1:2], "lines").figure
             assert cut_off(figure) == []
             assert len(figure.legends) == 1
             assert shown(figure)[0].bbox.height / figure.dpi > 1.8  # the legend took no room from the panel
@@ -337,24 +294,23 @@ def test_no_legend_and_no_title_is_cut_off_however_long_names_are() -> None:
             points_of(metrics, buffer_cells=buffers, drop=drops),
             points_of(metrics, buffer_cells=buffers),
         ):
-            assert cut_off(one_figure(document).figure) == []
             assert [cut_off(one.figure) for one in figures(document)] == [[]]
 
 
 def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    arguments = ["plot", path, "--x", "buffer", "--y", "efficiency", "--by", "drop", "--where", "mss=512 bytes"]
+    arguments = ["plot", path, "--x", "buffer", "--y", "efficiency", "--where", "mss=512 bytes", "--where", "drop=epd"]
     for kind, begins in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
-        done = cli(*arguments, "--lines", "--out", f"figure.{kind}", "--format", "csv")
+        done = cli(*arguments, "--out", f"figure.{kind}", "--format", "csv")
         assert (done.returncode, done.stderr) == (0, f"wrote figure.{kind}\n")
         assert (tmp_path / f"figure.{kind}").read_bytes().startswith(begins)
     rows = list(csv.DictReader(done.stdout.splitlines()))
-    assert len(rows) == 8
-    document = json.loads(cli(*arguments, "--out", "map.png", "--format", "json").stdout)
+    assert len(rows) == 2
+    document = json.loads(cli(*arguments, "--out", "figure.png", "--format", "json").stdout)
     assert float(rows[0]["efficiency.mean"]) == document["points"][0]["efficiency"]["mean"]
-    assert document["runs"] == 8 * REPLICATIONS
-    assert cli(*arguments, "--out", "map.png").stdout.startswith(
-        "points, means of the runs, min-max:\nbuffer_cells  drop"
+    assert document["runs"] == 2 * REPLICATIONS
+    assert cli(*arguments, "--out", "figure.png").stdout.startswith(
+        "points, means of the runs, min-max:\nbuffer_cells  runs"
     )
 
 
@@ -387,6 +343,6 @@ def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:
     pytest.importorskip("matplotlib")
     spread = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.3, "p95": 0.7, "min": 0.2, "max": 0.8}
     points = [{"buffer_cells": buffer, "runs": 2, "efficiency": spread} for buffer in (500, 1000, float("inf"))]
-    document = StoredPoints(["buffer_cells"], ["efficiency"], points).document()
+    document = StoredPoints("buffer_cells", ["efficiency"], points).document()
     (axes,) = one_figure(document).figure.axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["500", "1000", "unlimited"]

@@ -115,10 +115,7 @@ def _scenarios(top: Group) -> None:
 
 
 def _plot(top: Group) -> None:
-    text = (
-        "Draw stored runs and print the plotted values. One parameter gives means with the range of the runs, and two give a heat "
-        "map. A third adds a panel for each of its values."
-    )
+    text = "Draw stored runs over a parameter: means with the range of the runs. Print the plotted values."
     plot = top.command("plot", "plot", text, "cellyard plot results --x buffer --y efficiency --out buffer.png")
     cli_store.store(plot)
     options.file(plot, "--out", required=True, metavar="FILE", help="figure to write: a PNG, SVG or PDF file")
@@ -126,11 +123,7 @@ def _plot(top: Group) -> None:
     plot.add_argument("--x", default="", metavar="PATH", help=across)
     metric = "metric: a total, or a path as in experiments; may be repeated"
     options.repeatable(plot, "--y", metavar="METRIC", help=metric)
-    options.repeatable(
-        plot, "--by", metavar="PATH", help="second parameter; repeat it for a third, which gets a panel per value"
-    )
     options.where(plot, "PATH=VALUE", "only runs with this value of a parameter")
-    options.flag(plot, "--lines", help="draw a line for each value of --by instead of a heat map")
     cli_store.run_filters(plot)
     options.style(plot)
     options.output_format(plot)

@@ -22,9 +22,7 @@ def command(
     *,
     x: str,
     y: Sequence[str],
-    by: Sequence[str],
     where: Sequence[tuple[str, str]],
-    lines: bool,
     scenario: str | None,
     engine: str | None,
     out: Path,
@@ -34,10 +32,10 @@ def command(
     """Draw and write the figure, and print what it shows; returns the exit status."""
     plot.can_save(out)
     with open_store(path) as store, store.snapshot():
-        found = collect(store, PlotRequest(x, y, by, where, scenario, engine))
+        found = collect(store, PlotRequest(x, y, where, scenario, engine))
     document = found.document()
     with plot.style(style):
-        content = plot.saved(one_figure(document, noun=found.noun, lines=lines), out.suffix.lstrip("."))
+        content = plot.saved(one_figure(document, noun=found.noun), out.suffix.lstrip("."))
     unwritten = ""
     try:
         write_whole(out, content)

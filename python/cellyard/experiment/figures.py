@@ -38,8 +38,6 @@ Item = TypeVar("Item")
 
 #: Limits: levels of an axis on a heat map, and panels side by side.
 MOST_LEVELS, MOST_ACROSS = 16, 3
-#: Limit on values per side of a requested heat map. Numbers appear up to `MOST_LEVELS`.
-MOST_ON_MAP = 60
 #: Least number of values of a numeric axis for lines instead of a heat map.
 LEAST_ACROSS = 3
 #: Units at the ends of names, and how axes show them. Cells are shown as the format calls them.
@@ -86,7 +84,7 @@ def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
         return [_lines(document, axes[0], page, name) for name, page in _pages("lines", metrics)]
     if 1 < len(axes) <= 3 and _is_grid(document, axes):
         if two := _numbers_and_words(document, axes):
-            return [_grouped(document, two[0], two[1], [{}], page, name) for name, page in _pages("lines", metrics)]
+            return [_grouped(document, two[0], two[1], page, name) for name, page in _pages("lines", metrics)]
         if len(axes) == 2:
             return [_maps(document, axes, [{}], page, name) for name, page in _pages("map", metrics)]
         return [
@@ -106,34 +104,12 @@ def _pages(name: str, items: Sequence[Item], most: int = MOST_PANELS) -> Iterato
         yield (f"{name}-{place // most + 1}" if place else name), items[place : place + most]
 
 
-def one_figure(document: Mapping[str, Any], *, noun: str = "cell", lines: bool = False) -> Drawn:
-    """All metrics over the axes in one figure, the first axis across. With ``lines``, one line per value of the second.
-
-    ``noun`` is what a reader calls a cell. Raises `UsageError` for more values than a figure can show.
-    """
-    document = {**document, "noun": noun}
-    axes, metrics = columns_of(document), document["metrics"]
-    others = _others(document, axes[2]) if len(axes) > 2 else [{}]
-    if len(others) * len(metrics) > MOST_PANELS:
-        raise UsageError(
-            f"{len(others) * len(metrics)} panels are more than {MOST_PANELS}: ask for fewer values (--where), or metrics"
-        )
-    if len(axes) == 1:
-        return _lines(document, axes[0], metrics)
-    if lines:
-        return _grouped(document, axes[0], axes[1], others, metrics)
-    _refuse_many(document, axes)
-    return _maps(document, [axes[1], axes[0]], others, metrics, "map")
-
-
-def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
-    """Raise `UsageError` for a heat map with more values on a side than are legible."""
-    for axis in axes[:2]:
-        many = len({point[axis] for point in document["points"]})
-        if many > MOST_ON_MAP:
-            raise UsageError(
-                f"{axis} has {many} values, and a heat map at most {MOST_ON_MAP}: draw lines instead (--lines)"
-            )
+def one_figure(document: Mapping[str, Any], *, noun: str = "cell") -> Drawn:
+    """All metrics over the only axis in one figure; ``noun`` is what a reader calls a cell. Raises `UsageError` for too many metrics."""
+    (axis,), metrics = columns_of(document), document["metrics"]
+    if len(metrics) > MOST_PANELS:
+        raise UsageError(f"{len(metrics)} panels are more than {MOST_PANELS}: ask for fewer metrics")
+    return _lines({**document, "noun": noun}, axis, metrics)
 
 
 def with_unit(name: str, path: str = "", *, noun: str = "cell") -> str:
@@ -264,7 +240,7 @@ def _line(
     look |= {"markersize": 3.4, "elinewidth": 0.9}
     if words:
         word_axis(place, [_wrapped(_tick(word)) for word in words], down=True)
-        at = [words.index(value) + in_a_row(groups)[group] for value in values]
+        at = [words.index(value) for value in values]
         place.errorbar(means, at, xerr=bars, linestyle="", **look)
         return
     number_axis(place, [point[axis] for point in every or points])
@@ -280,32 +256,23 @@ def _grouped(
     document: Mapping[str, Any],
     axis: str,
     by: str,
-    others: Sequence[Mapping[str, Any]],
     metrics: Sequence[str],
-    name: str = "lines",
+    name: str,
 ) -> Drawn:
-    """A line for each value of ``by``; a panel for each metric and each of ``others``, side by side."""
+    """A line for each value of ``by``; a panel for each metric, side by side."""
     points = document["points"]
     values = list(dict.fromkeys(point[by] for point in points))
-    words = _words(points, axis)
-    across = len(others) if len(others) > 1 else min(len(metrics), MOST_ACROSS)
-    down = -(-len(metrics) * len(others) // across)
-    figure, grid = _panels(words, across, down, groups=len(values), above=0.6)
-    for line, metric in zip(_in_lines(grid, len(metrics), len(others)), metrics, strict=True):
-        for place, other in zip(line, others, strict=True):
-            for group, value in enumerate(values):
-                own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
-                _line(
-                    place, own, axis, metric, group=group, groups=len(values), label=_tick(value), words=words, every=points
-                )  # fmt: skip
-            place.set_title(", ".join(_of_panel(other, _noun(document))))
-            place.set_xlabel(_label(document, metric) if words else _axis_label(document, axis))
-            if words:
-                place.tick_params(labelleft=place in [line[0] for line in grid])
-        line[0].set_ylabel(_axis_label(document, axis) if words else _label(document, metric))
-        if words and line[0] not in [line[0] for line in grid]:
-            line[0].set_ylabel("")
-        value_axis(line, down=not words)
+    across = min(len(metrics), MOST_ACROSS)
+    figure, grid = panels_grid(
+        down := -(-len(metrics) // across), across, width=max(4.4, WIDTH * across), height=0.6 + HEIGHT * down
+    )
+    for (place,), metric in zip(_in_lines(grid, len(metrics), 1), metrics, strict=True):
+        for group, value in enumerate(values):
+            own = [point for point in points if point[by] == value]
+            _line(place, own, axis, metric, group=group, groups=len(values), label=_tick(value), every=points)
+        place.set_xlabel(_axis_label(document, axis))
+        place.set_ylabel(_label(document, metric))
+        value_axis([place])
     entries = groups_of(grid[0][0])
     legend(
         figure,
@@ -374,7 +341,6 @@ def _maps(
     size = max(WIDTH, 0.55 * len(columns) + 1.4)
     figure, grid = panels_grid(down, across, width=size * across, height=max(2.2, 0.32 * len(rows) + 1.2) * down)
     places = [place for line in grid for place in line]
-    numbers = max(len(rows), len(columns)) <= MOST_LEVELS
     for place, (metric, other) in zip(places, wanted, strict=False):
         found = {
             (p[down_axis], p[across_axis]): p[metric]["mean"]
@@ -382,14 +348,12 @@ def _maps(
             if all(p[k] == v for k, v in other.items())
         }
         values = [[found.get((row, column)) for column in columns] for row in rows]
-        texts = [[format_value(value) if numbers and value is not None else "" for value in line] for line in values]
+        texts = [["" if value is None else format_value(value) for value in line] for line in values]
         # One scale for each metric makes panels comparable.
         known = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
         ends = (min(known), max(known)) if known else None
         names = [_tick(value) for value in columns], [_wrapped(_tick(value)) for value in rows]
-        image = heat(place, values, texts, ends=ends, columns=names[0], rows=names[1])
-        if not numbers:
-            figure.colorbar(image, ax=place)
+        heat(place, values, texts, ends=ends, columns=names[0], rows=names[1])
         place.set_xlabel(_axis_label(document, across_axis))
         place.set_ylabel(_axis_label(document, down_axis))
         place.set_title(", ".join([_label(document, metric), *_of_panel(other, _noun(document))]))
@@ -402,7 +366,7 @@ def _maps(
 def _turn(place: Axes, columns: Sequence[Any], width: float) -> None:
     """Turn the labels below a map of some width if they have no room side by side."""
     if sum(len(_tick(value)) + 2 for value in columns) * CHARACTER > width - 1.0:
-        place.tick_params(axis="x", rotation=90 if len(columns) > MOST_LEVELS else 30)
+        place.tick_params(axis="x", rotation=30)
 
 
 def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[str], name: str) -> Drawn:

@@ -1,4 +1,4 @@
-"""Collects stored runs at the points of some parameters, for ``cellyard plot``. Nothing is simulated here."""
+"""Collects stored runs at the values of a parameter, for ``cellyard plot``. Nothing is simulated here."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ from cellyard.store.contents import StoredRun
 from cellyard.system.errors import UsageError
 from cellyard.system.format import common_noun, of_scenario
 
-#: Limit on drawn parameters: across, down, and panels.
-MOST_AXES = 3
-
 
 @dataclass(frozen=True)
 class PlotRequest:
-    """The request: the metrics ``y`` over the parameter ``x``, for each value of the parameters ``by``.
+    """The request: the metrics ``y`` over the parameter ``x``.
 
     ``where`` keeps runs by the value of a parameter: one of several if it is repeated, ``none``
     where it is not set. ``scenario`` and ``engine`` keep runs by the scenario's name and the
@@ -33,7 +30,6 @@ class PlotRequest:
 
     x: str
     y: Sequence[str]
-    by: Sequence[str] = ()
     where: Sequence[tuple[str, str]] = ()
     scenario: str | None = None
     engine: str | None = None
@@ -55,9 +51,9 @@ class PlotRequest:
 
 @dataclass
 class StoredPoints:
-    """The points found: records like those of an experiment's points, columns of parameters, and notes."""
+    """The points found: records like those of an experiment's points, the column of the parameter, and notes."""
 
-    axes: list[str]
+    axis: str
     metrics: list[str]
     points: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
@@ -69,7 +65,7 @@ class StoredPoints:
         runs = sum(int(point["runs"]) for point in self.points)
         return {
             "question": {"kind": "table"},
-            "axes": self.axes,
+            "axes": [self.axis],
             "metrics": self.metrics,
             "points": self.points,
             "runs": runs,
@@ -77,43 +73,34 @@ class StoredPoints:
 
 
 def collect(store: Store, request: PlotRequest) -> StoredPoints:
-    """The requested runs, at the points of their parameters.
+    """The requested runs, at the values of the parameter.
 
     Raises `UsageError` when there are none, or when runs of one point differ in more than seed and
     replication. Such runs have no meaningful mean.
     """
-    if len(request.by) > MOST_AXES - 1:
-        raise UsageError(f"--by: {len(request.by)} parameters given, and at most {MOST_AXES - 1} are allowed")
     notes: list[str] = []
     runs = _runs(store, request, notes)
     scenarios = Scenarios(_texts(store, {run.scenario for run in runs}))
     runs = _selected(runs, scenarios, request.where)
     scenarios = scenarios.only({run.scenario for run in runs})
-    names = [request.x, *request.by]
     if not request.x:
         raise UsageError(f"--x is missing: give the path of the parameter on the x axis. {scenarios.variation()}")
     metrics = request.metrics()
-    if len(set(names)) < len(names):
-        raise UsageError(f"--x and --by: each parameter may appear only once in {', '.join(names)}")
-    values = {name: scenarios.values(name, "--x" if name == request.x else "--by") for name in names}
-    runs_by_position: dict[tuple[str, ...], list[StoredRun]] = {}
-    without = 0
+    values = scenarios.values(request.x, "--x")
+    runs_by_value: dict[str, list[StoredRun]] = {}
     for run in runs:
-        position = [values[name][run.scenario] for name in names]
-        if None in position:
-            without += 1
-        else:
-            runs_by_position.setdefault(tuple(str(value) for value in position), []).append(run)
-    if without:
-        notes.append(f"{without} of {len(runs)} runs are left out: their scenario has no {' or no '.join(names)}")
-    groups = [list({run.scenario for run in group}) for group in runs_by_position.values()]
-    differing = scenarios.differing(groups, without=names)
+        if (value := values[run.scenario]) is not None:
+            runs_by_value.setdefault(value, []).append(run)
+    if without := len(runs) - sum(map(len, runs_by_value.values())):
+        notes.append(f"{without} of {len(runs)} runs are left out: their scenario has no {request.x}")
+    groups = [list({run.scenario for run in group}) for group in runs_by_value.values()]
+    differing = scenarios.differing(groups, without=[request.x])
     if differing:
         raise UsageError(
-            f"runs at one point also differ in {listed_paths(differing)}; add these to --by, or select runs with --where PATH=VALUE "
+            f"runs at one point also differ in {listed_paths(differing)}; select runs with --where PATH=VALUE "
             f"(--where PATH={UNSET} if it is not set) or --scenario"
         )
-    return _points(store, runs_by_position, names, metrics, notes)
+    return _points(store, runs_by_value, request.x, metrics, notes)
 
 
 def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRun]:
@@ -176,17 +163,16 @@ def _matches(value: str | None, wanted: str) -> bool:
 
 def _points(
     store: Store,
-    runs_by_position: Mapping[tuple[str, ...], Sequence[StoredRun]],
-    names: Sequence[str],
+    runs_by_value: Mapping[str, Sequence[StoredRun]],
+    x: str,
     metrics: Mapping[str, MetricPath],
     notes: list[str],
 ) -> StoredPoints:
-    short = [name if name.endswith(".count") else default_name(name) for name in names]
-    shown = short if len(set(short)) == len(short) and not set(short) & set(metrics) else list(names)
-    columns = as_columns([dict(zip(shown, position, strict=True)) for position in runs_by_position])
+    short = x if x.endswith(".count") else default_name(x)
+    columns = as_columns([{x if short in metrics else short: value} for value in runs_by_value])
     points = []
     missing = 0
-    for values, runs in zip(columns, runs_by_position.values(), strict=True):
+    for values, runs in zip(columns, runs_by_value.values(), strict=True):
         # If a scenario was run both ways, keep only the runs of an ensemble.
         candidates = [run for run in runs if run.replication is not None] or list(runs)
         # Count each replication once: a network may be stored under several names, or with and
@@ -211,8 +197,8 @@ def _points(
             if missing
             else "nothing to draw"
         )
-    axes = [name for name in points[0] if name != "runs" and name not in metrics]
-    points.sort(key=lambda point: [(isinstance(point[name], str), point[name]) for name in axes])
-    used = {run.scenario for group in runs_by_position.values() for run in group}
+    (axis,) = columns[0]
+    points.sort(key=lambda point: (isinstance(point[axis], str), point[axis]))
+    used = {run.scenario for group in runs_by_value.values() for run in group}
     formats = (of_scenario(contents.canonical_scenario(store, scenario)) for scenario in used)
-    return StoredPoints(axes, list(metrics), points, notes, common_noun(one.noun for one in formats))
+    return StoredPoints(axis, list(metrics), points, notes, common_noun(one.noun for one in formats))
