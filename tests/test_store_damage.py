@@ -125,9 +125,7 @@ def test_a_damaged_run_is_an_error_in_tables_and_overview_until_it_is_pruned(
         with pytest.raises(cy.UsageError, match=r"runs\.sqlite: .*prune .*--damaged` removes damaged runs") as raised:
             look(path)
         assert "\n" not in str(raised.value)
-    prune = {"older_engines": False, "engine": None, "scenario": None, "only_damaged": True}
-    store_prune.command(path, **prune, dry_run=True)  # type: ignore[arg-type]
-    store_prune.command(path, **prune, dry_run=False)  # type: ignore[arg-type]
+    store_prune.command(path, scenario=None, only_damaged=True)
     assert len(tables(path)["runs"]) == stored(path) < 4
     filled(path, *JOBS)
     assert stored(path) == 4 and len(tables(path)["runs"]) == 4
@@ -184,7 +182,7 @@ def test_prune_rebuilds_an_index_whose_page_was_zeroed(path: Path, index: str) -
     emptied(path, index)
     with pytest.raises(cy.UsageError, match=r"prune .*--damaged"):
         tables(path)
-    store_prune.command(path, older_engines=False, engine=None, scenario=None, only_damaged=True, dry_run=False)
+    store_prune.command(path, scenario=None, only_damaged=True)
     assert tables(path) == before
 
 

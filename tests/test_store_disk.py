@@ -86,7 +86,7 @@ def test_a_full_disk_is_one_error_and_finished_runs_are_kept(cli: Cli, lan: Path
         ("run", "lan.toml", "--store", "STORE"),
         ("run", "lan.toml", "--store", "NEW"),
         ("store", "show", "STORE"),
-        ("store", "prune", "STORE", "--older-engines"),
+        ("store", "prune", "STORE", "--damaged"),
         ("store", "merge", "STORE", "other.sqlite"),
         ("store", "merge", "NEW", "other.sqlite"),
         ("store", "merge", "other.sqlite", "STORE"),

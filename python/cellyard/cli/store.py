@@ -30,8 +30,13 @@ def _store_name(text: str) -> Path:
 
 def run_filters(parser: ArgumentParser) -> None:
     """Add filters of runs by scenario and engine build."""
-    parser.add_argument("--scenario", metavar="NAME", help="only runs of scenarios with this name")
+    scenario_filter(parser)
     parser.add_argument("--engine", metavar="BUILD", help="only runs of this engine build")
+
+
+def scenario_filter(parser: ArgumentParser) -> None:
+    """Add the filter of runs by scenario."""
+    parser.add_argument("--scenario", metavar="NAME", help="only runs of scenarios with this name")
 
 
 def add(group: Group) -> None:
@@ -89,29 +94,18 @@ def add(group: Group) -> None:
     options.file(merge, "others", nargs="+", metavar="OTHER", help="stores to copy the runs from")
 
     text = "Remove runs that match every given condition."
-    prune = group.command("prune", "store_prune", text, "cellyard store prune runs.sqlite --older-engines --dry-run")
+    prune = group.command("prune", "store_prune", text, "cellyard store prune runs.sqlite --damaged")
     store(prune)
-    older = (
-        "runs of all engine builds except this one; if the store has no run of this build, all except the latest build"
-    )
-    options.flag(prune, "--older-engines", help=older)
-    run_filters(prune)
+    scenario_filter(prune)
     options.flag(
         prune,
         "--damaged",
         dest="only_damaged",
         help="damaged runs: their stored data have changed since they were written",
     )
-    options.flag(prune, "--dry-run", help="print what would be removed; remove nothing")
 
-    text = (
-        "Compare runs between two builds of the engine. Shows which numbers of the same runs changed, and by how much."
-    )
+    text = "Compare runs between the last two builds of the engine. Shows which numbers of the same runs changed, and by how much."
     diff = group.command("diff", "store_diff", text, "cellyard store diff runs.sqlite")
     store(diff)
-    earlier = "earlier build, or the beginning of its name; default: the second latest"
-    diff.add_argument("--from", dest="before", metavar="BUILD", help=earlier)
-    later = "later build, or the beginning of its name; default: the latest"
-    diff.add_argument("--to", dest="after", metavar="BUILD", help=later)
-    diff.add_argument("--scenario", metavar="NAME", help="only runs of scenarios with this name")
+    scenario_filter(diff)
     options.output_format(diff)

@@ -9,14 +9,14 @@ from pathlib import Path
 from cellyard.show.table import Table
 from cellyard.show.text import dump
 from cellyard.store import open_store
-from cellyard.store.compare import ChangedNumber, Comparison, changed_numbers, compared_builds
+from cellyard.store.compare import ChangedNumber, Comparison, changed_numbers, last_builds
 from cellyard.system.terminal import printable
 
 
-def command(path: Path, *, before: str | None, after: str | None, scenario: str | None, output_format: str) -> int:
+def command(path: Path, *, scenario: str | None, output_format: str) -> int:
     """Print which numbers differ in the later build, and by how much."""
     with open_store(path) as store, store.snapshot():
-        comparison = Comparison(*compared_builds(store, before, after))
+        comparison = Comparison(*last_builds(store))
         found = list(changed_numbers(store, comparison, name=scenario))
     if output_format == "csv":
         print(Table.from_records([_record(number) for number in found]).csv(), end="")

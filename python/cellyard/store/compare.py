@@ -64,32 +64,13 @@ class Comparison:
     numbers: int = 0
 
 
-def compared_builds(store: Store, before: str | None, after: str | None) -> tuple[str, str]:
-    """The builds to compare: given by prefixes, or the last two of the store; raises `UsageError` if that is not possible."""
-    stored_builds = list(engine_builds(store))
-    listed = ", ".join(stored_builds) or "none"
-
-    wrong = []
-
-    def named(option: str, text: str) -> str:
-        found = [build for build in stored_builds if build.startswith(text)]
-        if len(found) != 1:
-            wrong.append(
-                f"{option} {text}: {'several builds begin so' if found else 'the store has no run of this build'}"
-            )
-            return ""
-        return found[0]
-
-    earlier = named("--from", before) if before else None
-    later = named("--to", after) if after else None
-    if wrong:
-        raise UsageError("; ".join([*wrong, f"builds in the store: {listed}"]))
-    rest = [build for build in stored_builds if build not in (later, earlier)]
-    later = later or (rest.pop() if rest else None)
-    earlier = earlier or (rest.pop() if rest else None)
-    if earlier is None or later is None or earlier == later:
+def last_builds(store: Store) -> tuple[str, str]:
+    """The last two builds of the store; raises `UsageError` if it has fewer."""
+    builds = list(engine_builds(store))
+    if len(builds) < 2:
+        listed = ", ".join(builds) or "none"
         raise UsageError(f"{store.path}: needs runs of two engine builds to compare; builds in the store: {listed}")
-    return earlier, later
+    return builds[-2], builds[-1]
 
 
 def changed_numbers(store: Store, comparison: Comparison, *, name: str | None = None) -> Iterator[ChangedNumber]:
