@@ -29,10 +29,6 @@ def test_notes_on_points_with_equal_scenarios(cli: Cli, lan: Path) -> None:
         assert "note: 2 of 4 points of the grid have the same scenario as another point: " in notes
     alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", *names[:2])
     assert "--set sets it too, as `switch.0.ubr.drop`; set each path once" in alias.stderr
-    replaced = cli("check", lan, "--set", "switch.west.ubr.drop.z=0.2", "--grid", "switch.west.ubr.drop=fba,epd")
-    assert "note: --set switch.west.ubr.drop.z has no effect: --grid sets the same field\n" in replaced.stderr
-    kept = ("--set", "switch.west.ubr.drop.z=0.8", "--grid", "switch.west.ubr.drop.policy=fba,selective-drop")
-    assert "has no effect" not in cli("check", lan, *kept).stderr
     fine = cli("run", lan, "--set", "duration=1 s", "--grid", "switch.west.ubr.drop=epd,fba", "--replications", 2)
     assert fine.stderr == ""
 

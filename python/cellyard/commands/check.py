@@ -34,7 +34,7 @@ def command(
     first_draw = None if replications is None else 0
     jobs = [Job(point.scenario.canonical, first_draw) for point in points]
     check_memory(jobs, runs=len(jobs) * (replications or 1), memory=memory)
-    notes = grid_notes.notes_before(points, overrides=overrides, grid=grid)
+    notes = grid_notes.notes_before(points, grid)
     # The scenario comes before its description is made, as both of 100 000 VCs take much memory.
     if not brief:
         for piece in points[0].scenario.toml_pieces():

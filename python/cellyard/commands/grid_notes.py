@@ -10,7 +10,6 @@ from typing import Any
 from cellyard.experiment.grid import Point, split_values
 from cellyard.results import run_notes
 from cellyard.scenario import Scenario
-from cellyard.system.errors import ScenarioError
 
 #: Limit on the points whose buffers of a class are examined.
 MOST_POINTS = 50
@@ -18,10 +17,8 @@ MOST_POINTS = 50
 HINTS = {"tied_refusals": ": --grid tie_order=fixed,rotating,random,fair shows how much"}
 
 
-def notes_before(
-    points: Sequence[Point], *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]]
-) -> list[str]:
-    """Sentences about values given twice, points with equal scenarios, and settings that the grid replaces."""
+def notes_before(points: Sequence[Point], grid: Sequence[tuple[str, str]]) -> list[str]:
+    """Sentences about values given twice, points with equal scenarios, and axes along which results are not comparable."""
     notes = []
     for path, text in grid:
         values = split_values(path, text)
@@ -41,14 +38,7 @@ def notes_before(
             f"{_point_name(point)} is the same as {_point_name(known)}"
         )
     notes += _differing_queues(points, [path for path, _ in grid])
-    notes += _axis_notes(points, [path for path, _ in grid])
-    if grid:
-        notes += [
-            f"--set {overrides[place][0]} has no effect: --grid sets the same field"
-            for place in range(len(overrides))
-            if _is_replaced(points[0], overrides, place)
-        ]
-    return notes
+    return notes + _axis_notes(points, [path for path, _ in grid])
 
 
 def _differing_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
@@ -85,25 +75,6 @@ def _axis_notes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
 
 def _point_name(point: Point) -> str:
     return ", ".join(f"{path}={value}" for path, value in point.values.items())
-
-
-def _is_replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
-    """Whether the values of the grid replace an override, so that any other value would give the same scenario."""
-    path, _ = overrides[place]
-    # Only a free text can be "?". Any other field refuses it, unless the grid replaces the field.
-    others = [*overrides[:place], (path, "?"), *overrides[place + 1 :]]
-
-    def has_effect(*values: tuple[str, str]) -> bool:
-        try:
-            made = [
-                Scenario.from_toml(point.scenario.source, overrides=[*chosen, *values])
-                for chosen in (overrides, others)
-            ]
-        except ScenarioError:
-            return True
-        return made[0] != made[1]
-
-    return has_effect() and not has_effect(*point.values.items())
 
 
 def notes_after(scenario: Scenario, runs: Sequence[Mapping[str, Any]]) -> list[str]:

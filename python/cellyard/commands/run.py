@@ -75,7 +75,7 @@ def command(
             raise UsageError("--plot cannot be used with --kernel twin: omit one of them")
         _can_plot(plot, planned, window)
     limit = _capture_limit(capture_limit, planned, out, kernel=kernel, on_cluster=on is not None or workers is not None)
-    before = grid_notes.notes_before(points, overrides=overrides, grid=grid)
+    before = grid_notes.notes_before(points, grid)
     before += [note for point in points for note in point.scenario.notes(replicated=draws[0] is not None)]
     _print_notes(before)
     first = points[0].scenario
