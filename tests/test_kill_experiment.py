@@ -197,7 +197,7 @@ def test_an_experiment_whose_workers_are_killed_makes_the_same_table(files: Path
             victim = draw.choice(ready(pool, killed))
             killed.add(victim)
             with Store(files / f"{number}.sqlite") as store:
-                engine = experiment.engine(store=store, options={"on": pool})
+                engine = experiment.engine(store=store, on=pool)
                 ended = threading.Event()
 
                 def kill(path: Path = store.path, victim: int = victim, ended: Any = ended) -> None:

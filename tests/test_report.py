@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard.commands import study_report
+from cellyard.commands import study_run
 from cellyard.commands.picture import Picture
 from cellyard.commands.study_pages import page, summary
+from cellyard.outputs.options import RunOptions
 from cellyard.show.text import format_range, format_value
 from cellyard.study import Row, Rows, Study, Table, load, select, studies
 from cellyard.study.answer import undecided
@@ -179,13 +180,13 @@ def test_omitted_figures_are_counted_and_drawing_reports_its_progress(
 ) -> None:
     sentence = "4 of the study's 8 figures: the others show rows that were not run."
     assert sentence in shown.text("p") and sentence in (folder / "README.md").read_text(encoding="utf-8")
-    assert study_report.undrawn_note(STUDY, 8) == ""
-    assert study_report.undrawn_note(STUDY, 0).startswith("None of the study's 8 figures: all show")
+    assert study_run.undrawn_note(STUDY, 8) == ""
+    assert study_run.undrawn_note(STUDY, 0).startswith("None of the study's 8 figures: all show")
 
-    monkeypatch.setattr(study_report, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(study_run, "LINE_SECONDS", 0.0)
     rows = Rows(replace(row, simulated={"efficiency": 0.5, "fairness": 0.5}) for row in STUDY.tables["4"].rows)
     with FileSet(tmp_path) as files:
-        assert len(study_report.draw(STUDY, rows, files)) == 2
+        assert len(study_run.draw(STUDY, rows, files)) == 2
     assert [line.split(",")[0] for line in capsys.readouterr().err.splitlines()] == [
         "ubr-plus: 1 of 2 figures drawn",
         "ubr-plus: 2 of 2 figures drawn",
@@ -558,20 +559,10 @@ def test_runs_that_figures_show_draw_from_the_seed_that_is_asked_for(
         seen.append(study.seed)
         return []
 
-    monkeypatch.setattr(study_report, "draw", draw)
+    monkeypatch.setattr(study_run, "draw", draw)
     where = [("configuration", "lan"), ("sources", "5"), ("buffer_cells", "1000"), ("drop_policy", "epd")]
-    options: dict[str, Any] = dict.fromkeys(["store", "on", "workers", "jobs", "memory"])
-    status = study_report.command(
-        "ubr-plus",
-        tables=["2-3"],
-        where=where,
-        out=tmp_path / "r",
-        overwrite=False,
-        replications=1,
-        seed=7,
-        style="paper",
-        **options,
-    )
+    options = RunOptions(out=tmp_path / "r", replications=1, seed=7)
+    status = study_run.command("ubr-plus", tables=["2-3"], where=where, options=options, style="paper")
     assert (status, seen) == (0, [7])
 
 

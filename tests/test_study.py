@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from cellyard.commands import study_run, study_text
-from cellyard.commands.study_run import reproduce
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.study import Row, Rows, load, select, studies
@@ -130,10 +129,8 @@ def test_only_runs_that_are_to_be_made_are_announced(
 ) -> None:
     def announced(rows: Rows, replications: int) -> str:
         with Store(tmp_path / "runs.sqlite") as store:
-            _, status, _ = reproduce(
-                study, rows, replications=replications, seed=1, jobs=1, memory=None, store=store, cluster=None
-            )
-        assert status == 0
+            work = study_run.StudyWork(study, rows, replications=replications, seed=1)
+            work.run({"threads": 1, "store": store, "on": None}, lambda done: None)
         return capsys.readouterr().err
 
     monkeypatch.setattr(study_run, "LONG_SECONDS", 0.0)

@@ -150,7 +150,7 @@ def _studies(study: Group) -> None:
         "Simulate a study and write a report. The report compares tables with the published ones. It shows figures, claims with "
         "their evidence, assumptions, and mismatches."
     )
-    report = study.command("report", "study_report", text, "cellyard study report ubr-plus --out results/ubr-plus")
+    report = study.command("report", "study_run", text, "cellyard study report ubr-plus --out results/ubr-plus")
     _rows(report)
     options.replications(report, otherwise="as the study states, usually 30")
     options.seed(report)
@@ -184,7 +184,7 @@ def _experiments(experiment: Group) -> None:
 
     text = "Run an experiment and write a report. The report has the answer, tables and figures."
     example = "cellyard experiment report buffer.toml --out results/buffer"
-    report = experiment.command("report", "experiment_report", text, example)
+    report = experiment.command("report", "experiment_run", text, example)
     options.experiment(report)
     options.resources(report)
     options.outputs(report, "folder for the report; default: NAME-report")
@@ -259,6 +259,11 @@ def run(arguments: Sequence[str]) -> int:
         return ended.code if isinstance(ended.code, int) else 1
     command = import_module(f"cellyard.commands.{values.pop('module')}").command
     del values["shows_help"], values["reads"]
+    if "jobs" in values:
+        from cellyard.outputs.options import RunOptions
+
+        own = {name: values.pop(name) for name in RunOptions.__dataclass_fields__ if name in values}
+        values["options"] = RunOptions(**own)
     status: int | None = command(**values)
     return status or 0
 

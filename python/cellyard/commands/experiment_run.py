@@ -1,71 +1,36 @@
-"""The command ``cellyard experiment run``: runs an experiment and prints its answer."""
+"""The commands ``cellyard experiment run`` and ``cellyard experiment report``: an experiment and its answer."""
 
 from __future__ import annotations
 
+import itertools
 import sys
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from cellyard.commands import FAILED, INTERRUPTED, experiment_files, experiment_text
+from cellyard.commands import experiment_text, laboratory
+from cellyard.commands.picture import Picture, add_figure
 from cellyard.experiment import reading
 from cellyard.experiment.experiment import Experiment, Outcome
 from cellyard.experiment.plan import Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.outputs import provenance
-from cellyard.outputs.folder import interrupted_message, open_store, write_failure
-from cellyard.runs.cluster import Workers, requested_cluster
+from cellyard.outputs.options import RunOptions
 from cellyard.scenario import read_text
 from cellyard.scenario.file_kind import other_kind
-from cellyard.show.table import Table
-from cellyard.show.text import dump
+from cellyard.show.table import Table, csv_pieces
+from cellyard.show.text import dump_pieces
 from cellyard.study import folder as user_study
 from cellyard.system.errors import ExperimentError, UsageError
-from cellyard.system.progress import Progress
+from cellyard.system.files import FileSet
 from cellyard.system.terminal import printable
 
-if TYPE_CHECKING:
-    from cellyard.store import Store
+#: Limit on table rows on the page. The files beside it have all.
+MOST_ROWS = 200
 
 
-def command(
-    path: Path,
-    *,
-    jobs: int | None,
-    memory: str | None,
-    out: Path | None,
-    overwrite: bool,
-    store: Path | None,
-    on: str | None,
-    workers: int | None,
-    output_format: str,
-) -> int:
-    """Run the experiment, write and print its results; returns the exit status."""
-    text, experiment = load(path)
-    origin = provenance.of_command()
-    with (
-        requested_cluster(on, workers, jobs) as cluster,
-        experiment_files.folder(experiment, out, origin, command="experiment run", overwrite=overwrite)
-        if out
-        else nullcontext() as folder,
-    ):
-        run_store = open_store(folder, store)
-        outcome, timing, status = run_experiment(experiment, jobs=jobs, memory=memory, store=run_store, cluster=cluster)
-        document = {**outcome.to_dict(), "timing": timing, "provenance": origin}
-        unwritten = write_failure(run_store)
-        if folder and outcome.runs:
-            unwritten = folder.publish(lambda files: experiment_files.add(files, text, outcome, document))
-    if output_format == "json":
-        print(dump(document))
-    elif output_format == "csv":
-        print(Table.from_records(document["points"]).csv(), end="")
-        for note in document["notes"]:
-            print(f"note: {note}", file=sys.stderr)
-    else:
-        print(experiment_text.text(document, None if unwritten else out))
-    if unwritten:
-        print(unwritten, file=sys.stderr)
-    return status or (FAILED if unwritten else 0)
+def command(path: Path, *, options: RunOptions, output_format: str = "table", style: str | None = None) -> int:
+    """Run the experiment, write and print its results; returns the exit status. With a ``style`` of figures, writes a report."""
+    return laboratory.run(ExperimentWork(*load(path)), options, output_format=output_format, style=style)
 
 
 def load(path: Path) -> tuple[str, Experiment]:
@@ -93,30 +58,72 @@ def outline(path: Path) -> tuple[str, Plan, Question]:
         raise
 
 
-def run_experiment(
-    experiment: Experiment,
-    *,
-    jobs: int | None,
-    memory: str | None,
-    store: Store | None,
-    cluster: Workers | None,
-) -> tuple[Outcome, dict[str, float], int]:
-    """The outcome, timing and exit status; shows progress on standard error."""
-    expected = experiment.expected()
-    outcome = Outcome(experiment)
-    status = 0
-    with (
-        store or nullcontext(),
-        Progress(experiment.name, expected.runs, points=expected.points) as progress,
-    ):
-        if store and store.note:
-            print(f"note: {store.note}", file=sys.stderr)
-        engine = experiment.engine(threads=jobs, memory=memory, store=store, progress=progress, options={"on": cluster})
+class ExperimentWork(laboratory.Work):
+    """An experiment, with the text of its description."""
+
+    kind, results = "experiment", "runs"
+
+    def __init__(self, text: str, experiment: Experiment) -> None:
+        self._text, self._expected = text, experiment.expected()
+        self.name = self.report_folder = experiment.name
+        self.total, self.points = self._expected.runs, self._expected.points
+        self.outcome = Outcome(experiment)
+        self._cpu_seconds = 0.0
+
+    def run(self, engine: Mapping[str, Any], on_progress: Callable[..., None]) -> None:
+        """Ask the question."""
+        runner = self.outcome.experiment.engine(on_progress, **engine)
         try:
-            outcome.ask(engine)
-        except KeyboardInterrupt:
-            status = INTERRUPTED
-    if status:
-        most = "at most " if expected.at_most else ""
-        print(interrupted_message(f"{outcome.runs} of {most}{expected.runs} runs finished", store), file=sys.stderr)
-    return outcome, {"cpu_seconds": engine.cpu_seconds, "wall_seconds": progress.seconds}, status
+            self.outcome.ask(runner)
+        finally:
+            self._cpu_seconds = runner.cpu_seconds
+
+    @property
+    def finished(self) -> str:
+        """How many runs have finished."""
+        return f"{self.outcome.runs} of {'at most ' * self._expected.at_most}{self.total} runs finished"
+
+    def document(self, wall_seconds: float) -> dict[str, Any]:
+        """The document of the outcome."""
+        timing = {"cpu_seconds": self._cpu_seconds, "wall_seconds": wall_seconds}
+        return {**self.outcome.to_dict(), "timing": timing}
+
+    def records(self, document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The points."""
+        points: Sequence[Mapping[str, Any]] = document["points"]
+        return points
+
+    def text(self, document: Mapping[str, Any], out: Path | None) -> str:
+        """The answer, its tables, and the points."""
+        return experiment_text.text(document, out)
+
+    def add(self, files: FileSet, document: Mapping[str, Any]) -> None:
+        """Add the description, the base scenario, the document, and CSV files of points, runs and answer tables."""
+        files.add("experiment.toml", self._text)
+        files.add("base.toml", self.outcome.experiment.plan.base.to_toml())
+        files.add("results.json", itertools.chain(dump_pieces(document), "\n"))
+        files.add("points.csv", Table.from_records(document["points"]).csv())
+        files.add("runs.csv", csv_pieces(self.outcome.records))
+        for title, records in experiment_text.answer_tables(document).items():
+            files.add(f"{title}.csv", Table.from_records(records).csv())
+
+    def add_report(self, files: FileSet, document: Mapping[str, Any]) -> None:
+        """Add the page and the figures."""
+        from cellyard.experiment.figures import figures
+
+        experiment = self.outcome.experiment
+        pictures = [add_figure(files, drawn) for drawn in figures(document, noun=experiment.noun)]
+        files.add("index.html", page(document, pictures, text=self._text, base=f"Base: {experiment.plan.base_summary}"))
+
+
+def page(document: Mapping[str, Any], pictures: Sequence[Picture], *, text: str, base: str) -> str:
+    """The whole HTML page, figures included."""
+    from cellyard.show import pages
+
+    tables = {
+        experiment_text.heading(name, document).capitalize(): table
+        for name, table in experiment_text.tables(document).items()
+    }
+    return pages.html(
+        "experiment.html", document=document, figures=pictures, tables=tables, most=MOST_ROWS, text=text, base=base
+    )

@@ -29,7 +29,7 @@ from cellyard.system.terminal import printable
 
 if TYPE_CHECKING:
     from cellyard.outputs.folder import ResultFolder
-    from cellyard.runs.cluster import Workers
+    from cellyard.outputs.options import RunOptions
     from cellyard.store import Store
 
 #: First and last second of a plot.
@@ -41,18 +41,10 @@ def command(
     *,
     overrides: Sequence[tuple[str, str]],
     grid: Sequence[tuple[str, str]],
-    replications: int | None,
+    options: RunOptions,
     replication: int | None = None,
-    seed: int | None,
-    jobs: int | None,
-    out: Path | None,
-    overwrite: bool,
-    store: Path | None,
-    on: str | None,
-    workers: int | None,
     output_format: str,
     kernel: str,
-    memory: str | None,
     capture_limit: str | None,
     plot: Path | None,
     plot_from: str | None = None,
@@ -60,6 +52,7 @@ def command(
     style: str | None = None,
 ) -> int:
     """Run, write and print; returns the exit status."""
+    replications, seed, out = options.replications, options.seed, options.out
     if None not in (replications, replication):
         raise UsageError(
             "--replications and --replication cannot be used together: give the number of runs, or the one replication to run"
@@ -74,7 +67,8 @@ def command(
         if kernel == "twin":
             raise UsageError("--plot cannot be used with --kernel twin: omit one of them")
         _can_plot(plot, planned, window)
-    limit = _capture_limit(capture_limit, planned, out, kernel=kernel, on_cluster=on is not None or workers is not None)
+    on_cluster = options.on is not None or options.workers is not None
+    limit = _capture_limit(capture_limit, planned, out, kernel=kernel, on_cluster=on_cluster)
     before = grid_notes.notes_before(points, grid)
     before += [note for point in points for note in point.scenario.notes(replicated=draws[0] is not None)]
     _print_notes(before)
@@ -83,20 +77,12 @@ def command(
     with_origin = out is not None or output_format == "json"
     origin = _origin(first, overrides=overrides, grid=grid, seed=seed) if with_origin else {}
     with ExitStack() as until_shown:
-        cluster = until_shown.enter_context(_cluster(on, workers, jobs))
-        with _folder(out, first, origin, overwrite=overwrite) as folder:
-            run_store = _store(folder, store)
+        cluster = until_shown.enter_context(options.cluster())
+        with _folder(options, first, origin) as folder:
+            store = options.open_store(folder)
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
             runs, timing, interrupted = _simulate(
-                planned,
-                jobs=jobs,
-                folder=folder,
-                store=run_store,
-                spool=spool,
-                capture_limit=limit,
-                kernel=kernel,
-                memory=memory,
-                cluster=cluster,
+                planned, folder, spool=spool, capture_limit=limit, kernel=kernel, **options.engine(store, cluster)
             )
             if with_origin:  # all of them is written
                 runs = [dict(run) for run in runs]
@@ -106,7 +92,7 @@ def command(
             results["notes"] = list(dict.fromkeys(before + after))
             results["summary"] = summary(runs) if with_origin or len(runs) > 1 else []
             captured = _captured(spool, planned) if limit and complete else []
-            unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(run_store)]
+            unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(store)]
         _print_notes(after)
         if plot and runs:
             names = [_name_of_run(point, job) for point, job in planned]
@@ -124,7 +110,7 @@ def command(
     if interrupted:
         from cellyard.outputs import folder as folders
 
-        print(folders.interrupted_message(f"{len(runs)} of {len(planned)} runs finished", run_store), file=sys.stderr)
+        print(folders.interrupted_message(f"{len(runs)} of {len(planned)} runs finished", store), file=sys.stderr)
         return INTERRUPTED
     return FAILED if unwritten else 0
 
@@ -165,37 +151,15 @@ def _print_notes(notes: Iterable[str]) -> None:
 
 
 def _folder(
-    out: Path | None, first: Scenario, origin: Mapping[str, Any], *, overwrite: bool
+    options: RunOptions, first: Scenario, origin: Mapping[str, Any]
 ) -> AbstractContextManager[ResultFolder | None]:
     """The folder of ``--out``, if any. Its content is identified by the scenario's file, whatever is set besides."""
-    if out is None:
+    if options.out is None:
         return nullcontext()
     import hashlib
 
-    from cellyard.outputs.folder import ResultFolder
-
     content = hashlib.sha256(f"run {first.source}".encode()).hexdigest()[:32]
-    return ResultFolder(
-        out, command="run", holds=f"the scenario {first.name}", content=content, provenance=origin, overwrite=overwrite
-    )
-
-
-def _cluster(on: str | None, workers: int | None, jobs: int | None) -> AbstractContextManager[Workers | None]:
-    """The requested cluster, if any."""
-    if on is None and workers is None:
-        return nullcontext()
-    from cellyard.runs.cluster import requested_cluster
-
-    return requested_cluster(on, workers, jobs)
-
-
-def _store(folder: ResultFolder | None, path: Path | None) -> Store | None:
-    """The store of ``--store``, or that of the folder, if any."""
-    if folder is None and path is None:
-        return None
-    from cellyard.outputs.folder import open_store
-
-    return open_store(folder, path)
+    return options.folder(command="run", holds=f"the scenario {first.name}", content=content, origin=origin)
 
 
 def _store_failure(store: Store | None) -> str:
@@ -256,18 +220,9 @@ def _captured(spool: Spool | None, planned: Sequence[tuple[Point, Job]]) -> list
 
 
 def _simulate(
-    planned: Sequence[tuple[Point, Job]],
-    *,
-    jobs: int | None,
-    folder: ResultFolder | None,
-    store: Store | None,
-    spool: Spool | None,
-    capture_limit: int | None,
-    kernel: str,
-    memory: str | None,
-    cluster: Workers | None,
+    planned: Sequence[tuple[Point, Job]], folder: ResultFolder | None, *, store: Store | None, **engine: Any
 ) -> tuple[list[Mapping[str, Any]], dict[str, float], bool]:
-    """The finished runs in order, the timing, and whether the command was interrupted."""
+    """The finished runs in order, the timing, and whether the command was interrupted; ``engine`` is for `run_jobs`."""
     runs: dict[int, Mapping[str, Any]] = {}
     cpu_seconds = 0.0
     first = planned[0][0].scenario
@@ -278,19 +233,7 @@ def _simulate(
         with store or nullcontext(), progress:
             _print_notes([store.note] if store and store.note else [])
             wanted = [job for _, job in planned]
-            tell = progress.update
-            done = run_jobs(
-                wanted,
-                threads=jobs,
-                store=store,
-                spool=spool,
-                capture_limit=capture_limit,
-                on_progress=tell,
-                kernel=kernel,
-                memory=memory,
-                on=cluster,
-            )
-            for finished in done:
+            for finished in run_jobs(wanted, store=store, on_progress=progress.update, **engine):
                 values = dict(planned[finished.index][0].values)
                 # A copy would decode all of a long document.
                 runs[finished.index] = {"set": values, **finished.result} if values else finished.result

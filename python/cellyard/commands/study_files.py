@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from cellyard.outputs.folder import ResultFolder
 from cellyard.show.table import Table
 from cellyard.show.text import dump, json_text
-from cellyard.study import Study
 from cellyard.study.reproduce import Reproduction
 from cellyard.system.files import FileSet
 
 #: Fields of a row's document besides its table and parameters.
 ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
-
-
-def folder(study: Study, out: Path, origin: Mapping[str, Any], *, command: str, overwrite: bool) -> ResultFolder:
-    """The folder of ``--out``. One folder serves a study, whichever tables are run or shown."""
-    holds = f"the study {study.name}"
-    return ResultFolder(out, command=command, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
 
 
 def add(files: FileSet, reproduction: Reproduction, document: Mapping[str, Any]) -> None:

@@ -1,31 +1,28 @@
-"""The command ``cellyard study run``: simulates rows of a study beside their published values."""
+"""The commands ``cellyard study run`` and ``cellyard study report``: rows of a study beside their published values."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
-from cellyard.outputs import provenance
-from cellyard.outputs.folder import interrupted_message, open_store, write_failure
+from cellyard.commands import laboratory, study_files, study_text
+from cellyard.commands.picture import Picture, add_figure
+from cellyard.outputs.options import RunOptions
 from cellyard.runs.batch import core_count
-from cellyard.runs.cluster import Workers, requested_cluster
 from cellyard.runs.expected import outline, seconds
-from cellyard.show.table import Table
-from cellyard.show.text import dump, rough_time
+from cellyard.show.text import rough_time
 from cellyard.statistics.difference import FEWEST
 from cellyard.study import Study, folder as user_study, load, select
 from cellyard.study.reproduce import Reproduction
 from cellyard.study.rows import Rows
 from cellyard.system.errors import UsageError
+from cellyard.system.files import FileSet
 from cellyard.system.limits import MOST_RUNS
-from cellyard.system.progress import Progress
-
-if TYPE_CHECKING:
-    from cellyard.store import Store
+from cellyard.system.progress import LINE_SECONDS
 
 #: Work expected to take longer is announced.
 LONG_SECONDS = 10.0
@@ -36,57 +33,25 @@ def command(
     *,
     tables: Sequence[str],
     where: Sequence[tuple[str, str]],
-    replications: int | None,
-    seed: int | None,
-    jobs: int | None,
-    memory: str | None,
-    out: Path | None,
-    overwrite: bool,
-    store: Path | None,
-    on: str | None,
-    workers: int | None,
-    output_format: str,
+    options: RunOptions,
+    output_format: str = "table",
+    style: str | None = None,
 ) -> int:
-    """Simulate, print and write; returns the exit status."""
+    """Simulate, print and write; returns the exit status. With a ``style`` of figures, writes a report."""
     study = load(name)
     rows = select(study, tables, where)
     print_code_files(study)
-    if replications is None and (single := study.info.get("single")):
+    replications = options.replications
+    if style is not None:
+        replications = replications or study.replications
+    elif replications is None and (single := study.info.get("single")):
         replications = FEWEST
         print(f"note: each row has {FEWEST} replications, since in single runs {single}", file=sys.stderr)
-    origin = provenance.of_command()
-    with (
-        requested_cluster(on, workers, jobs) as cluster,
-        study_files.folder(study, out, origin, command="study run", overwrite=overwrite)
-        if out
-        else nullcontext() as folder,
-    ):
-        run_store = open_store(folder, store)
-        reproduction, status, seconds = reproduce(
-            study,
-            rows,
-            replications=replications,
-            seed=seed,
-            jobs=jobs,
-            memory=memory,
-            store=run_store,
-            cluster=cluster,
-        )
-        document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
-        unwritten = write_failure(run_store)
-        if folder and document["rows"]:
-            unwritten = folder.publish(lambda files: study_files.add(files, reproduction, document))
-    if output_format == "json":
-        print(dump(document))
-    elif output_format == "csv":
-        print(Table.from_records(study_files.records(document)).csv(), end="")
-        for note in document["notes"]:
-            print(f"note: {note}", file=sys.stderr)
-    else:
-        print(study_text.text(study, reproduction, document))
-    if unwritten:
-        print(unwritten, file=sys.stderr)
-    return status or (FAILED if unwritten else 0)
+    work = StudyWork(study, rows, replications=replications, seed=options.seed)
+    work.report_folder = Path(name).absolute().name
+    work.chosen = [f"--table {table}" for table in dict.fromkeys(tables)]
+    work.chosen += [f"--where {key}={value}" for key, value in where]
+    return laboratory.run(work, options, output_format=output_format, style=style)
 
 
 def print_code_files(study: Study) -> None:
@@ -95,62 +60,111 @@ def print_code_files(study: Study) -> None:
         print(user_study.code_line(study.folder), file=sys.stderr)
 
 
-def announce_runs(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
-    """Print the expected time of missing runs if it is long, and the number of stored runs."""
-    missing = reproduction.missing
-    replicated = reproduction.replications is not None
-    cpu_seconds = sum(seconds(outline(text), replicated=replicated) * count for text, count in missing.items())
-    if cpu_seconds >= LONG_SECONDS:
-        runs = sum(missing.values())
-        threads = min(jobs or core_count(), runs)
-        wall_time = (
-            f", {rough_time(cpu_seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
-        )
-        known = reproduction.total - runs
-        beside = f" ({known} already stored)" if known else ""
-        announcement = f"{runs} run{'s' * (runs > 1)} to make{beside}, about {rough_time(cpu_seconds)} of CPU time in the engine{wall_time}"
-        print(f"{study.name}: {announcement}", file=sys.stderr)
+class StudyWork(laboratory.Work):
+    """Rows of a study; ``chosen`` holds the options that selected them if they are not all."""
 
+    kind, results = "study", "rows"
+    chosen: Sequence[str] = ()
 
-def reproduce(
-    study: Study,
-    rows: Rows,
-    *,
-    replications: int | None,
-    seed: int | None,
-    jobs: int | None,
-    memory: str | None,
-    store: Store | None,
-    cluster: Workers | None,
-) -> tuple[Reproduction, int, float]:
-    """Simulate rows with progress on standard error; returns the reproduction, exit status and wall seconds."""
-    if len(rows) * (replications or 1) > MOST_RUNS:
-        raise UsageError(
-            f"--replications {replications}: {len(rows)} rows with {replications or 1} runs each are more than {MOST_RUNS} runs; "
-            "choose fewer rows or replications"
-        )
-    reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
-    status = 0
-    announced = False
-    with (
-        store or nullcontext(),
-        Progress(study.name, reproduction.total) as progress,
-    ):
-        if store and store.note:
-            print(f"note: {store.note}", file=sys.stderr)
+    def __init__(self, study: Study, rows: Rows, *, replications: int | None, seed: int | None) -> None:
+        if len(rows) * (replications or 1) > MOST_RUNS:
+            raise UsageError(
+                f"--replications {replications}: {len(rows)} rows with {replications or 1} runs each are more than {MOST_RUNS} runs; "
+                "choose fewer rows or replications"
+            )
+        self.name, self.study, self._rows = study.name, study, rows
+        self.reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
+        self.total = self.reproduction.total
+
+    def run(self, engine: Mapping[str, Any], on_progress: Callable[..., None]) -> None:
+        """Simulate. Once it is known which runs are stored, announces the others."""
+        self.study = replace(self.study, seed=self.reproduction.seed, engine={**engine, "store": None})
+        announced = False
 
         def report(done: float) -> None:
             nonlocal announced
-            if not announced:  # what is stored has been told before anything is run
+            if not announced:
                 announced = True
-                announce_runs(study, reproduction, jobs, on_threads=cluster is None)
-            progress.update(done)
+                self._announce_runs(engine)
+            on_progress(done)
 
-        try:
-            for _ in reproduction.advance(threads=jobs, memory=memory, store=store, on=cluster, on_progress=report):
-                pass
-        except KeyboardInterrupt:
-            status = INTERRUPTED
-    if status:
-        print(interrupted_message(f"{len(reproduction.rows)} of {len(rows)} rows finished", store), file=sys.stderr)
-    return reproduction, status, progress.seconds
+        for _ in self.reproduction.advance(**engine, on_progress=report):
+            pass
+
+    def _announce_runs(self, engine: Mapping[str, Any]) -> None:
+        """Print the expected time of missing runs if it is long, and the number of stored runs."""
+        missing = self.reproduction.missing
+        replicated = self.reproduction.replications is not None
+        cpu_seconds = sum(seconds(outline(text), replicated=replicated) * count for text, count in missing.items())
+        if cpu_seconds < LONG_SECONDS:
+            return
+        runs = sum(missing.values())
+        threads = min(engine["threads"] or core_count(), runs)
+        wall_time = (
+            "" if engine["on"] else f", {rough_time(cpu_seconds / threads)} on {threads} thread{'s' * (threads > 1)}"
+        )
+        known = self.total - runs
+        beside = f" ({known} already stored)" if known else ""
+        announcement = f"{runs} run{'s' * (runs > 1)} to make{beside}, about {rough_time(cpu_seconds)} of CPU time in the engine{wall_time}"
+        print(f"{self.name}: {announcement}", file=sys.stderr)
+
+    @property
+    def finished(self) -> str:
+        """How many rows have finished."""
+        return f"{len(self.reproduction.rows)} of {len(self._rows)} rows finished"
+
+    def document(self, wall_seconds: float) -> dict[str, Any]:
+        """The document of the reproduction."""
+        return self.reproduction.to_dict(wall_seconds=wall_seconds)
+
+    def records(self, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rows."""
+        return study_files.records(document)
+
+    def text(self, document: Mapping[str, Any], out: Path | None) -> str:
+        """The tables beside the published ones, their agreement, and the claims."""
+        return study_text.text(self.study, self.reproduction, document)
+
+    def add(self, files: FileSet, document: Mapping[str, Any]) -> None:
+        """Add the document, the rows, their VCs and their scenarios."""
+        study_files.add(files, self.reproduction, document)
+
+    def add_report(self, files: FileSet, document: Mapping[str, Any]) -> None:
+        """Add the page, its summary and the figures."""
+        from cellyard.commands.study_pages import page, summary
+
+        rows = self.reproduction.rows
+        figures = draw(self.study, rows, files)
+        undrawn = undrawn_note(self.study, len(figures)) if self.chosen else ""
+        for name, render in (("README.md", summary), ("index.html", page)):
+            files.add(name, render(self.study, rows, document, figures, undrawn=undrawn, chosen=self.chosen))
+
+
+def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
+    """Draw the figures for which ``rows`` suffice, and add each to ``files``."""
+    from cellyard.plot import rows as plot_rows
+
+    pictures = []
+    started = last_line = time.monotonic()
+    drawings = list(plot_rows.drawings(study, rows))
+    for drawing in drawings:
+        pictures.append(add_figure(files, drawing()))
+        if time.monotonic() - last_line >= LINE_SECONDS:
+            last_line = time.monotonic()
+            far = f"{len(pictures)} of {len(drawings)} figures drawn"
+            print(f"{study.name}: {far}, {last_line - started:.0f} s", file=sys.stderr)
+    return pictures
+
+
+def undrawn_note(study: Study, drawn: int) -> str:
+    """A sentence that only some figures were drawn; empty when all were."""
+    from cellyard.plot import rows as plot_rows
+
+    anything = dict.fromkeys(study.measures.names, 0.0)
+    rows = Rows(replace(row, simulated=anything) for table in study.tables.values() for row in table.rows)
+    of_all = len(list(plot_rows.drawings(study, rows)))
+    return (
+        f"{drawn or 'None'} of the study's {of_all} figures: {'the others' if drawn else 'all'} show rows that were not run."
+        if drawn < of_all
+        else ""
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +21,6 @@ from cellyard.experiment.runner import (
     RUNS_PER_BATCH,
     CachedRunner,
     EngineRunner,
-    ProgressListener,
     Replicate,
     Runner,
 )
@@ -176,17 +175,9 @@ class Experiment:
         """Warnings about the scenarios, each once with its points. Of many points only a sample is checked."""
         return notes.notes(self.plan, self.question, self.engine().scenario)
 
-    def engine(
-        self,
-        *,
-        threads: int | None = None,
-        memory: str | int | None = None,
-        store: Store | None = None,
-        progress: ProgressListener | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> EngineRunner:
+    def engine(self, on_progress: Callable[..., None] | None = None, **options: Any) -> EngineRunner:
         """The runner that simulates; ``options`` are further arguments of `cellyard.runs.batch.run_jobs`."""
-        return EngineRunner(self.plan, threads, memory, store, progress, options or {})
+        return EngineRunner(self.plan, on_progress, options)
 
     def run(
         self,
@@ -219,8 +210,7 @@ class Experiment:
 
                 cluster = until_done.enter_context(Workers(on if isinstance(on, str) else None, workers))
             progress = until_done.enter_context(NotebookProgress(self.name, expected.runs, points=expected.points))
-            options = {"on": cluster}
-            outcome.ask(self.engine(threads=jobs, memory=memory, store=store, progress=progress, options=options))
+            outcome.ask(self.engine(progress.update, threads=jobs, memory=memory, store=store, on=cluster))
         if store and store.failure:
             raise store.failure
         return outcome

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from cellyard.experiment.coverage import Coverage
 from cellyard.experiment.description.design import Point
@@ -15,9 +15,6 @@ from cellyard.results import RunResult, run_notes
 from cellyard.runs.batch import Finished, Job, run_jobs
 from cellyard.scenario import Scenario
 from cellyard.statistics.bounded import Value
-
-if TYPE_CHECKING:
-    from cellyard.store import Store
 
 #: Number of runs handed to the engine at a time.
 RUNS_PER_BATCH = 5000
@@ -38,22 +35,15 @@ class Runner(Protocol):
         """The index of each replicate with its metrics by name, in any order; ``None`` where a metric is undefined."""
 
 
-class ProgressListener(Protocol):
-    """Receives progress."""
-
-    def update(self, done: float, points: int | None = None) -> None:
-        """Report the number of finished runs and points."""
-
-
 @dataclass
 class EngineRunner:
-    """Runs the points of ``plan`` and reads the metrics of their results. Runs held in ``store`` are not repeated."""
+    """Runs the points of ``plan`` and reads the metrics of their results.
+
+    ``on_progress`` is called with the number of finished runs and, as ``points``, that of finished points.
+    """
 
     plan: Plan
-    threads: int | None = None
-    memory: str | int | None = None
-    store: Store | None = None
-    progress: ProgressListener | None = None
+    on_progress: Callable[..., None] | None = None
     #: Further arguments of `run_jobs` by name.
     options: Mapping[str, Any] = field(default_factory=dict)
     cpu_seconds: float = 0.0
@@ -107,15 +97,13 @@ class EngineRunner:
 
     def _run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
         """Run jobs. The only place where an experiment calls the engine."""
-        before, progress = self.runs, self.progress
+        before, on_progress = self.runs, self.on_progress
 
         def report(done: float) -> None:
-            if progress:
-                progress.update(before + done, points=len(self._done))
+            if on_progress:
+                on_progress(before + done, points=len(self._done))
 
-        return run_jobs(
-            jobs, threads=self.threads, store=self.store, memory=self.memory, on_progress=report, **self.options
-        )
+        return run_jobs(jobs, on_progress=report, **self.options)
 
 
 class CachedRunner:

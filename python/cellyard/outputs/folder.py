@@ -154,17 +154,6 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         self._lock.release()
 
 
-def open_store(folder: ResultFolder | None, path: Path | None) -> Store | None:
-    """The store of a command: the one at ``path``, or the one of its folder, if any."""
-    if folder:
-        return folder.store(path)
-    if path:
-        from cellyard.store import Store
-
-        return Store(path)
-    return None
-
-
 def write_failure(store: Store | None) -> str:
     """Why runs could not be added to a store outside a folder, in words; empty if nothing failed."""
     if not store or not store.failure:

@@ -445,12 +445,8 @@ def _no_interrupts_for_workers() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-@contextmanager
-def requested_cluster(on: str | None, number: int | None, threads: int | None) -> Iterator[Workers | None]:
-    """The cluster that a command should use, if any; ``threads`` is for runs in this process and excludes a cluster."""
-    if on is None and number is None:
-        yield None
-        return
+def requested_cluster(on: str | None, number: int | None, threads: int | None) -> Workers:
+    """The cluster that a command should use; ``threads`` is for runs in this process and excludes a cluster."""
     if on is not None and number is not None:
         raise UsageError(
             "--on and --workers cannot be used together: --on uses an existing cluster, --workers starts one"
@@ -459,6 +455,6 @@ def requested_cluster(on: str | None, number: int | None, threads: int | None) -
         raise UsageError(
             "--jobs cannot be used with --on or --workers: it sets the threads of this process, and the cluster makes the runs"
         )
-    with Workers(on, number) as workers:
-        workers.announces = True
-        yield workers
+    workers = Workers(on, number)
+    workers.announces = True
+    return workers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from cellyard.study.verdicts import Replications
 from cellyard.system.limits import MOST_REPLICATIONS, whole
 
 if TYPE_CHECKING:
-    from cellyard.runs.cluster import Workers
     from cellyard.store import Store
 
 
@@ -81,23 +80,14 @@ class Reproduction:
         """The scenarios with unfinished runs, each with the number of these."""
         return Counter(job.scenario for index, job in enumerate(self._jobs) if index not in self._kept)
 
-    def advance(
-        self,
-        *,
-        threads: int | None = None,
-        store: Store | None = None,
-        memory: str | int | None = None,
-        on: str | Workers | None = None,
-        on_progress: Callable[[float], None] | None = None,
-    ) -> Iterator[int]:
+    def advance(self, *, store: Store | None = None, **engine: Any) -> Iterator[int]:
         """Simulate, and yield the number of finished runs after each. Closing the iterator stops; finished runs stay.
 
-        ``memory``, ``on`` and ``on_progress`` are as in `run_jobs`.
+        ``engine`` holds further arguments of `cellyard.runs.batch.run_jobs`.
         """
         if store:
             self._name_as_the_study()
-        done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on=on, on_progress=on_progress)
-        for finished in done:
+        for finished in run_jobs(self._jobs, store=store, **engine):
             self._kept[finished.index] = finished.result
             self.cpu_seconds += finished.cpu_seconds
             yield len(self._kept)

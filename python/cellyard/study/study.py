@@ -20,11 +20,11 @@ import importlib
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellyard.results import RunResult
 from cellyard.scenario import Scenario
@@ -36,9 +36,6 @@ from cellyard.study.verdicts import Verdict
 from cellyard.system.errors import ScenarioError, UsageError, unknown
 from cellyard.system.terminal import printable
 from cellyard.system.values import file_path
-
-if TYPE_CHECKING:
-    from cellyard.runs.cluster import Workers
 
 FOLDER = Path(__file__).parent.parent / "studies"
 
@@ -98,17 +95,15 @@ class Table:
 class Study:
     """A study: its folder and what its files say.
 
-    With a ``seed``, scenarios of rows use it. `runs` uses ``jobs`` threads (by default all cores)
-    with ``memory``, or a cluster ``on``, as `run_jobs` does.
+    With a ``seed``, scenarios of rows use it. ``engine`` holds further arguments of
+    `cellyard.runs.batch.run_jobs` for `runs`.
     """
 
     name: str
     folder: Path
     info: Mapping[str, Any]
     seed: int | None = None
-    jobs: int | None = None
-    memory: str | int | None = None
-    on: str | Workers | None = None
+    engine: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -244,9 +239,7 @@ class Study:
         from cellyard.runs.batch import Job, run_jobs
 
         wanted = [Job(self.scenario(row).canonical, replication) for row in rows]
-        finished = sorted(
-            run_jobs(wanted, threads=self.jobs, memory=self.memory, on=self.on), key=lambda one: one.index
-        )
+        finished = sorted(run_jobs(wanted, **self.engine), key=lambda one: one.index)
         return [RunResult(one.result) for one in finished]
 
 
