@@ -20,9 +20,10 @@ pub use crate::port::fast_paths::without_fast_paths;
 #[cfg(feature = "fast-paths")]
 pub use crate::port::fast_paths::{FastPath, all_fast_paths};
 use crate::text::options::{Kernel, Options, RunError};
-use crate::text::registry::{self, Family};
-use crate::text::scenario::Scenario;
-use serde_json::Value;
+use crate::text::registry::{self, Component, Family};
+use crate::text::scenario::report::Report;
+use crate::text::scenario::{Scenario, tree, validate};
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
@@ -52,6 +53,15 @@ pub fn run_tally(
 /// If the scenario does not pass the reader's checks, or the cell counts do not balance.
 pub fn run_twin(scenario: &Scenario, replication: Option<u64>) -> Tally {
     run_tally(scenario, replication, Kernel::Twin, true).expect("the scenario is consistent")
+}
+
+/// Whether the rules of the reader between the fields of `component` allow these values, in the form
+/// of the model.
+pub fn is_allowed(component: &Component, values: &Map<String, Value>) -> bool {
+    let root = tree::from_json(&Value::Null);
+    let mut report = Report::new("", &root, Vec::new());
+    validate::component(component, values, "", &mut report);
+    report.is_empty()
 }
 
 /// Components of `families`, and choices of their parameters, that occur in none of `scenarios`:

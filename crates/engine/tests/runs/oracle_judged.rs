@@ -4,7 +4,7 @@
 use crate::common;
 use crate::common::engines::{agrees, tally};
 use crate::common::random::Case;
-use crate::common::{build, ports, red};
+use crate::common::{build, ports};
 use cellyard_engine::Kernel;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::DropReason;
@@ -150,16 +150,11 @@ fn cases() -> impl Strategy<Value = Case> {
             let policy = prop_oneof![
                 1 => Just(DropPolicy::TailDrop),
                 3 => ports::rate_policy(buffer),
-                3 => red::policy(buffer),
+                3 => ports::red_policy(buffer),
                 1 => Just(DropPolicy::DropFromFront),
                 1 => Just(DropPolicy::FrameDropFromFront),
             ];
-            let rest = prop::sample::select(vec![
-                RestOfFrame::Accept,
-                RestOfFrame::DropButEom,
-                RestOfFrame::Drop,
-            ]);
-            (Just(buffer), policy, police(), rest)
+            (Just(buffer), policy, police(), ports::rest_of_frame())
         });
     let ties = (build::tie_orders(), 0u64..8);
     let sources = prop_oneof![

@@ -5,6 +5,7 @@
 use crate::common;
 use crate::common::build;
 use crate::common::engines::{agrees, both_orders_agree};
+use crate::common::ports;
 use crate::common::random::{self, Case};
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
@@ -40,14 +41,6 @@ fn one_by_one() -> impl Strategy<Value = OneByOne> {
             beside,
         },
     )
-}
-
-fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
-    prop::sample::select(vec![
-        RestOfFrame::Accept,
-        RestOfFrame::DropButEom,
-        RestOfFrame::Drop,
-    ])
 }
 
 /// A slow sender: slowdown of its link, and the divisor of the usual rate at which it sends cells.
@@ -111,7 +104,7 @@ proptest! {
         apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..40u64).prop_map(|n| n * 34_450_000)],
         unit in random::unit(),
         others in proptest::collection::vec((prop::bool::weighted(0.7), 1u64..4, 20u64..2_000), 0..4),
-        (buffer, rest_of_frame) in (prop::option::of(20u64..900), rest_of_frame()),
+        (buffer, rest_of_frame) in (prop::option::of(20u64..900), ports::rest_of_frame()),
         counts in any::<bool>(),
         arrival_first in any::<bool>(),
         delay_us in 0u64..60,

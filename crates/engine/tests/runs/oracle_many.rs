@@ -6,7 +6,7 @@
 use crate::common;
 use crate::common::engines::{agrees, both_orders_agree};
 use crate::common::random::{self, Case};
-use crate::common::{build, ports, red};
+use crate::common::{build, ports};
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ fn policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
         1 => Just(epd),
         2 => Just(selective),
         1 => ports::rate_policy(buffer),
-        2 => red::policy(buffer),
+        2 => ports::red_policy(buffer),
     ]
 }
 

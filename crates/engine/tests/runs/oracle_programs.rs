@@ -4,8 +4,8 @@
 use crate::common;
 use crate::common::draws::Draws;
 use crate::common::engines::agrees;
+use crate::common::ports;
 use crate::common::random::{self, Case};
-use crate::common::{ports, red};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{run_tally, run_twin};
 use cellyard_engine::{Kernel, RunError};
@@ -196,7 +196,7 @@ fn restatable(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
         1 => Just(DropPolicy::Epd { threshold: None, reserve: None }),
         3 => fair.prop_filter("no example", with),
         3 => ports::rate_policy(buffer).prop_filter("no example", with),
-        2 => red::params(buffer, false).prop_map(DropPolicy::PacketRed),
+        2 => ports::policy(buffer, |name| name == "packet-red"),
     ]
 }
 

@@ -4,8 +4,8 @@
 use crate::common;
 use crate::common::build;
 use crate::common::engines::agrees;
+use crate::common::ports;
 use crate::common::random::{self, Case};
-use crate::common::red;
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, run_twin};
@@ -42,42 +42,30 @@ fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value 
     })
 }
 
-fn atm_red() -> impl Strategy<Value = DropPolicy> {
-    red::atm_red(Some(9))
-}
-
-fn cell_red() -> impl Strategy<Value = DropPolicy> {
-    red::params(Some(9), true).prop_map(DropPolicy::CellRed)
-}
-
-fn packet_red() -> impl Strategy<Value = DropPolicy> {
-    red::params(Some(9), false).prop_map(DropPolicy::PacketRed)
-}
-
-fn from_front() -> impl Strategy<Value = DropPolicy> {
-    Just(DropPolicy::FrameDropFromFront)
+fn policy(meant: &'static str) -> BoxedStrategy<DropPolicy> {
+    ports::policy(Some(9), move |name| name == meant)
 }
 
 proptest! {
     #![proptest_config(common::config(600))]
 
     #[test]
-    fn engine_agrees_with_the_twin_on_atm_red(case in everywhere(atm_red())) {
+    fn engine_agrees_with_the_twin_on_atm_red(case in everywhere(policy("atm-red"))) {
         agrees(&case)?;
     }
 
     #[test]
-    fn engine_agrees_with_the_twin_on_cell_red(case in everywhere(cell_red())) {
+    fn engine_agrees_with_the_twin_on_cell_red(case in everywhere(policy("cell-red"))) {
         agrees(&case)?;
     }
 
     #[test]
-    fn engine_agrees_with_the_twin_on_packet_red(case in everywhere(packet_red())) {
+    fn engine_agrees_with_the_twin_on_packet_red(case in everywhere(policy("packet-red"))) {
         agrees(&case)?;
     }
 
     #[test]
-    fn engine_agrees_with_the_twin_on_frames_dropped_from_the_front(case in everywhere(from_front())) {
+    fn engine_agrees_with_the_twin_on_frames_dropped_from_the_front(case in everywhere(policy("frame-drop-from-front"))) {
         agrees(&case)?;
     }
 }
@@ -139,7 +127,7 @@ proptest! {
     #![proptest_config(common::config(200))]
 
     #[test]
-    fn each_cell_pushed_out_with_its_frame_is_traced(case in everywhere(from_front())) {
+    fn each_cell_pushed_out_with_its_frame_is_traced(case in everywhere(policy("frame-drop-from-front"))) {
         let net = &case.scenario;
         let probes = net.vcs.iter().map(|vc| build::probe(Observable::Trace, &vc.name, None));
         let found = watch(net, case.replication, probes.collect());
@@ -245,10 +233,16 @@ fn bites(policy: impl Strategy<Value = DropPolicy>, reason: DropReason) -> usize
 #[test]
 fn they_drop_something_in_many_random_networks() {
     let found = [
-        ("atm-red", bites(atm_red(), DropReason::Policy)),
-        ("cell-red", bites(cell_red(), DropReason::Policy)),
-        ("packet-red", bites(packet_red(), DropReason::Policy)),
-        ("from the front", bites(from_front(), DropReason::Front)),
+        ("atm-red", bites(policy("atm-red"), DropReason::Policy)),
+        ("cell-red", bites(policy("cell-red"), DropReason::Policy)),
+        (
+            "packet-red",
+            bites(policy("packet-red"), DropReason::Policy),
+        ),
+        (
+            "from the front",
+            bites(policy("frame-drop-from-front"), DropReason::Front),
+        ),
     ];
     println!("of 60 networks: {found:?}");
     assert!(

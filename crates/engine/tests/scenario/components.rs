@@ -1,8 +1,8 @@
 //! Random components of scenarios, from which `round_trip.rs` makes networks.
 
-use crate::available::feedback;
-use crate::red;
+use crate::drawn::{Scale, choice, component};
 use cellyard_engine::format::{Clock, Format};
+use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::option;
@@ -62,56 +62,13 @@ fn program() -> impl Strategy<Value = DropPolicy> {
     })
 }
 
-pub fn drop_policy() -> impl Strategy<Value = DropPolicy> {
-    prop_oneof![
-        Just(DropPolicy::TailDrop),
-        Just(DropPolicy::Ppd),
-        (option::of(threshold()), option::of(0u64..=1_000))
-            .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
-        (threshold(), fraction()).prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
-        (threshold(), fraction(), option::of(10_000u64..20_000))
-            .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
-        Just(DropPolicy::DropFromFront),
-        Just(DropPolicy::FrameDropFromFront),
-        program(),
-        red::policy(Some(1_000)),
-        (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| DropPolicy::GcraEpd {
-            threshold,
-            export_tag
-        }),
-        (threshold(), any::<bool>(), any::<bool>()).prop_map(
-            |(threshold, keep_credit, export_tag)| DropPolicy::GcraRoundRobin {
-                threshold,
-                keep_credit,
-                export_tag
-            }
-        ),
-        (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| {
-            DropPolicy::GcraTwoThresholds {
-                low: threshold,
-                threshold,
-                export_tag,
-            }
-        }),
-        (threshold(), fraction(), fraction()).prop_map(|(low, z, alpha)| DropPolicy::Dfba {
-            low,
-            high: low,
-            z,
-            alpha
-        }),
-    ]
-}
-
-pub fn police() -> impl Strategy<Value = Police> {
-    let action = || prop_oneof![Just(PoliceAction::Tag), Just(PoliceAction::Drop)];
-    let form = prop_oneof![
-        Just(GcraForm::LeakyBucket),
-        Just(GcraForm::VirtualScheduling)
-    ];
-    prop_oneof![
-        (action(), form).prop_map(|(action, form)| Police::Gcra { action, form }),
-        action().prop_map(|action| Police::FGcra { action }),
-    ]
+/// Usual values for a queue of `buffer` cells.
+fn scale(buffer: Option<u64>) -> Scale {
+    Scale {
+        buffer,
+        cell: 1_000_000,
+        is_wide: false,
+    }
 }
 
 /// A contract that satisfies any queue.
@@ -130,24 +87,18 @@ pub fn contract() -> impl Strategy<Value = Contract> {
     )
 }
 
-pub fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
-    prop_oneof![
-        Just(RestOfFrame::Accept),
-        Just(RestOfFrame::DropButEom),
-        Just(RestOfFrame::Drop)
-    ]
-}
-
 /// Queues of some classes, most urgent first.
 pub fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
-    let buffer = option::of(1_000u64..10_000);
-    let queue = (
-        buffer,
-        option::of(police()),
-        drop_policy(),
-        option::of(feedback()),
-        rest_of_frame(),
-    );
+    let queue = option::of(1_000u64..10_000).prop_flat_map(|buffer| {
+        let policy = component(Family::Drop, scale(buffer), |_| true);
+        (
+            Just(buffer),
+            option::of(component(Family::Police, scale(buffer), |_| true)),
+            prop_oneof![14 => policy, 1 => program().boxed()],
+            option::of(component(Family::Feedback, scale(buffer), |_| true)),
+            choice(Family::Queue, "queue", "rest_of_frame"),
+        )
+    });
     prop::collection::vec(option::of(queue), 5).prop_map(|all| {
         let of_class = |(class, queue): (Class, Option<_>)| {
             let (buffer, police, drop, feedback, rest_of_frame): (_, _, _, Option<Feedback>, _) =
@@ -193,14 +144,7 @@ fn ranking() -> impl Strategy<Value = Scheduler> {
 }
 
 pub fn scheduler() -> impl Strategy<Value = Scheduler> {
-    let below_one = fraction().prop_filter("below 1", |r| r.num < r.den);
-    prop_oneof![
-        Just(Scheduler::Fifo),
-        Just(Scheduler::StrictPriority),
-        (class(), below_one).prop_map(|(class, gr)| Scheduler::GuaranteedRate { class, gr }),
-        (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
-        ranking(),
-    ]
+    prop_oneof![4 => component(Family::Scheduler, scale(None), |_| true), 1 => ranking().boxed()]
 }
 
 pub fn processing(
@@ -220,11 +164,7 @@ pub fn processing(
 /// TCP parameters with random times; the rest are defaults.
 pub fn timers() -> impl Strategy<Value = TcpParams> {
     let timer = || span(1_000).prop_map(|t| Span(t.0.max(Span::from_microseconds(1).0)));
-    let estimator = prop::sample::select(vec![
-        Estimator::Bsd,
-        Estimator::BsdLite2,
-        Estimator::Rfc6298,
-    ]);
+    let estimator = choice(Family::Traffic, "tcp", "estimator");
     (timer(), timer(), timer(), option::of(timer()), estimator).prop_map(
         |(granularity, min_rto, initial_rto, delayed_ack, estimator)| TcpParams {
             // The smallest RTO must be at least one tick.
@@ -240,13 +180,7 @@ pub fn timers() -> impl Strategy<Value = TcpParams> {
 
 /// TCP parameters with random recovery options; the rest are defaults.
 pub fn recovery() -> impl Strategy<Value = TcpParams> {
-    let recovery = prop::sample::select(vec![
-        Recovery::Vanilla,
-        Recovery::Tahoe,
-        Recovery::Reno,
-        Recovery::NewReno,
-        Recovery::Sack,
-    ]);
+    let recovery = choice(Family::Traffic, "tcp", "recovery");
     let options = (1u32..=1_000, 1u32..=4, any::<bool>(), any::<bool>());
     (recovery, options).prop_map(|(recovery, (dupacks, blocks, rfc6675, nothing))| {
         let mut tcp = TcpParams {

@@ -2,10 +2,11 @@
 
 mod available;
 #[allow(dead_code)]
-#[path = "../runs/common/edges.rs"]
-mod edges;
-#[path = "../runs/common/red.rs"]
-mod red;
+#[path = "../runs/common/components.rs"]
+mod drawn;
+#[allow(dead_code)]
+#[path = "../runs/common/draws.rs"]
+mod draws;
 
 mod components;
 mod constants;

@@ -2,6 +2,7 @@
 
 use crate::available::end_systems;
 use crate::components::*;
+use crate::drawn::choice;
 use cellyard_engine::format::Format;
 use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
@@ -79,12 +80,7 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
 
 /// Settings of a whole scenario, without a network.
 fn general() -> impl Strategy<Value = Scenario> {
-    let tie = prop::sample::select(vec![
-        TieOrder::Fixed,
-        TieOrder::Rotating,
-        TieOrder::Random,
-        TieOrder::Fair,
-    ]);
+    let tie = choice(Family::Scenario, "scenario", "tie_order");
     let own = (
         "[ -~äµ]{0,20}",
         0u64..i64::MAX as u64,

@@ -1,9 +1,11 @@
 //! ABR end systems and feedback: the usual ones, and random ones with times near the cell time of
 //! the base rate.
 
-use super::edges::{BELOW_ONE, LEAST, LONGEST, MOST_CELLS, MOST_TBE, ONE, SHORTEST, ZERO};
-use super::edges::{or_edge, tenths};
+use super::components::{Scale, component};
+use super::edges::{LEAST, LONGEST, MOST_CELLS, MOST_TBE, ONE, SHORTEST, ZERO, or_edge, tenths};
 use super::random::span;
+use cellyard_engine::format::Format;
+use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::Topology;
 use cellyard_engine::units::{BitRate, Ratio, Span};
@@ -137,66 +139,12 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
     )
 }
 
-pub fn feedback(base: u64) -> impl Strategy<Value = Feedback> {
-    let interval = span(base, 300).prop_map(|time| time + Span::from_microseconds(1));
-    let decay = || tenths(0, 9, [ZERO, LEAST, BELOW_ONE]);
-    let erica = (
-        tenths(1, 10, [LEAST, ONE]),
-        or_edge(interval, [Span::from_microseconds(1), LONGEST]),
-        factor(),
-        any::<bool>(),
-        decay(),
-        decay(),
-    );
-    let erica = erica.prop_map(
-        |(target, interval, delta, max_alloc_previous, load_decay, active_decay)| EricaParams {
-            target,
-            interval,
-            delta,
-            max_alloc_previous,
-            load_decay,
-            active_decay,
-        },
-    );
-    let t0 = span(base, 40).prop_map(|time| time + Span(1));
-    let shape = |usual| {
-        let edges = [Ratio::new(1_000_001, 1_000_000), Ratio::new(1_000, 1)];
-        or_edge(Just(Ratio::new(usual, 100)), edges)
+/// Random feedback of any kind.
+pub fn feedback(base: u64) -> BoxedStrategy<Feedback> {
+    let scale = Scale {
+        buffer: None,
+        cell: Format::AAL5.cell_time(BitRate(base)).0,
+        is_wide: false,
     };
-    let plus = (
-        or_edge(t0, [SHORTEST, LONGEST]),
-        shape(115),
-        shape(105),
-        factor(),
-    );
-    let cells = || or_edge(0u64..30, [0, MOST_CELLS]);
-    (0..6, erica, plus, (cells(), cells())).prop_map(
-        |(which, erica, (t0, a, b, qdlf), (one, other))| match which {
-            0 => Feedback::Erica(erica),
-            1 => Feedback::EricaMcr(erica),
-            2 => Feedback::RelativeRate {
-                interval: erica.interval,
-                high: one.max(other),
-                low: one.min(other),
-            },
-            3 => Feedback::Efci {
-                interval: erica.interval,
-                threshold: one,
-            },
-            4 => Feedback::OracleRate {
-                target: erica.target,
-            },
-            _ => Feedback::EricaPlus(EricaPlusParams {
-                t0,
-                a,
-                b,
-                qdlf,
-                interval: erica.interval,
-                delta: erica.delta,
-                max_alloc_previous: erica.max_alloc_previous,
-                load_decay: erica.load_decay,
-                active_decay: erica.active_decay,
-            }),
-        },
-    )
+    component(Family::Feedback, scale, |_| true)
 }

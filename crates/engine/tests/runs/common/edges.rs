@@ -15,8 +15,6 @@ pub const LONGEST: Span = Span::from_milliseconds(100_000_000);
 pub const SHORTEST: Span = Span(Clock::AAL5.ticks_per_nanosecond());
 /// Smallest decimal above 0.
 pub const LEAST: Ratio = Ratio::new(1, 1_000_000);
-/// Largest decimal below 1.
-pub const BELOW_ONE: Ratio = Ratio::new(999_999, 1_000_000);
 pub const ZERO: Ratio = Ratio::new(0, 1);
 pub const ONE: Ratio = Ratio::new(1, 1);
 

@@ -1,7 +1,9 @@
 //! Random networks in other formats than AAL5.
 
+use super::components::entry;
 use super::random::{self, Case};
 use cellyard_engine::format::Format;
+use cellyard_engine::registry::{Family, Formats};
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Span};
 use proptest::prelude::*;
@@ -123,11 +125,5 @@ pub fn in_ethernet(mut case: Case, equal: bool) -> Case {
 
 /// Whether only AAL5 has the policy.
 fn lacks(policy: &DropPolicy) -> bool {
-    matches!(
-        policy,
-        DropPolicy::Dfba { .. }
-            | DropPolicy::GcraEpd { .. }
-            | DropPolicy::GcraRoundRobin { .. }
-            | DropPolicy::GcraTwoThresholds { .. }
-    )
+    entry(Family::Drop, policy).formats == Formats::Aal5
 }

@@ -4,10 +4,12 @@
 //! bytes. Windows reach 1 GiB, delays 1000 s, and timers begin at 1 us. A run lasts as long as its
 //! cost allows.
 
+use super::components::{Scale, redraw};
 use super::draws::Draws;
 use super::edges::{LONGEST, MOST_CELLS as MOST_WAITING, MOST_TBE};
 use super::random::Case;
 use cellyard_engine::format::{Clock, Format};
+use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{FlowKind, Topology};
 use cellyard_engine::units::{BitRate, Span};
@@ -94,53 +96,14 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
             1 | 2 => Some(draws.magnitude(1, 200)),
             _ => Some(draws.magnitude(1, MOST_WAITING)),
         };
-        queue.feedback.iter_mut().for_each(|f| feedback(f, draws));
-        let most = queue.buffer.unwrap_or(MOST_WAITING);
-        let mut within = |threshold: &mut Threshold| match threshold {
-            Threshold::Cells(cells) => *cells = draws.magnitude(1, most + 1) - 1,
-            Threshold::Fraction(_) => {}
+        let scale = Scale {
+            buffer: queue.buffer,
+            cell: MICROSECOND,
+            is_wide: true,
         };
-        match &mut queue.drop {
-            DropPolicy::SelectiveDrop { r, .. } => within(r),
-            DropPolicy::Fba { r, k_fba, .. } => {
-                within(r);
-                let least = match r {
-                    Threshold::Cells(cells) => *cells,
-                    Threshold::Fraction(_) => most,
-                };
-                *k_fba = k_fba.map(|_| draws.magnitude(least, MOST_WAITING));
-            }
-            DropPolicy::Epd { threshold, reserve } => {
-                threshold.iter_mut().for_each(within);
-                *reserve = reserve.map(|_| draws.magnitude(1, most + 1) - 1);
-            }
-            DropPolicy::GcraEpd { threshold, .. }
-            | DropPolicy::GcraRoundRobin { threshold, .. } => {
-                within(threshold);
-            }
-            DropPolicy::GcraTwoThresholds {
-                low,
-                threshold: high,
-                ..
-            }
-            | DropPolicy::Dfba { low, high, .. } => {
-                within(high);
-                *low = *high;
-                if let Threshold::Cells(cells) = low {
-                    *cells = draws.magnitude(1, *cells + 1) - 1;
-                }
-            }
-            DropPolicy::AtmRed(red) | DropPolicy::CellRed(red) | DropPolicy::PacketRed(red) => {
-                let max = draws.magnitude(1, most);
-                red.max_th = Threshold::Cells(max);
-                red.min_th = Threshold::Cells(draws.magnitude(1, max) - 1);
-                red.segment_cells = red.segment_cells.map(|_| draws.magnitude(1, MOST_WAITING));
-            }
-            DropPolicy::TailDrop
-            | DropPolicy::Program(_)
-            | DropPolicy::Ppd
-            | DropPolicy::DropFromFront
-            | DropPolicy::FrameDropFromFront => {}
+        redraw(Family::Drop, &mut queue.drop, scale, draws);
+        if let Some(feedback) = &mut queue.feedback {
+            redraw(Family::Feedback, feedback, scale, draws);
         }
     }
 }
@@ -159,34 +122,6 @@ fn end_systems(abr: &mut AbrParams, line: u64, share: u64, draws: &mut Draws) {
     abr.frtt = abr.frtt.map(|_| time(MOST_FRTT));
     abr.trm = time(100 * SECOND);
     abr.adtf = time(LONGEST.0);
-}
-
-fn feedback(feedback: &mut Feedback, draws: &mut Draws) {
-    let mut interval = || Span(draws.magnitude(MICROSECOND, LONGEST.0));
-    match feedback {
-        Feedback::Erica(params) | Feedback::EricaMcr(params) => params.interval = interval(),
-        Feedback::EricaPlus(params) => {
-            params.interval = interval();
-            params.t0 = interval();
-        }
-        Feedback::RelativeRate {
-            interval: every,
-            high,
-            low,
-        } => {
-            *every = interval();
-            *high = draws.magnitude(1, MOST_WAITING + 1) - 1;
-            *low = draws.magnitude(1, *high + 1) - 1;
-        }
-        Feedback::Efci {
-            interval: every,
-            threshold,
-        } => {
-            *every = interval();
-            *threshold = draws.magnitude(1, MOST_WAITING + 1) - 1;
-        }
-        Feedback::OracleRate { .. } => {}
-    }
 }
 
 fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {

@@ -1,10 +1,13 @@
 //! Shared helpers of the tests of whole runs.
 //!
-//! `build` makes small networks, `random` and `ports` random ones, and `hostile` random ones at the
-//! edges of what the reader accepts; `edges` has these edges; `formats` puts random ones into other formats. `invariants` checks any result. This module compares tallies.
+//! `build` makes small networks, `random` and `ports` random ones with `components` of the registry,
+//! and `hostile` random ones at the edges of what the reader accepts. `edges` has these edges, and
+//! `formats` puts random networks into other formats. `invariants` checks any result. This module
+//! compares tallies.
 
 pub mod abr;
 pub mod build;
+pub mod components;
 pub mod draws;
 pub mod edges;
 pub mod engines;
@@ -14,7 +17,6 @@ pub mod invariants;
 pub mod ports;
 pub mod probes;
 pub mod random;
-pub mod red;
 pub mod trunks;
 
 use cellyard_engine::testing::{FlowKind, Tally};

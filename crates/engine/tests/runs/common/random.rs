@@ -4,10 +4,12 @@
 //! joined directly. Runs take some thousand cell times. Small windows and buffers make drops,
 //! timeouts, ties and refused frames common. All times are near the cell time of one base rate.
 
+use super::components::choice;
 use super::edges::{LONGEST, MOST_CELLS, or_edge};
 use super::ports::{class, queues, scheduler};
 use super::{abr, build};
 use cellyard_engine::format::{Clock, Format};
+use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::pushes_out;
 use cellyard_engine::units::{BitRate, Ratio, Span};
@@ -525,13 +527,7 @@ fn cells(base: u64, least: u64) -> impl Strategy<Value = Traffic> {
 }
 
 fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
-    let recovery = proptest::sample::select(vec![
-        Recovery::Vanilla,
-        Recovery::Tahoe,
-        Recovery::Reno,
-        Recovery::NewReno,
-        Recovery::Sack,
-    ]);
+    let recovery = choice(Family::Traffic, "tcp", "recovery");
     let mss = proptest::sample::select(vec![512u64, 40, 41, 100, 300, 1000]);
     let cell = cell(base);
     let tick = prop_oneof![
