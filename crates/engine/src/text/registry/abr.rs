@@ -1,31 +1,21 @@
 //! Entries of ABR end systems and of the feedback of class queues.
 
-use super::component::{Component, Formats, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Bool, Decimal, Derived, Integer, Required, Text};
 use super::kind::{
-    ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, MAX_DURATION_NS, MICROSECOND_NS,
-    MILLISECOND_NS, POSITIVE_DURATION, choice, integer,
+    ANY_DURATION, ANY_RATE, Kind, MAX_CELLS, MAX_DURATION_NS, MICROSECOND_NS, MILLISECOND_NS,
+    POSITIVE_DURATION, cells, choice, decimal, duration, integer,
 };
 
-const FACTOR: Kind = Kind::Decimal {
-    min: 0,
-    max: 1,
-    below_max: false,
-    decimals: DECIMALS,
-};
+const FACTOR: Kind = decimal(0, 1);
 
-const CELLS: Kind = Kind::Cells {
-    min: 0,
-    max: MAX_CELLS,
-    unlimited: false,
-};
+const CELLS: Kind = cells(0, MAX_CELLS);
 
 /// Largest TBE: 24 bits.
 const MAX_TBE_CELLS: u64 = 16_777_215;
 
 pub(super) static ABR: &[Component] = &[Component {
-    family: Family::Abr,
     formats: Formats::Aal5,
     name: "abr",
     help: "The end systems of a VC of class abr: frames wait at the host and leave at ACR, the allowed cell rate, interleaved with RM cells.",
@@ -53,21 +43,13 @@ pub(super) static ABR: &[Component] = &[Component {
         ),
         parameter(
             "tbe",
-            Kind::Cells {
-                min: 1,
-                max: MAX_TBE_CELLS,
-                unlimited: false,
-            },
+            cells(1, MAX_TBE_CELLS),
             Text("16777215 cells"),
             "TBE, transient buffer exposure: cells that may be sent before the first feedback.",
         ),
         parameter(
             "frtt",
-            Kind::Duration {
-                min_ns: 1,
-                max_ns: 16_700 * MILLISECOND_NS,
-                none: false,
-            },
+            duration(1, 16_700 * MILLISECOND_NS),
             Derived("the round trip of a cell through the empty network"),
             "FRTT, fixed round-trip time.",
         ),
@@ -79,11 +61,7 @@ pub(super) static ABR: &[Component] = &[Component {
         ),
         parameter(
             "trm",
-            Kind::Duration {
-                min_ns: 1,
-                max_ns: 100_000 * MILLISECOND_NS,
-                none: false,
-            },
+            duration(1, 100_000 * MILLISECOND_NS),
             Text("100 ms"),
             "Trm, longest time between forward RM cells, if the source has sent at least two cells since the last.",
         ),
@@ -140,7 +118,7 @@ pub(super) static ABR: &[Component] = &[Component {
             "Cells that may wait at an end system; a frame that does not fit is dropped whole.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Abr)
 }];
 
 const TARGET: Parameter = parameter(
@@ -151,11 +129,7 @@ const TARGET: Parameter = parameter(
 );
 const INTERVAL: Parameter = parameter(
     "interval",
-    Kind::Duration {
-        min_ns: MICROSECOND_NS,
-        max_ns: MAX_DURATION_NS,
-        none: false,
-    },
+    duration(MICROSECOND_NS, MAX_DURATION_NS),
     Text("1 ms"),
     "Averaging interval; the first one begins at 0.",
 );
@@ -195,7 +169,6 @@ const ERICA: &[Parameter] = &[
 
 pub(super) static FEEDBACK: &[Component] = &[
     Component {
-        family: Family::Feedback,
         formats: Formats::Aal5,
         name: "erica",
         help: "Explicit rates by ERICA: an equal share of the target capacity, or the rate that keeps the load at the target.",
@@ -204,10 +177,9 @@ pub(super) static FEEDBACK: &[Component] = &[
         source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172",
         limits: "A source that sends less than its ACR still gets its share. Minimum rates are ignored.",
         parameters: ERICA,
-        ..PLAIN
+        ..of(Family::Feedback)
     },
     Component {
-        family: Family::Feedback,
         formats: Formats::Aal5,
         name: "erica-plus",
         help: "Explicit rates by ERICA+: like ERICA, but with a target that keeps a small queue.",
@@ -223,23 +195,13 @@ pub(super) static FEEDBACK: &[Component] = &[
             ),
             parameter(
                 "a",
-                Kind::Decimal {
-                    min: 1,
-                    max: 1000,
-                    below_max: false,
-                    decimals: DECIMALS,
-                },
+                decimal(1, 1000),
                 Decimal("1.15"),
                 "a, shape of the target above T0; above 1.",
             ),
             parameter(
                 "b",
-                Kind::Decimal {
-                    min: 1,
-                    max: 1000,
-                    below_max: false,
-                    decimals: DECIMALS,
-                },
+                decimal(1, 1000),
                 Decimal("1.05"),
                 "b, shape of the target below T0; an empty queue has a target of b times the capacity; above 1.",
             ),
@@ -255,10 +217,9 @@ pub(super) static FEEDBACK: &[Component] = &[
             LOAD_DECAY,
             ACTIVE_DECAY,
         ],
-        ..PLAIN
+        ..of(Family::Feedback)
     },
     Component {
-        family: Family::Feedback,
         formats: Formats::Aal5,
         name: "erica-mcr",
         help: "Explicit rates by ERICA with minimum rates: MCR plus a weighted share of what the target leaves above all MCRs.",
@@ -267,10 +228,9 @@ pub(super) static FEEDBACK: &[Component] = &[
         source: "ATM Forum 98-0408 (general weighted fairness)",
         limits: "As for `erica`, except for minimum rates. MCRs that together exceed the target are still granted, each up to the target.",
         parameters: ERICA,
-        ..PLAIN
+        ..of(Family::Feedback)
     },
     Component {
-        family: Family::Feedback,
         formats: Formats::Aal5,
         name: "relative-rate",
         help: "Relative-rate marking: by queue length, backward RM cells say that rates must fall (CI) or must not rise (NI).",
@@ -292,10 +252,9 @@ pub(super) static FEEDBACK: &[Component] = &[
                 "Waiting cells above which rates must not rise; at most `high`.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Feedback)
     },
     Component {
-        family: Family::Feedback,
         formats: Formats::Aal5,
         name: "efci",
         help: "EFCI marking: a long queue marks the data cells that pass it, and the destination informs the source (CI).",
@@ -311,10 +270,9 @@ pub(super) static FEEDBACK: &[Component] = &[
                 "Waiting cells above which data cells are marked.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Feedback)
     },
     Component {
-        family: Family::Feedback,
         formats: Formats::Aal5,
         name: "oracle-rate",
         help: "Explicit rates computed beforehand: max-min fair rates of greedy sources above their MCRs; a reference for other rules.",
@@ -322,6 +280,6 @@ pub(super) static FEEDBACK: &[Component] = &[
         source: "Bertsekas and Gallager, Data Networks, section 6.5.2",
         limits: "Capacity that a source does not use goes to no other source. Only the mean rates of higher classes count.",
         parameters: &[TARGET],
-        ..PLAIN
+        ..of(Family::Feedback)
     },
 ];

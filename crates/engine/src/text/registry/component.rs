@@ -103,20 +103,22 @@ impl Component {
     }
 }
 
-/// A component that says nothing yet, to begin from.
-pub(super) const PLAIN: Component = Component {
-    family: Family::Scenario,
-    name: "",
-    help: "",
-    formula: "",
-    diagram: "",
-    source: "",
-    limits: "",
-    parameters: &[],
-    own: None,
-    formats: Formats::Any,
-    implies: &[],
-};
+/// A component of `family` that says nothing yet, to begin from.
+pub(super) const fn of(family: Family) -> Component {
+    Component {
+        family,
+        name: "",
+        help: "",
+        formula: "",
+        diagram: "",
+        source: "",
+        limits: "",
+        parameters: &[],
+        own: None,
+        formats: Formats::Any,
+        implies: &[],
+    }
+}
 
 /// Formats for which a component is defined (model section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -138,24 +138,53 @@ pub(crate) const FAIR_SHARES: &str = "fair shares";
 /// What stands for a time that is left out, whatever its default.
 pub(crate) const NONE: &str = "none";
 
-pub(super) const ANY_RATE: Kind = Kind::Rate {
-    min: 1,
-    max: MAX_RATE,
-    fair_shares: false,
-};
-pub(super) const ANY_DURATION: Kind = Kind::Duration {
-    min_ns: 0,
-    max_ns: MAX_DURATION_NS,
-    none: false,
-};
-pub(super) const POSITIVE_DURATION: Kind = Kind::Duration {
-    min_ns: 1,
-    max_ns: MAX_DURATION_NS,
-    none: false,
-};
+pub(super) const ANY_RATE: Kind = rate(1, MAX_RATE);
+pub(super) const ANY_DURATION: Kind = duration(0, MAX_DURATION_NS);
+pub(super) const POSITIVE_DURATION: Kind = duration(1, MAX_DURATION_NS);
 
 pub(super) const fn integer(min: u64, max: u64) -> Kind {
     Kind::Integer { min, max }
+}
+
+pub(super) const fn bytes(min: u64, max: u64) -> Kind {
+    Kind::Bytes { min, max }
+}
+
+/// Cells, not "unlimited".
+pub(super) const fn cells(min: u64, max: u64) -> Kind {
+    Kind::Cells {
+        min,
+        max,
+        unlimited: false,
+    }
+}
+
+/// A decimal with both bounds among its values.
+pub(super) const fn decimal(min: u64, max: u64) -> Kind {
+    Kind::Decimal {
+        min,
+        max,
+        below_max: false,
+        decimals: DECIMALS,
+    }
+}
+
+/// A time that cannot be left out.
+pub(super) const fn duration(min_ns: u64, max_ns: u64) -> Kind {
+    Kind::Duration {
+        min_ns,
+        max_ns,
+        none: false,
+    }
+}
+
+/// A rate in bit/s, not "fair shares".
+pub(super) const fn rate(min: u64, max: u64) -> Kind {
+    Kind::Rate {
+        min,
+        max,
+        fair_shares: false,
+    }
 }
 
 /// Largest integer that every TOML reader takes.

@@ -1,11 +1,12 @@
 //! Entries of hosts, switches, links and processing delays.
 
 use super::classes::{class_queues, with_queues};
-use super::component::{Component, PLAIN, Parameter, parameter};
+use super::component::{Component, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Bool, Decimal, Derived, EmptyList, Required, Text};
 use super::kind::{
-    ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, choice, integer,
+    ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, choice, duration, integer,
+    rate,
 };
 
 const NODE_COUNT: Parameter = parameter(
@@ -22,7 +23,6 @@ const NODE_NAME: Parameter = parameter(
 );
 
 pub(super) static HOST: &[Component] = &[Component {
-    family: Family::Host,
     name: "host",
     help: "An end system. It sends frames on each link in order of arrival, from an unlimited queue.",
     parameters: &[
@@ -35,7 +35,7 @@ pub(super) static HOST: &[Component] = &[Component {
             "Delay of every frame that the host sends or receives, shared by all its VCs.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Host)
 }];
 
 const OF_SWITCH: &[Parameter] = &[
@@ -58,11 +58,10 @@ static SWITCH_AND_QUEUES: [Parameter; with_queues(OF_SWITCH)] =
     class_queues(OF_SWITCH, "unlimited buffer, tail drop");
 
 pub(super) static SWITCH: &[Component] = &[Component {
-    family: Family::Switch,
     name: "switch",
     help: "An output-buffered switch; each outgoing link is a port with a queue per class.",
     parameters: &SWITCH_AND_QUEUES,
-    ..PLAIN
+    ..of(Family::Switch)
 }];
 
 const OF_LINK: &[Parameter] = &[
@@ -86,21 +85,13 @@ const OF_LINK: &[Parameter] = &[
     ),
     parameter(
         "rate",
-        Kind::Rate {
-            min: 1_000,
-            max: MAX_RATE,
-            fair_shares: false,
-        },
+        rate(1_000, MAX_RATE),
         Required,
         "Rate of the line, counting all bytes of each cell. A line of 155.52 Mbps with SDH framing carries 149.76 Mbps of cells.",
     ),
     parameter(
         "delay",
-        Kind::Duration {
-            min_ns: 0,
-            max_ns: 1_000_000 * MILLISECOND_NS,
-            none: false,
-        },
+        duration(0, 1_000_000 * MILLISECOND_NS),
         Text("0 s"),
         "Propagation delay.",
     ),
@@ -137,12 +128,11 @@ const OF_LINK: &[Parameter] = &[
 static LINK_AND_QUEUES: [Parameter; with_queues(OF_LINK)] = class_queues(OF_LINK, "the switch's");
 
 pub(super) static LINK: &[Component] = &[Component {
-    family: Family::Link,
     name: "link",
     help: "A link, by default duplex. Losses, scheduler and class queues apply only from `from` to `to`.",
     formula: "the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = bits of a cell / rate rounded up to whole ticks (0.04 ps in aal5), and arrives `delay` later",
     parameters: &LINK_AND_QUEUES,
-    ..PLAIN
+    ..of(Family::Link)
 }];
 
 const PROCESSING_PARAMETERS: &[Parameter] = &[
@@ -169,19 +159,17 @@ const PROCESSING_PARAMETERS: &[Parameter] = &[
 
 pub(super) static PROCESSING: &[Component] = &[
     Component {
-        family: Family::Processing,
         name: "server",
         help: "Processes one cell or frame at a time.",
         formula: "departure = max(arrival, previous departure) + time",
         parameters: PROCESSING_PARAMETERS,
-        ..PLAIN
+        ..of(Family::Processing)
     },
     Component {
-        family: Family::Processing,
         name: "latency",
         help: "Processes all cells or frames in parallel, and keeps their order.",
         formula: "departure = max(arrival + time, previous departure)",
         parameters: PROCESSING_PARAMETERS,
-        ..PLAIN
+        ..of(Family::Processing)
     },
 ];

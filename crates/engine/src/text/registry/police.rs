@@ -1,18 +1,13 @@
 //! Entries of traffic contracts and policers.
 
-use super::component::{Component, Formats, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Derived, Text};
-use super::kind::{ANY_DURATION, ANY_RATE, Kind, MAX_CELLS, choice};
+use super::kind::{ANY_DURATION, ANY_RATE, Kind, MAX_CELLS, cells, choice};
 
-const CELLS: Kind = Kind::Cells {
-    min: 1,
-    max: MAX_CELLS,
-    unlimited: false,
-};
+const CELLS: Kind = cells(1, MAX_CELLS);
 
 pub(super) static CONTRACT: &[Component] = &[Component {
-    family: Family::Contract,
     formats: Formats::Aal5,
     name: "contract",
     help: "Traffic contract for the data of a VC. Rates count whole cells. Only policers and drop policies use it.",
@@ -56,7 +51,7 @@ pub(super) static CONTRACT: &[Component] = &[Component {
             "MFS, maximum frame size.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Contract)
 }];
 
 const ACTIONS: Kind = Kind::Choice(&[
@@ -70,7 +65,6 @@ const fn action(help: &'static str) -> Parameter {
 
 pub(super) static POLICE: &[Component] = &[
     Component {
-        family: Family::Police,
         formats: Formats::Aal5,
         name: "gcra",
         help: "Usage parameter control, cell by cell: drops cells above the PCR; tags or drops cells above the SCR.",
@@ -89,10 +83,9 @@ pub(super) static POLICE: &[Component] = &[
                 "Form of the algorithm; both forms make the same decisions.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Police)
     },
     Component {
-        family: Family::Police,
         formats: Formats::Aal5,
         name: "f-gcra",
         help: "Frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops non-conforming cells.",
@@ -100,6 +93,6 @@ pub(super) static POLICE: &[Component] = &[
         source: "ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2)",
         limits: "MBS must hold a frame (MBS >= MFS). Otherwise a frame of that size is eligible only when the bucket is empty.",
         parameters: &[action("What happens to a frame that is not eligible.")],
-        ..PLAIN
+        ..of(Family::Police)
     },
 ];

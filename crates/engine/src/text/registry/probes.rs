@@ -1,7 +1,7 @@
 //! Entries of the time series that can be recorded.
 
 use super::classes::CLASSES;
-use super::component::{Component, Formats, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Derived, Required};
 use super::kind::{ANY_DURATION, Kind, POSITIVE_DURATION, choice, integer};
@@ -94,11 +94,10 @@ const fn probe(
     parameters: &'static [Parameter],
 ) -> Component {
     Component {
-        family: Family::Probe,
         name,
         help,
         parameters,
-        ..PLAIN
+        ..of(Family::Probe)
     }
 }
 

@@ -1,19 +1,14 @@
 //! Entries of class queues, drop policies and schedulers.
 
 use super::classes::CLASSES;
-use super::component::{Component, Formats, Own, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, Own, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Bool, Decimal, Derived, Implied, Required, Text};
-use super::kind::{DECIMALS, Kind, MAX_CELLS, choice};
+use super::kind::{DECIMALS, Kind, MAX_CELLS, cells, choice, decimal};
 
-const CELLS: Kind = Kind::Cells {
-    min: 0,
-    max: MAX_CELLS,
-    unlimited: false,
-};
+const CELLS: Kind = cells(0, MAX_CELLS);
 
 pub(super) static QUEUE: &[Component] = &[Component {
-    family: Family::Queue,
     name: "queue",
     help: "The buffer of one class at a port, with its drop policy.",
     formula: "drop a cell <=> X >= K",
@@ -61,7 +56,7 @@ pub(super) static QUEUE: &[Component] = &[Component {
             "What happens to the later cells of a frame that lost a cell in the middle.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Queue)
 }];
 
 const R: Parameter = parameter(
@@ -72,37 +67,29 @@ const R: Parameter = parameter(
 );
 
 const fn z(help: &'static str) -> Parameter {
-    let kind = Kind::Decimal {
-        min: 0,
-        max: 1000,
-        below_max: false,
-        decimals: DECIMALS,
-    };
+    let kind = decimal(0, 1000);
     parameter("z", kind, Decimal("0.8"), help)
 }
 
 pub(super) static DROP: &[Component] = &[
     Component {
-        family: Family::Drop,
         name: "tail-drop",
         help: "Drops a cell when the buffer is full, and never otherwise.",
         formula: "drop a cell <=> X >= K",
         source: "`ubr-plus`, section 4",
         limits: "A lost cell leaves the rest of its frame in the queue, where it wastes buffer space.",
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "ppd",
         help: "Partial packet discard: once a frame has lost a cell, drops the rest of the frame except the EOM.",
         formula: "drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM",
         source: "Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3",
         limits: "The first cells of a damaged frame are carried in vain. VCs are not protected from each other.",
         implies: &[("rest_of_frame", "drop-but-eom")],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "epd",
         help: "Early packet discard: refuses new frames when the queue is longer than a threshold.",
         formula: "refuse a frame <=> X > T",
@@ -122,20 +109,18 @@ pub(super) static DROP: &[Component] = &[
                 "Cells reserved for frames that have begun, if no threshold is given; at most K.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "selective-drop",
         help: "Refuses new frames of a VC that holds more than its share of the buffer.",
         formula: "refuse a frame of VC i <=> X > R and Y_i N_a > Z X",
         source: "`ubr-plus`, section 6 and figure 3",
         limits: "Needs a counter per VC. It does not protect against sources that ignore loss.",
         parameters: &[R, z("Z, cutoff of the load ratio Y_i N_a / X.")],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "fba",
         help: "Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.",
         formula: "refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K_f - R) / (X - R)",
@@ -151,19 +136,17 @@ pub(super) static DROP: &[Component] = &[
                 "K_f, used as K in this formula; at least R.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "drop-from-front",
         help: "Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.",
         formula: "push out the front cell <=> X >= K",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996",
         limits: "VCs are not protected from each other. The front cell belongs most often to the VC that holds most of the queue.",
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         formats: Formats::Aal5,
         name: "gcra-epd",
         help: "Scheme one: early packet discard that, above the threshold, accepts frames within the minimum rate of their VC.",
@@ -173,10 +156,9 @@ pub(super) static DROP: &[Component] = &[
         limits: "Cells accepted below the threshold are charged to no VC, so the VC that sends most takes most of the excess.",
         implies: DROPS_REST,
         parameters: &[CONGESTION, EXPORT_TAG],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         formats: Formats::Aal5,
         name: "gcra-round-robin",
         help: "Scheme two: a leaky bucket per VC tests every cell. Below the threshold, VCs get credit of one cell in turn.",
@@ -195,10 +177,9 @@ pub(super) static DROP: &[Component] = &[
             ),
             EXPORT_TAG,
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         formats: Formats::Aal5,
         name: "gcra-two-thresholds",
         help: "The scheme of chapter 8: scheme two, but below a lower threshold every cell is accepted on credit.",
@@ -217,10 +198,9 @@ pub(super) static DROP: &[Component] = &[
             CONGESTION,
             EXPORT_TAG,
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         formats: Formats::Aal5,
         name: "dfba",
         help: "Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum rates.",
@@ -254,10 +234,9 @@ pub(super) static DROP: &[Component] = &[
                 "alpha, weight of the VC's excess; the load has weight 1 - alpha.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "atm-red",
         help: "Random early detection with two bits per VC: decides at every cell, and discards the next whole frame.",
         formula: "avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells \
@@ -280,10 +259,9 @@ pub(super) static DROP: &[Component] = &[
                 "Whether a mark skips frames of one or two cells, such as ACKs. It then discards the next longer frame, except for its first cell and its EOM.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "cell-red",
         help: "Random early detection that drops single cells without regard to frames.",
         formula: "drop a cell <=> a uniform draw < p, with p as in atm-red",
@@ -298,10 +276,9 @@ pub(super) static DROP: &[Component] = &[
             AVERAGE,
             SPACING,
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "packet-red",
         help: "Random early detection that refuses whole frames, by their VC's share of the queue.",
         formula: "refuse a frame of VC i <=> p = 1 or a uniform draw < p Y_i N_a / X, with p as in atm-red, but max_p not divided by segment_cells",
@@ -320,20 +297,18 @@ pub(super) static DROP: &[Component] = &[
             AVERAGE,
             SPACING,
         ],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "frame-drop-from-front",
         help: "Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.",
         formula: "push out all waiting cells of the front cell's frame <=> X >= K; with drop-but-eom its EOM stays, unless it is the front cell",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
         limits: "VCs are not protected from each other. The front frame belongs most often to the VC that holds most of the queue.",
         implies: &[("rest_of_frame", "drop-but-eom")],
-        ..PLAIN
+        ..of(Family::Drop)
     },
     Component {
-        family: Family::Drop,
         name: "program",
         help: "A policy of your own: a condition or a small program over the state of the queue, the VC and the cell.",
         formula: "refuse <=> the condition `refuse` is true; or what the statements of `program` say",
@@ -381,7 +356,7 @@ pub(super) static DROP: &[Component] = &[
             kind: Kind::Own,
             help: "A parameter of the program: a name with letters, digits and _. A decimal is exact; cells, times (ticks) and rates (bit/s) are integers.",
         }),
-        ..PLAIN
+        ..of(Family::Drop)
     },
 ];
 
@@ -438,11 +413,7 @@ const MAX_TH: Parameter = parameter(
 
 const SEGMENT: Parameter = parameter(
     "segment_cells",
-    Kind::Cells {
-        min: 1,
-        max: MAX_CELLS,
-        unlimited: false,
-    },
+    cells(1, MAX_CELLS),
     Text("32 cells"),
     "Cells per segment, the divisor of max_p: 32 for an MSS of 1460 bytes, 192 for 9140 bytes. With 1, max_p applies to each cell.",
 );
@@ -484,34 +455,26 @@ const EXPORT_TAG: Parameter = parameter(
     "Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame is never tagged.",
 );
 
-const FRACTION: Kind = Kind::Decimal {
-    min: 0,
-    max: 1,
-    below_max: false,
-    decimals: DECIMALS,
-};
+const FRACTION: Kind = decimal(0, 1);
 
 pub(super) static SCHEDULER: &[Component] = &[
     Component {
-        family: Family::Scheduler,
         name: "fifo",
         help: "Serves cells of all classes in order of arrival. Each class keeps its own buffer and policy.",
         formula: "the cell that arrived first goes first",
         source: "`ubr-plus`, section 4",
         limits: "No class is protected: a burst in one class delays the cells of all others.",
-        ..PLAIN
+        ..of(Family::Scheduler)
     },
     Component {
-        family: Family::Scheduler,
         name: "strict-priority",
         help: "Serves the highest class that has a waiting cell, in the order cbr, vbr, abr, gfr, ubr.",
         formula: "the highest class with X > 0 goes first",
         source: "`guaranteed-rate`, section 3 (GR = 0)",
         limits: "A class with enough to send starves all lower classes.",
-        ..PLAIN
+        ..of(Family::Scheduler)
     },
     Component {
-        family: Family::Scheduler,
         name: "guaranteed-rate",
         formats: Formats::EqualCells,
         help: "Strict priority, but one class gets at least a fraction of the cell slots.",
@@ -537,10 +500,9 @@ pub(super) static SCHEDULER: &[Component] = &[
                 "GR, guaranteed fraction of the slots.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Scheduler)
     },
     Component {
-        family: Family::Scheduler,
         name: "per-vc",
         help: "Strict priority between classes; within one class, guaranteed rates first, the rest by weight.",
         formula: "per slot, credit_i := credit_i + guarantee_i / rate while VC i has cells; the VC with the largest credit >= 1 goes and pays 1; \
@@ -564,10 +526,9 @@ pub(super) static SCHEDULER: &[Component] = &[
                 "What a VC sends per turn.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Scheduler)
     },
     Component {
-        family: Family::Scheduler,
         name: "program",
         help: "A scheduler of your own: serves the VC with the smallest rank, an expression over the state of the VC and the port.",
         formula: "the first waiting cell of the VC with the smallest `rank` goes first; among equal ranks the most urgent class, then the first VC",
@@ -609,6 +570,6 @@ pub(super) static SCHEDULER: &[Component] = &[
             kind: Kind::Own,
             help: "A parameter of the texts: a name with letters, digits and _. A decimal is exact; cells, times (ticks) and rates (bit/s) are integers. A scheduler has no buffer, so fractions of K are not allowed.",
         }),
-        ..PLAIN
+        ..of(Family::Scheduler)
     },
 ];

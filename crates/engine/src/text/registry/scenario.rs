@@ -1,17 +1,16 @@
 //! Entries of the scenario itself: what holds for all of it, what is measured, what is drawn.
 
-use super::component::{Component, PLAIN, parameter};
+use super::component::{Component, of, parameter};
 use super::family::Family;
 use super::kind::Default::{
     AllDefaults, Bool, ByChoice, Derived, EmptyList, Integer, Required, Text,
 };
 use super::kind::{
-    ANY_DURATION, Choice, Kind, MAX_INTEGER, MAX_RATE, POSITIVE_DURATION, choice, integer,
+    ANY_DURATION, Choice, Kind, MAX_INTEGER, MAX_RATE, POSITIVE_DURATION, bytes, choice, integer,
 };
 use crate::ground::format::{LEAST_CARRIED, LONGEST_CELL, MOST_OVERHEAD};
 
 pub(super) static SCENARIO: &[Component] = &[Component {
-    family: Family::Scenario,
     name: "scenario",
     help: "A network with its traffic.",
     parameters: &[
@@ -151,48 +150,37 @@ pub(super) static SCENARIO: &[Component] = &[Component {
             "Time series to record.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Scenario)
 }];
 
 pub(super) static FORMAT: &[Component] = &[Component {
-    family: Family::Format,
     name: "format",
     help: "Cells of one size. The last cell of a frame is padded.",
     formula: "a frame with an IP packet of p bytes has ceil((p + frame_overhead) / carries) cells",
     parameters: &[
         parameter(
             "cell",
-            Kind::Bytes {
-                min: LEAST_CARRIED,
-                max: LONGEST_CELL,
-            },
+            bytes(LEAST_CARRIED, LONGEST_CELL),
             Required,
             "Bytes of a cell on the line.",
         ),
         parameter(
             "carries",
-            Kind::Bytes {
-                min: LEAST_CARRIED,
-                max: LONGEST_CELL,
-            },
+            bytes(LEAST_CARRIED, LONGEST_CELL),
             Required,
             "Bytes of a frame that a cell carries, at most `cell`.",
         ),
         parameter(
             "frame_overhead",
-            Kind::Bytes {
-                min: 0,
-                max: MOST_OVERHEAD,
-            },
+            bytes(0, MOST_OVERHEAD),
             Text("0 bytes"),
             "Bytes that a frame has besides its IP packet.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Format)
 }];
 
 pub(super) static MEASURE: &[Component] = &[Component {
-    family: Family::Measure,
     name: "measure",
     help: "The measured period, and the goodput that efficiency is relative to.",
     formula: "efficiency = sum of the goodputs of VCs that carry frames / max_goodput",
@@ -220,11 +208,10 @@ pub(super) static MEASURE: &[Component] = &[Component {
             "Largest possible sum of the goodputs of VCs that carry frames. With \"fair shares\", it is the sum of max-min fair shares of the links.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Measure)
 }];
 
 pub(super) static ENSEMBLE: &[Component] = &[Component {
-    family: Family::Ensemble,
     name: "ensemble",
     help: "Random draws of a replication. A run that is not a replication makes none of them.",
     parameters: &[
@@ -253,5 +240,5 @@ pub(super) static ENSEMBLE: &[Component] = &[Component {
             "Whether each VBR source, and each UDP source with bursts, is delayed by a uniform draw over its period (on + off).",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Ensemble)
 }];

@@ -3,18 +3,12 @@
 use super::component::{Parameter, parameter};
 use super::family::Family;
 use super::kind::Default::{Bool, Derived, Integer, Multiple, Text};
-use super::kind::{ANY_DURATION, Choice, Kind, MAX_DURATION_NS, MICROSECOND_NS, choice, integer};
-
-/// Timer settings: at least a microsecond.
-const TIMER: Kind = Kind::Duration {
-    min_ns: MICROSECOND_NS,
-    max_ns: MAX_DURATION_NS,
-    none: false,
+use super::kind::{
+    ANY_DURATION, Choice, Kind, MAX_DURATION_NS, MICROSECOND_NS, bytes, choice, duration, integer,
 };
 
-const fn bytes(min: u64, max: u64) -> Kind {
-    Kind::Bytes { min, max }
-}
+/// Timer settings: at least a microsecond.
+const TIMER: Kind = duration(MICROSECOND_NS, MAX_DURATION_NS);
 
 /// Largest window with window scaling (RFC 1323, section 2.3), rounded up to a power of two.
 const MAX_WINDOW: u64 = 1 << 30;

@@ -1,9 +1,9 @@
 //! Entries of traffic sources.
 
-use super::component::{Component, Formats, PLAIN, Parameter, parameter};
+use super::component::{Component, Formats, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Derived, Required, Text};
-use super::kind::{ANY_DURATION, ANY_RATE, DECIMALS, Kind, POSITIVE_DURATION};
+use super::kind::{ANY_DURATION, ANY_RATE, POSITIVE_DURATION, bytes, decimal};
 use super::tcp::TCP;
 
 /// What fits into an AAL5 payload of 65 535 bytes beside 8 of LLC/SNAP, 20 of IP and 8 of UDP.
@@ -18,28 +18,21 @@ const RATE_WHILE_ON: Parameter = parameter(
 
 const AMPLITUDE: Parameter = parameter(
     "amplitude",
-    Kind::Decimal {
-        min: 0,
-        max: 1,
-        below_max: false,
-        decimals: DECIMALS,
-    },
+    decimal(0, 1),
     Derived("1"),
     "Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.",
 );
 
 pub(super) static TRAFFIC: &[Component] = &[
     Component {
-        family: Family::Traffic,
         name: "tcp",
         help: "A TCP connection that always has data or sends files. All segments are full, except the last of a file.",
         formula: "window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd",
         source: "`ubr-plus`, section 2; RFC 2001, sections 1 and 2",
         parameters: TCP,
-        ..PLAIN
+        ..of(Family::Traffic)
     },
     Component {
-        family: Family::Traffic,
         name: "cbr",
         formats: Formats::EqualCells,
         implies: &[("class", "cbr")],
@@ -52,10 +45,9 @@ pub(super) static TRAFFIC: &[Component] = &[
             Required,
             "Cell rate; at most the rate of the host's link.",
         )],
-        ..PLAIN
+        ..of(Family::Traffic)
     },
     Component {
-        family: Family::Traffic,
         name: "poisson",
         formats: Formats::EqualCells,
         help: "Single cells that arrive as a Poisson process.",
@@ -67,10 +59,9 @@ pub(super) static TRAFFIC: &[Component] = &[
             Required,
             "Mean cell rate; at most the rate of the host's link.",
         )],
-        ..PLAIN
+        ..of(Family::Traffic)
     },
     Component {
-        family: Family::Traffic,
         name: "vbr",
         formats: Formats::EqualCells,
         implies: &[("class", "vbr")],
@@ -88,10 +79,9 @@ pub(super) static TRAFFIC: &[Component] = &[
                 "Length of a pause. Burst and pause together last at least as long as the burst's cells take at their rate.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Traffic)
     },
     Component {
-        family: Family::Traffic,
         name: "udp",
         help: "UDP datagrams of equal size at equal intervals, whether or not any are lost: greedy by default, at a set rate, or in bursts.",
         formula: "frames of n cells; frame k of a burst is handed to the NIC k n c after the burst begins, c = bits of a cell / rate, while k n c < on",
@@ -99,10 +89,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         parameters: &[
             parameter(
                 "datagram_size",
-                Kind::Bytes {
-                    min: 1,
-                    max: MAX_DATAGRAM_BYTES,
-                },
+                bytes(1, MAX_DATAGRAM_BYTES),
                 Text("1024 bytes"),
                 "Bytes of data in a datagram; UDP and IP add 28 bytes, and the frame adds its own.",
             ),
@@ -121,6 +108,6 @@ pub(super) static TRAFFIC: &[Component] = &[
                 "Length of a pause after a burst. Burst and pause together last at least as long as the burst's frames take at their rate.",
             ),
         ],
-        ..PLAIN
+        ..of(Family::Traffic)
     },
 ];

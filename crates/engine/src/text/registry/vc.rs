@@ -1,13 +1,12 @@
 //! Entry of virtual circuits.
 
 use super::classes::CLASSES;
-use super::component::{Component, PLAIN, parameter};
+use super::component::{Component, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Derived, Implied, Integer, Required, Text};
 use super::kind::{ANY_DURATION, ANY_RATE, COUNT, Kind, integer};
 
 pub(super) static VC: &[Component] = &[Component {
-    family: Family::Vc,
     name: "vc",
     help: "A bidirectional connection on one route: data from `from` to `to`, acknowledgements back through the same switches.",
     parameters: &[
@@ -92,5 +91,5 @@ pub(super) static VC: &[Component] = &[Component {
             "What the VC sends.",
         ),
     ],
-    ..PLAIN
+    ..of(Family::Vc)
 }];
