@@ -1,6 +1,6 @@
 //! Errors of ABR end systems and feedback.
 
-use super::spoil::{GOOD, only, says};
+use super::spoil::{GOOD, all_say, only, says};
 use cellyard_engine::scenario::read_toml;
 
 const TRAFFIC: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }\n";
@@ -22,51 +22,22 @@ fn with_queue(text: &str, line: &str) -> String {
 
 #[test]
 fn rates_of_end_systems_are_in_order() {
-    for (fields, parts) in [
-        (
-            "icr = \"3 Mbps\", pcr = \"2 Mbps\"",
-            [
-                "abr.icr",
-                "is 3 Mbps, above the peak rate",
-                "at most 2 Mbps, the pcr",
-            ],
-        ),
-        (
-            "mcr = \"3 Mbps\", pcr = \"2 Mbps\"",
-            [
-                "abr.mcr",
-                "is 3 Mbps, above the peak rate",
-                "at most 2 Mbps, the pcr",
-            ],
-        ),
-        (
-            "icr = \"1 Mbps\", mcr = \"2 Mbps\"",
-            [
-                "abr.icr",
-                "is 1 Mbps, below the minimum rate",
-                "at least 2 Mbps, the mcr",
-            ],
-        ),
-        (
-            "pcr = \"11 Mbps\"",
-            [
-                "abr.pcr",
-                "is above the rate of the host link sink1->east",
-                "at most 10 Mbps",
-            ],
-        ),
-        (
-            "icr = \"11 Mbps\"",
-            [
-                "abr.icr",
-                "is above the rate of the host link sink1->east",
-                "at most 10 Mbps",
-            ],
-        ),
-        ("nrm = 33", ["abr.nrm", "is 33, not a power of 2", "32, 64"]),
-    ] {
-        says(&only(&ends(fields)), &parts);
-    }
+    all_say(
+        |fields| only(&ends(fields)),
+        r#"
+        icr = "3 Mbps", pcr = "2 Mbps" => abr.icr
+            | is 3 Mbps, above the peak rate | at most 2 Mbps, the pcr
+        mcr = "3 Mbps", pcr = "2 Mbps" => abr.mcr
+            | is 3 Mbps, above the peak rate | at most 2 Mbps, the pcr
+        icr = "1 Mbps", mcr = "2 Mbps" => abr.icr
+            | is 1 Mbps, below the minimum rate | at least 2 Mbps, the mcr
+        pcr = "11 Mbps" => abr.pcr
+            | is above the rate of the host link sink1->east | at most 10 Mbps
+        icr = "11 Mbps" => abr.icr
+            | is above the rate of the host link sink1->east | at most 10 Mbps
+        nrm = 33 => abr.nrm | is 33, not a power of 2 | 32, 64
+        "#,
+    );
     let right = ends("pcr = \"10 Mbps\", mcr = \"1 Mbps\", icr = \"1 Mbps\", nrm = 2");
     assert!(read_toml(&right, "", &[]).is_ok());
 }
@@ -125,46 +96,22 @@ fn end_systems_are_for_frames_of_the_class_abr() {
 
 #[test]
 fn parameters_of_feedback_mean_something() {
-    for (feedback, parts) in [
-        (
-            "{ kind = \"erica\", target = 0 }",
-            ["abr.feedback.target", "is 0, so no VC could send"],
-        ),
-        (
-            "{ kind = \"oracle-rate\", target = 0 }",
-            ["abr.feedback.target", "is 0, so no VC could send"],
-        ),
-        (
-            "{ kind = \"erica\", load_decay = 1 }",
-            [
-                "abr.feedback.load_decay",
-                "new measurements would have no effect",
-            ],
-        ),
-        (
-            "{ kind = \"erica-mcr\", active_decay = 1 }",
-            ["abr.feedback.active_decay", "new measurements"],
-        ),
-        (
-            "{ kind = \"erica-plus\", a = 1 }",
-            ["abr.feedback.a ", "above 1"],
-        ),
-        (
-            "{ kind = \"erica-plus\", b = 1 }",
-            ["abr.feedback.b ", "above 1"],
-        ),
-        (
-            "{ kind = \"erica-plus\", t0 = \"0 s\" }",
-            ["abr.feedback.t0", "must be above 0"],
-        ),
-        (
-            "{ kind = \"relative-rate\", low = \"9 cells\", high = \"8 cells\" }",
-            ["abr.feedback.low", "is 9 cells, above `high`"],
-        ),
-    ] {
-        let text = with_queue(&ends(""), &format!("abr = {{ feedback = {feedback} }}"));
-        says(&only(&text), &parts);
-    }
+    let queue = |feedback: &str| format!("abr = {{ feedback = {{ kind = {feedback} }} }}");
+    all_say(
+        |feedback| only(&with_queue(&ends(""), &queue(feedback))),
+        r#"
+        "erica", target = 0 => abr.feedback.target | is 0, so no VC could send
+        "oracle-rate", target = 0 => abr.feedback.target | is 0, so no VC could send
+        "erica", load_decay = 1 => abr.feedback.load_decay
+            | new measurements would have no effect
+        "erica-mcr", active_decay = 1 => abr.feedback.active_decay | new measurements
+        "erica-plus", a = 1 => abr.feedback.a = | above 1
+        "erica-plus", b = 1 => abr.feedback.b = | above 1
+        "erica-plus", t0 = "0 s" => abr.feedback.t0 | must be above 0
+        "relative-rate", low = "9 cells", high = "8 cells" => abr.feedback.low
+            | is 9 cells, above `high`
+        "#,
+    );
 }
 
 #[test]

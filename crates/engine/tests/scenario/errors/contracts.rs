@@ -1,6 +1,6 @@
 //! Errors of contracts, policers, policies that need minimum rates, and UDP.
 
-use super::spoil::{GOOD, only, says};
+use super::spoil::{GOOD, all_say, only, says};
 use cellyard_engine::scenario::read_toml;
 
 const TRAFFIC: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }\n";
@@ -19,39 +19,19 @@ fn text(contract: &str, queue: &str, drop: &str) -> String {
 
 #[test]
 fn contracts_must_hold_together() {
-    let told = |contract| only(&text(contract, "", DROP));
-    says(
-        &told("pcr = \"1 Mbps\", scr = \"2 Mbps\""),
-        &[
-            "test.toml:25:",
-            "vc[0].contract.scr",
-            "is 2 Mbps, above the peak rate",
-            "at most 1 Mbps, the pcr",
-        ],
-    );
-    says(
-        &told("mcr = \"1 Mbps\", scr = \"2 Mbps\""),
-        &["vc[0].contract.mcr", "cannot be combined with `scr`"],
-    );
-    says(
-        &told("mcr = \"1 Mbps\", cdvt = \"-1 us\""),
-        &["vc[0].contract.cdvt = \"-1 us\"", "\"0 s\" to"],
-    );
-    says(
-        &told("mcr = \"1 Mbps\", mbs = \"11 cells\""),
-        &[
-            "vc[0].contract.mbs",
-            "is less than one frame, which has 12 cells",
-            "at least 12 cells",
-        ],
-    );
-    says(
-        &told("pcr = \"1 Mbps\", mbs = \"50 cells\""),
-        &[
-            "vc[0].contract.mbs",
-            "has no effect without a sustained rate",
-            "`scr` or `mcr`",
-        ],
+    let told = |contract: &str| only(&text(contract, "", DROP));
+    all_say(
+        told,
+        r#"
+        pcr = "1 Mbps", scr = "2 Mbps" => test.toml:25: | vc[0].contract.scr
+            | is 2 Mbps, above the peak rate | at most 1 Mbps, the pcr
+        mcr = "1 Mbps", scr = "2 Mbps" => vc[0].contract.mcr | cannot be combined with `scr`
+        mcr = "1 Mbps", cdvt = "-1 us" => vc[0].contract.cdvt = "-1 us" | "0 s" to
+        mcr = "1 Mbps", mbs = "11 cells" => vc[0].contract.mbs
+            | is less than one frame, which has 12 cells | at least 12 cells
+        pcr = "1 Mbps", mbs = "50 cells" => vc[0].contract.mbs
+            | has no effect without a sustained rate | `scr` or `mcr`
+        "#,
     );
     for nothing in [
         "cdvt = \"1 us\"",
@@ -169,24 +149,14 @@ fn a_udp_keeps_to_its_link_and_pauses_after_bursts() {
             &format!("traffic = {{ kind = \"udp\"{fields} }}\n"),
         ))
     };
-    says(
-        &udp(", rate = \"156 Mbps\""),
-        &[
-            "vc[0].traffic.rate",
-            "is above the rate of the link source1->west",
-        ],
-    );
-    says(
-        &udp(", off = \"1 ms\""),
-        &["vc[0].traffic.off", "a burst never ends", "with `on`"],
-    );
-    // Two frames of 23 cells take 46 cell times, 125.41 us.
-    says(
-        &udp(", on = \"100 us\", off = \"25 us\""),
-        &["vc[0].traffic.off", "is too short", "at least 25.412 us"],
-    );
-    says(
-        &udp(", datagram_size = \"65500 bytes\""),
-        &["vc[0].traffic.datagram_size", "\"65499 bytes\""],
+    all_say(
+        udp,
+        r#"
+        , rate = "156 Mbps" => vc[0].traffic.rate | is above the rate of the link source1->west
+        , off = "1 ms" => vc[0].traffic.off | a burst never ends | with `on`
+        # Two frames of 23 cells take 46 cell times, 125.41 us.
+        , on = "100 us", off = "25 us" => vc[0].traffic.off | is too short | at least 25.412 us
+        , datagram_size = "65500 bytes" => vc[0].traffic.datagram_size | "65499 bytes"
+        "#,
     );
 }

@@ -1,6 +1,6 @@
 //! Errors of fields, values and the rules between them.
 
-use super::spoil::{GOOD, only, problems, says, spoilt, with};
+use super::spoil::{GOOD, all_say, only, pair, problems, says, spoilt, with};
 use cellyard_engine::scenario::{Problem, read_json, read_toml};
 use cellyard_engine::units::Span;
 
@@ -11,13 +11,12 @@ fn good_is_good() {
 
 #[test]
 fn not_toml_names_line_and_column() {
-    says(
-        &only("duration = \"1 s\"\nname = = 3\n"),
-        &["test.toml:2:8:", "not TOML"],
-    );
-    says(
-        &only("duration = \"1 s\"\nduration = \"2 s\"\n"),
-        &["test.toml:2:", "duplicate key `duration`"],
+    all_say(
+        only,
+        r#"
+        duration = "1 s"\nname = = 3\n => test.toml:2:8: | not TOML
+        duration = "1 s"\nduration = "2 s"\n => test.toml:2: | duplicate key `duration`
+        "#,
     );
     says(
         &problems("\u{0}\u{1}binary")[0].to_string(),
@@ -27,24 +26,20 @@ fn not_toml_names_line_and_column() {
 
 #[test]
 fn unknown_fields_suggest_the_nearest() {
-    let p = spoilt("buffer = \"1000 cells\"", "bufer = \"1000 cells\"");
     says(
-        &p,
+        &spoilt("buffer = \"1000 cells\"", "bufer = \"1000 cells\""),
         &[
             "test.toml:6:9: switch[0].ubr.bufer = \"1000 cells\": is an unknown field",
             "`buffer`?",
         ],
     );
-    says(
-        &with("weigth = 3\n"),
-        &["test.toml:26:1: vc[0].weigth = 3", "did you mean `weight`?"],
-    );
-    says(
-        &with("mss = \"512 bytes\"\n"),
-        &[
-            "vc[0].mss = \"512 bytes\": is an unknown field",
-            "did you mean `traffic.mss`?",
-        ],
+    all_say(
+        with,
+        r#"
+        weigth = 3\n => test.toml:26:1: vc[0].weigth = 3 | did you mean `weight`?
+        mss = "512 bytes"\n => vc[0].mss = "512 bytes": is an unknown field
+            | did you mean `traffic.mss`?
+        "#,
     );
     says(
         &spoilt("threshold = \"800 cells\"", "z = 0.8"),
@@ -54,38 +49,18 @@ fn unknown_fields_suggest_the_nearest() {
 
 #[test]
 fn wrong_and_missing_units_list_the_units() {
-    let p = spoilt("rate = \"10 Mbps\"", "rate = \"10 mbps\"");
-    says(
-        &p,
-        &[
-            "test.toml:21:8: link[2].rate",
-            "unknown unit `mbps`",
-            "bps, kbps, Mbps",
-            "\"10 Mbps\"?",
-        ],
-    );
-    says(
-        &spoilt("rate = \"10 Mbps\"", "rate = 10e6"),
-        &["has no unit", "units: bps"],
-    );
-    says(
-        &spoilt("\"5 us\"", "\"5\""),
-        &["has no unit", "units: s, ms, us, ns"],
-    );
-    says(
-        &spoilt("\"1000 cells\"", "1000"),
-        &["buffer = 1000: has no unit", "did you mean \"1000 cells\"?"],
-    );
-    says(
-        &spoilt("\"1000 cells\"", "\"1000 bytes\""),
-        &[
-            "is in bytes, but must be in cells, here of 53 bytes",
-            "did you mean \"18 cells\"?",
-        ],
-    );
-    says(
-        &spoilt("\"1000 cells\"", "true"),
-        &["must not be a boolean"],
+    all_say(
+        pair(spoilt),
+        r#"
+        rate = "10 Mbps" -> rate = "10 mbps" => test.toml:21:8: link[2].rate
+            | unknown unit `mbps` | bps, kbps, Mbps | "10 Mbps"?
+        rate = "10 Mbps" -> rate = 10e6 => has no unit | units: bps
+        "5 us" -> "5" => has no unit | units: s, ms, us, ns
+        "1000 cells" -> 1000 => buffer = 1000: has no unit | did you mean "1000 cells"?
+        "1000 cells" -> "1000 bytes" => is in bytes, but must be in cells, here of 53 bytes
+            | did you mean "18 cells"?
+        "1000 cells" -> true => must not be a boolean
+        "#,
     );
 }
 
@@ -114,15 +89,14 @@ fn rates_and_times_keep_to_their_range() {
     ] {
         says(&spoilt("10 Mbps", rate), &["link[2].rate", message]);
     }
-    says(
-        &spoilt("\"5 us\"", "\"1001 s\""),
-        &["link[1].delay", "must be at most 1000 s"],
+    all_say(
+        pair(spoilt),
+        r#"
+        "5 us" -> "1001 s" => link[1].delay | must be at most 1000 s
+        "1 s" -> "100001 s" => test.toml:2:12: duration | at most 100000 s
+        "1 s" -> "0 s" => must be at least 1 ns
+        "#,
     );
-    says(
-        &spoilt("\"1 s\"", "\"100001 s\""),
-        &["test.toml:2:12: duration", "at most 100000 s"],
-    );
-    says(&spoilt("\"1 s\"", "\"0 s\""), &["must be at least 1 ns"]);
 }
 
 #[test]
@@ -148,90 +122,51 @@ fn buffers_and_thresholds() {
         ),
         &["drop.high: H = 1000 cells by default, which is above the buffer K = 500 cells"],
     );
-    says(
-        &r("policy = \"fba\", r = \"1001 cells\""),
-        &["drop.r", "R is above the buffer"],
-    );
-    says(
-        &r("policy = \"fba\", r = 1.1"),
-        &["drop.r = 1.1: is more than the whole buffer"],
-    );
-    says(
-        &r("policy = \"fba\", r = 900"),
-        &["did you mean \"900 cells\"?"],
-    );
-    says(
-        &r("policy = \"fba\", k_fba = \"899 cells\""),
-        &["k_fba", "is below R = 900 cells"],
-    );
-    says(
-        &r("policy = \"epd\", reserve = \"1001 cells\""),
-        &["more than the buffer of 1000 cells"],
-    );
-    says(
-        &r("policy = \"selective-drop\", z = -0.1"),
-        &["z = -0.1: must not be negative"],
-    );
-    says(
-        &r("policy = \"selective-drop\", z = 0.1234567"),
-        &["has more than 6 decimals"],
-    );
-    says(
-        &r("policy = \"red\""),
-        &["drop.policy = \"red\": unknown drop policy", "fba"],
-    );
-    says(&r("policy = \"fbaa\""), &["did you mean `fba`?"]);
-    says(
-        &r("threshold = \"8 cells\""),
-        &["switch[0].ubr.drop.policy: is missing"],
+    all_say(
+        r,
+        r#"
+        policy = "fba", r = "1001 cells" => drop.r | R is above the buffer
+        policy = "fba", r = 1.1 => drop.r = 1.1: is more than the whole buffer
+        policy = "fba", r = 900 => did you mean "900 cells"?
+        policy = "fba", k_fba = "899 cells" => k_fba | is below R = 900 cells
+        policy = "epd", reserve = "1001 cells" => more than the buffer of 1000 cells
+        policy = "selective-drop", z = -0.1 => z = -0.1: must not be negative
+        policy = "selective-drop", z = 0.1234567 => has more than 6 decimals
+        policy = "red" => drop.policy = "red": unknown drop policy | fba
+        policy = "fbaa" => did you mean `fba`?
+        threshold = "8 cells" => switch[0].ubr.drop.policy: is missing
+        "#,
     );
 }
 
 #[test]
 fn missing_fields_are_named() {
-    says(
-        &spoilt("rate = \"10 Mbps\"\n", ""),
-        &["test.toml:18:1:", "link[2].rate: is missing"],
-    );
-    says(
-        &spoilt("duration = \"1 s\"\n", ""),
-        &["duration: is missing", "units: s, ms"],
-    );
-    says(
-        &spoilt("traffic = { kind = \"tcp\", recovery = \"reno\" }", ""),
-        &["vc[0].traffic: is missing"],
-    );
-    says(
-        &spoilt("kind = \"tcp\", recovery = \"reno\"", "recovery = \"reno\""),
-        &["vc[0].traffic.kind: is missing (allowed: "],
-    );
-    // A tag name that belongs to another family.
-    says(
-        &spoilt("kind = \"tcp\", recovery", "what = \"tcp\", recovery"),
-        &[
-            "vc[0].traffic.kind: is missing, and `what` is an unknown field (allowed: tcp",
-            "did you mean `kind`?",
-        ],
+    all_say(
+        pair(spoilt),
+        r#"
+        rate = "10 Mbps"\n ->  => test.toml:18:1: | link[2].rate: is missing
+        duration = "1 s"\n ->  => duration: is missing | units: s, ms
+        traffic = { kind = "tcp", recovery = "reno" } ->  => vc[0].traffic: is missing
+        kind = "tcp", recovery = "reno" -> recovery = "reno" =>
+            | vc[0].traffic.kind: is missing (allowed:
+        # A tag name that belongs to another family.
+        kind = "tcp", recovery -> what = "tcp", recovery =>
+            | vc[0].traffic.kind: is missing, and `what` is an unknown field (allowed: tcp
+            | did you mean `kind`?
+        "#,
     );
 }
 
 #[test]
 fn measured_time_lies_within_the_run() {
-    let p = spoilt(
-        "duration = \"1 s\"\n",
-        "duration = \"1 s\"\nmeasure = { warm_up = \"1 s\" }\n",
-    );
-    says(&p, &["measure.warm_up", "leaves no time to measure"]);
-    let p = spoilt(
-        "duration = \"1 s\"\n",
-        "duration = \"1 s\"\nmeasure = { warm_up = \"0.5 s\", window = \"0.6 s\" }\n",
-    );
-    says(
-        &p,
-        &[
-            "measure.window",
-            "ends after the run: warm-up and window together last 1.1 s",
-        ],
+    all_say(
+        pair(spoilt),
+        r#"
+        duration = "1 s"\n -> duration = "1 s"\nmeasure = { warm_up = "1 s" }\n =>
+            | measure.warm_up | leaves no time to measure
+        duration = "1 s"\n -> duration = "1 s"\nmeasure = { warm_up = "0.5 s", window = "0.6 s" }\n =>
+            | measure.window | ends after the run: warm-up and window together last 1.1 s
+        "#,
     );
 }
 
@@ -239,46 +174,29 @@ fn measured_time_lies_within_the_run() {
 fn options_belong_to_their_recovery() {
     let tcp = |options: &str| spoilt("recovery = \"reno\"", options);
     for option in ["sack_blocks = 2", "sack_pipe = \"rfc6675\""] {
-        let p = tcp(&format!("recovery = \"reno\", {option}"));
         says(
-            &p,
+            &tcp(&format!("recovery = \"reno\", {option}")),
             &[
                 "vc[0].traffic.sack_",
                 "has no effect with recovery = \"reno\"",
             ],
         );
     }
-    says(
-        &tcp("recovery = \"sack\", reno_fast_retransmit = \"nothing\""),
-        &["reno_fast_retransmit", "with recovery = reno"],
-    );
-    says(
-        &tcp("recovery = \"vanilla\", dupack_threshold = 3"),
-        &["dupack_threshold", "with recovery = tahoe"],
-    );
-    says(
-        &tcp("recovery = \"newreno\""),
-        &["is not one of the choices", "did you mean `new-reno`?"],
-    );
-    says(
-        &tcp("rwnd = \"511 bytes\""),
-        &["rwnd", "smaller than one segment"],
-    );
-    says(
-        &tcp("max_rto = \"1 s\""),
-        &["initial_rto", "is 3 s by default, above max_rto"],
-    );
-    says(
-        &tcp("sack_blocks = 5, recovery = \"sack\""),
-        &["must be at most 4"],
-    );
-    says(
-        &tcp("processing = { kind = \"server\", per = \"cell\", mean = \"1 us\" }"),
-        &["only a switch can process cell by cell"],
-    );
-    says(
-        &tcp("processing = { kind = \"server\", mean = \"1 us\", spread = \"2 us\" }"),
-        &["is larger than the mean, so some times would be negative"],
+    all_say(
+        tcp,
+        r#"
+        recovery = "sack", reno_fast_retransmit = "nothing" => reno_fast_retransmit
+            | with recovery = reno
+        recovery = "vanilla", dupack_threshold = 3 => dupack_threshold | with recovery = tahoe
+        recovery = "newreno" => is not one of the choices | did you mean `new-reno`?
+        rwnd = "511 bytes" => rwnd | smaller than one segment
+        max_rto = "1 s" => initial_rto | is 3 s by default, above max_rto
+        sack_blocks = 5, recovery = "sack" => must be at most 4
+        processing = { kind = "server", per = "cell", mean = "1 us" } =>
+            | only a switch can process cell by cell
+        processing = { kind = "server", mean = "1 us", spread = "2 us" } =>
+            | is larger than the mean, so some times would be negative
+        "#,
     );
 }
 
@@ -300,11 +218,13 @@ fn schedulers_and_guarantees() {
             &["switch[0].scheduler.gr", message],
         );
     }
-    says(
-        &west("\"guaranteed-rate\""),
-        &["switch[0].scheduler.gr: is missing"],
+    all_say(
+        west,
+        r#"
+        "guaranteed-rate" => switch[0].scheduler.gr: is missing
+        "strict" => unknown scheduler
+        "#,
     );
-    says(&west("\"strict\""), &["unknown scheduler"]);
     let text = GOOD.replace(
         "name = \"west\"\n",
         "name = \"west\"\nscheduler = \"per-vc\"\n",
@@ -347,11 +267,13 @@ fn schedulers_and_guarantees() {
         text.replace(&weight.to_string(), &near.to_string())
     });
     read_toml(&near.replace("999931", "999932"), "", &[]).expect("these have been suggested");
-    let p = spoilt(
-        "rate = \"155.52 Mbps\"\n[[link]]\nfrom = \"west\"",
-        "rate = \"155.52 Mbps\"\nscheduler = \"fifo\"\n[[link]]\nfrom = \"west\"",
+    says(
+        &spoilt(
+            "rate = \"155.52 Mbps\"\n[[link]]\nfrom = \"west\"",
+            "rate = \"155.52 Mbps\"\nscheduler = \"fifo\"\n[[link]]\nfrom = \"west\"",
+        ),
+        &["link[0].scheduler", "leaves a host"],
     );
-    says(&p, &["link[0].scheduler", "leaves a host"]);
 }
 
 #[test]
@@ -405,11 +327,10 @@ fn only_what_a_source_has_can_be_recorded() {
 fn sources_fit_the_link_of_their_host() {
     let traffic = |t: &str| spoilt("{ kind = \"tcp\", recovery = \"reno\" }", t);
     for kind in ["cbr", "poisson"] {
-        let p = traffic(&format!(
-            "{{ kind = \"{kind}\", rate = \"155.52001 Mbps\" }}"
-        ));
         says(
-            &p,
+            &traffic(&format!(
+                "{{ kind = \"{kind}\", rate = \"155.52001 Mbps\" }}"
+            )),
             &[
                 "vc[0].traffic.rate",
                 "is above the rate of the link source1->west",
@@ -422,15 +343,14 @@ fn sources_fit_the_link_of_their_host() {
             "{{ kind = \"vbr\", on = \"1 ms\", off = \"1 ms\", {t} }}"
         ))
     };
-    says(
-        &vbr("rate = \"156 Mbps\""),
-        &["is above the rate of the link source1->west"],
+    all_say(
+        vbr,
+        r#"
+        rate = "156 Mbps" => is above the rate of the link source1->west
+        amplitude = 1.1 => amplitude = 1.1: must be at most 1
+        amplitude = 0 => must be above 0
+        "#,
     );
-    says(
-        &vbr("amplitude = 1.1"),
-        &["amplitude = 1.1: must be at most 1"],
-    );
-    says(&vbr("amplitude = 0"), &["must be above 0"]);
     // A cell takes 424 us at 1 Mb/s. Bursts of one cell every 4 us would need 106 Mb/s.
     let bursts = |on: &str, off: &str| {
         traffic(&format!(

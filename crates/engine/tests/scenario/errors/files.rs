@@ -1,33 +1,21 @@
 //! Errors of TCP files and timers.
 
-use super::spoil::{GOOD, says, spoilt};
+use super::spoil::{GOOD, all_say, pair, says, spoilt};
 use cellyard_engine::scenario::read_toml;
 
 #[test]
 fn files_have_bytes_and_a_number_and_follow_each_other() {
     let tcp = |fields: &str| spoilt("recovery = \"reno\"", fields);
-    says(
-        &tcp("file_size = \"0 bytes\""),
-        &[
-            "vc[0].traffic.file_size = \"0 bytes\"",
-            "must be at least 1 byte",
-        ],
-    );
-    says(
-        &tcp("file_size = \"1 kB\", files = 0"),
-        &[
-            "vc[0].traffic.files = 0",
-            "must be at least 1",
-            "or \"unlimited\"",
-        ],
-    );
-    says(
-        &tcp("file_size = \"1 kB\", files = \"many\""),
-        &["vc[0].traffic.files = \"many\"", "or \"unlimited\""],
-    );
-    says(
-        &tcp("file_size = \"1 kB\", files = 2, file_gap = \"-1 ms\""),
-        &["vc[0].traffic.file_gap = \"-1 ms\"", "must not be negative"],
+    all_say(
+        tcp,
+        r#"
+        file_size = "0 bytes" => vc[0].traffic.file_size = "0 bytes" | must be at least 1 byte
+        file_size = "1 kB", files = 0 => vc[0].traffic.files = 0 | must be at least 1
+            | or "unlimited"
+        file_size = "1 kB", files = "many" => vc[0].traffic.files = "many" | or "unlimited"
+        file_size = "1 kB", files = 2, file_gap = "-1 ms" => vc[0].traffic.file_gap = "-1 ms"
+            | must not be negative
+        "#,
     );
     for (name, field) in [
         ("files", "files = 2"),
@@ -57,20 +45,13 @@ fn files_have_bytes_and_a_number_and_follow_each_other() {
 
 #[test]
 fn a_minimum_rto_is_a_tick_at_least() {
-    says(
-        &spoilt(
-            "recovery = \"reno\"",
-            "granularity = \"200 ms\", min_rto = \"199 ms\"",
-        ),
-        &[
-            "vc[0].traffic.min_rto",
-            "is 199 ms, below one tick of the timer",
-            "at least 200 ms, the granularity",
-        ],
-    );
-    says(
-        &spoilt("recovery = \"reno\"", "min_rto = \"10 ms\""),
-        &["below one tick", "at least 100 ms"],
+    all_say(
+        pair(spoilt),
+        r#"
+        recovery = "reno" -> granularity = "200 ms", min_rto = "199 ms" => vc[0].traffic.min_rto
+            | is 199 ms, below one tick of the timer | at least 200 ms, the granularity
+        recovery = "reno" -> min_rto = "10 ms" => below one tick | at least 100 ms
+        "#,
     );
     let text = GOOD.replace(
         "recovery = \"reno\"",

@@ -1,6 +1,6 @@
 //! Errors of the format, and of what a format lacks.
 
-use super::spoil::{GOOD, only, says};
+use super::spoil::{GOOD, all_say, only, pair, says};
 use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::{read_toml, write_toml};
 
@@ -64,24 +64,15 @@ fn cells_must_be_possible() {
             "{{ cell = \"{cell} bytes\", carries = \"{carries} bytes\" }}"
         )))
     };
-    says(
-        &cells("256", "257"),
-        &[
-            "format.carries = \"257 bytes\": is 257 bytes, above the cell",
-            "at most 256 bytes",
-        ],
-    );
-    says(
-        &cells("0", "240"),
-        &["test.toml:1:19: format.cell = \"0 bytes\": must be at least 32 bytes"],
-    );
-    says(
-        &cells("256", "0"),
-        &["format.carries = \"0 bytes\": must be at least 32 bytes"],
-    );
-    says(
-        &cells("9217", "240"),
-        &["format.cell = \"9217 bytes\": must be at most 9216 bytes"],
+    all_say(
+        pair(cells),
+        r#"
+        256 -> 257 => format.carries = "257 bytes": is 257 bytes, above the cell
+            | at most 256 bytes
+        0 -> 240 => test.toml:1:19: format.cell = "0 bytes": must be at least 32 bytes
+        256 -> 0 => format.carries = "0 bytes": must be at least 32 bytes
+        9217 -> 240 => format.cell = "9217 bytes": must be at most 9216 bytes
+        "#,
     );
     says(
         &only(&in_format(r#"{ cell = "256 bytes" }"#)),
@@ -172,16 +163,15 @@ fn ethernet_lacks_what_needs_cells_of_one_length() {
     const ETHERNET: &str = "\"ethernet\"";
     let tcp = "traffic = { kind = \"tcp\", recovery = \"reno\" }";
     let traffic = |traffic: &str| lacking_in(ETHERNET, tcp, &format!("traffic = {traffic}"));
-    says(
-        &traffic("{ kind = \"tcp\", mss = \"1461 bytes\" }"),
-        &[
-            "vc[0].traffic.mss = \"1461 bytes\": is 1461 bytes, too much for a packet of 1500 bytes",
-            "at most 1460 bytes",
-        ],
-    );
-    says(
-        &traffic("{ kind = \"udp\", rate = \"1 Mbps\", datagram_size = \"1473 bytes\" }"),
-        &["vc[0].traffic.datagram_size", "at most 1472 bytes"],
+    all_say(
+        traffic,
+        r#"
+        { kind = "tcp", mss = "1461 bytes" } =>
+            | vc[0].traffic.mss = "1461 bytes": is 1461 bytes, too much for a packet of 1500 bytes
+            | at most 1460 bytes
+        { kind = "udp", rate = "1 Mbps", datagram_size = "1473 bytes" } =>
+            | vc[0].traffic.datagram_size | at most 1472 bytes
+        "#,
     );
     for kind in ["cbr", "poisson"] {
         says(

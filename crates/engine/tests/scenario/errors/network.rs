@@ -1,122 +1,80 @@
 //! Errors of networks: names, references, routes, groups.
 
-use super::spoil::{only, says, spoilt, with};
+use super::spoil::{all_say, only, pair, says, spoilt, with};
 
 #[test]
 fn references_must_exist() {
-    let p = spoilt("from = \"west\"", "from = \"wset\"");
-    says(
-        &p,
-        &[
-            "test.toml:14:8: link[1].from = \"wset\"",
-            "no host or switch",
-            "did you mean `west`?",
-        ],
+    all_say(
+        pair(spoilt),
+        r#"
+        from = "west" -> from = "wset" => test.toml:14:8: link[1].from = "wset"
+            | no host or switch | did you mean `west`?
+        to = "sink"\ntraffic -> to = "sinc"\ntraffic =>
+            | vc[0].to = "sinc": no host has this name (allowed: a host: source, sink)
+            | did you mean `sink`?
+        "#,
     );
-    says(
-        &spoilt("to = \"sink\"\ntraffic", "to = \"sinc\"\ntraffic"),
-        &[
-            "vc[0].to = \"sinc\": no host has this name (allowed: a host: source, sink)",
-            "did you mean `sink`?",
-        ],
-    );
-    says(
-        &with("route = [\"west\", \"aest\"]"),
-        &["vc[0].route[1]", "no switch has this name"],
-    );
-    let p = with("[[probe]]\nwhat = \"queue\"\nof = \"west->eats\"\n");
-    says(
-        &p,
-        &["probe[0].of", "no link has this name", "`west->east`"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc9\"\n"),
-        &["no VC has this name", "the name of a VC or of a group"],
+    all_say(
+        with,
+        r#"
+        route = ["west", "aest"] => vc[0].route[1] | no switch has this name
+        [[probe]]\nwhat = "queue"\nof = "west->eats"\n => probe[0].of | no link has this name
+            | `west->east`
+        [[probe]]\nwhat = "cwnd"\nof = "vc9"\n => no VC has this name
+            | the name of a VC or of a group
+        "#,
     );
     let all = |what: &str| with(&format!("[[probe]]\nwhat = \"{what}\"\nof = \"*\"\n"));
     let group = "is a pattern; to select several, use the name of their group";
     says(&all("queue"), &["probe[0].of = \"*\"", group]);
     says(&all("cwnd"), &[group, "or `vc` for all unnamed VCs"]);
-    says(
-        &with("[[probe]]\nwhat = \"queeu\"\nof = \"vc9\"\n"),
-        &["unknown probe", "`queue`?"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"queue\"\nof = \"sink1->east\"\n"),
-        &["leaves a host"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"goodput\"\nof = \"vc1\"\n"),
-        &["probe[0].interval: is missing"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nvc = \"vc\"\n"),
-        &["probe[0].vc", "is a group"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nevery = 2\ninterval = \"1 s\"\n"),
-        &["cannot be combined with `interval`"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nevery = 2\nenvelope = \"1 s\"\n"),
-        &["probe[0].envelope", "cannot be combined with `every`"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc\"\nenvelope = \"100 ns\"\n"),
-        &["probe[0].envelope", "records ", "at most 10000000 points"],
-    );
-    says(
-        &with("[[probe]]\nwhat = \"queue\"\nof = \"east->sink2\"\nvc = \"vc1\"\n"),
-        &["probe[0].vc = \"vc1\": does not cross east->sink2 (allowed: a VC that crosses it)"],
+    all_say(
+        with,
+        r#"
+        [[probe]]\nwhat = "queeu"\nof = "vc9"\n => unknown probe | `queue`?
+        [[probe]]\nwhat = "queue"\nof = "sink1->east"\n => leaves a host
+        [[probe]]\nwhat = "goodput"\nof = "vc1"\n => probe[0].interval: is missing
+        [[probe]]\nwhat = "queue"\nof = "west->east"\nvc = "vc"\n => probe[0].vc | is a group
+        [[probe]]\nwhat = "queue"\nof = "west->east"\nevery = 2\ninterval = "1 s"\n =>
+            | cannot be combined with `interval`
+        [[probe]]\nwhat = "queue"\nof = "west->east"\nevery = 2\nenvelope = "1 s"\n =>
+            | probe[0].envelope | cannot be combined with `every`
+        [[probe]]\nwhat = "cwnd"\nof = "vc"\nenvelope = "100 ns"\n => probe[0].envelope
+            | records | at most 10000000 points
+        [[probe]]\nwhat = "queue"\nof = "east->sink2"\nvc = "vc1"\n =>
+            | probe[0].vc = "vc1": does not cross east->sink2 (allowed: a VC that crosses it)
+        "#,
     );
 }
 
 #[test]
 fn routes_are_checked() {
-    let p = spoilt(
-        "from = \"west\"\nto = \"east\"\n",
-        "from = \"west\"\nto = \"east\"\nduplex = false\n",
-    );
     says(
-        &p,
+        &spoilt(
+            "from = \"west\"\nto = \"east\"\n",
+            "from = \"west\"\nto = \"east\"\nduplex = false\n",
+        ),
         &[
             "test.toml:23:1: vc[0]: no path with links in both directions connects source1 and sink1",
         ],
     );
-    let p = with("route = [\"west\"]");
-    says(
-        &p,
-        &[
-            "test.toml:26:9: vc[0].route",
-            "there is no link from west to sink1",
-        ],
+    all_say(
+        with,
+        r#"
+        route = ["west"] => test.toml:26:9: vc[0].route | there is no link from west to sink1
+        route = ["west", "east", "west"] => vc[0].route[2] | is listed twice
+        route = ["west", "sink2", "east"] => vc[0].route[1] | is a host
+        "#,
     );
-    says(
-        &with("route = [\"west\", \"east\", \"west\"]"),
-        &["vc[0].route[2]", "is listed twice"],
-    );
-    says(
-        &with("route = [\"west\", \"sink2\", \"east\"]"),
-        &["vc[0].route[1]", "is a host"],
-    );
-    let p = spoilt(
-        "from = \"source\"\nto = \"sink\"",
-        "from = \"west\"\nto = \"sink\"",
-    );
-    says(
-        &p,
-        &["vc[0].from = \"west\": is a switch", "allowed: a host"],
-    );
-    says(
-        &spoilt("to = \"sink\"\ntraffic", "to = \"source\"\ntraffic"),
-        &["vc[0].to", "is the same as `from` (allowed: another host)"],
-    );
-    says(
-        &spoilt(
-            "from = \"west\"\nto = \"east\"",
-            "from = \"west\"\nto = \"west\"",
-        ),
-        &["link[1].to", "the same"],
+    all_say(
+        pair(spoilt),
+        r#"
+        from = "source"\nto = "sink" -> from = "west"\nto = "sink" =>
+            | vc[0].from = "west": is a switch | allowed: a host
+        to = "sink"\ntraffic -> to = "source"\ntraffic => vc[0].to
+            | is the same as `from` (allowed: another host)
+        from = "west"\nto = "east" -> from = "west"\nto = "west" => link[1].to | the same
+        "#,
     );
 }
 
@@ -138,59 +96,48 @@ fn hosts_do_not_switch() {
 
 #[test]
 fn names_are_unique() {
-    says(
-        &spoilt("name = \"east\"", "name = \"west\""),
-        &["switch[1].name", "duplicate name"],
+    all_say(
+        pair(spoilt),
+        r#"
+        name = "east" -> name = "west" => switch[1].name | duplicate name
+        name = "east" -> name = "source2" => switch[1].name | duplicate name
+        name = "east" -> name = "sink" => switch[1].name | duplicate name
+        "#,
     );
-    says(
-        &spoilt("name = \"east\"", "name = \"source2\""),
-        &["switch[1].name", "duplicate name"],
+    all_say(
+        with,
+        r#"
+        [[link]]\nfrom = "east"\nto = "west"\nrate = "1 Mbps"\n => link[3]
+            | is a second link between east and west
+        name = "x"\n[[vc]]\nname = "x2"\nfrom = "source1"\nto = "sink1"\ntraffic = "tcp"\n =>
+            | vc[1].name | duplicate name
+        "#,
     );
-    says(
-        &spoilt("name = \"east\"", "name = \"sink\""),
-        &["switch[1].name", "duplicate name"],
-    );
-    says(
-        &with("[[link]]\nfrom = \"east\"\nto = \"west\"\nrate = \"1 Mbps\"\n"),
-        &["link[3]", "is a second link between east and west"],
-    );
-    let p = with(
-        "name = \"x\"\n[[vc]]\nname = \"x2\"\nfrom = \"source1\"\nto = \"sink1\"\ntraffic = \"tcp\"\n",
-    );
-    says(&p, &["vc[1].name", "duplicate name"]);
-    says(
-        &spoilt("name = \"east\"", "name = \"e st\""),
-        &["contains the character ' '"],
-    );
-    says(
-        &spoilt("name = \"east\"", "name = \"7\""),
-        &["contains only digits"],
+    all_say(
+        pair(spoilt),
+        r#"
+        name = "east" -> name = "e st" => contains the character ' '
+        name = "east" -> name = "7" => contains only digits
+        "#,
     );
 }
 
 #[test]
 fn counts_are_checked_before_anything_is_made() {
-    says(
-        &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = 0"),
-        &["host[1].count", "at least 1"],
-    );
-    says(
-        &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = -2"),
-        &["at least 1"],
+    all_say(
+        pair(spoilt),
+        r#"
+        name = "sink", count = 3 -> name = "sink", count = 0 => host[1].count | at least 1
+        name = "sink", count = 3 -> name = "sink", count = -2 => at least 1
+        name = "sink", count = 3 -> name = "sink", count = 1_000_000_001 =>
+            | must be at most 1000000000
+        "#,
     );
     says(
         &spoilt(
             "name = \"sink\", count = 3",
-            "name = \"sink\", count = 1_000_000_001",
+            "name = \"sink\", count = 10_000_000",
         ),
-        &["must be at most 1000000000"],
-    );
-    let p = spoilt(
-        "name = \"sink\", count = 3",
-        "name = \"sink\", count = 10_000_000",
-    );
-    says(
-        &p,
         &[
             "test.toml:3:66: host[1].count = 10000000: makes 40000013 components in total, whose description alone would take",
             " GB ",

@@ -1,6 +1,6 @@
 //! Tests of valid and invalid overrides.
 
-use super::spoil::{GOOD, says};
+use super::spoil::{GOOD, all_say, pair, says};
 use cellyard_engine::format::Clock;
 use cellyard_engine::scenario::read_toml;
 
@@ -183,30 +183,22 @@ fn things_can_be_named_as_results_name_them() {
         )
         .is_ok()
     );
-    for (path, message) in [
-        ("host.a3.count", "did you mean `host.a.count`?"),
-        (
-            "vc.vc8.start",
-            "no vc is called `vc8` (allowed: 0 to 3, x, vc1 to vc4, vc7, *)",
-        ),
-        ("vc.vc01.start", "no vc is called `vc01`"),
-        ("vc.x3.start", "no vc is called `x3`"),
-        ("host.a4.count", "no host is called `a4`"),
-        ("link.a4->west.rate", "no link is called `a4->west`"),
-        (
-            "trunk.ubr.buffer",
-            "trunk.ubr.buffer = 1 kB: is the name of a link, not a field of the scenario; \
-             did you mean `link.trunk.ubr.buffer`?",
-        ),
-        ("west", "did you mean `switch.west`?"),
-        ("vc7.start", "did you mean `vc.vc7.start`?"),
-        ("x1.start", "did you mean `vc.x1.start`?"),
-    ] {
-        match set(path, "1 kB") {
-            Err(said) => says(&said, &[message]),
-            Ok(_) => panic!("{path} is set"),
-        }
-    }
+    all_say(
+        |path| set(path, "1 kB").expect_err("the path is wrong"),
+        r#"
+        host.a3.count => did you mean `host.a.count`?
+        vc.vc8.start => no vc is called `vc8` (allowed: 0 to 3, x, vc1 to vc4, vc7, *)
+        vc.vc01.start => no vc is called `vc01`
+        vc.x3.start => no vc is called `x3`
+        host.a4.count => no host is called `a4`
+        link.a4->west.rate => no link is called `a4->west`
+        trunk.ubr.buffer => trunk.ubr.buffer = 1 kB: is the name of a link, not a field of the
+            | field of the scenario; did you mean `link.trunk.ubr.buffer`?
+        west => did you mean `switch.west`?
+        vc7.start => did you mean `vc.vc7.start`?
+        x1.start => did you mean `vc.x1.start`?
+        "#,
+    );
 }
 
 #[test]
@@ -231,19 +223,14 @@ fn wrong_overrides_are_named_as_such() {
         assert_eq!(found.len(), 1, "{found:#?}");
         found[0].to_string()
     };
-    says(
-        &set("switch.wset.ubr.buffer", "1 cell"),
-        &[
-            "override: switch.wset.ubr.buffer = 1 cell: no switch is called `wset`",
-            "`west`?",
-        ],
-    );
-    says(
-        &set("switch.7.ubr.buffer", "1 cell"),
-        &[
-            "no switch is called `7`",
-            "(allowed: 0 to 1, west, east, *)",
-        ],
+    all_say(
+        pair(set),
+        r#"
+        switch.wset.ubr.buffer -> 1 cell =>
+            | override: switch.wset.ubr.buffer = 1 cell: no switch is called `wset` | `west`?
+        switch.7.ubr.buffer -> 1 cell => no switch is called `7`
+            | (allowed: 0 to 1, west, east, *)
+        "#,
     );
     // `cbr`, a field of all switches, is as near.
     let core = ("switch.cor.ubr.buffer".into(), "1 cell".into());
@@ -261,19 +248,15 @@ fn wrong_overrides_are_named_as_such() {
     ] {
         says(&set(path, "1 s"), &[&format!("did you mean `{meant}`?")]);
     }
-    says(
-        &set("duration", "1"),
-        &["override: duration = 1: has no unit"],
+    all_say(
+        pair(set),
+        r#"
+        duration -> 1 => override: duration = 1: has no unit
+        duration.x -> 1 => `duration` is a string and has no field `x`
+        sedd -> 1 => override: sedd = 1: is an unknown field | `seed`?
+        a..b -> 1 => is not a valid path
+        "#,
     );
-    says(
-        &set("duration.x", "1"),
-        &["`duration` is a string and has no field `x`"],
-    );
-    says(
-        &set("sedd", "1"),
-        &["override: sedd = 1: is an unknown field", "`seed`?"],
-    );
-    says(&set("a..b", "1"), &["is not a valid path"]);
     says(
         &set("", "1"),
         &["override: \"\" = 1: is not a valid path (allowed: "],

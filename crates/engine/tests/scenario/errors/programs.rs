@@ -1,6 +1,6 @@
 //! Errors of drop policies that are stated as programs.
 
-use super::spoil::{GOOD, problems, says, spoilt};
+use super::spoil::{GOOD, all_say, problems, says, spoilt};
 
 const DROP: &str = "{ policy = \"epd\", threshold = \"800 cells\" }";
 
@@ -30,60 +30,31 @@ fn a_mistake_points_at_its_character() {
 
 #[test]
 fn a_program_has_one_text() {
-    says(
-        &told("asked = \"cells\""),
-        &["drop.refuse", "is missing", "`program` with statements"],
-    );
-    says(
-        &told("refuse = \"X > 1\", program = \"accept\""),
-        &["drop.program", "cannot be combined with `refuse`"],
-    );
-    says(
-        &told("refuse = 3"),
-        &["drop.refuse = 3", "must not be an integer"],
-    );
-    says(
-        &told("program = \"tag\""),
-        &[
-            "has the verdict `tag`, which is about one cell",
-            "or asked = \"cells\"",
-        ],
-    );
-    says(
-        &told("refuse = \"idle > 3\""),
-        &["uses `idle`, but is asked only while the port is busy"],
+    all_say(
+        told,
+        r#"
+        asked = "cells" => drop.refuse | is missing | `program` with statements
+        refuse = "X > 1", program = "accept" => drop.program | cannot be combined with `refuse`
+        refuse = 3 => drop.refuse = 3 | must not be an integer
+        program = "tag" => has the verdict `tag`, which is about one cell | or asked = "cells"
+        refuse = "idle > 3" => uses `idle`, but is asked only while the port is busy
+        "#,
     );
 }
 
 #[test]
 fn parameters_are_used_and_have_names_of_their_own() {
-    says(
-        &told("refuse = \"X > 3\", aksed = \"3 cells\""),
-        &[
-            "drop.aksed",
-            "is a parameter that the program does not use",
-            "did you mean `asked`?",
-        ],
-    );
-    says(
-        &told("refuse = \"X > 3\", K = \"3 cells\""),
-        &["drop.K", "is a word of the language"],
-    );
-    says(
-        &told("refuse = \"X > 3\", \"a b\" = 3"),
-        &["must consist of letters, digits and _"],
-    );
-    says(
-        &told("refuse = \"X > R\", R = \"3 sells\""),
-        &["drop.R", "has the unknown unit `sells`"],
-    );
-    says(
-        &told("refuse = \"X > R\", R = -1"),
-        &["must not be negative"],
-    );
-    says(
-        &told("refuse = \"X > R\", R = \"0.9 Kb\""),
-        &["drop.R", "unknown unit `Kb`"],
+    all_say(
+        told,
+        r#"
+        refuse = "X > 3", aksed = "3 cells" => drop.aksed
+            | is a parameter that the program does not use | did you mean `asked`?
+        refuse = "X > 3", K = "3 cells" => drop.K | is a word of the language
+        refuse = "X > 3", "a b" = 3 => must consist of letters, digits and _
+        refuse = "X > R", R = "3 sells" => drop.R | has the unknown unit `sells`
+        refuse = "X > R", R = -1 => must not be negative
+        refuse = "X > R", R = "0.9 Kb" => drop.R | unknown unit `Kb`
+        "#,
     );
     let many: String = (0..65).map(|i| format!(", p{i} = 1")).collect();
     says(

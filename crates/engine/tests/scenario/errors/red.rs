@@ -1,6 +1,6 @@
 //! Errors of drop policies of the RED family.
 
-use super::spoil::{only, says, spoilt};
+use super::spoil::{all_say, only, says, spoilt};
 use cellyard_engine::scenario::read_toml;
 
 const DROP: &str = "{ policy = \"epd\", threshold = \"800 cells\" }";
@@ -21,50 +21,32 @@ fn told(fields: &str) -> String {
 
 #[test]
 fn the_lower_threshold_is_below_the_upper_one() {
-    says(
-        &told("min_th = \"600 cells\", max_th = \"500 cells\""),
-        &[
-            "switch[0].ubr.drop.min_th = \"600 cells\"",
-            "is 600 cells, not below max_th = 500 cells",
-            "below max_th",
-        ],
-    );
-    says(
-        &told("min_th = \"500 cells\", max_th = \"500 cells\""),
-        &["is 500 cells, not below max_th = 500 cells"],
-    );
-    says(
-        &told("min_th = 0.5, max_th = 0.4"),
-        &[
-            "min_th = 0.5",
-            "is 0.5 of the buffer, not below max_th = 0.4 of the buffer",
-        ],
-    );
-    // The buffer has 1000 cells, and max_th is 0.75 of it by default.
-    says(
-        &told("min_th = 0.5, max_th = \"500 cells\""),
-        &["is 0.5 of the buffer, not below max_th = 500 cells"],
-    );
-    says(
-        &told("min_th = \"750 cells\""),
-        &["is 750 cells, not below max_th = 0.75 of the buffer"],
-    );
-    says(
-        &told("max_th = 0.25"),
-        &["is 0.25 of the buffer, not below"],
+    all_say(
+        told,
+        r#"
+        min_th = "600 cells", max_th = "500 cells" => switch[0].ubr.drop.min_th = "600 cells"
+            | is 600 cells, not below max_th = 500 cells | below max_th
+        min_th = "500 cells", max_th = "500 cells" => is 500 cells, not below max_th = 500 cells
+        min_th = 0.5, max_th = 0.4 => min_th = 0.5
+            | is 0.5 of the buffer, not below max_th = 0.4 of the buffer
+        # The buffer has 1000 cells, and max_th is 0.75 of it by default.
+        min_th = 0.5, max_th = "500 cells" => is 0.5 of the buffer, not below max_th = 500 cells
+        min_th = "750 cells" => is 750 cells, not below max_th = 0.75 of the buffer
+        max_th = 0.25 => is 0.25 of the buffer, not below
+        "#,
     );
 }
 
 #[test]
 fn thresholds_lie_within_the_buffer() {
-    says(
-        &told("max_th = \"1001 cells\""),
-        &[
-            "switch[0].ubr.drop.max_th",
-            "max_th is above the buffer K = 1000 cells",
-        ],
+    all_say(
+        told,
+        r#"
+        max_th = "1001 cells" => switch[0].ubr.drop.max_th
+            | max_th is above the buffer K = 1000 cells
+        min_th = -0.1 => drop.min_th = -0.1
+        "#,
     );
-    says(&told("min_th = -0.1"), &["drop.min_th = -0.1"]);
 }
 
 #[test]
@@ -95,21 +77,16 @@ fn weights_and_probabilities_are_above_0_and_at_most_1() {
 #[test]
 fn a_segment_has_cells_and_frames_have_none() {
     let drop = |fields: &str| spoilt(DROP, &format!("{{ {fields} }}"));
-    says(
-        &drop("policy = \"atm-red\", segment_cells = \"0 cells\""),
-        &["drop.segment_cells = \"0 cells\"", "\"1 cell"],
-    );
-    says(
-        &drop("policy = \"packet-red\", segment_cells = \"32 cells\""),
-        &["is not a field of `packet-red`", "but of atm-red, cell-red"],
-    );
-    says(
-        &drop("policy = \"atm-red\", average = \"cells\""),
-        &["drop.average", "cell, frame, idle", "`cell`?"],
-    );
-    says(
-        &drop("policy = \"atm-red\", spacing = 1"),
-        &["drop.spacing"],
+    all_say(
+        drop,
+        r#"
+        policy = "atm-red", segment_cells = "0 cells" => drop.segment_cells = "0 cells"
+            | "1 cell
+        policy = "packet-red", segment_cells = "32 cells" => is not a field of `packet-red`
+            | but of atm-red, cell-red
+        policy = "atm-red", average = "cells" => drop.average | cell, frame, idle | `cell`?
+        policy = "atm-red", spacing = 1 => drop.spacing
+        "#,
     );
 }
 

@@ -64,3 +64,32 @@ pub fn says(problem: &str, parts: &[&str]) {
         assert!(problem.contains(part), "`{part}` is not in: {problem}");
     }
 }
+
+/// Checks a table of errors. A row has what is given to `problem`, `=>`, and parts of the message,
+/// separated by `|`. A row that begins with `|` has further parts, one with `#` is a comment, and
+/// `\n` stands for a line break.
+#[track_caller]
+pub fn all_say(problem: impl Fn(&str) -> String, table: &str) {
+    let mut found = String::new();
+    let rows = table.lines().map(str::trim);
+    for row in rows.filter(|row| !row.is_empty() && !row.starts_with('#')) {
+        let parts = match row.split_once(" =>") {
+            Some((given, parts)) => {
+                found = problem(&given.replace("\\n", "\n"));
+                parts
+            }
+            None => row.strip_prefix('|').expect("further parts"),
+        };
+        for part in parts.split(" | ").map(str::trim) {
+            says(&found, &[part]);
+        }
+    }
+}
+
+/// For [`all_say`]: a problem of two texts, given as `from -> to`.
+pub fn pair(problem: impl Fn(&str, &str) -> String) -> impl Fn(&str) -> String {
+    move |given| {
+        let (from, to) = given.split_once(" ->").expect("two texts");
+        problem(from, to.trim_start())
+    }
+}
