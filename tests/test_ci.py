@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,8 @@ def test_make_build_has_two_profiles(profile: str, said: str) -> None:
     )
     assert said in done.stdout + done.stderr
     assert ("--profile dev" in done.stdout) == (profile == "dev")
+
+
+def test_each_pattern_of_make_mutants_finds_files() -> None:
+    patterns = tomllib.loads((ROOT / ".cargo/mutants.toml").read_text())["examine_globs"]
+    assert patterns and all(any(ROOT.glob(pattern)) for pattern in patterns)
