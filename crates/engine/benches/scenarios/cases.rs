@@ -151,7 +151,7 @@ fn loss_free(sources: usize) -> Vec<Scenario> {
     vec![Dumbbell::vanilla(Place::Lan, sources, None, "tail-drop").scenario()]
 }
 
-/// NewReno and EPD before the smallest buffer of `ubr-plus`. These cases have peers.
+/// NewReno and EPD before the smallest buffer of `ubr-plus`.
 fn new_reno(place: Place, sources: usize) -> Vec<Scenario> {
     let [buffer, ..] = ubr_plus_buffers(place);
     scenarios(vec![Dumbbell {

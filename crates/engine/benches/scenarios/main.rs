@@ -4,7 +4,6 @@ mod cases;
 mod measure;
 mod networks;
 mod parts;
-mod peers;
 mod ratios;
 mod reference_loop;
 
@@ -16,7 +15,6 @@ use cellyard_engine::Kernel;
 use cellyard_engine::scenario::Scenario;
 use measure::{cpu_seconds, median, peak_memory_mb, timed};
 use parts::PARTS;
-use peers::Peers;
 use ratios::RATIOS;
 use reference_loop::{MODES, UNIT};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -178,13 +176,12 @@ impl Times {
         self.relative_times.push(ns / ((before + after) / 2.0));
     }
 
-    fn print(self, case: &Case, peers: &Peers) {
+    fn print(self, case: &Case) {
         let ns = median(self.ns_per_cell);
         let speed = 1e3 / ns;
         let relative_time = median(self.relative_times);
-        let ratio = peers.ratio(case.name, relative_time);
         println!(
-            "{:<20} {:>7.1} {:>9.1} {:>8.2} {:>6} {:>5}  {:<5} {:>9.2} {:>7}",
+            "{:<20} {:>7.1} {:>9.1} {:>8.2} {:>6} {:>5}  {:<5} {:>9.2}",
             case.name,
             self.cells as f64 / 1e6,
             speed,
@@ -193,7 +190,6 @@ impl Times {
             or_none(case.aim),
             mark(speed >= case.goal),
             relative_time,
-            ratio.map_or("-".into(), |r| format!("{r:.1}")),
         );
     }
 }
@@ -229,20 +225,15 @@ fn run_cases(arguments: &Arguments) {
         arguments.repetitions
     );
     println!(
-        "{:<20} {:>7} {:>9} {:>8} {:>6} {:>5}  {:<5} {:>9} {:>7}",
-        "case", "Mcells", "Mcells/s", "ns/cell", "goal", "aim", "meets", "reference", "x htsim"
+        "{:<20} {:>7} {:>9} {:>8} {:>6} {:>5}  {:<5} {:>9}",
+        "case", "Mcells", "Mcells/s", "ns/cell", "goal", "aim", "meets", "reference"
     );
-    let peers = Peers::read();
     for (times, case) in times.into_iter().zip(cases) {
-        times.print(case, &peers);
+        times.print(case);
     }
     println!(
         "goal, aim: Mcells/s; reference: ns per cell over that of the reference loop in the mode \"{}\" just before and after",
         UNIT.name
-    );
-    println!(
-        "x htsim: speed over that of htsim {}, measured on {} (benches/peers.json), both relative to the reference loop",
-        peers.version, peers.date
     );
 }
 
