@@ -14,7 +14,6 @@ from cellyard.experiment import reading
 from cellyard.experiment.description.axes import SCALES
 from cellyard.experiment.description.design import DESIGNS
 from cellyard.experiment.description.expression import LONGEST
-from cellyard.experiment.questions.optimise import PRUNERS, SAMPLERS
 from cellyard.results import Totals
 from cellyard.scenario import examples
 from cellyard.study import studies
@@ -24,7 +23,7 @@ Schema = dict[str, Any]
 
 #: A number with or without a unit, as text.
 QUANTITY = r"^\s*[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*[A-Za-z/\u00b5\u03bc]*\s*$"
-#: Largest seed of numpy's and Optuna's generators.
+#: Largest seed of numpy's generators.
 LARGEST_DRAWN_SEED = 2**32 - 1
 
 TEXT: Schema = {"type": "string", "minLength": 1}
@@ -189,11 +188,7 @@ QUESTION_FIELDS: Mapping[str, tuple[Schema, str]] = {
         "Whether all values beyond the one found meet the conditions; if not, all values are tried.",
     ),
     "checks": (whole(0, 100, 3), "Values tried on each side of the one found."),
-    "goals": (by_metric(choice(["highest", "lowest"])), "Metrics to optimise."),
-    "trials": (whole(1, 100_000, 100), "Points tried."),
-    "sampler": (choice(SAMPLERS, "tpe"), "How Optuna chooses points."),
-    "pruner": (choice(PRUNERS, "median"), "How Optuna gives up poor points."),
-    "seed": (whole(0, LARGEST_DRAWN_SEED, 1), "Seed of the search or of the samples."),
+    "seed": (whole(0, LARGEST_DRAWN_SEED, 1), "Seed of the samples."),
     "within": (
         by_metric({"type": ["number", "string"], "exclusiveMinimum": 0}),
         'Half the width of the interval of each metric: a number, or "5 %" of the mean.',
@@ -206,7 +201,6 @@ NEEDED: Mapping[str, list[str]] = {
     "precision": ["within"],
     "compare": ["axis"],
     "find": ["axis", "require"],
-    "optimise": ["goals"],
 }
 
 

@@ -31,14 +31,14 @@ OPTIONAL = {
     'cellyard store query runs.sqlite "SELECT count(*) AS made FROM runs"': "made",
     "cellyard store export runs.sqlite --out tables": "",
     "cellyard plot runs.sqlite --x drop --y efficiency --out drop.png": "efficiency",
-    "cellyard example --experiments threshold > threshold.toml": "",
-    "cellyard experiment run short.toml": "trials",
-    "cellyard experiment report short.toml --out short": "",
+    "cellyard example --experiments policies > policies.toml": "",
+    "cellyard experiment run policies.toml": "comparisons",
+    "cellyard experiment report policies.toml --out policies": "",
     "cellyard schema --out schemas": "scenario.schema.json",
     "cellyard explore lan-5.toml --save lan-5.html": "wrote lan-5.html",
 }
 #: Files that these commands leave.
-WRITTEN = ("reno.png", "drop.png", "tables", "short/index.html", "lan-5.html", "schemas/experiment.schema.json")
+WRITTEN = ("reno.png", "drop.png", "tables", "policies/index.html", "lan-5.html", "schemas/experiment.schema.json")
 
 
 def commands(page: str) -> list[tuple[str, str]]:
@@ -81,10 +81,6 @@ def follow(program: str, folder: Path) -> None:
         if not more and not prints(shown, printed):
             sys.exit(f"the page shows\n{shown}\nand it prints\n{printed}")
     for command, part in OPTIONAL.items():
-        if "short.toml" in command and not (folder / "short.toml").exists():
-            asked = (folder / "threshold.toml").read_text(encoding="utf-8")
-            asked = asked.replace("trials = 64", "trials = 8").replace("replications = 10", "replications = 2")
-            (folder / "short.toml").write_text(asked, encoding="utf-8")
         print(f"$ {command}", flush=True)
         printed = run(program, command, folder)
         if part not in printed:

@@ -41,7 +41,6 @@ settings.load_profile("seeded")
 
 # Reasons for which `.ci/run` may skip a test.
 ALLOWED_SKIPS = {
-    "needs torch": "only Optuna's sampler gp needs it; 2 GB",
     "no file system can be mounted here": "containers without the capability to mount",
     "strace cannot look here": "containers without the capability to trace",
     "the file system has no such names": "file systems that demand UTF-8",

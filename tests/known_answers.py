@@ -42,20 +42,6 @@ def comparison(metrics: Sequence[str] = ("efficiency",), variants: int = 3, repl
     )
 
 
-def optimising(**question: Any) -> ex.Experiment:
-    return ex.Experiment(
-        name="optimise",
-        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
-        axes=[
-            ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
-            ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9)),
-        ],
-        metrics=["efficiency", "fairness"],
-        question=ex.Optimise(**question),
-        replications=8,
-    )
-
-
 def hill(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
     """Result surface with its maximum at r = 0.6, z = 0.3; fairness falls with r."""
     noise = drawn(i).gauss(0, 0.01)

@@ -111,7 +111,6 @@ def test_without_max_goodput_a_note_names_the_field(cli: Cli, lan: Path, tmp_pat
         'kind = "precision", within = { efficiency = 0.1 }, most = 6',
         'kind = "compare", axis = "drop"',
         'kind = "find", axis = "drop", require = ["efficiency > 0.1"], checks = 0',
-        'kind = "optimise", goals = { efficiency = "highest" }, trials = 2',
         'kind = "sensitivity", samples = 2',
     ):
         (tmp_path / "e.toml").write_text(

@@ -101,13 +101,13 @@ def test_commands_run_in_order_of_reading(pages: tuple[str, ...], tmp_path: Path
 @pytest.mark.parametrize(
     "name",
     [
-        *("buffer", "policies", "minimum-rate", "precise", "service", "threshold", "utilisation"),
+        *("buffer", "policies", "minimum-rate", "precise", "service", "utilisation"),
         pytest.param("what-matters", marks=pytest.mark.slow),  # 2560 runs
     ],
 )
 def test_answers_of_the_page_on_experiments_are_as_printed(name: str, cli: Cli, tmp_path: Path) -> None:
-    if name in ("threshold", "what-matters"):
-        pytest.importorskip("optuna")
+    if name == "what-matters":
+        pytest.importorskip("scipy")
     page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
     (shown,) = (shown for command, shown in tour.commands(page) if command == f"cellyard experiment run {name}.toml")
     (tmp_path / f"{name}.toml").write_text(experiments.text(name), encoding="utf-8")

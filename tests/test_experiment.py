@@ -365,7 +365,6 @@ SMALLER: dict[str, dict[str, Any]] = {
     "compare": {},
     "table": {},
     "precision": {"most": 8},
-    "optimise": {"trials": 12},
     "sensitivity": {"samples": 4},
 }
 
@@ -418,7 +417,7 @@ def test_examples_are_listed_and_printed(cli: Cli) -> None:
 
 def imported(code: str) -> str:
     """Return the heavy modules that are loaded after ``code``."""
-    heavy = "'scipy', 'optuna', 'polars', 'pandas', 'matplotlib', 'cellyard.experiment.experiment'"
+    heavy = "'scipy', 'polars', 'pandas', 'matplotlib', 'cellyard.experiment.experiment'"
     done = subprocess.run(
         [sys.executable, "-c", f"import sys\n{code}\nprint([module for module in ({heavy}) if module in sys.modules])"],
         capture_output=True,

@@ -20,7 +20,7 @@ from cellyard.statistics.inference import holm
 from cellyard.statistics.student import log_probability_outside
 from cellyard.system.errors import ExperimentError, UsageError
 from conftest import ROOT, Cli
-from known_answers import BASE, Measure, by, comparison, drawn, hill, optimising
+from known_answers import BASE, by, comparison, drawn
 
 
 def test_compare_takes_the_better_direction_from_the_path_not_the_name() -> None:
@@ -384,58 +384,6 @@ def test_labels_name_variants_in_tables_and_conditions() -> None:
             ex.Experiment(name="wrong", base=BASE, axes=[axis], metrics=["efficiency"])
 
 
-def test_points_given_up_by_optimise_have_their_own_table() -> None:
-    outcome = optimising(goals={"efficiency": "highest"}, trials=40).run(runner=by(hill))
-    document = outcome.to_dict()
-    given_up, whole = document["given_up"], document["points"]
-    assert given_up and all(point["runs"] < 8 for point in given_up)
-    assert sorted({point["runs"] for point in whole}) == [8, 16]  # the best point has as many fresh runs
-    assert len(given_up) + len(whole) == len(outcome.measured) <= 40
-    first = given_up[0]
-    expected = sum(hill(first, i)["efficiency"] for i in range(first["runs"])) / first["runs"]
-    assert first["efficiency"] == pytest.approx(expected)
-    assert (
-        "given_up"
-        not in optimising(goals={"efficiency": "highest"}, pruner="none", trials=9).run(runner=by(hill)).to_dict()
-    )
-
-
-def test_the_best_point_is_reported_from_fresh_replications_with_violated_requirements() -> None:
-    """Noise adds 1 to the 8 replications that choose, and subtracts 1 from the fresh ones."""
-
-    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
-        noise = drawn(at["r"], at["z"], i).gauss(0, 0.01)
-        return {"efficiency": (2.0 if i < 8 else 1.0) + noise, "fairness": 0.9 if i < 8 else 0.1}
-
-    goals, requirement = {"efficiency": "highest"}, ["fairness > 0.5"]
-    outcome = optimising(goals=goals, require=requirement, trials=10, pruner="none").run(runner=by(measure))
-    (best,) = outcome.to_dict()["best"]
-    assert (best["efficiency"], best["fairness"]) == (pytest.approx(1.0, abs=0.02), pytest.approx(0.1))
-    assert f": it is {best['efficiency']:.4g} [" in outcome.text
-    assert "In the fresh replications, fairness > 0.5 does not hold." in outcome.text
-
-
-def test_optimise_says_how_many_other_points_are_equal() -> None:
-    question = {"goals": {"efficiency": "highest"}, "trials": 10, "pruner": "none", "sampler": "random"}
-
-    def best(measure: Measure) -> str:
-        answer = optimising(**question).run(runner=by(measure)).answer
-        assert answer is not None
-        return answer.sentences[0]
-
-    flat = best(lambda at, i: {"efficiency": 1.0, "fairness": at["r"]})
-    assert flat.startswith("The highest efficiency was found at r = ")
-    assert ", and an equal one at 9 other points tried: it is 1 in 8 fresh" in flat
-    assert "equal" not in best(lambda at, i: {"efficiency": at["r"], "fairness": at["r"]})
-
-
-def test_optimise_warns_of_fewer_trials_than_the_first_random_population() -> None:
-    few, enough = (optimising(goals={"efficiency": "highest"}, sampler="nsga-ii", trials=n) for n in (50, 51))
-    (warning,) = few.notes
-    assert warning.startswith("trials = 50: the first 50 trials of nsga-ii are random")
-    assert enough.notes == []
-
-
 def test_a_store_given_as_a_file_name_is_refused() -> None:
     with pytest.raises(UsageError, match=r"store = 'runs.sqlite': must be an open store, such as cellyard.open_store"):
         comparison().run(store="runs.sqlite")  # type: ignore[arg-type]
@@ -479,12 +427,10 @@ def test_an_answer_says_how_many_metrics_are_only_in_the_table(question: ex.Tabl
     assert ("The table has 1 more metric." in answer.sentences) == (count == 4)
 
 
-@pytest.mark.parametrize("name", ["buffer", "precise", "threshold", "utilisation", "what-matters"])
+@pytest.mark.parametrize("name", ["buffer", "precise", "utilisation", "what-matters"])
 @pytest.mark.parametrize("seed", range(3))
 def test_an_entry_of_an_answer_is_one_sentence_with_at_most_four_numbers(name: str, seed: int) -> None:
     """A number and its interval count as one."""
-    if name == "threshold":
-        pytest.importorskip("optuna")
     experiment = examples.experiment(name)
 
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:

@@ -6,13 +6,10 @@ All problems are reported at once, each with its place. The status is 2, and not
 from __future__ import annotations
 
 import datetime
-import importlib.util
 import random
 import sys
 import tomllib
-import types
-from collections.abc import Iterator, Sequence
-from importlib.machinery import ModuleSpec
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,6 @@ import pytest
 from cellyard import _engine, experiment as ex
 from cellyard.experiment import examples as experiments, reading
 from cellyard.experiment.description.problems import Problems, dotted
-from cellyard.experiment.runner import Replicate
 from cellyard.scenario import examples
 from cellyard.system.errors import ExperimentError, UsageError
 from conftest import Cli
@@ -274,59 +270,16 @@ question = {{
 def test_a_missing_library_is_named_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = ex.Experiment.from_toml(GOOD)
     outcome = ex.Outcome(experiment)
-    for name in ("polars", "pandas", "scipy", "optuna"):
+    for name in ("polars", "pandas", "scipy"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError, match=r"need the package polars: pip install polars"):
         outcome.to_frame()
     with pytest.raises(UsageError, match="need the package pandas: pip install pandas"):
         outcome.to_frame("pandas")
     from cellyard.experiment.description import design
-    from cellyard.experiment.questions import optimise
 
     with pytest.raises(UsageError, match=r"designs cannot be used without scipy: pip install scipy"):
         design.load_scipy("designs")
-    with pytest.raises(UsageError, match=r"needs optuna: pip install optuna"):
-        optimise.load_optuna()
-
-
-@pytest.mark.parametrize("module", ["torch", "scipy"])
-def test_a_sampler_whose_library_is_missing_is_named_before_anything_runs(
-    module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Optuna begins with random trials, and would fail only when first asking the sampler."""
-    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
-    monkeypatch.setattr(sys.modules["torch"], "__spec__", ModuleSpec("torch", None))
-    monkeypatch.setitem(sys.modules, module, None)
-    experiment = ex.Experiment(
-        name="gp",
-        base=examples.scenario("lan-5"),
-        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "900 cells"])],
-        metrics=["efficiency"],
-        question=ex.Optimise({"efficiency": "highest"}, sampler="gp"),
-    )
-    outcome = ex.Outcome(experiment)
-    with pytest.raises(UsageError, match=rf"^the sampler gp needs {module}: pip install {module}$"):
-        outcome.ask(experiment.engine())
-    assert outcome.runs == 0
-
-
-@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
-def test_the_sampler_gp_gets_near_the_top() -> None:
-    experiment = ex.Experiment(
-        name="gp",
-        base=examples.scenario("lan-5", overrides={"switch.west.ubr.drop": "fba"}),
-        axes=[ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9))],
-        metrics=["efficiency"],
-        question=ex.Optimise({"efficiency": "highest"}, sampler="gp", trials=30),
-        replications=2,
-    )
-
-    def run(draws: Sequence[Replicate]) -> Iterator[tuple[int, dict[str, float]]]:
-        for place, draw in enumerate(draws):
-            yield place, {"efficiency": 1 - (float(draw.point.values["z"]) - 0.37) ** 2}
-
-    answer = experiment.run(runner=run).answer
-    assert answer and abs(float(answer.tables["best"][0]["z"]) - 0.37) < 0.02
 
 
 WEIRD: list[Any] = [
@@ -350,9 +303,7 @@ def replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
     return [replaced(item, path[1:], value) if index == path[0] else item for index, item in enumerate(data)]
 
 
-@pytest.mark.parametrize(
-    "name", ["buffer", "minimum-rate", "policies", "precise", "service", "threshold", "what-matters"]
-)
+@pytest.mark.parametrize("name", ["buffer", "minimum-rate", "policies", "precise", "service", "what-matters"])
 def test_any_value_anywhere_is_read_or_refused(name: str) -> None:
     """Puts odd values in place of any field of a description.
 

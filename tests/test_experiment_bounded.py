@@ -12,10 +12,8 @@ from cellyard.experiment import (
     Compare,
     Experiment,
     Find,
-    Optimise,
     Outcome,
     Precision,
-    Range,
     Sensitivity,
     Table,
 )
@@ -170,21 +168,6 @@ def test_the_influence_of_axes_on_a_metric_that_is_not_known_is_not_known() -> N
     assert "The influence of the axes on p99_transfer_s is not known." in outcome.text and "run longer" in outcome.text
     assert all(record["total"] is None for record in table(outcome, "indices"))
     assert "largest influence on p99_transfer_s" in influence(9).text
-
-
-def test_a_point_that_is_not_known_is_not_best() -> None:
-    pytest.importorskip("optuna")
-    axis = Axis(QUEUE.paths[0], Range("1000 cells", "1010 cells"), name="buffer")
-    question = Optimise({"p99_transfer_s": "highest"}, trials=30)
-    outcome = told(question, late_from(4.5), replications=4, axis=axis)
-    (best, *_) = table(outcome, "best")
-    assert best["buffer"] == "1003 cells"  # of those known; longer ones are listed
-    unknown = table(outcome, "not_known")
-    assert {record["p99_transfer_s_above"] for record in unknown} == {4.5}
-    assert all(axis_cells(record["buffer"]) >= 1004 for record in unknown)
-    assert " known was found at buffer = 1003 cells" in outcome.text and "run longer" in outcome.text
-    nothing = told(question, late_from(0.5), replications=4, axis=axis)
-    assert nothing.text.startswith("No trial defines p99_transfer_s, among the 0 trials known.")
 
 
 def test_a_search_that_is_decided_either_way_shows_the_range_of_shares() -> None:

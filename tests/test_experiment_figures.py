@@ -74,20 +74,6 @@ def test_a_figure_of_too_many_differences_says_how_many_it_shows() -> None:
     assert [len(drawn.figure.axes[0].get_yticks()) for drawn in (few, many)] == [60, 60]
 
 
-def test_the_best_points_of_three_goals_are_not_joined_by_a_line() -> None:
-    pytest.importorskip("matplotlib")
-    from cellyard.experiment.figures import _front
-
-    def drawn(*goals: str) -> Any:
-        best = [dict.fromkeys(goals, float(i)) for i in range(3)]
-        points = [{goal: {"mean": value} for goal, value in values.items()} for values in best]
-        return _front({"question": {"goals": dict.fromkeys(goals, "highest")}, "points": points, "best": best}).figure
-
-    two, three = drawn("efficiency", "fairness"), drawn("efficiency", "fairness", "goodput_mbps")
-    assert [figure.axes[0].lines[1].get_linestyle() for figure in (two, three)] == ["-", "None"]
-    assert len(two.axes) == 1 and three.axes[1].get_ylabel() == "goodput [Mb/s]"
-
-
 LONG = ["tail-drop", "atm-red min_th=200 cells max_th=1000 cells", "frame-drop-from-front threshold=0.9 rest=drop"]
 
 

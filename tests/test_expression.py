@@ -46,10 +46,7 @@ def test_text_values_can_only_be_compared() -> None:
 @pytest.mark.parametrize("values", [{"a": 10**400, "b": 0.5}, {"a": math.inf, "b": math.inf}, {"a": 1, "b": 0}])
 def test_values_beyond_a_float_are_undefined(values: dict[str, Any]) -> None:
     for text in ("a - b < 1", "a / b < 1", "a <= b", "a * a - b * b < 0", "a / b - a / b <= 0"):
-        condition = Condition(text)
-        excess = condition.excess(values)
-        assert excess == excess
-        assert not condition.holds(values) or excess <= 0
+        assert Condition(text).holds(values) in (True, False)
         assert Formula("a / b - a").value(values) is None
 
 
@@ -57,8 +54,7 @@ def test_expressions_with_hundreds_of_parts_are_evaluated() -> None:
     signs, terms, calls = "-" * 490 + "a < 5", "a" + " + a" * 120 + " > 5", "abs(" * 90 + "a" + ")" * 90 + " < 5"
     assert max(map(len, (signs, terms, calls))) <= LONGEST
     for text in (signs, terms, calls, "not " * 100 + "a < 5", "+-" * 240 + "a < 5"):
-        condition = Condition(text)
-        assert condition.holds({"a": 1}) and condition.excess({"a": 1}) <= 0
+        assert Condition(text).holds({"a": 1})
 
 
 def test_random_texts_are_refused_or_give_an_answer() -> None:
@@ -97,9 +93,7 @@ def test_random_texts_are_refused_or_give_an_answer() -> None:
             values_by_name: dict[str, Any] = {name: draw.choice(values) for name in expression.names}
             try:
                 if isinstance(expression, Condition):
-                    assert expression.holds(values_by_name) in (True, False) and not math.isnan(
-                        expression.excess(values_by_name)
-                    )
+                    assert expression.holds(values_by_name) in (True, False)
                 else:
                     number = expression.value(values_by_name)
                     assert number is None or (isinstance(number, float) and math.isfinite(number))

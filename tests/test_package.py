@@ -39,7 +39,7 @@ def test_a_hint_about_a_missing_package_names_one_of_an_extra() -> None:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"cellyard\[[a-z]", text), path
         hints |= set(re.findall(r"pip install ([\w-]+)", text))
-    assert hints == {"distributed", "matplotlib", "optuna", "scipy"} <= listed
+    assert hints == {"distributed", "matplotlib", "scipy"} <= listed
 
 
 def test_the_front_page_has_only_links_that_an_index_can_follow() -> None:

@@ -82,7 +82,6 @@ def queue_of_the_trunk() -> int:
 def notebook(page: str) -> dict[str, Any]:
     """Return the names that the cells of a notebook leave."""
     pytest.importorskip("matplotlib").use("agg")
-    pytest.importorskip("optuna")
     names: dict[str, Any] = {}
     for cell in re.findall(r"```\{code-cell\}[^\n]*\n(.*?)^```", text(page), re.M | re.S):
         exec(cell.removeprefix(":tags: [remove-stderr]"), names)
@@ -100,7 +99,19 @@ def gain_of_the_program() -> list[float]:
     """Return the interval of the gain in the notebook, and the best pause in ms."""
     names = notebook("gallery/program")
     row = names["check"].answer.tables["comparisons"][0]
-    return [row["difference_low"], row["difference_high"], float(names["best"]["pause"].removesuffix(" ms"))]
+    return [row["difference_low"], row["difference_high"], float(names["pause"].removesuffix(" ms"))]
+
+
+def total_indices() -> list[float]:
+    """Return the total indices of the buffer, R and Z for efficiency, as printed; the buffer's is clearly the largest."""
+    printed = re.findall(
+        r"^(efficiency|fairness) +(buffer|r|z) .* ([\d.]+) +([\d.]+) +([\d.]+)$", text("experiments"), re.M
+    )
+    (buffer, r, z), fairness = (
+        [list(map(float, row[2:])) for row in printed if row[0] == of] for of in ("efficiency", "fairness")
+    )
+    assert buffer[1] > max(r[2], z[2]) and max(low for _, low, _ in fairness) < min(high for *_, high in fairness)
+    return [total for total, *_ in (buffer, r, z)]
 
 
 def captured_bytes() -> list[int]:
@@ -185,6 +196,7 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
             ranges.share_inside(runs) for runs in (4, 20, 100)
         ],
     },
+    "experiments": {"its total index is {:.2f}, that of R {:.2f} and that of Z {:.2f}": total_indices},
     "explorer": {
         "{} stories compare": lambda: WORDS[len(explorer.stories())],
         "one file of {:.1f} MB": lambda: len(explorer_of(None).page()) / 1e6,

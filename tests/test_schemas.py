@@ -112,7 +112,6 @@ EXPERIMENT: dict[str, tuple[str, tuple[Any, ...], Any, str, str]] = {
     "of another question": ("buffer", ("question", "trials"), 4, "question", "'trials' was unexpected"),
     "want": ("buffer", ("question", "want"), "least", "question.want", "is not one of"),
     "share": ("buffer", ("question", "share"), 1.5, "question.share", "greater than the maximum"),
-    "goal": ("threshold", ("question", "goals", "efficiency"), "high", "question.goals.efficiency", "is not one of"),
     "width": ("precise", ("question", "within", "efficiency"), 0, "question.within.efficiency", "less than or equal"),
     "word": ("buffer", ("question",), "find", "question", "is not one of"),
 }  # fmt: skip

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from cellyard.experiment.experiment import Experiment as Experiment, Outcome as Outcome
     from cellyard.experiment.questions.compare import Compare as Compare
     from cellyard.experiment.questions.find import Find as Find
-    from cellyard.experiment.questions.optimise import Optimise as Optimise
     from cellyard.experiment.questions.precision import Precision as Precision
     from cellyard.experiment.questions.sensitivity import Sensitivity as Sensitivity
     from cellyard.experiment.questions.table import Table as Table
@@ -40,7 +39,6 @@ __getattr__, __dir__ = lazily(
         "experiment": "Experiment Outcome",
         "questions.compare": "Compare",
         "questions.find": "Find",
-        "questions.optimise": "Optimise",
         "questions.precision": "Precision",
         "questions.sensitivity": "Sensitivity",
         "questions.table": "Table",

@@ -366,24 +366,7 @@ class Outcome:
         return [axis.name for axis in self.experiment.plan.axes]
 
     def points(self) -> list[dict[str, Any]]:
-        """One record per point: values, number of runs, and the mean, interval and range of each metric.
-
-        Points that the question gave up before all replications are left out; see `given_up`.
-        """
-        return [record for record in self._summaries() if not self._is_given_up(record["runs"])]
-
-    def given_up(self) -> list[dict[str, Any]]:
-        """One record per point given up before all its replications: values, number of runs, means."""
-        metrics = self.experiment.plan.metrics
-        given_up = [record for record in self._summaries() if self._is_given_up(record["runs"])]
-        return [{**record, **{metric: record[metric]["mean"] for metric in metrics}} for record in given_up]
-
-    def _is_given_up(self, runs: int) -> bool:
-        """Whether a point with ``runs`` runs was given up. Without an interrupt, all other points have all replications."""
-        return self.complete and runs < self.experiment.plan.replications
-
-    def _summaries(self) -> list[dict[str, Any]]:
-        """One record for each begun point: values, number of runs, and statistics of each metric."""
+        """One record per begun point: values, number of runs, and the mean, interval and range of each metric."""
         found = []
         for values, runs in zip(self._columns(), self._begun.values(), strict=True):
             samples = [runs[number] for number in sorted(runs)]
@@ -425,7 +408,6 @@ class Outcome:
             "paths": {name: metric.text for name, metric in plan.metrics.items()},
             "points": self.points(),
             **(answer.tables if answer else {}),
-            **({"given_up": given_up} if (given_up := self.given_up()) else {}),
             "runs": self.runs,
         }
 

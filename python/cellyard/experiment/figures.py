@@ -12,7 +12,6 @@ from cellyard.experiment.records import merge_joint_axes, range_of
 from cellyard.plot import (
     COLOURS,
     DASHES,
-    MAP,
     MARKERS,
     MOST_PANELS,
     Drawn,
@@ -20,7 +19,6 @@ from cellyard.plot import (
     heat,
     legend,
     number_axis,
-    panels,
     panels_grid,
     value_axis,
     word_axis,
@@ -59,8 +57,6 @@ def figures(document: Mapping[str, Any], *, noun: str = "cell") -> list[Drawn]:
         drawn += _differences(document)
     if kind == "sensitivity" and document.get("indices"):
         drawn += _indices(document["indices"])
-    if kind == "optimise" and len(document["question"].get("goals", {})) > 1 and document["points"]:
-        drawn.append(_front(document))
     if document["points"]:
         drawn += _over_axes({**document, "points": merge_joint_axes(document, named=False)})
     return drawn
@@ -80,7 +76,7 @@ def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
     axes, metrics = columns_of(document), document["metrics"]
     if not axes:
         return []
-    if len(axes) == 1 and document["question"]["kind"] != "optimise":
+    if len(axes) == 1:
         return [_lines(document, axes[0], page, name) for name, page in _pages("lines", metrics)]
     if 1 < len(axes) <= 3 and _is_grid(document, axes):
         if two := _numbers_and_words(document, axes):
@@ -397,42 +393,6 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
         for place in line[::across]:
             place.tick_params(labelleft=True)
     return Drawn(name, f"{_and(metrics)} at every point", "Means over the replications; a dot for each point.", figure)
-
-
-def _front(document: Mapping[str, Any]) -> Drawn:
-    """Two goals against each other, with the Pareto-optimal points. A third goal is shown by colour."""
-    first, second, *others = document["question"]["goals"]
-    figure, (place,) = panels(1, width=5.2, height=3.8)
-    points = [p for p in document["points"] if p[first]["mean"] is not None and p[second]["mean"] is not None]
-    place.plot(
-        [p[first]["mean"] for p in points],
-        [p[second]["mean"] for p in points],
-        linestyle="",
-        marker=".",
-        color="#aaaaaa",
-        label="tried",
-    )
-    best = sorted(document.get("best", []), key=lambda one: (one[first], one[second]))
-    a, b = [one[first] for one in best], [one[second] for one in best]
-    # With more than two goals, the best points do not form a line in this plane.
-    line = "" if others else "-"
-    place.plot(a, b, linestyle=line, marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best")
-    if others and best:
-        shown = place.scatter(a, b, c=[one[others[0]] for one in best], cmap=MAP, marker=MARKERS[0], s=25, zorder=3)
-        figure.colorbar(shown, ax=place, label=_label(document, others[0]))
-    place.set_xlabel(_label(document, first))
-    place.set_ylabel(_label(document, second))
-    if points:
-        value_axis([place])
-        value_axis([place], down=False)
-    legend(figure, place.lines, loc="outside upper center", ncols=2)
-    return Drawn(
-        "front",
-        f"The Pareto front of {first} and {second}",
-        f"Means. No other point beats one of the best in {'all goals' if others else 'both goals'} at once."
-        f"{f' Colours show {others[0]}.' if others else ''}",
-        figure,
-    )
 
 
 def _indices(records: Sequence[Mapping[str, Any]]) -> list[Drawn]:

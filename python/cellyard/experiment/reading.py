@@ -19,7 +19,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.description.measure import RESERVED
 from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import MOST_RUNS, Plan
-from cellyard.experiment.questions import compare, find, optimise, precision, sensitivity, table
+from cellyard.experiment.questions import compare, find, precision, sensitivity, table
 from cellyard.experiment.questions.find import check_condition
 from cellyard.experiment.questions.question import Question
 from cellyard.scenario import Scenario, paths
@@ -58,7 +58,6 @@ QUESTIONS: Mapping[str, ModuleType] = {
     "precision": precision,
     "compare": compare,
     "find": find,
-    "optimise": optimise,
     "sensitivity": sensitivity,
 }
 

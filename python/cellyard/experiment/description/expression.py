@@ -222,32 +222,6 @@ class Condition(_Expression):
         except (TypeError, ConditionError) as error:
             raise self._invalid(error, values) from None
 
-    def excess(self, values: Mapping[str, Any]) -> float:
-        """Distance from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined.
-
-        For any other condition the distance is 0 where it holds, else 1. The values are known numbers.
-        """
-        tree = self._tree
-        if not (
-            isinstance(tree, ast.Compare)
-            and len(tree.ops) == 1
-            and isinstance(tree.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
-        ):
-            return 0.0 if self.holds(values) else 1.0
-        if any(values[name] is None for name in self.names):
-            return float("inf")
-        try:
-            left, right = _value(tree.left, values), _value(tree.comparators[0], values)
-            excess = float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
-        except ArithmeticError:
-            return float("inf")
-        except (TypeError, ConditionError) as error:
-            raise self._invalid(error, values) from None
-        if excess != excess:  # the difference of two infinite numbers
-            return 0.0 if self.holds(values) else float("inf")
-        # Where equality is not enough, it misses by the least amount.
-        return excess if excess != 0 or self.holds(values) else sys.float_info.min
-
     def _invalid(self, error: Exception, values: Mapping[str, Any]) -> ConditionError:
         """The error of a condition that these values make invalid."""
         message = str(error) if isinstance(error, ConditionError) else "compares a number with a text"

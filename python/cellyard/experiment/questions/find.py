@@ -546,10 +546,10 @@ def read(fields: Fields, plan: Plan) -> Find:
     )
 
 
-def requirements(fields: Fields, plan: Plan, *, needed: bool = True) -> list[str]:
+def requirements(fields: Fields, plan: Plan) -> list[str]:
     """The conditions of ``require``, each on metrics of the experiment."""
     needed_items = 'conditions on metrics, such as "cell_loss_ratio < 0.001"'
-    if needed and "require" not in fields:
+    if "require" not in fields:
         fields.missing("require", needed_items)
     conditions, units = [], column_units(plan.metrics)
     for index, text in enumerate(fields.texts("require", items=needed_items, single=True)):
