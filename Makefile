@@ -114,7 +114,7 @@ reports: build ## write every study's report, and beside its tables the answer, 
 	for folder in $(dir $(wildcard python/cellyard/studies/*/study.toml)); do \
 		study=$$(sed -n '/^name *=/{s/.*"\(.*\)".*/\1/p;q;}' $${folder}study.toml) && \
 		$(RUN) study report $$study --out results/$$study && \
-		$(BIN)/python scripts/study_readme.py results/$$study || exit 1; \
+		$(BIN)/python scripts/pages.py results/$$study || exit 1; \
 	done
 
 # Optimised twice for the wheel, which a profile guides (scripts/pgo.py), and once for that of the source distribution.

@@ -17,11 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import experiment_schema
+import pages
 import result_classes
-import result_page
-import speed_page
-import study_table
-import tie_table
 from cellyard import _engine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -480,6 +477,7 @@ def schema_files(**schemas: dict[str, Any]) -> dict[Path, str]:
 def generated() -> dict[Path, str]:
     """Return every generated file with its content."""
     results, registry = json.loads(_engine.results_schema()), json.loads(_engine.registry())
+    model, front = ROOT / "docs/model.md", ROOT / "README.md"
     return {
         **components(),
         **schema_files(
@@ -488,10 +486,10 @@ def generated() -> dict[Path, str]:
         ROOT / "python/cellyard/scenario/fields.py": scenario_text(registry["families"][0]["components"][0]),
         ROOT / "docs/components.md": page(registry),
         ROOT / "python/cellyard/results/types.py": formatted(result_classes.module(results)),
-        ROOT / "docs/results.md": result_page.page(results),
-        ROOT / "docs/model.md": tie_table.into((ROOT / "docs/model.md").read_text(encoding="utf-8")),
-        ROOT / "docs/speed.md": speed_page.page(),
-        ROOT / "README.md": speed_page.into(study_table.into((ROOT / "README.md").read_text(encoding="utf-8"))),
+        ROOT / "docs/results.md": result_classes.page(results),
+        model: pages.between_marks(model.read_text(encoding="utf-8"), "ties", pages.tie_table()),
+        ROOT / "docs/speed.md": pages.speed_page(),
+        front: pages.with_speed(pages.between_marks(front.read_text(encoding="utf-8"), "studies", pages.study_table())),
     }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import cellyard as cy
-import figure_first
+import figures
+import pages
 import pytest
-import speed_page
 from conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -18,14 +18,14 @@ def one_line(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def cases() -> dict[tuple[str, str], figure_first.Case]:
-    return figure_first.cases()
+def cases() -> dict[tuple[str, str], figures.Case]:
+    return figures.cases()
 
 
-def outside(found: dict[tuple[str, str], figure_first.Case], metric: str) -> list[str]:
+def outside(found: dict[tuple[str, str], figures.Case], metric: str) -> list[str]:
     """Return the policies whose published value is outside the range of its runs."""
     names = []
-    for policy, label in figure_first.POLICIES.items():
+    for policy, label in figures.POLICIES.items():
         case = found["vanilla", policy]
         _, low, high = case.spread(metric)
         # Two digits are printed.
@@ -38,12 +38,12 @@ def listed(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def test_the_caption_of_the_picture_says_what_it_shows(cases: dict[tuple[str, str], figure_first.Case]) -> None:
+def test_the_caption_of_the_picture_says_what_it_shows(cases: dict[tuple[str, str], figures.Case]) -> None:
     (caption,) = re.findall(r"^\*(Five TCP senders .*?)\*$", README, re.M | re.S)
     assert f"*{caption}*" in (ROOT / "docs/index.md").read_text(encoding="utf-8")
     scenario = cases["vanilla", "tail-drop"].scenario
-    assert f"medians of {figure_first.REPLICATIONS} runs of {scenario.run().only.duration_s:g} s" in one_line(caption)
-    assert f"{figure_first.SHOWN_S:g} s of one run" in one_line(caption)
+    assert f"medians of {figures.REPLICATIONS} runs of {scenario.run().only.duration_s:g} s" in one_line(caption)
+    assert f"{figures.SHOWN_S:g} s of one run" in one_line(caption)
     goodput, fairness = outside(cases, "efficiency"), outside(cases, "fairness")
     told = f"outside the range are the goodput of {listed(goodput)}, and the fairness of {listed(fairness)}."
     assert one_line(caption).endswith(told)
@@ -63,8 +63,8 @@ def test_the_front_page_names_the_tcp_of_its_first_network() -> None:
 
 
 def test_the_record_behind_the_speed_page_is_the_newest() -> None:
-    newest = speed_page.newest()
-    days = [path.name[:10] for path in speed_page.RECORDS.glob("*.md") if speed_page.read(path).cases]
-    assert newest.path.name[:10] == max(days) and set(newest.cases) <= set(speed_page.CASES)
+    newest = pages.newest()
+    days = [path.name[:10] for path in pages.RECORDS.glob("*.md") if pages.read(path).cases]
+    assert newest.path.name[:10] == max(days) and set(newest.cases) <= set(pages.CASES)
     page = (ROOT / "docs/speed.md").read_text(encoding="utf-8")
     assert len(re.findall(r"^\| .* \| [\d.]+ \| [\d.]+ \|$", page, re.M)) == len(newest.cases)

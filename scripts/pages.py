@@ -1,14 +1,84 @@
-"""Write the figures of speed: docs/speed.md, and a line of the front page, from the newest record of `make bench`."""
+"""Tables and pages of the documentation that come from records, reports and small runs.
+
+scripts/generate.py writes most of them. `python scripts/pages.py REPORT` writes the page of a study from
+the folder that `cellyard study report` made: the answer, the claims, mismatches, and one figure.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import sys
 import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
+import cellyard as cy
+from cellyard.study import load, studies
+
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "benches/record"
+
+
+def between_marks(page: str, name: str, text: str) -> str:
+    """Return a page with ``text`` between the marks of ``name``."""
+    made, count = re.subn(
+        rf"(?s)(<!-- {name}, by scripts/generate.py -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}{text}\n{m[2]}", page
+    )
+    if count != 1:
+        raise SystemExit(f"a page lacks the marks of {name}")
+    return made
+
+
+def study_table() -> str:
+    """Return the table of the front page: the question and the stored answer of each study."""
+    lines = ["| study | question | answer |", "|---|---|---|"]
+    for study in studies().values():
+        link = f"[`{study.name}`](https://github.com/cellyard/cellyard/blob/main/python/cellyard/studies/{study.folder.name}/README.md)"
+        lines.append(f"| {link} | {study.question} | {study.in_short} |")
+    return "\n".join(lines)
+
+
+ORDERS = ("fixed", "rotating", "random", "fair")
+
+#: What sends, number of sources, their rate in Mb/s, inputs that bring nothing, waiting packets.
+NETWORKS = (
+    ("2 sources at the line rate, 8 inputs bring nothing", 2, 100, 8, 20),
+    ("4 sources at a quarter of the line rate", 4, 25, 0, 1),
+    ("3 sources at half of the line rate, 1 input brings nothing", 3, 50, 1, 2),
+)
+
+
+def tie_table() -> str:
+    """Return the table of docs/model.md: refusals of each source that sends, for each network and order."""
+    lines = [f"| network | {' | '.join(f'`{order}`' for order in ORDERS)} |", "|---" * (1 + len(ORDERS)) + "|"]
+    for name, sources, rate, idle, buffer in NETWORKS:
+        cells = [", ".join(map(str, refusals(sources, rate, idle, buffer, order))) for order in ORDERS]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def refusals(sources: int, rate: int, idle: int, buffer: int, order: str) -> list[int]:
+    """Return the refusals of each source in 5 s at a port of 100 Mb/s with room for ``buffer`` waiting packets."""
+    udp = cy.Udp(datagram_size="1472 bytes", rate=f"{rate} Mbps")
+    silent = cy.Vc(from_="idle", to="sink", start="5 s", traffic=udp)
+    names = [("source", sources)] + [("idle", idle)] * (idle > 0)
+    links = [cy.Link(from_=name, to="switch", rate="100 Mbps", delay="1 us") for name, _ in names]
+    run = cy.Scenario(
+        name="ties",
+        duration="5 s",
+        format="ethernet",
+        tie_order=order,  # type: ignore[arg-type]
+        hosts=[cy.Host(name=name, count=count) for name, count in names] + [cy.Host(name="sink")],
+        switches=[cy.Switch(name="switch", ubr=cy.Queue(buffer=f"{buffer} cells"))],
+        links=[*links, cy.Link(from_="switch", to="sink", rate="100 Mbps", delay="1 us")],
+        vcs=[cy.Vc(from_="source", to="sink", traffic=udp)] + [silent] * (idle > 0),
+    ).run()
+    # The document, since the classes of results may not be generated yet.
+    (inputs,) = [port["inputs"] for port in run.only.data["ports"] if port["name"] == "switch->sink"]
+    return [brought["refusals"] for brought in inputs if brought["link"].startswith("source")]
+
 
 #: What each case simulates; benches/README.md has the rest.
 CASES = {
@@ -90,12 +160,12 @@ def sentence(record: Record) -> str:
     )
 
 
-def into(front: str) -> str:
+def with_speed(front: str) -> str:
     """Return the front page with up-to-date figures."""
     return re.sub(r"^\| speed \| .* \|$", lambda _: f"| speed | {sentence(newest())} |", front, flags=re.M)
 
 
-def page() -> str:
+def speed_page() -> str:
     """Return docs/speed.md."""
     record = newest()
     lines = [f"| {CASES[name]} | {speed:.1f} | {relative:.2f} |" for name, (speed, relative) in record.cases.items()]
@@ -119,3 +189,41 @@ def page() -> str:
 
 def _filled(text: str) -> str:
     return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
+#: Sections of the summary that are kept, in this order.
+KEPT = ("Answer", "Measures", "Claims", "Not matched", "Behind the answer")
+
+
+def study_page(name: str, summary: str) -> tuple[str, str]:
+    """Return the page of a study, made from the summary of its report, and the file of its figure."""
+    head, *sections = re.split(r"^## ", summary, flags=re.MULTILINE)
+    by_title = {title: body for title, _, body in (section.partition("\n") for section in sections)}
+    parts = {title: f"## {title}\n{by_title[title]}" for title in KEPT if title in by_title}
+    if "Not matched" in parts:  # without the list of all values
+        parts["Not matched"] = re.sub(r"^(\|.*|Listed: .*\n)\n", "", parts["Not matched"], flags=re.MULTILINE)
+    if "Behind the answer" in parts:  # without the differences
+        parts["Behind the answer"] = parts["Behind the answer"].partition("Replications with one number")[0]
+    figure = re.search(r"^(?P<begin>!\[.*\]\()(?P<file>.*)\)$", parts["Answer"], re.MULTILINE)
+    if not figure:
+        raise SystemExit(f"{name}: the report has no figure")
+    shown = f"{figure['begin']}../../../../docs/figures/study-{name}.png)"
+    parts["Answer"] = parts["Answer"].replace(figure[0], shown)
+    rest = (
+        f"The report of `cellyard study report {name}` has all tables and figures, the agreement by table and group, "
+        "the differences behind the answer, and what was assumed.\n"
+    )
+    return head + "".join(parts.values()) + rest, figure["file"]
+
+
+def main() -> None:
+    """Write the page of a study and its figure."""
+    report = Path(sys.argv[1])
+    name = json.loads((report / "provenance.json").read_text(encoding="utf-8"))["content"].removeprefix("the study ")
+    page, figure = study_page(name, (report / "README.md").read_text(encoding="utf-8"))
+    (load(name).folder / "README.md").write_text(page, encoding="utf-8")
+    shutil.copyfile(report / figure, ROOT / f"docs/figures/study-{name}.png")
+
+
+if __name__ == "__main__":
+    main()

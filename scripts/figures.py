@@ -1,0 +1,495 @@
+"""Draw the figures of the documentation that take runs: python scripts/figures.py [NAME ...], by default all.
+
+`first` is the picture of the front page (164 runs), `tcp-family` five TCP recoveries after the same
+four losses, and `mechanisms` a figure with its page. They need the extra ``plot``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import cellyard as cy
+import numpy as np
+from cellyard import _engine, plot
+from cellyard.study import load, select
+
+if TYPE_CHECKING:
+    from cellyard.results.ensemble import Results
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FIGURES = DOCS / "figures"
+
+# first.png: a network, the queue of its bottleneck by VC for two TCPs under two drop policies, and what
+# the users get, next to the published values. tests/test_front_page.py compares its captions with these runs.
+
+REPLICATIONS = 20
+
+#: What TCP can get of the link: 512 of the 636 bytes that carry a segment, of 155.52 Mb/s.
+MAX_GOODPUT_MBPS = 125.198491
+
+#: Drop policies as the study names them, and as the figure does.
+POLICIES = {"tail-drop": "tail drop", "epd": "EPD", "selective-drop": "Selective\nDrop", "fba": "FBA"}
+
+#: TCPs by their `recovery`, as the figure names them, and the colours of their bars. The study has the first.
+RECOVERIES = {"vanilla": ("vanilla (no fast retransmit)", "#9ecae1"), "sack": ("SACK", "#fdae6b")}
+
+#: Seconds of a run that are shown, and the length of the scale of queues, in cells.
+SHOWN_S, MOST_CELLS = 2.5, 1100
+
+
+class Case(NamedTuple):
+    """A drop policy with a TCP: its scenario, what it published about vanilla TCP, and its random draws."""
+
+    scenario: cy.Scenario
+    published: dict[str, float]
+    runs: Results
+
+    def spread(self, metric: str) -> tuple[float, float, float]:
+        """Return the median of a metric, and both ends of its range."""
+        middle, ends = self.runs.median(metric), self.runs.interval(metric)
+        if middle is None or ends is None:
+            raise SystemExit(f"{metric} is not known in some run")
+        return middle, *ends
+
+
+def cases() -> dict[tuple[str, str], Case]:
+    """Simulate each drop policy with each TCP."""
+    study = load("ubr-plus")
+    found = {}
+    for row in study.tables["2-3"].rows.where(configuration="lan", sources=5, buffer_cells=1000):
+        for recovery in RECOVERIES:
+            scenario = study.scenario(row).with_values({"vc.traffic.recovery": recovery})
+            known = row.published.items() if recovery == "vanilla" else ()
+            published = {metric: value for metric, value in known if value is not None}
+            runs = scenario.run(replications=REPLICATIONS)
+            found[recovery, str(row.parameters["drop_policy"])] = Case(scenario, published, runs)
+    return found
+
+
+def draw_network(axes: Axes) -> None:
+    """Draw five senders, two switches and five receivers."""
+    axes.set(xlim=(0, 10), ylim=(-0.2, 5), aspect="auto")
+    axes.axis("off")
+    for number in range(5):
+        height, colour = 4.4 - number, plot.COLOURS[number]
+        axes.plot([0.9, 3.3], [height, 2.4], color=colour, linewidth=1.5, zorder=1)
+        axes.plot([6.7, 9.1], [2.4, height], color=colour, linewidth=1.5, zorder=1)
+        for place in (0.9, 9.1):
+            axes.plot(place, height, "o", color=colour, markersize=9)
+    axes.plot([3.3, 6.7], [2.4, 2.4], color="0.3", linewidth=3, zorder=1)
+    for place in (3.3, 6.7):
+        axes.plot(place, 2.4, "s", color="0.3", markersize=24, zorder=2)
+    for x, y, text in (
+        (0.9, -0.15, "5 TCP senders"),
+        (9.1, -0.15, "5 receivers"),
+        (3.3, 3.25, "switch with a\nbuffer of 1000 cells"),
+        (5.0, 1.65, "155.52 Mb/s, shared by all"),
+    ):
+        axes.text(x, y, text, ha="center", fontsize=9)
+
+
+def draw_queue(axes: Axes, scenario: cy.Scenario) -> None:
+    """Draw the queue of the bottleneck by VC, in one run."""
+    probes = [cy.QueueProbe(of="west->east", vc=f"vc{number}", interval="0.5 ms") for number in range(1, 6)]
+    series = scenario.with_values({"probe": probes}).run().only.series
+    axes.stackplot(series[0].time_s, *(one.value for one in series), colors=plot.COLOURS[:5], step="post")
+    axes.set(xlim=(0, SHOWN_S), ylim=(0, MOST_CELLS))
+
+
+def draw_bars(axes: Axes, found: dict[tuple[str, str], Case], metric: str, scale: float) -> None:
+    """Draw medians and ranges of a metric, by policy and TCP, and the published values."""
+    for place, policy in enumerate(POLICIES):
+        for side, (recovery, (label, colour)) in enumerate(RECOVERIES.items()):
+            case, at = found[recovery, policy], place + 0.4 * (side - 0.5)
+            middle, low, high = case.spread(metric)
+            axes.bar(at, scale * middle, 0.38, color=colour, label=None if place else label)
+            axes.plot([at, at], [scale * low, scale * high], color="0.3")
+            if metric in case.published:
+                told = None if place else "published 1996"
+                axes.plot(at, scale * case.published[metric], "o", mfc="white", mec="black", ms=7, label=told)
+    axes.set_xticks(range(len(POLICIES)), list(POLICIES.values()))
+
+
+def first() -> None:
+    """Simulate and draw what Cellyard is about, in one picture."""
+    from matplotlib.figure import Figure
+
+    found = cases()
+    figure = Figure(figsize=(10.5, 6.2), layout="constrained")
+    parts = figure.add_gridspec(3, 3, height_ratios=[0.75, 1, 1], width_ratios=[1, 1, 1.2])
+    draw_network(figure.add_subplot(parts[0, :2]))
+    for line, recovery in enumerate(RECOVERIES):
+        for place, policy in enumerate(("tail-drop", "selective-drop")):
+            axes = figure.add_subplot(parts[1 + line, place])
+            draw_queue(axes, found[recovery, policy].scenario)
+            tcp = RECOVERIES[recovery][0].partition(" (")[0]
+            axes.set_title(f"{tcp}, {POLICIES[policy]}".replace("\n", " "))
+            if line:
+                axes.set_xlabel("time [s]")
+            if not place:
+                axes.set_ylabel("cells waiting")
+    right = parts[:, 2].subgridspec(2, 1, height_ratios=[1.25, 1])
+    goodput, fairness = figure.add_subplot(right[0]), figure.add_subplot(right[1])
+    draw_bars(goodput, found, "efficiency", MAX_GOODPUT_MBPS)
+    goodput.set(title="goodput of all five [Mb/s]", ylim=(0, 1.5 * MAX_GOODPUT_MBPS))
+    goodput.legend(loc="upper left")
+    draw_bars(fairness, found, "fairness", 1)
+    fairness.set(title="fairness (Jain's index)", ylim=(0, 1.05))
+    figure.savefig(FIGURES / "first.png", dpi=110)
+
+
+# tcp-family.png: segments 14, 24, 26 and 28 are lost on one link. The pattern is from Fall and Floyd,
+# "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, section 6. In both, a
+# segment takes 10 ms and the path 100 ms.
+
+LOST = (14, 24, 26, 28)
+MSS = 1000
+SECONDS = 3.2
+#: Name of each recovery and how it reacts to four losses, from the fastest to the slowest.
+FAMILY: Mapping[str, tuple[str, str]] = {
+    "sack": ("SACK", "four holes in a round trip"),
+    "new-reno": ("NewReno", "one hole per round trip"),
+    "tahoe": ("Tahoe", "slow start from the first hole"),
+    "vanilla": ("Vanilla", "the timer, then slow start"),
+    "reno": ("Reno", "two holes, then the timer"),
+}
+
+
+def delivered(recovery: str) -> Curve:
+    """Return times in seconds, and the number of segments delivered in order by then.
+
+    One TCP over 100 ms and 800 kb/s of data: 22 cells of 53 bytes in 10 ms.
+    """
+    tcp = cy.Tcp(
+        recovery=recovery,  # type: ignore[arg-type]
+        mss=f"{MSS} bytes",
+        rwnd=f"{28 * MSS} bytes",
+        initial_window=2,
+        granularity="10 ms",
+        min_rto="1 s",
+    )
+    scenario = cy.Scenario(
+        name=f"tcp-family-{recovery}",
+        duration=f"{SECONDS} s",
+        hosts=[cy.Host(name="source"), cy.Host(name="sink")],
+        links=[cy.Link(from_="source", to="sink", rate="932.8 kbps", delay="100 ms", lose_frames=LOST)],
+        vcs=[cy.Vc(name="tcp", from_="source", to="sink", traffic=tcp)],
+        probes=[cy.GoodputProbe(of="tcp", interval="1 ms")],
+    )
+    (goodput,) = scenario.run().series
+    return goodput.time_s, np.cumsum(goodput.value * 1e3 / 8) / MSS  # Mb/s over 1 ms
+
+
+def tcp_family() -> None:
+    """Draw all curves, each labelled at its end, with the time of the repairs enlarged."""
+    curves = {recovery: delivered(recovery) for recovery in FAMILY}
+    figure, (axes,) = plot.panels(1, width=7.2, height=4.2)
+    line: Any = {"linewidth": 1.8, "drawstyle": "steps-post"}
+    for (recovery, (time, segments)), colour in zip(curves.items(), plot.COLOURS, strict=False):
+        name, reaction = FAMILY[recovery]
+        axes.plot(time, segments, color=colour, **line)
+        looks: Any = {"color": colour, "weight": "bold"}, {"color": "#555555", "fontsize": 8}
+        for text, below, look in zip((name, reaction), (-1, 10), looks, strict=True):
+            axes.annotate(text, (time[-1], segments[-1]), xytext=(8, -below), textcoords="offset points", **look)
+    # The beginning, which all curves share.
+    together = np.array([segments for _, segments in curves.values()])
+    end = int(np.argmax(np.ptp(together, axis=0) > 0))
+    axes.plot(next(iter(curves.values()))[0][:end], together[0, :end], color="#333333", **line)
+    axes.set(xlabel="time [s]", ylabel="segments delivered in order")
+    axes.set(xlim=(0, SECONDS), ylim=(0, None), xticks=np.arange(0, SECONDS, 0.5))
+    axes.set_title("Four losses in a window: 1000-byte segments, 800 kb/s, 100 ms each way", loc="left", pad=10)
+    enlarge(axes, curves)
+    figure.savefig(FIGURES / "tcp-family.png", metadata={"Software": None})
+
+
+def enlarge(axes: Axes, curves: Mapping[str, Curve]) -> None:
+    """Draw an inset of the repairs.
+
+    Overlapping curves are shifted slightly, in the order of the names.
+    """
+    inset = axes.inset_axes((0.075, 0.485, 0.46, 0.44))
+    for place, ((time, segments), colour) in enumerate(zip(curves.values(), plot.COLOURS, strict=False)):
+        inset.plot(time, segments - 0.22 * (place - 2), color=colour, linewidth=1.5, drawstyle="steps-post")
+    inset.set(xlim=(0.92, 1.72), ylim=(12.6, 31.4), yticks=LOST, xticks=(1.0, 1.2, 1.4, 1.6))
+    inset.grid(axis="x", visible=False)
+    inset.grid(axis="y", color="#999999", linewidth=0.6, linestyle=(0, (2, 2)))
+    inset.tick_params(labelsize=7.5, length=2)
+    inset.spines[:].set(visible=True, color="#cccccc")
+    inset.set_title("segments 14, 24, 26 and 28 are lost", fontsize=8, color="#333333", pad=4)
+
+
+# mechanisms.md and mechanisms.png: every drop policy and feedback on one network of each kind that occurs
+# in the studies, with the buffers stated there. No parameter is tuned to a network.
+
+PAGE = DOCS / "mechanisms.md"
+PORT = "west->east"
+#: Runs of each mechanism on each network.
+MECHANISM_RUNS = 5
+
+
+class Network(NamedTuple):
+    """A network: a row of a study, with a description."""
+
+    name: str
+    text: str
+    study: str
+    table: str
+    where: Mapping[str, Any]
+
+    def scenario(self) -> cy.Scenario:
+        """Return the scenario of the row, as in the study."""
+        study = load(self.study)
+        (row,) = select(study, [self.table]).where(**self.where)
+        return study.scenario(row)
+
+
+class Mechanism(NamedTuple):
+    """A configuration of the bottleneck: service class, queue, and what else the mechanism needs."""
+
+    name: str
+    #: State that the switch keeps for each VC.
+    state: str
+    drop: Any = "tail-drop"
+    class_: str = "ubr"
+    scheduler: Any = None
+    feedback: Any = None
+
+
+NETWORKS = (
+    Network("LAN", "15 endless TCPs (Vanilla), K = 1000, round trip 30 us", "ubr-plus", "2-3",
+            {"configuration": "lan", "sources": 15, "buffer_cells": 1000, "drop_policy": "tail-drop"}),
+    Network("WAN", "15 endless TCPs (Vanilla), K = 12000, round trip 30 ms", "ubr-plus", "2-3",
+            {"configuration": "wan", "sources": 15, "buffer_cells": 12000, "drop_policy": "tail-drop"}),
+    Network("WAN, VBR", "15 endless TCPs (Vanilla) under VBR that takes 80 % of the link half of the time, K = 12000",
+            "abr-or-ubr", "services",
+            {"configuration": "wan", "sources": 15, "vbr": "yes", "service": "ubr"}),
+    Network("satellite", "5 endless TCPs (Vanilla), K = 200000, round trip 550 ms", "abr-or-ubr", "services",
+            {"configuration": "satellite", "sources": 5, "vbr": "no", "service": "ubr"}),
+    Network("LAN, files", "10 TCPs (Reno) with files of 5 MB, K = 8192, MSS 1460", "cell-discard", "1-2",
+            {"environment": "lan", "mss_bytes": 1460, "drop_policy": "tail-drop"}),
+    Network("access, files", "50 TCPs (Reno) with files of 512 kB through 34 Mb/s to lines of 2 Mb/s, K = 8192, MSS 1460",
+            "cell-discard", "1-2",
+            {"environment": "access", "mss_bytes": 1460, "drop_policy": "tail-drop"}),
+)  # fmt: skip
+
+#: Burst size of the GFR contracts: 10 MB, as in `gfr-leaky-bucket`.
+BURST_CELLS = 188_679
+
+RED: Any = {"w_q": 0.002, "max_p": 0.1, "min_th": 0.25, "max_th": 0.75}
+
+#: Name of the ideal mechanism. It is shown for comparison and never counts as the best, as no
+#: switch can know all rates of a network.
+IDEAL = "ABR, rates known"
+
+#: What has no row. Without minimum rates `erica-mcr` equals `erica` to the bit, and a program is
+#: whatever its text says.
+LEFT_OUT = {"erica-mcr", "program"}
+
+DROPS = (
+    Mechanism("tail drop", "-"),
+    Mechanism("PPD", "1 bit", cy.Ppd()),
+    Mechanism("drop from front", "1 bit", cy.DropFromFront()),
+    Mechanism("drop from front, frames", "1 bit", cy.FrameDropFromFront()),
+    Mechanism("EPD", "1 bit", cy.Epd(threshold=0.9)),
+    Mechanism("Selective Drop", "count", cy.SelectiveDrop(r=0.9, z=0.8)),
+    Mechanism("FBA", "count", cy.Fba(r=0.9, z=0.8)),
+    Mechanism("cell-RED", "-", cy.CellRed(**RED)),
+    Mechanism("packet-RED", "count", cy.PacketRed(**RED)),
+    Mechanism("ATM-RED", "2 bits", cy.AtmRed(**RED)),
+    Mechanism("GFR, scheme one", "bucket", cy.GcraEpd(threshold=0.5), "gfr"),
+    Mechanism("GFR, scheme two", "bucket", cy.GcraRoundRobin(threshold=0.5), "gfr"),
+    Mechanism("GFR, two thresholds", "buckets", cy.GcraTwoThresholds(low=0.25, threshold=0.5), "gfr"),
+    Mechanism("GFR, DFBA", "rate, count", cy.Dfba(low=0.5, high=0.9), "gfr"),
+)
+SCHEDULERS = (
+    Mechanism("per-VC scheduling", "queue", cy.SelectiveDrop(r=0.5, z=1), scheduler=cy.PerVc(class_="ubr")),
+    Mechanism("guaranteed rate 0.5", "-", scheduler=cy.GuaranteedRate(class_="ubr", gr=0.5)),
+)
+FEEDBACKS = (
+    Mechanism("ABR, EFCI", "-", class_="abr", feedback="efci"),
+    Mechanism("ABR, relative rate", "-", class_="abr", feedback="relative-rate"),
+    Mechanism("ABR, ERICA", "rate", class_="abr", feedback=cy.Erica()),
+    Mechanism("ABR, ERICA+", "rate", class_="abr", feedback=cy.EricaPlus()),
+    Mechanism(IDEAL, "rate", class_="abr", feedback=cy.OracleRate()),
+)
+
+
+def component(value: Any) -> str:
+    """Return the name of a component."""
+    return value if isinstance(value, str) else str(next(iter(value.TAG.values())))
+
+
+def unlisted(family: str, listed: set[str]) -> list[str]:
+    """Return the components of a family that have no row by hand. They get one with their defaults."""
+    (known,) = (found for found in json.loads(_engine.registry())["families"] if found["name"] == family)
+    return [one["name"] for one in known["components"] if one["name"] not in listed | LEFT_OUT]
+
+
+MECHANISMS = (
+    *DROPS,
+    *(Mechanism(name, "", name) for name in unlisted("drop", {component(one.drop) for one in DROPS})),
+    *SCHEDULERS,
+    *FEEDBACKS,
+    *(
+        Mechanism(f"ABR, {name}", "", class_="abr", feedback=name)
+        for name in unlisted("feedback", {component(one.feedback) for one in FEEDBACKS})
+    ),
+)
+
+
+def scenario_with(network: Network, mechanism: Mechanism) -> cy.Scenario:
+    """Return the scenario of the network with the mechanism at all ports of its switches."""
+    base = network.scenario()
+    data = base.to_dict()
+    (buffer,) = (queue["buffer"] for queue in data["switches"][0]["queues"] if queue["class"] == "ubr")
+    tcps = [vc for vc in data["vcs"] if vc["traffic"]["kind"] == "tcp"]
+    drop, feedback = mechanism.drop, mechanism.feedback
+    if isinstance(drop, cy.CellRed | cy.AtmRed):
+        drop = type(drop)(**RED, segment_cells=f"{-(-(tcps[0]['traffic']['mss'] + 56) // 48)} cells")
+    # The thresholds of marks are the same fractions of the buffer in all networks.
+    if feedback == "efci":
+        feedback = cy.Efci(threshold=f"{buffer // 4} cells")
+    elif feedback == "relative-rate":
+        feedback = cy.RelativeRate(high=f"{buffer // 4} cells", low=f"{buffer // 8} cells")
+    values: dict[str, Any] = {}
+    for switch in ("west", "east"):
+        queue = cy.Queue(buffer=f"{buffer} cells", drop=drop, feedback=feedback)
+        values[f"switch.{switch}.{mechanism.class_}"] = queue
+        if mechanism.scheduler is not None:
+            values[f"switch.{switch}.scheduler"] = mechanism.scheduler
+    if mechanism.class_ != "ubr":
+        # In every network, the VCs with TCP are the first group.
+        values["vc.0.class"] = mechanism.class_
+    if mechanism.class_ == "gfr":
+        (rate,) = (link["rate"] for link in data["links"] if link["name"] == PORT)
+        half = f"{rate // len(tcps) // 2000} kbps"
+        values["vc.0.contract"] = cy.Contract(pcr=f"{rate} bps", mcr=half, mbs=f"{BURST_CELLS} cells")
+    if feedback is not None:
+        # With marks, a rate grows in steps; explicit rates are adopted at once.
+        values["vc.0.abr"] = cy.Abr() if isinstance(mechanism.feedback, str) else cy.Abr(rif=1)
+    return base.with_values(values)
+
+
+def measured(scenario: cy.Scenario) -> dict[str, float]:
+    """Return the means of the metrics over the replications."""
+    runs = list(scenario.run(replications=MECHANISM_RUNS))
+    return {
+        "efficiency": fmean(run.totals.efficiency or 0.0 for run in runs),
+        "fairness": fmean(run.totals.fairness or 0.0 for run in runs),
+        "loss": fmean(100 * run.totals.cell_loss_ratio for run in runs),
+        "queue": fmean(run.ports[PORT].mean_queue_cells for run in runs),
+    }
+
+
+Measured: TypeAlias = "dict[tuple[str, str], dict[str, float]]"
+BEGINNING = """# Every mechanism on every network
+
+What a switch can do about a full buffer, on one network of each kind that the studies have. The networks are rows of studies with their
+own buffers and TCPs; only the mechanism changes, and no parameter is tuned to a network (a study may well have a better one: its own
+pages say so). Written by `python scripts/figures.py mechanisms`; means over {replications} replications.
+
+![Efficiency and fairness of every mechanism on every network](figures/mechanisms.png)
+
+*Dark is 0, bright is 1. Frames mark the highest value of a column and those that round to it. The mechanism
+that knows all rates has none.*
+
+{sentences}
+
+Parameters: EPD at 0.9 K; Selective Drop and FBA with R = 0.9 K, Z = 0.8; the RED family with w_q = 0.002, max_p = 0.1 per frame,
+thresholds of K / 4 and 3 K / 4; GFR contracts of half of an equal share each, with 10 MB of burst, thresholds of K / 2 (two of them K / 4
+and K / 2, DFBA K / 2 and 0.9 K); per-VC scheduling with equal weights over one buffer, with Selective Drop (R = 0.5 K, Z = 1); EFCI at
+K / 4 and relative-rate marking at K / 4 and K / 8 with RIF = 1/16; ERICA and the rates known beforehand with a target of 0.9, ERICA+ with
+its defaults, all of these with RIF = 1 (without minimum rates `erica-mcr` is ERICA to the bit). What is left of a damaged frame is sent
+on (`rest_of_frame = accept`), but where the policy itself drops it. Schemes one and two differ where buckets run empty: with so large a
+burst they do not on three of these networks. A guaranteed rate matters beside VBR only. No switch knows rates beforehand: they are there to
+compare with. *State* is what the switch keeps for each VC.
+"""
+
+
+def line(mechanism: Mechanism, values: Mapping[str, float]) -> str:
+    """Return a line of a network's table."""
+    return (
+        f"| {mechanism.name} | {mechanism.state} | {values['efficiency']:.3f} | {values['fairness']:.3f} | {values['loss']:.2f} | "
+        f"{values['queue']:.0f} |"
+    )
+
+
+def page(found: Measured) -> str:
+    """Return the text of the page."""
+    parts = [BEGINNING.format(replications=MECHANISM_RUNS, sentences="\n".join(sentences(found)))]
+    for network in NETWORKS:
+        parts.append(f"\n## {network.name}\n\n{network.text} (`{network.study}`, table {network.table}).\n")
+        parts.append(
+            "| mechanism | state | efficiency | fairness | cell loss, % | mean queue, cells |\n|---|---|---|---|---|---|"
+        )
+        parts += [line(mechanism, found[network.name, mechanism.name]) for mechanism in MECHANISMS]
+    return "\n".join(parts) + "\n"
+
+
+def sentences(found: Measured) -> list[str]:
+    """Return sentences about which mechanism is best where, derived from the numbers."""
+    lines = []
+    for network in NETWORKS:
+        told = []
+        for word, metric in (("most efficient", "efficiency"), ("fairest", "fairness")):
+            values = {one.name: found[network.name, one.name][metric] for one in MECHANISMS if one.name != IDEAL}
+            best = max(values, key=lambda name: values[name])
+            told.append(f"{word} {best} ({values[best]:.2f}; tail drop {values['tail drop']:.2f})")
+        lines.append(f"* {network.name}: {', '.join(told)}.")
+    return lines
+
+
+def draw(found: Measured) -> None:
+    """Draw efficiency and fairness side by side, with a cell for each mechanism and network."""
+    rows = [mechanism.name for mechanism in MECHANISMS]
+    figure, axes = plot.panels(2, width=9.0, height=6.4)
+    for one, metric in zip(axes, ("efficiency", "fairness"), strict=True):
+        values = [[found[network.name, name][metric] for network in NETWORKS] for name in rows]
+        texts = [[f"{value:.2f}" for value in line] for line in values]
+        best = set()
+        for column in range(len(NETWORKS)):
+            rounded = {row: round(values[row][column], 2) for row, name in enumerate(rows) if name != IDEAL}
+            best |= {(row, column) for row, value in rounded.items() if value == max(rounded.values())}
+        columns = [network.name.replace(", ", "\n") for network in NETWORKS]
+        plot.heat(one, values, texts, columns=columns, rows=rows, ends=(0.0, 1.0), best=best)
+        one.tick_params(labelleft=one is axes[0])
+        one.set_title(metric if metric == "efficiency" else "Jain's fairness")
+    drawn = plot.Drawn("mechanisms", "Efficiency and fairness of every mechanism on every network", "", figure)
+    (FIGURES / "mechanisms.png").write_bytes(plot.saved(drawn, "png"))
+
+
+def mechanisms() -> None:
+    """Run all combinations, print progress, and write the page and the figure."""
+    found: Measured = {}
+    for network in NETWORKS:
+        for mechanism in MECHANISMS:
+            found[network.name, mechanism.name] = measured(scenario_with(network, mechanism))
+        print(f"{network.name}: done", flush=True)
+    PAGE.write_text(page(found), encoding="utf-8")
+    draw(found)
+
+
+DRAWN: Mapping[str, Callable[[], None]] = {"first": first, "tcp-family": tcp_family, "mechanisms": mechanisms}
+
+
+def main() -> None:
+    """Draw the named figures."""
+    names = sys.argv[1:] or list(DRAWN)
+    if unknown := set(names) - set(DRAWN):
+        sys.exit(f"unknown figure {', '.join(sorted(unknown))} (allowed: {', '.join(DRAWN)})")
+    with plot.style():
+        for name in names:
+            DRAWN[name]()
+
+
+if __name__ == "__main__":
+    main()
