@@ -35,7 +35,7 @@ def study_table() -> str:
     """Return the table of the front page: the question and the stored answer of each study."""
     lines = ["| study | question | answer |", "|---|---|---|"]
     for study in studies().values():
-        link = f"[`{study.name}`](https://github.com/cellyard/cellyard/blob/main/python/cellyard/studies/{study.folder.name}/README.md)"
+        link = f"[`{study.name}`](python/cellyard/studies/{study.folder.name}/README.md)"
         lines.append(f"| {link} | {study.question} | {study.in_short} |")
     return "\n".join(lines)
 
@@ -155,7 +155,7 @@ def sentence(record: Record) -> str:
     rows, seconds = record.passes["ubr-plus"]
     return (
         f"{min(speeds):.0f} to {max(speeds):.0f} million bottleneck cells per CPU second, by case: "
-        f"[Speed](https://github.com/cellyard/cellyard/blob/main/docs/speed.md). "
+        f"[Speed](docs/speed.md). "
         f"The {rows} rows of {TABLES['ubr-plus']} take {seconds:g} s on two cores."
     )
 

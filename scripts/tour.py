@@ -93,9 +93,9 @@ def follow(program: str, folder: Path) -> None:
 #: Prints for each example the digest of every cell transmission, and a hash of all numbers of the totals.
 DIGESTS = """
 import hashlib
-from cellyard import ready
-for name in ready.names():
-    result = ready.scenario(name).run(digest=True)
+from cellyard import examples
+for name in examples.names():
+    result = examples.scenario(name).run(digest=True)
     print(name, result.digest, hashlib.sha256(repr(result.totals).encode()).hexdigest()[:16])
 """
 

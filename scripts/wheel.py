@@ -165,6 +165,8 @@ def main() -> None:
     complete(wheel)
     if not asked.wheel_only:
         run(shutil.which("maturin", path=str(programs)) or "maturin", "sdist", "--out", DIST)
+        (sources,) = DIST.glob("*.tar.gz")
+        paths.clean_sdist(sources)
         run(programs / "python", "-m", "twine", "check", "--strict", *DIST.iterdir())
     digests = toured(wheel)
     for sources in DIST.glob("*.tar.gz"):

@@ -247,11 +247,6 @@ def test_every_public_name_is_accessible() -> None:
     assert all(getattr(cy, name) is not None for name in [*names, *cy.components.__all__, "ScenarioError"])
 
 
-def test_a_former_name_still_works_with_a_warning() -> None:
-    with pytest.warns(DeprecationWarning, match=r"cellyard.ready is now called cellyard.examples"):
-        assert cy.ready is cy.examples
-
-
 thresholds = st.one_of(st.integers(0, 1000).map(lambda n: f"{n} cells"), st.integers(0, 1000).map(lambda n: n / 1000))
 drops = st.one_of(
     st.just(cy.TailDrop()),

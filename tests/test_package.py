@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import cellyard as cy
+import front_page
 import paths
 import pytest
 from cellyard import _engine
@@ -42,20 +45,53 @@ def test_a_hint_about_a_missing_package_names_one_of_an_extra() -> None:
     assert hints == {"distributed", "matplotlib", "scipy"} <= listed
 
 
-def test_the_front_page_has_only_links_that_an_index_can_follow() -> None:
-    # That they lead to files and headings of this repository, tests/test_docs_commands.py checks.
+def test_links_of_the_front_page_are_relative_and_exist() -> None:
+    # That their headings exist, tests/test_docs_commands.py checks.
     text = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S)
-    links = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]*)", text)
-    links += [
-        ("!" if tag == "img" else "", link)
-        for tag, link in re.findall(r"<(img|a)\b[^>]*?(?:src|href)=\"([^\"]*)", text)
+    links = re.findall(r"\]\(([^)\s]*)", text)
+    assert len(links) > 20 and "<img" not in text and "<a " not in text
+    assert [link for link in links if link.startswith(REPOSITORY)] == []
+    for link in links:
+        assert link.startswith("#") or (ROOT / link.partition("#")[0]).exists(), link
+
+
+def test_the_front_page_for_an_index_has_links_to_the_tag_of_the_version() -> None:
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    made = front_page.for_index(text)
+    before, after = (re.findall(r"(!?)\[[^]]*\]\(([^)\s]*)", page) for page in (text, made))
+    expected = [
+        link if link.startswith("#") else f"{REPOSITORY}/{'raw' if picture else 'blob'}/v{version}/{link}"
+        for picture, link in before
     ]
-    assert len(links) > 20
-    for picture, link in links:
-        # An index shows pictures by their files, and has no page of its own for a file.
-        allowed = f"{REPOSITORY}/raw/main/" if picture else "https://"
-        assert link.startswith(allowed) or (not picture and link.startswith("#")), link
-        assert not (picture or link.startswith("#")) or (ROOT / link.removeprefix(allowed).partition("#")[0]).exists()
+    assert [link for _, link in after] == expected and {picture for picture, _ in before} == {"", "!"}
+    assert front_page.for_index(made) == made
+    # Nothing else changes.
+    assert re.sub(rf"{REPOSITORY}/(raw|blob)/v{version}/", "", made) == text
+
+
+def test_what_is_built_has_metadata_with_links_for_an_index(tmp_path: Path) -> None:
+    metadata, linked = "Name: a\n\n[b](docs/b.md)\n", f"Name: a\n\n[b]({REPOSITORY}/blob/v"
+    wheel, archive = tmp_path / "a.whl", tmp_path / "a-1.tar.gz"
+    with zipfile.ZipFile(wheel, "w") as packed:
+        packed.writestr("a.dist-info/METADATA", metadata)
+        packed.writestr("a.dist-info/RECORD", "a.dist-info/METADATA,sha256=y,9\n")
+    paths.clean(wheel)
+    with zipfile.ZipFile(wheel) as packed:
+        content = packed.read("a.dist-info/METADATA")
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        assert content.decode().startswith(linked)
+        assert packed.read("a.dist-info/RECORD").decode() == f"a.dist-info/METADATA,sha256={digest},{len(content)}\n"
+    with tarfile.open(archive, "w:gz") as tar:
+        for name in ("a-1/PKG-INFO", "a-1/README.md", "a-1/x/PKG-INFO"):
+            info = tarfile.TarInfo(name)
+            info.size = len(metadata)
+            tar.addfile(info, io.BytesIO(metadata.encode()))
+    paths.clean_sdist(archive)
+    with tarfile.open(archive) as tar:
+        found = {name: reader.read().decode() for name in tar.getnames() if (reader := tar.extractfile(name))}
+    assert found.pop("a-1/PKG-INFO").startswith(linked)
+    assert found == {"a-1/README.md": metadata, "a-1/x/PKG-INFO": metadata}
 
 
 def test_addresses_are_those_of_the_repository() -> None:
@@ -81,7 +117,9 @@ def test_the_conda_recipe_has_the_version_and_the_requirements_of_the_package() 
 
 
 def test_actions_of_workflows_are_pinned_by_hash() -> None:
-    used = re.findall(r"uses: (.*)", (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8"))
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")]
+    used = re.findall(r"uses: (.*)", "".join(texts))
+    assert len(texts) > 2 and all("permissions:\n  contents: read\n" in text for text in texts)
     assert used and all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", one) for one in used)
 
 

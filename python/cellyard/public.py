@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from cellyard.system.lazy import lazily
@@ -63,9 +62,6 @@ _ERRORS = (
 _VERDICTS = "accept push_out_cell push_out_frame refuse refuse_cell tag"
 _GROUPS = "drop feedback police probe processing sched traffic"
 
-#: Former names and their replacements. Using a former name gives a `DeprecationWarning`.
-_FORMER = {"ready": "examples"}
-
 _get, _ = lazily(
     "cellyard",
     {
@@ -83,9 +79,6 @@ _get, _ = lazily(
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _get("version")()
-    if name in _FORMER:
-        warnings.warn(f"cellyard.{name} is now called cellyard.{_FORMER[name]}", DeprecationWarning, stacklevel=2)
-        return __getattr__(_FORMER[name])
     if name in _MODULES.split():
         return importlib.import_module(f"cellyard.{name}")
     try:

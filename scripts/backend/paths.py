@@ -1,16 +1,21 @@
-"""Keep the paths of the building machine out of what is built: compiled code, and the list of crates in a wheel."""
+"""Mend what maturin packs: no path of the building machine in code and lists, and links that an index can follow."""
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+import io
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import front_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,17 +57,37 @@ def hidden() -> Iterator[None]:
 
 
 def clean(wheel: Path) -> None:
-    """Replace the folder of the sources in a wheel's list of crates, whose digest is in the wheel's RECORD."""
+    """Replace the folder of the sources in a wheel's list of crates, and relative links in its metadata.
+
+    The wheel's RECORD gets the new digests.
+    """
     with zipfile.ZipFile(wheel) as packed:
         files = [(info, packed.read(info)) for info in packed.infolist()]
-    digests = {}
+    digests: dict[str, str] = {}
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as packed:
         for info, content in files:
-            if info.filename.endswith(".cyclonedx.json"):
-                content = content.replace(ROOT.as_uri().encode(), b"file:///cellyard")
-                digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-                digests[info.filename] = f"{info.filename},sha256={digest},{len(content)}"
-            elif info.filename.endswith(".dist-info/RECORD"):
+            name = info.filename
+            if name.endswith(".dist-info/RECORD"):
                 lines = [digests.get(line.partition(",")[0], line) for line in content.decode().splitlines()]
                 content = "".join(f"{line}\n" for line in lines).encode()
+            elif name.endswith((".cyclonedx.json", ".dist-info/METADATA")):
+                content = content.replace(ROOT.as_uri().encode(), b"file:///cellyard")
+                if name.endswith("METADATA"):
+                    content = front_page.for_index(content.decode()).encode()
+                digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+                digests[name] = f"{name},sha256={digest},{len(content)}"
             packed.writestr(info, content)
+
+
+def clean_sdist(archive: Path) -> None:
+    """Replace relative links in the metadata of a source distribution; its README.md keeps them."""
+    with tarfile.open(archive) as packed:
+        files = [(info, reader.read()) for info in packed if (reader := packed.extractfile(info))]
+    unpacked = io.BytesIO()
+    with tarfile.open(fileobj=unpacked, mode="w") as packed:
+        for info, content in files:
+            if info.name.count("/") == 1 and info.name.endswith("/PKG-INFO"):
+                content = front_page.for_index(content.decode()).encode()
+                info.size = len(content)
+            packed.addfile(info, io.BytesIO(content))
+    archive.write_bytes(gzip.compress(unpacked.getvalue(), mtime=0))
