@@ -538,6 +538,28 @@ def the_windows_wait_at_the_hosts_and_the_rates_follow_vbr() -> None:
     # All waiting happens in the switch.
     unasked = run("abr-erica", switch__west__abr__feedback="default").ports["west->east"]
     assert 0.95 * 5 * window < unasked.max_queue_cells <= 1.05 * 5 * window and unasked.utilisation > 0.99
+    # docs/experiments.md: without a reserve, nothing drains the queue of ERICA+.
+    plus = '{ kind = "erica-plus", qdlf = %s }'
+    drained, kept = (
+        run("abr-erica", switch__west__abr__feedback=plus % qdlf).ports["west->east"].max_queue_cells
+        for qdlf in (0.5, 1)
+    )
+    assert kept > 10 * drained
+
+
+@shows("policed")
+def cells_pass_at_the_sustained_rate_and_whole_frames_at_the_minimum_rate() -> None:
+    result = run("policed")
+    cells_per_mbps = 2 * 1e6 / 424
+    video, frames = result.vcs["video"], result.vcs["frames"]
+    assert video.cells_sent > 38 * cells_per_mbps and frames.cells_sent > 19 * cells_per_mbps
+    # Beside the rate, a burst of MBS passes; by default that is two frames.
+    assert 20 * cells_per_mbps <= video.cells_delivered <= 20 * cells_per_mbps + 500
+    assert 10 * cells_per_mbps <= frames.cells_delivered <= 10 * cells_per_mbps + 3 * 23
+    assert frames.frames_delivered * 23 == frames.cells_delivered and frames.frames_damaged == 0
+    assert all(port.dropped_cells.police == port.arrived_cells - port.sent_cells for port in result.ports.values())
+    with pytest.raises(cy.ScenarioError, match="less than one frame, which has 23 cells"):
+        scenario("policed", vc__frames__contract__mfs='"22 cells"')
 
 
 @shows("abr-shares")
