@@ -125,12 +125,6 @@ def test_stored_runs_are_reused_by_a_larger_experiment(small: Path, cli: Cli, tm
     )
     larger = cli("experiment", "run", small, "--out", "results", "--format", "json")
     assert json.loads(larger.stdout)["runs"] == 36
-    kept = (
-        (tmp_path / "results/runs.jsonl").read_text().splitlines()
-        if (tmp_path / "results/runs.jsonl").exists()
-        else None
-    )
-    assert kept is None or len(kept) == 36  # 18 earlier runs and 18 new ones
     alone = cli("experiment", "run", small, "--format", "json", "--jobs", "1")
     resumed, fresh = json.loads(larger.stdout), json.loads(alone.stdout)
     assert {**resumed, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}

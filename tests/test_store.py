@@ -449,17 +449,6 @@ def test_a_shared_store_that_cannot_be_used_ends_the_command_before_anything_run
     assert cli("run", lan, "--store", "").returncode == 2
 
 
-def test_a_note_mentions_finished_runs_of_an_earlier_version(cli: Cli, lan: Path, tmp_path: Path) -> None:
-    options = ("run", lan, "--set", "duration=5 ms", "--out", "out")
-    assert cli(*options).returncode == 0
-    (tmp_path / "out/runs.jsonl").write_text("{}\n")
-    done = cli(*options)
-    assert done.returncode == 0
-    assert done.stderr == (
-        "note: out/runs.jsonl: finished runs of an earlier version, which are ignored; remove the file\n"
-    )
-
-
 def test_writable_folder_makes_parents_and_leaves_no_trace(tmp_path: Path) -> None:
     assert list(writable_folder(tmp_path / "a/b").iterdir()) == []
     (tmp_path / "file").touch()

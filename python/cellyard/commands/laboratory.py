@@ -119,8 +119,6 @@ def _simulate(work: Work, store: Store | None, engine: Mapping[str, Any]) -> tup
     """Make the runs with progress on standard error; returns the exit status and the wall time in seconds."""
     status = 0
     with store or nullcontext(), Progress(work.name, work.total, points=work.points) as progress:
-        if store and store.note:
-            print(f"note: {store.note}", file=sys.stderr)
         try:
             work.run(engine, progress.update)
         except KeyboardInterrupt:

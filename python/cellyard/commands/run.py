@@ -231,7 +231,6 @@ def _simulate(
     interrupted = False
     try:
         with store or nullcontext(), progress:
-            _print_notes([store.note] if store and store.note else [])
             wanted = [job for _, job in planned]
             for finished in run_jobs(wanted, store=store, on_progress=progress.update, **engine):
                 values = dict(planned[finished.index][0].values)

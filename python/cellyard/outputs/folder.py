@@ -31,9 +31,6 @@ from cellyard.system.terminal import printable
 if TYPE_CHECKING:
     from cellyard.store import Store
 
-#: File of finished runs of an earlier version. Its names do not identify the runs.
-OLD_RUNS = "runs.jsonl"
-
 
 class ResultFolder(AbstractContextManager["ResultFolder"]):
     """``path``, created if missing, and locked for one command until the end of the ``with`` block.
@@ -93,8 +90,6 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         self._store = Store(path or self.path / FILE_NAME)
         if path:
             self._label["store"] = str(path.absolute())
-        if path is None and (old := self.path / OLD_RUNS).exists():
-            self._store.note = f"{old}: finished runs of an earlier version, which are ignored; remove the file"
         return self._store
 
     def publish(self, add: Callable[[FileSet], None]) -> str:

@@ -81,8 +81,6 @@ class Store(Reader, AbstractContextManager["Store"]):
 
     def __init__(self, path: Path | str, *, create: bool = True) -> None:
         super().__init__(Path(path), create=create)
-        #: Note about the file for the user, if any.
-        self.note = ""
         #: The first write error.
         self.failure: OSError | None = None
         #: Hashes of the runs that were requested and found, or added.
