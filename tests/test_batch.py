@@ -244,3 +244,12 @@ def test_a_command_on_100_000_vcs_takes_at_most_this_memory(name: str, most_byte
     )
     used = re.search(r"VmHWM:\s+(\d+) kB", done.stderr)
     assert used and int(used[1]) * 1024 < most_bytes
+
+
+def test_equal_jobs_run_once_and_each_has_the_result() -> None:
+    jobs = [Job(CANONICAL, 0), Job(CANONICAL, 1), Job(CANONICAL, 0)]
+    reported: list[float] = []
+    found = sorted(run_jobs(jobs, threads=1, on_progress=reported.append), key=lambda run: run.index)
+    assert [run.index for run in found] == [0, 1, 2] and reported[-1] == 3
+    assert found[0].result == found[2].result != found[1].result
+    assert [run.cpu_seconds > 0 for run in found] == [True, True, False]

@@ -187,8 +187,9 @@ def test_probe_data_in_memory_have_a_limit_when_the_disk_is_full(
 
     monkeypatch.setattr(Spool, "write", full)
     monkeypatch.setattr(spool_module, "KEPT_BYTES", 420_000)
-    job = Job(cy.Scenario.from_toml(CELLS.replace("DURATION", "10 ms")).canonical)
+    scenario = cy.Scenario.from_toml(CELLS.replace("DURATION", "10 ms"))
+    jobs = [Job(scenario.with_seed(seed).canonical) for seed in range(10)]
     with Spool(tmp_path) as spool:
-        assert documents([job] * 2, spool) == documents([job] * 2, None)
+        assert documents(jobs[:2], spool) == documents(jobs[:2], None)
     with Spool(tmp_path) as spool, pytest.raises(SpoolError, match="No space left"):
-        documents([job] * 10, spool)
+        documents(jobs, spool)

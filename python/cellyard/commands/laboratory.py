@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 class Work(ABC):
     """What a command runs: a study or an experiment."""
 
-    #: What it is, in words and in the names of commands, and the field of the document that says whether a run finished.
+    #: Kind of work in words and in the names of commands, and the field of the document that is empty without finished runs.
     kind: ClassVar[str]
     results: ClassVar[str]
 
-    #: Its name, the default folder of its report, and the expected number of runs and points.
+    #: Name of the study or experiment, default folder of its report, and expected numbers of runs and points.
     name: str
     report_folder: str
     total: int

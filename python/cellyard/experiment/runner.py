@@ -47,7 +47,6 @@ class EngineRunner:
     #: Further arguments of `run_jobs` by name.
     options: Mapping[str, Any] = field(default_factory=dict)
     cpu_seconds: float = 0.0
-    cells: int = 0
     runs: int = 0
     #: What notes on finished runs need of each, without runs that have nothing.
     facts: dict[Replicate, run_notes.Facts] = field(default_factory=dict)
@@ -74,26 +73,18 @@ class EngineRunner:
         number_of = [numbers.setdefault(replicate.point, len(numbers)) for replicate in replicates]
         texts = [self.scenario(point).canonical for point in numbers]
         unfinished = Counter(number_of)
-        indices_by_job: dict[tuple[str, int], list[int]] = {}  # points that make one scenario share its runs
-        for index, replicate in enumerate(replicates):
-            indices_by_job.setdefault((texts[number_of[index]], replicate.replication), []).append(index)
-        jobs = [Job(text, replication) for text, replication in indices_by_job]
-        job_indices = list(indices_by_job.values())
+        jobs = [Job(texts[number], one.replication) for number, one in zip(number_of, replicates, strict=True)]
         for finished in self._run(jobs):
-            run = RunResult(finished.result)
-            measured = {name: path.value_in(run) for name, path in self.plan.metrics.items()}
+            run, replicate, number = RunResult(finished.result), replicates[finished.index], number_of[finished.index]
             self.coverage.add(run)
             self.cpu_seconds += finished.cpu_seconds
-            self.cells += run.totals.cells
             self.runs += 1
-            found = run_notes.facts(finished.result)
-            for index in job_indices[finished.index]:
-                unfinished[number_of[index]] -= 1
-                if not unfinished[number_of[index]]:
-                    self._done.add(replicates[index].point)
-                if found:
-                    self.facts[replicates[index]] = found
-                yield index, measured
+            if found := run_notes.facts(finished.result):
+                self.facts[replicate] = found
+            unfinished[number] -= 1
+            if not unfinished[number]:
+                self._done.add(replicate.point)
+            yield finished.index, {name: path.value_in(run) for name, path in self.plan.metrics.items()}
 
     def _run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
         """Run jobs. The only place where an experiment calls the engine."""

@@ -72,8 +72,8 @@ def run_jobs(
     the runs within a fraction of a second once it is set. ``on_progress`` is called several times a
     second with the number of finished runs, plus the fractions of simulated time of those in progress.
 
-    Runs that ``store`` holds are yielded first and not repeated, equal jobs run once, and finished
-    runs are added. The store is ignored with a forced kernel, whose purpose is to run, and with a
+    Equal jobs run once. Runs that ``store`` holds are yielded first and not repeated, and finished runs
+    are added. The store is ignored with a forced kernel, whose purpose is to run, and with a
     digest, which is not stored.
 
     What probes record goes to ``spool`` during the runs and is read from there. Without a spool it is
@@ -119,13 +119,13 @@ def run_jobs(
     wanted: dict[Identity, list[int]] = {}
     derived: list[NewRun] = []  # of stored runs, to be stored beside them
     for index, job in enumerate(jobs):
-        if store and job.identity in wanted:
+        if job.identity in wanted:
             wanted[job.identity].append(index)
         elif store and not is_captured(job) and (known := _stored_result(store, job, derived)) is not None:
             yield Finished(index, known, 0.0)
         else:
             places_of.append([index])
-            if store:
+            if store or not is_captured(job):
                 wanted[job.identity] = places_of[-1]
     if store and derived:
         store.add_all(derived)
