@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cellyard.experiment.description.problems import Path, Problems
@@ -99,6 +99,33 @@ class Fields:
             self.wrong(key, "true or false", "is neither true nor false")
             return default
         return value
+
+    def table(self, key: str, allowed: str, *, needed: bool = False) -> Mapping[str, Any]:
+        """A table, empty when missing or faulty. If ``needed``, it must be there with a metric or more."""
+        value = self._table.get(key, {})
+        if needed and key not in self._table:
+            self.missing(key, allowed)
+        elif not isinstance(value, Mapping) or (needed and not value):
+            self.wrong(key, allowed, f"is not a table{' of metrics' * needed}")
+        return value if isinstance(value, Mapping) else {}
+
+    def is_of_experiment(self, noun: str, name: Any, names: Collection[str], path: Path) -> bool:
+        """Whether ``name`` is one of ``names``. Reports otherwise that it is not a metric or an axis."""
+        if name not in names:
+            self.problems.add(path, name, f"is not {noun} of the experiment", near=names)
+        return name in names
+
+    def axis(self, purpose: str, names: Collection[str]) -> str:
+        """The name of one of the axes; empty when faulty."""
+        axis = self.text("axis", needed=f"the name of the axis {purpose}")
+        return axis if axis and self.is_of_experiment("an axis", axis, names, self.at("axis")) else ""
+
+    def metrics(self, names: Collection[str]) -> list[str]:
+        """Names of metrics; by default all of the experiment."""
+        metrics = self.texts("metrics", items="metrics of the experiment", single=True)
+        for metric in metrics:
+            self.is_of_experiment("a metric", metric, names, self.at("metrics"))
+        return metrics if "metrics" in self else list(names)
 
     def texts(self, key: str, *, items: str, single: bool = False) -> list[str]:
         """A list of texts, empty when missing. ``items`` describes them in messages. With ``single``, one text is accepted too."""

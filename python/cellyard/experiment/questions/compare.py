@@ -375,23 +375,12 @@ FIELDS = ("axis", "metrics", "against", "better", "confidence")
 
 def read(fields: Fields, plan: Plan) -> Compare:
     """Read the question from its table."""
-    names = [axis.name for axis in plan.axes]
-    axis = fields.text("axis", needed="the name of the axis whose values are compared") or ""
-    metrics = fields.texts("metrics", items="metrics of the experiment", single=True)
-    if "metrics" not in fields:
-        metrics = list(plan.metrics)
-    for metric in metrics:
-        if metric not in plan.metrics:
-            fields.problems.add(fields.at("metrics"), metric, "is not a metric of the experiment", near=plan.metrics)
-    better = fields.raw("better", {})
-    if not isinstance(better, Mapping):
-        fields.wrong("better", 'a table such as { cells = "lower" }', "is not a table")
-        better = {}
+    axis = fields.axis("whose values are compared", [axis.name for axis in plan.axes])
+    metrics = fields.metrics(plan.metrics)
+    better = fields.table("better", 'a table such as { cells = "lower" }')
     for metric, direction in better.items():
         path = (*fields.at("better"), metric)
-        if metric not in plan.metrics:
-            fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
-        elif direction not in ("higher", "lower"):
+        if fields.is_of_experiment("a metric", metric, plan.metrics, path) and direction not in ("higher", "lower"):
             fields.problems.add(path, direction, 'must be "higher" or "lower"', near=("higher", "lower"))
     for metric in metrics:
         path_of = plan.metrics.get(metric)
@@ -400,9 +389,7 @@ def read(fields: Fields, plan: Plan) -> Compare:
                 f"better.{metric}", '"higher" or "lower", as the kind of the metric does not show which is better'
             )
     against = fields.text("against")
-    if axis and axis not in names:
-        fields.problems.add(fields.at("axis"), axis, "is not an axis of the experiment", near=names)
-    elif axis:
+    if axis:
         compared = next(candidate for candidate in plan.axes if candidate.name == axis)
         labels = [level.label for level in compared.levels]
         if len(set(labels)) < 2:

@@ -520,11 +520,8 @@ FIELDS = ("axis", "require", "share", "want", "monotone", "checks")
 
 def read(fields: Fields, plan: Plan) -> Find:
     """Read the question from its table."""
-    names = [axis.name for axis in plan.axes]
-    axis = fields.text("axis", needed="the name of the axis on which a value is searched") or ""
-    if axis and axis not in names:
-        fields.problems.add(fields.at("axis"), axis, "is not an axis of the experiment", near=names)
-    elif axis:
+    axis = fields.axis("on which a value is searched", [axis.name for axis in plan.axes])
+    if axis:
         labels = [
             candidate.label for candidate in next(candidate for candidate in plan.axes if candidate.name == axis).levels
         ]

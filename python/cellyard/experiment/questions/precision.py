@@ -305,18 +305,10 @@ FIELDS = ("within", "most", "confidence")
 def read(fields: Fields, plan: Plan) -> Precision:
     """Read the question from its table."""
     allowed = 'a table such as { efficiency = 0.01, cell_loss_ratio = "10 %" }'
-    within = fields.raw("within")
     half_widths: dict[str, float | str] = {}
-    if not isinstance(within, Mapping) or not within:
-        if "within" in fields:
-            fields.wrong("within", allowed, "is not a table of metrics")
-        else:
-            fields.missing("within", allowed)
-        within = {}
-    for metric, required in within.items():
+    for metric, required in fields.table("within", allowed, needed=True).items():
         path = (*fields.at("within"), metric)
-        if metric not in plan.metrics:
-            fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
+        if not fields.is_of_experiment("a metric", metric, plan.metrics, path):
             continue
         try:
             half = _fraction(required) if isinstance(required, str) else float(required)

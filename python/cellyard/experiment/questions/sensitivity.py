@@ -211,12 +211,7 @@ FIELDS = ("metrics", "samples", "seed", "confidence")
 
 def read(fields: Fields, plan: Plan) -> Sensitivity:
     """Read the question from its table."""
-    metrics = fields.texts("metrics", items="metrics of the experiment", single=True)
-    if "metrics" not in fields:
-        metrics = list(plan.metrics)
-    for metric in metrics:
-        if metric not in plan.metrics:
-            fields.problems.add(fields.at("metrics"), metric, "is not a metric of the experiment", near=plan.metrics)
+    metrics = fields.metrics(plan.metrics)
     samples = fields.whole("samples", 256, least=2, most=2**20) or 256
     if samples & (samples - 1):
         fields.wrong(
