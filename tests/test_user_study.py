@@ -67,7 +67,6 @@ def test_its_modules_import_each_other_and_are_taken_where_they_exist(tcps: Path
         "    best = max(rows, key=lambda row: row.simulated['share'])\n"
         "    share = {row['discard']: row.simulated['share'] for row in rows}\n"
         "    return Verdict(best['discard'], every(share['epd'] - share[other] for other in ('tail-drop', 'ppd')))\n"
-        "CLAIMS = [epd]\n"
     )
     with (tcps / "study.toml").open("a") as file:
         file.write('[metrics]\nown = ["share"]\n')

@@ -20,8 +20,8 @@ from cellyard.system.terminal import printable
 #: Prefix of the package names of such folders, followed by a hash of the path.
 PREFIX = "_cellyard_study_"
 
-#: The modules of a study, and the name that the runner takes from each.
-PARTS = {"scenario": "scenario", "claims": "CLAIMS", "answer": "ANSWER", "figures": "figures", "metrics": "metrics"}
+#: The modules of a study, and the name that the runner needs of each.
+PARTS = {"scenario": "scenario", "claims": "", "answer": "ANSWER", "figures": "figures", "metrics": "metrics"}
 
 #: Required and optional entries of ``study.toml``.
 NEEDED = ("name", "question", "citation", "table")
@@ -102,7 +102,7 @@ def part(folder: Path, name: str) -> ModuleType:
         module = importlib.import_module(f"{package}.{name}")
     except SyntaxError as error:
         raise UsageError(f"{error.filename}:{error.lineno}: {error.msg}") from None
-    if not hasattr(module, PARTS[name]):
+    if PARTS[name] and not hasattr(module, PARTS[name]):
         raise UsageError(f"{file}: has no {PARTS[name]}")
     return module
 

@@ -212,8 +212,9 @@ class Study:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claims of the text, in order; empty without ``claims.py``."""
-        return tuple(self.part("claims").CLAIMS) if self.has_part("claims") else ()
+        """The claims of the text: ``CLAIMS`` of ``claims.py`` if it is there, else all in order; empty without ``claims.py``."""
+        names = vars(self.part("claims")) if self.has_part("claims") else {}
+        return tuple(names.get("CLAIMS", (one for one in names.values() if isinstance(one, Claim))))
 
     @property
     def answer(self) -> tuple[Any, ...]:

@@ -295,23 +295,3 @@ def small_lan(rows: Rows) -> Verdict:
     of = {row["service"]: row.simulated["efficiency"] for row in chosen}
     told = ", ".join(f"{named('service', service)} {value:.2f}" for service, value in of.items())
     return Verdict(f"efficiency with five sources on the LAN without VBR: {told}", every(of["ubr"] - of["abr"] + 0.1))
-
-
-CLAIMS = (
-    zero_loss,
-    loss_costs,
-    round_trip_needed,
-    timers,
-    epd_efficiency,
-    epd_fairness,
-    unfair,
-    four_round_trips,
-    three_round_trips,
-    one_round_trip,
-    need,
-    loss_tells_little,
-    loss_and_throughput,
-    abr_is_fair,
-    where_it_queues,
-    small_lan,
-)

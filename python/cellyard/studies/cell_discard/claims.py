@@ -252,20 +252,3 @@ def acks_marked(rows: Rows) -> Verdict:
         + "; ".join(f"{PLACES[environment]}: {told(cost, 3)}" for environment, cost in costs.items()),
         every(lan["red"] - lan[other] - EQUAL / 3 for other in ("epd", "fba")),
     )
-
-
-CLAIMS = (
-    lan_goodput,
-    fifty_sources,
-    lan_fairness,
-    lan_queue,
-    access_goodput,
-    access_fairness,
-    access_price,
-    large_segments,
-    collapse,
-    epd_is_good,
-    red_on_the_lan,
-    best_parameters,
-    acks_marked,
-)

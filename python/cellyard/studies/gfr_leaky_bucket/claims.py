@@ -159,15 +159,3 @@ def beat_downs(rows: Rows) -> Verdict:
         f"{varies['large']:.0%}, and that of VC5 with a round trip of 1 ms by {varies['near']:.0%}",
         every(fits, varies["far"] - varies["large"], varies["far"] - varies["near"]),
     )
-
-
-CLAIMS = (
-    one_guarantees,
-    one_guarantees_late,
-    two_guarantees,
-    udp_takes_the_excess,
-    two_shares_equally,
-    one_favours_low_rates,
-    one_is_less_fair,
-    beat_downs,
-)

@@ -146,15 +146,3 @@ def vbr_queues(rows: Rows) -> Verdict:
         + f". The queue grows with GR in {held} of {of} pairs",
         every(FEW_CELLS + 0.5 - longest, steps),
     )
-
-
-CLAIMS = (
-    longer_periods_hurt,
-    lan_policy,
-    lan_selective_drop,
-    wan_guaranteed_rate,
-    satellite_tcp,
-    satellite_guaranteed_rate,
-    satellite_long_bursts,
-    vbr_queues,
-)

@@ -186,19 +186,3 @@ def best_parameters(rows: Rows) -> Verdict:
         Rule(tuple(ahead), len(ahead) - 2),  # place 3 or better
         every(0.05 - short),
     )
-
-
-CLAIMS = (
-    zero_loss,
-    ubr_lan_and_wan,
-    smaller_windows,
-    finer_timers,
-    larger_segments,
-    epd_efficiency,
-    epd_fairness,
-    selective_fairness,
-    fairness_falls,
-    buffer_helps,
-    small_r_small_z,
-    best_parameters,
-)
