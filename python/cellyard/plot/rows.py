@@ -5,7 +5,7 @@ Nothing is simulated here. Needs matplotlib.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from statistics import fmean
 from textwrap import fill
@@ -300,13 +300,18 @@ def grid(
     metrics.
     """
     groups, known = levels(rows, group), levels(among, group)
-    labels = {metric: quantity(metric) for metric in metrics} | dict(labels or {})
+    labels = {metric: (labels or {}).get(metric, quantity(metric)) for metric in metrics}
+
+    def draw(one: Axes, chosen: Rows, metric: str) -> None:
+        places = levels(chosen, x)
+        against(one, chosen, metric, x=x, group=group, places=places, groups=groups, among=known, ratio=ratio)
+
     if any(map(is_word, levels(rows, x))):
-        figure, axes = _of_words(rows, metrics, x, group, [*columns, *lines], apart, groups, known, labels, width)
+        most = max(word(value, LONGEST_LABEL).count("\n") for value in levels(rows, x))
+        height = max(0.12 * len(groups) + 0.11, 0.13 * most + 0.2)
+        figure, axes = _of_words(draw, rows, x, [*columns, *lines], apart, labels, height, width)
     else:
-        figure, axes = _of_numbers(
-            rows, metrics, x, group, columns, lines, apart, groups, known, labels, ratio=ratio, width=width
-        )
+        figure, axes = _of_numbers(draw, rows, x, columns, lines, apart, labels, width)
     for line_of_panels in axes:
         for one in line_of_panels:
             as_written([one.title, one.xaxis.label, one.yaxis.label])
@@ -315,30 +320,23 @@ def grid(
 
 
 def _of_numbers(
+    draw: Callable[[Axes, Rows, str], None],
     rows: Rows,
-    metrics: Sequence[str],
     x: str,
-    group: str,
     columns: Sequence[str],
     lines: Sequence[str],
     apart: Sequence[str],
-    groups: Sequence[Any],
-    known: Sequence[Any],
     labels: Mapping[str, str],
-    *,
-    ratio: bool | None,
     width: float,
 ) -> tuple[Figure, list[list[Axes]]]:
     across = _combinations(rows, columns)
-    down = [(metric, chosen) for metric in metrics for chosen in _combinations(rows, lines)]
+    down = [(metric, chosen) for metric in labels for chosen in _combinations(rows, lines)]
     narrow = len(across) > 3
     figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 0.15 * narrow + 1.7 * len(down))
     for own, (metric, line) in zip(axes, down, strict=True):
         alike: dict[tuple[Any, ...], list[Axes]] = {}
         for one, column in zip(own, across, strict=True):
-            chosen = rows.where(**column, **line)
-            places = levels(chosen, x)
-            against(one, chosen, metric, x=x, group=group, places=places, groups=groups, among=known, ratio=ratio)
+            draw(one, rows.where(**column, **line), metric)
             alike.setdefault(tuple(column[key] for key in apart), []).append(one)
             if own is axes[0]:
                 one.set_title(("\n" if narrow else ", ").join(named(key, value) for key, value in column.items()))
@@ -355,27 +353,24 @@ def _of_numbers(
 
 
 def _of_words(
+    draw: Callable[[Axes, Rows, str], None],
     rows: Rows,
-    metrics: Sequence[str],
     x: str,
-    group: str,
     columns: Sequence[str],
     apart: Sequence[str],
-    groups: Sequence[Any],
-    known: Sequence[Any],
     labels: Mapping[str, str],
+    height: float,
     width: float,
 ) -> tuple[Figure, list[list[Axes]]]:
+    """Panels over words, each of which takes this ``height`` in inches."""
     down = _combinations(rows, columns)
     words = max(len(levels(rows.where(**line), x)) for line in down)
-    most = max(word(value, LONGEST_LABEL).count("\n") for value in levels(rows, x))
-    height = words * max(0.12 * len(groups) + 0.11, 0.13 * most + 0.2) + 0.35
-    figure, axes = panels_grid(len(down), len(metrics), width=width, height=0.8 + height * len(down))
-    for number, metric in enumerate(metrics):
+    figure, axes = panels_grid(len(down), len(labels), width=width, height=0.8 + (words * height + 0.35) * len(down))
+    for number, metric in enumerate(labels):
         alike: dict[tuple[Any, ...], list[Axes]] = {}
         for own, line in zip(axes, down, strict=True):
-            one, chosen = own[number], rows.where(**line)
-            against(one, chosen, metric, x=x, group=group, places=levels(chosen, x), groups=groups, among=known)
+            one = own[number]
+            draw(one, rows.where(**line), metric)
             one.tick_params(labelleft=number == 0)
             alike.setdefault(tuple(line[key] for key in apart), []).append(one)
             if number == 0:
