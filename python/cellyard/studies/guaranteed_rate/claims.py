@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import mean
+from typing import Any
 
 from cellyard.study import Rows, claim, count
+from cellyard.study.answer import apart, means
 from cellyard.study.verdicts import Verdict, every, share
 
 #: VBR cells that may wait for the UBR cell in service, or arrive together with others.
@@ -13,25 +16,15 @@ FEW_CELLS = 3
 FACTORS = ("tcp", "gr", "drop_policy")
 
 
-def _means(rows: Rows, factor: str, metric: str = "efficiency") -> dict[str, float]:
-    """Mean of a metric by value of a factor."""
-    values = dict.fromkeys(row[factor] for row in rows)
-    return {str(value): mean(rows.where(**{factor: value}).values(metric)) for value in values}
-
-
-def _spread(means: dict[str, float]) -> float:
-    return max(means.values()) - min(means.values())
-
-
-def _show(means: dict[str, float]) -> str:
-    return ", ".join(f"{value} {e:.2f}" for value, e in means.items())
+def _show(of: Mapping[Any, float]) -> str:
+    return ", ".join(f"{value} {e:.2f}" for value, e in of.items())
 
 
 def _decisive(rows: Rows, factor: str) -> tuple[str, list[float]]:
     """Mean efficiencies by value of each factor, and how much farther apart they lie for ``factor`` than for the others."""
-    means = {name: _means(rows, name) for name in FACTORS}
-    spreads = {name: _spread(of) for name, of in means.items()}
-    shown = ". ".join(f"By {name}: {_show(of)} (spread {spreads[name]:.2f})" for name, of in means.items())
+    by = {name: means(rows, name) for name in FACTORS}
+    spreads = {name: apart(of) for name, of in by.items()}
+    shown = ". ".join(f"By {name}: {_show(of)} (spread {spreads[name]:.2f})" for name, of in by.items())
     return f"Mean efficiency. {shown}", [spreads[factor] - spreads[other] for other in FACTORS if other != factor]
 
 
@@ -46,7 +39,7 @@ def longer_periods_hurt(rows: Rows) -> Verdict:
         held, of = count(gain < 0 for gain in gains)
         losses += [-gain for gain in gains]
         parts.append(
-            f"{configuration.upper()}, mean efficiency by period in ms: {_show(_means(here, 'vbr_period_ms'))}. "
+            f"{configuration.upper()}, mean efficiency by period in ms: {_show(means(here, 'vbr_period_ms'))}. "
             f"It is lower with 300 ms than with 50 ms in {held} of {of} rows"
         )
     return Verdict(". ".join(parts), share(losses))
@@ -93,8 +86,8 @@ def satellite_tcp(rows: Rows) -> Verdict:
     """Section 5.1.1, third observation."""
     chosen = rows.where(table="7-8-9")
     shown, more = _decisive(chosen, "tcp")
-    means = _means(chosen, "tcp")
-    return Verdict(shown, every(more, means["sack"] - means["vanilla"], means["vanilla"] - means["reno"]))
+    of = means(chosen, "tcp")
+    return Verdict(shown, every(more, of["sack"] - of["vanilla"], of["vanilla"] - of["reno"]))
 
 
 @claim(
@@ -102,11 +95,11 @@ def satellite_tcp(rows: Rows) -> Verdict:
 )
 def satellite_guaranteed_rate(rows: Rows) -> Verdict:
     """Section 5.1.1, third observation: bursts of 300 ms, a round trip of 550 ms."""
-    means = _means(rows.where(table="7-8-9"), "gr")
-    sack = _means(rows.where(table="7-8-9", tcp="sack"), "gr")
+    of = means(rows.where(table="7-8-9"), "gr")
+    sack = means(rows.where(table="7-8-9", tcp="sack"), "gr")
     return Verdict(
-        f"mean efficiency by GR {_show(means)} (spread {_spread(means):.2f}); SACK alone {_show(sack)}",
-        every(0.1 - _spread(means)),
+        f"mean efficiency by GR {_show(of)} (spread {apart(of):.2f}); SACK alone {_show(sack)}",
+        every(0.1 - apart(of)),
     )
 
 
@@ -115,9 +108,9 @@ def satellite_long_bursts(rows: Rows) -> Verdict:
     """Section 5.1.1, announced there: bursts of 300 ms, 600 ms and 1 s."""
     gains, parts = {}, []
     for period in (300, 600, 1000):
-        means = _means(rows.where(table="long-bursts", vbr_period_ms=period), "gr")
-        gains[period] = max(means["0.5"], means["0.1"]) - means["0.0"]
-        parts.append(f"{period} ms: GR {_show(means)}")
+        of = means(rows.where(table="long-bursts", vbr_period_ms=period), "gr")
+        gains[period] = max(of[0.5], of[0.1]) - of[0.0]
+        parts.append(f"{period} ms: GR {_show(of)}")
     return Verdict(
         "Mean efficiency by burst, " + "; ".join(parts) + ". Gain of a guarantee: "
         + ", ".join(f"{gain:+.2f}" for gain in gains.values()),
@@ -131,8 +124,8 @@ def satellite_long_bursts(rows: Rows) -> Verdict:
 def vbr_queues(rows: Rows) -> Verdict:
     """Section 3, figure 2."""
     chosen = rows.where(table=("3-5", "4-6"))
-    queue = _means(chosen, "gr", "vbr_max_queue_cells")
-    variation = _means(chosen, "gr", "vbr_cell_delay_variation_s")
+    queue = means(chosen, "gr", "vbr_max_queue_cells")
+    variation = means(chosen, "gr", "vbr_cell_delay_variation_s")
     longest = max(chosen.where(gr=0.0).values("vbr_max_queue_cells"))
     steps = [
         gain for low, high in ((0.0, 0.1), (0.1, 0.5)) for gain in chosen.gains("vbr_max_queue_cells", "gr", low, high)
