@@ -12,7 +12,7 @@ import cellyard as cy
 import pytest
 from cellyard import studies as package
 from cellyard.commands.run_text import CELL_TOTALS, FRAME_TOTALS
-from cellyard.commands.study_files import records, vc_records
+from cellyard.commands.study_run import records, vc_records
 from cellyard.results import Totals
 from cellyard.results.path import metric_path
 from cellyard.store import Store

@@ -47,9 +47,7 @@ def _scenarios(top: Group) -> None:
     options.replications(run)
     options.replication(run)
     options.seed(run)
-    options.resources(run)
-    options.outputs(run)
-    options.output_format(run)
+    options.results(run)
     forced = (
         "kernel for all ports; arithmetic needs one class, and cells of one length; twin is the reference engine, which "
         "records envelopes only; "
@@ -138,9 +136,7 @@ def _studies(study: Group) -> None:
     _rows(run)
     options.replications(run)
     options.seed(run)
-    options.resources(run)
-    options.outputs(run)
-    options.output_format(run)
+    options.results(run)
 
     text = "Print the scenario of a row as a file, to run or to vary it."
     example = "cellyard study scenario ubr-plus --table 4 --where z=0.95"
@@ -154,9 +150,7 @@ def _studies(study: Group) -> None:
     _rows(report)
     options.replications(report, otherwise="as the study states, usually 30")
     options.seed(report)
-    options.resources(report)
-    options.outputs(report, "folder for the report; default: NAME-report")
-    options.style(report)
+    options.report(report)
 
 
 def _rows(command: ArgumentParser) -> None:
@@ -173,9 +167,7 @@ def _experiments(experiment: Group) -> None:
     example = "cellyard experiment run buffer.toml --out results/buffer"
     run = experiment.command("run", "experiment_run", "Run an experiment and answer its question.", example)
     options.experiment(run)
-    options.resources(run)
-    options.outputs(run)
-    options.output_format(run)
+    options.results(run)
 
     text = "Validate an experiment and estimate its cost; run nothing."
     check = experiment.command("check", "experiment_check", text, "cellyard experiment check buffer.toml")
@@ -186,9 +178,7 @@ def _experiments(experiment: Group) -> None:
     example = "cellyard experiment report buffer.toml --out results/buffer"
     report = experiment.command("report", "experiment_run", text, example)
     options.experiment(report)
-    options.resources(report)
-    options.outputs(report, "folder for the report; default: NAME-report")
-    options.style(report)
+    options.report(report)
 
 
 def _component_names() -> list[str]:

@@ -123,8 +123,20 @@ def seed(parser: ArgumentParser) -> None:
     )
 
 
-def resources(parser: ArgumentParser) -> None:
-    """Add the resources of runs: threads, memory, a cluster."""
+def results(parser: ArgumentParser) -> None:
+    """Add the options of a command that prints the results of its runs."""
+    _runs(parser, "folder for results; runs already in it are not repeated; default: none")
+    output_format(parser)
+
+
+def report(parser: ArgumentParser) -> None:
+    """Add the options of a command that writes a report."""
+    _runs(parser, "folder for the report; default: NAME-report")
+    style(parser)
+
+
+def _runs(parser: ArgumentParser, out: str) -> None:
+    """Add the resources of runs (threads, memory, a cluster), and where results and finished runs are kept."""
     jobs = "number of threads; never changes a result; default: all cores"
     parser.add_argument("--jobs", type=whole_number(1, MOST_JOBS), metavar="J", help=jobs)
     memory(parser)
@@ -132,22 +144,16 @@ def resources(parser: ArgumentParser) -> None:
     parser.add_argument("--on", metavar="tcp://HOST:PORT", help=cluster)
     workers = "run on a Dask cluster of N processes on this machine; default: none"
     parser.add_argument("--workers", type=whole_number(1, MOST_WORKERS), metavar="N", help=workers)
+    file(parser, "--out", metavar="DIR", help=out)
+    overwrite(parser)
+    shared = f"store of finished runs that commands share, instead of the one in --out; default: ${STORE}"
+    file(parser, "--store", default=os.environ.get(STORE) or None, metavar="FILE", help=shared)
 
 
 def memory(parser: ArgumentParser) -> None:
     """Add the memory limit of runs."""
     limit = "memory limit for runs and results together, such as 4GB; default: half of the machine's memory"
     parser.add_argument("--memory", metavar="SIZE", help=limit)
-
-
-def outputs(
-    parser: ArgumentParser, out: str = "folder for results; runs already in it are not repeated; default: none"
-) -> None:
-    """Add the options for where results and finished runs are kept."""
-    file(parser, "--out", metavar="DIR", help=out)
-    overwrite(parser)
-    shared = f"store of finished runs that commands share, instead of the one in --out; default: ${STORE}"
-    file(parser, "--store", default=os.environ.get(STORE) or None, metavar="FILE", help=shared)
 
 
 def overwrite(parser: ArgumentParser) -> None:

@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellyard.commands import laboratory, study_files, study_text
+from cellyard.commands import laboratory, study_text
 from cellyard.commands.picture import Picture, add_figure
 from cellyard.outputs.options import RunOptions
 from cellyard.runs.batch import core_count
 from cellyard.runs.expected import outline, seconds
-from cellyard.show.text import rough_time
+from cellyard.show.table import Table
+from cellyard.show.text import dump, json_text, rough_time
 from cellyard.statistics.difference import FEWEST
 from cellyard.study import Study, folder as user_study, load, select
 from cellyard.study.reproduce import Reproduction
@@ -26,6 +27,8 @@ from cellyard.system.progress import LINE_SECONDS
 
 #: Work expected to take longer is announced.
 LONG_SECONDS = 10.0
+#: Fields of a row's document besides its table and parameters.
+ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
 
 
 def command(
@@ -119,7 +122,7 @@ class StudyWork(laboratory.Work):
 
     def records(self, document: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows."""
-        return study_files.records(document)
+        return records(document)
 
     def text(self, document: Mapping[str, Any], out: Path | None) -> str:
         """The tables beside the published ones, their agreement, and the claims."""
@@ -127,7 +130,12 @@ class StudyWork(laboratory.Work):
 
     def add(self, files: FileSet, document: Mapping[str, Any]) -> None:
         """Add the document, the rows, their VCs and their scenarios."""
-        study_files.add(files, self.reproduction, document)
+        files.add(f"{self.name}.json", dump(document) + "\n")
+        files.add(f"{self.name}.csv", Table.from_records(records(document)).csv())
+        scenarios = map(json_text, scenario_records(self.reproduction))
+        files.add(f"{self.name}-scenarios.jsonl", "".join(f"{line}\n" for line in scenarios))
+        if vcs := vc_records(document):
+            files.add(f"{self.name}-vcs.csv", Table.from_records(vcs).csv())
 
     def add_report(self, files: FileSet, document: Mapping[str, Any]) -> None:
         """Add the page, its summary and the figures."""
@@ -168,3 +176,33 @@ def undrawn_note(study: Study, drawn: int) -> str:
         if drawn < of_all
         else ""
     )
+
+
+def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows for a CSV file with one value per column: ends of ranges separately, VCs left to `vc_records`."""
+    found = []
+    for row in document["rows"]:
+        simulated = {metric: value for metric, value in row["simulated"].items() if not isinstance(value, list)}
+        ranges = {metric: {"low": low, "high": high} for metric, (low, high) in row.get("range", {}).items()}
+        found.append({**row, "simulated": simulated, **({"range": ranges} if ranges else {})})
+    return found
+
+
+def scenario_records(reproduction: Reproduction) -> list[dict[str, Any]]:
+    """One record per row: its table, its parameters, and its scenario as TOML with every default."""
+    found = []
+    for row in reproduction.rows:
+        scenario = reproduction.study.scenario(row).with_seed(reproduction.seed)
+        found.append({"table": row.table, **row.parameters, "scenario": scenario.to_toml()})
+    return found
+
+
+def vc_records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One record per VC of each row, numbered in the scenario's order."""
+    found = []
+    for row in document["rows"]:
+        parameters = {key: value for key, value in row.items() if key not in ROW_PARTS}
+        columns = {m.removeprefix("vc_"): values for m, values in row["simulated"].items() if isinstance(values, list)}
+        for number, values in enumerate(zip(*columns.values(), strict=True), 1):
+            found.append({**parameters, "vc": number, **dict(zip(columns, values, strict=True))})
+    return found
