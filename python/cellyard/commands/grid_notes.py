@@ -19,35 +19,29 @@ HINTS = {"tied_refusals": ": --grid tie_order=fixed,rotating,random,fair shows h
 
 def notes_before(points: Sequence[Point], grid: Sequence[tuple[str, str]]) -> list[str]:
     """Sentences about values given twice, points with equal scenarios, and axes along which results are not comparable."""
-    notes = []
-    for path, text in grid:
-        values = split_values(path, text)
-        notes += [
-            f"--grid {path}: `{value}` is listed {values.count(value)} times but runs only once"
-            for value in dict.fromkeys(values)
-            if values.count(value) > 1
-        ]
-    first: dict[str, Point] = {}
-    equal = [
-        (known, point) for point in points if (known := first.setdefault(point.scenario.canonical, point)) is not point
-    ]
-    if equal:
+    if not grid:
+        return []
+    from cellyard.scenario.axis_notes import (
+        FairSums,
+        Queues,
+        add_queues,
+        changes_counts,
+        differing_queues,
+        equal_pairs,
+        is_of_vcs,
+        lines_along,
+        renumbered_vcs,
+        repeated,
+    )
+
+    notes = [note for path, text in grid for note in repeated(f"--grid {path}", split_values(path, text))]
+    if equal := equal_pairs((point, point.scenario) for point in points):
         known, point = equal[0]
         notes.append(
             f"{len(equal)} of {len(points)} points of the grid have the same scenario as another point: "
             f"{_point_name(point)} is the same as {_point_name(known)}"
         )
-    notes += _differing_queues(points, [path for path, _ in grid])
-    return notes + _axis_notes(points, [path for path, _ in grid])
-
-
-def _differing_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
-    """A sentence for each axis over service classes whose queues have different buffers."""
-    if not any(path.endswith(".class") for path in paths):
-        return []
-    from cellyard.scenario.axis_notes import Queues, add_queues, differing_queues, is_of_vcs
-
-    notes = []
+    paths = [path for path, _ in grid]
     for path in filter(is_of_vcs, paths):
         queues, examined = Queues(), Counter[str]()
         for point in points:
@@ -56,15 +50,7 @@ def _differing_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str
             if examined[service] <= MOST_POINTS:
                 add_queues(queues, point.scenario.describe()["ports"], service)
         notes += differing_queues(f"--grid {path}", queues)
-    return notes
-
-
-def _axis_notes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
-    """Sentences on axes along which efficiencies are not comparable, and on axes along which VCs change their numbers."""
-    from cellyard.scenario.axis_notes import FairSums, changes_counts, lines_along, renumbered_vcs
-
-    notes, sums = [], FairSums()
-    pairs = [(point.values, point.scenario) for point in points]
+    sums, pairs = FairSums(), [(point.values, point.scenario) for point in points]
     for path in paths:
         found = lines_along(pairs, [path])
         notes += sums.note(f"--grid {path}", found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
@@ -24,9 +23,11 @@ from cellyard.scenario.axis_notes import (
     add_queues,
     changes_counts,
     differing_queues,
+    equal_pairs,
     is_of_vcs,
     lines_along,
     renumbered_vcs,
+    repeated,
 )
 from cellyard.show.hints import NO_MAX_GOODPUT
 from cellyard.show.words import counted, listed
@@ -84,22 +85,12 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
 def _repeated_values(plan: Plan) -> list[str]:
     """A sentence for each value that an axis lists several times. Axes that vary together may repeat values."""
     lists = (axis for axis in plan.axes if not axis.is_range and not axis.together)
-    return [
-        f"{axis.name}: `{level.label}` is listed {count} times but runs only once"
-        for axis in lists
-        for level, count in Counter(axis.written_levels).items()
-        if count > 1
-    ]
+    return [note for axis in lists for note in repeated(axis.name, axis.written_levels, lambda level: str(level.label))]
 
 
 def _equal_scenarios(checked: Mapping[Point, Scenario]) -> list[str]:
     """A sentence on points with one scenario, whose rows are equal."""
-    first: dict[str, Point] = {}
-    equal = [
-        (known, point)
-        for point, scenario in checked.items()
-        if (known := first.setdefault(scenario.canonical, point)) is not point
-    ]
+    equal = equal_pairs(checked.items())
     if not equal:
         return []
     known, point = equal[0]

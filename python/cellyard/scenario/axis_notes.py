@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 from cellyard.runs.expected import outline
 from cellyard.scenario.overview import mbps
 from cellyard.scenario.scenario import Scenario
 from cellyard.show.hints import USE_FAIR_SHARES
 from cellyard.show.words import counted, listed
+
+Named = TypeVar("Named")
 
 #: Scenarios that differ only in one axis, each with its value on the axis.
 Line: TypeAlias = Sequence[tuple[str, Scenario]]
@@ -55,6 +58,26 @@ class FairSums:
             facts = outline(scenario.canonical)
             goodputs = self._known[scenario.canonical] = facts["max_goodput_bps"], facts["fair_goodput_bps"]
         return goodputs
+
+
+def repeated(axis: str, values: Iterable[Any], label: Callable[[Any], str] = str) -> list[str]:
+    """A sentence on each value that is listed several times.
+
+    >>> repeated("buffer", ["1", "2", "1"])
+    ['buffer: `1` is listed 2 times but runs only once']
+    """
+    return [
+        f"{axis}: `{label(value)}` is listed {count} times but runs only once"
+        for value, count in Counter(values).items()
+        if count > 1
+    ]
+
+
+def equal_pairs(points: Iterable[tuple[Named, Scenario]]) -> list[tuple[Named, Named]]:
+    """The points that have the scenario of an earlier one, each after that one."""
+    first: dict[str, Named] = {}
+    found = ((first.setdefault(scenario.canonical, point), point) for point, scenario in points)
+    return [(known, point) for known, point in found if known is not point]
 
 
 def lines_along(points: Iterable[tuple[Mapping[str, str], Scenario]], axes: Sequence[str]) -> list[Line]:
