@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import cellyard
 from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_text
 from cellyard.experiment.grid import Point, expand
+from cellyard.outputs.options import RunOptions, interrupted_message, write_failure
 from cellyard.runs import captures
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.expected import outline
@@ -29,7 +30,6 @@ from cellyard.system.terminal import printable
 
 if TYPE_CHECKING:
     from cellyard.outputs.folder import ResultFolder
-    from cellyard.outputs.options import RunOptions
     from cellyard.store import Store
 
 #: First and last second of a plot.
@@ -92,7 +92,7 @@ def command(
             results["notes"] = list(dict.fromkeys(before + after))
             results["summary"] = summary(runs) if with_origin or len(runs) > 1 else []
             captured = _captured(spool, planned) if limit and complete else []
-            unwritten = [_publish(folder, results, captured) if folder and runs else _store_failure(store)]
+            unwritten = [_publish(folder, results, captured) if folder and runs else write_failure(store)]
         _print_notes(after)
         if plot and runs:
             names = [_name_of_run(point, job) for point, job in planned]
@@ -108,9 +108,7 @@ def command(
     for told in unwritten:
         print(told, file=sys.stderr)
     if interrupted:
-        from cellyard.outputs import folder as folders
-
-        print(folders.interrupted_message(f"{len(runs)} of {len(planned)} runs finished", store), file=sys.stderr)
+        print(interrupted_message(f"{len(runs)} of {len(planned)} runs finished", store), file=sys.stderr)
         return INTERRUPTED
     return FAILED if unwritten else 0
 
@@ -160,15 +158,6 @@ def _folder(
 
     content = hashlib.sha256(f"run {first.source}".encode()).hexdigest()[:32]
     return options.folder(command="run", holds=f"the scenario {first.name}", content=content, origin=origin)
-
-
-def _store_failure(store: Store | None) -> str:
-    """What could not be stored, in words; empty if nothing failed."""
-    if store is None:
-        return ""
-    from cellyard.outputs.folder import write_failure
-
-    return write_failure(store)
 
 
 def _origin(

@@ -409,14 +409,9 @@ def _check_grid_steps(plan: Plan, question: Question, axes: Mapping[int, Axis], 
 def _first_scenario(plan: Plan) -> Scenario:
     """The scenario of the first values of all axes, or the base if that scenario is invalid."""
     try:
-        return _scenario_with(plan, [pair for dimension in plan.space for pair in dimension.at_index(0)])
+        return plan.scenario([pair for dimension in plan.space for pair in dimension.at_index(0)])
     except (ScenarioError, UsageError):
         return plan.base
-
-
-def _scenario_with(plan: Plan, levels: Sequence[tuple[str, Any]]) -> Scenario:
-    """The base with the values of these levels."""
-    return plan.scenario(levels)
 
 
 def _labels(fields: Fields, values: Any) -> Sequence[str]:
@@ -485,7 +480,7 @@ def _check_combinations(plan: Plan, problems: Problems) -> None:
         return
     for point in points:
         try:
-            _scenario_with(plan, point.levels)
+            plan.scenario(point.levels)
         except (ScenarioError, UsageError) as error:
             first = error.problems[0].summary if isinstance(error, ScenarioError) else str(error)
             problems.add(("axis",), "", f"the values {point} are invalid together: {first}")
@@ -510,11 +505,11 @@ def _candidates(dimension: Dimension) -> list[tuple[tuple[str, Any], ...]]:
 
 def _value_problems(plan: Plan, dimension: Dimension, levels: Sequence[tuple[str, Any]]) -> list[Any]:
     """Problems of a value alone that remain with the first values of the other axes."""
-    alone = _problems_of(lambda: _scenario_with(plan, levels))
+    alone = _problems_of(lambda: plan.scenario(levels))
     if not alone:
         return []
     others = [pair for other in plan.space if other is not dimension for pair in other.at_index(0)]
-    together = _problems_of(lambda: _scenario_with(plan, [*others, *levels]))
+    together = _problems_of(lambda: plan.scenario([*others, *levels]))
     remaining = {(problem.path, problem.message) for problem in together}
     return [problem for problem in alone if (problem.path, problem.message) in remaining]
 

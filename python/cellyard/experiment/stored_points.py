@@ -80,7 +80,8 @@ def collect(store: Store, request: PlotRequest) -> StoredPoints:
     """
     notes: list[str] = []
     runs = _runs(store, request, notes)
-    scenarios = Scenarios(_texts(store, {run.scenario for run in runs}))
+    hashes = sorted({run.scenario for run in runs})
+    scenarios = Scenarios({scenario: contents.scenario_toml(store, scenario) for scenario in hashes})
     runs = _selected(runs, scenarios, request.where)
     scenarios = scenarios.only({run.scenario for run in runs})
     if not request.x:
@@ -129,11 +130,6 @@ def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRu
     if not request.engine and len(builds) > 1:
         notes.append(f"only runs of engine {engine} are shown; --engine selects another build")
     return runs
-
-
-def _texts(store: Store, hashes: set[bytes]) -> dict[bytes, str]:
-    """The scenarios in full, by hash."""
-    return {scenario: contents.scenario_toml(store, scenario) for scenario in sorted(hashes)}
 
 
 def _selected(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tuple[str, str]]) -> list[StoredRun]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from cellyard.outputs.options import kept_runs
 from cellyard.show.words import counted
 from cellyard.store.folder_label import LABEL_FILE, made_by, read_label
 from cellyard.system.errors import UsageError
@@ -136,7 +137,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         )
 
     def _kept_message(self) -> str:
-        return _kept_runs(self._store)
+        return kept_runs(self._store)
 
     def _check_exists(self) -> None:
         if not self._lock.is_of(self.path):
@@ -147,28 +148,6 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._lock.release()
-
-
-def write_failure(store: Store | None) -> str:
-    """Why runs could not be added to a store outside a folder, in words; empty if nothing failed."""
-    if not store or not store.failure:
-        return ""
-    why = store.failure.strerror or store.failure
-    return printable(f"{store.path}: cannot be written: {why}; {_kept_runs(store)}")
-
-
-def interrupted_message(finished: str, store: Store | None) -> str:
-    """Message of an interrupted command: what has ``finished``, and what is kept for the next run."""
-    kept = _kept_runs(store) if store else "nothing is kept without --out or --store"
-    if store and store.kept:
-        kept += ", and the same command continues from there"
-    return printable(f"interrupted: {finished}; {kept}")
-
-
-def _kept_runs(store: Store | None) -> str:
-    kept = store.kept if store else 0
-    place = f" in {store.path}" if store else ""
-    return f"{kept} finished run{'s are' if kept != 1 else ' is'} kept{place}"
 
 
 def _refuse_other_content(path: Path, holds: str, content: str) -> None:
