@@ -31,25 +31,17 @@ CLAIMS_CAPTION = (
 )
 
 
-def page(
-    study: Study,
-    rows: Rows,
-    document: Mapping[str, Any],
-    figures: Sequence[Picture],
-    *,
-    undrawn: str = "",
-    chosen: Sequence[str] = (),
-) -> str:
-    """The whole HTML page, figures included.
-
-    ``chosen`` holds the options that selected ``rows`` if they are not all; ``undrawn`` mentions
-    figures that need more rows.
-    """
-    shared = list(_flat(study.info["shared"]))
-    return pages.html("report.html", shared=shared, **_template_values(study, rows, document, figures, undrawn, chosen))
+def page(*report: Any, **options: Any) -> str:
+    """The whole HTML page, figures included; arguments as for `values`."""
+    return pages.html("report.html", **values(*report, **options))
 
 
-def summary(
+def summary(*report: Any, **options: Any) -> str:
+    """The report as one page of Markdown, which refers to the files of its figures; arguments as for `values`."""
+    return pages.markdown("summary.md", **values(*report, **options))
+
+
+def values(
     study: Study,
     rows: Rows,
     document: Mapping[str, Any],
@@ -57,23 +49,12 @@ def summary(
     *,
     undrawn: str = "",
     chosen: Sequence[str] = (),
-) -> str:
-    """The report as one page of Markdown, which refers to the files of its figures."""
-    doubtful = [row for row in rows if row.doubtful]
-    return pages.markdown(
-        "summary.md", doubtful=doubtful, **_template_values(study, rows, document, figures, undrawn, chosen)
-    )
-
-
-def _template_values(
-    study: Study,
-    rows: Rows,
-    document: Mapping[str, Any],
-    figures: Sequence[Picture],
-    undrawn: str,
-    chosen: Sequence[str],
 ) -> dict[str, Any]:
-    """Values for both templates."""
+    """Values for both templates.
+
+    ``chosen`` holds the options that selected ``rows`` if they are not all; ``undrawn`` mentions
+    figures that need more rows.
+    """
     far, nearer = outside(rows)
     replications = document["replications"] or 1
     key = next((one for one in figures if one.name == study.key_figure), figures[0] if figures else None)
@@ -92,6 +73,7 @@ def _template_values(
         "citation": study.info["citation"],
         "evidence_caption": EVIDENCE_CAPTION,
         "document": document,
+        "doubtful": [row for row in rows if row.doubtful],
         "effects": study.info.get("effects", {}).get("text", ""),
         "evidence": study_tables.evidence(document["evidence"]),
         "far": study_tables.outliers(far, replications) if far else None,
@@ -102,6 +84,7 @@ def _template_values(
         "numbers": study_tables.numbers(document["numbers"]),
         "range_name": range_name(replications),
         "share_inside": share_inside(replications),
+        "shared": list(_flat(study.info["shared"])),
         "study": study,
         "tables": tables,
         "undrawn": undrawn,
