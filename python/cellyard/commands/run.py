@@ -75,7 +75,11 @@ def command(
     first = points[0].scenario
     # Skip the scenario's text unless it is shown, since making it takes as long as reading it.
     with_origin = out is not None or output_format == "json"
-    origin = _origin(first, overrides=overrides, grid=grid, seed=seed) if with_origin else {}
+    origin: dict[str, Any] = {}
+    if with_origin:
+        from cellyard.outputs import provenance
+
+        origin = provenance.of_run(first, overrides, grid, seed)
     with ExitStack() as until_shown:
         cluster = until_shown.enter_context(options.cluster())
         with _folder(options, first, origin) as folder:
@@ -158,15 +162,6 @@ def _folder(
 
     content = hashlib.sha256(f"run {first.source}".encode()).hexdigest()[:32]
     return options.folder(command="run", holds=f"the scenario {first.name}", content=content, origin=origin)
-
-
-def _origin(
-    scenario: Scenario, *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]], seed: int | None
-) -> dict[str, Any]:
-    """Provenance of the results: the command, and the scenario as read."""
-    from cellyard.outputs import provenance
-
-    return provenance.of_command() | provenance.of_scenario(scenario, overrides=overrides, grid=grid, seed=seed)
 
 
 def _publish(folder: ResultFolder, results: Mapping[str, Any], captured: Sequence[tuple[str, CapturedFile]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -168,10 +168,7 @@ def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str], name:
     """The mean of each metric over one axis, with a band for the range of the runs; over words, marks with bars."""
     points = document["points"]
     words = _words(points, axis)
-    across = min(len(metrics), MOST_ACROSS)
-    down = -(-len(metrics) // across)
-    figure, grid = _panels(words, across, down)
-    places = [place for (place,) in _in_lines(grid, len(metrics), 1)]
+    figure, places, across = _panels_of(metrics, words)
     for at, (place, metric) in enumerate(zip(places, metrics, strict=True)):
         _line(place, points, axis, metric, words=words)
         for value in _found(document, axis):
@@ -195,17 +192,23 @@ def _words(points: Sequence[Mapping[str, Any]], axis: str) -> list[Any]:
     return values if any(map(is_word, values)) else []
 
 
-def _panels(
-    words: Sequence[Any], across: int, down: int, *, groups: int = 1, above: float = 0.0
-) -> tuple[Figure, list[list[Axes]]]:
-    """A grid of panels, with room ``above`` in inches. With words, a panel has a row for each beside its name."""
-    if not words:
-        return panels_grid(down, across, width=max(4.4, WIDTH * across), height=above + HEIGHT * down)
-    texts = [_wrapped(_tick(word)) for word in words]
-    lines = sum(max(text.count("\n") + 1, 0.8 * groups) + 0.8 for text in texts)
-    longest = max(len(line) for text in texts for line in text.split("\n"))
-    width, height = 0.8 + longest * CHARACTER + 2.2 * across, above + (0.8 + LINE * lines) * down
-    return panels_grid(down, across, width=width, height=height)
+def _panels_of(
+    metrics: Collection[str], words: Sequence[Any] = (), *, groups: int = 1, above: float = 0.0
+) -> tuple[Figure, list[Axes], int]:
+    """A panel for each metric, and how many are side by side, with room ``above`` in inches.
+
+    With words, a panel has a row for each beside its name.
+    """
+    across = min(len(metrics), MOST_ACROSS)
+    width, height = max(4.4, WIDTH * across), HEIGHT
+    if words:
+        texts = [_wrapped(_tick(word)) for word in words]
+        lines = sum(max(text.count("\n") + 1, 0.8 * groups) + 0.8 for text in texts)
+        longest = max(len(line) for text in texts for line in text.split("\n"))
+        width, height = 0.8 + longest * CHARACTER + 2.2 * across, 0.8 + LINE * lines
+    down = -(-len(metrics) // across)
+    figure, grid = panels_grid(down, across, width=width, height=above + height * down)
+    return figure, [place for (place,) in _in_lines(grid, len(metrics), 1)], across
 
 
 def _line(
@@ -258,25 +261,16 @@ def _grouped(
     """A line for each value of ``by``; a panel for each metric, side by side."""
     points = document["points"]
     values = list(dict.fromkeys(point[by] for point in points))
-    across = min(len(metrics), MOST_ACROSS)
-    figure, grid = panels_grid(
-        down := -(-len(metrics) // across), across, width=max(4.4, WIDTH * across), height=0.6 + HEIGHT * down
-    )
-    for (place,), metric in zip(_in_lines(grid, len(metrics), 1), metrics, strict=True):
+    figure, places, across = _panels_of(metrics, above=0.6)
+    for place, metric in zip(places, metrics, strict=True):
         for group, value in enumerate(values):
             own = [point for point in points if point[by] == value]
             _line(place, own, axis, metric, group=group, groups=len(values), label=_tick(value), every=points)
         place.set_xlabel(_axis_label(document, axis))
         place.set_ylabel(_label(document, metric))
         value_axis([place])
-    entries = groups_of(grid[0][0])
-    legend(
-        figure,
-        entries,
-        loc="outside upper center",
-        ncols=min(len(entries), 5 * across),
-        title=_axis_label(document, by),
-    )
+    entries, title = groups_of(places[0]), _axis_label(document, by)
+    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across), title=title)
     over = " for each value of ".join([axis, by])
     _explain_range(figure, points)
     return Drawn(name, f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
@@ -404,10 +398,8 @@ def _indices(records: Sequence[Mapping[str, Any]]) -> list[Drawn]:
             for metric in metrics
         }
         words = list(dict.fromkeys(one["axis"] for own in found.values() for one in own))
-        across = min(len(metrics), MOST_ACROSS)
-        down = -(-len(metrics) // across)
-        figure, grid = _panels(words or [""], across, down, groups=2, above=0.4)
-        for at, ((place,), metric) in enumerate(zip(_in_lines(grid, len(metrics), 1), metrics, strict=True)):
+        figure, places, across = _panels_of(metrics, words or [""], groups=2, above=0.4)
+        for at, (place, metric) in enumerate(zip(places, metrics, strict=True)):
             word_axis(place, [_wrapped(word) for word in words], down=True)
             for group, which in enumerate(("first", "total")):
                 own = found[metric]
@@ -426,7 +418,7 @@ def _indices(records: Sequence[Mapping[str, Any]]) -> list[Drawn]:
             place.set_xlabel("share of the variance")
             place.set_title(metric)
             value_axis([place], down=False)
-        legend(figure, groups_of(grid[0][0]), loc="outside upper center", ncols=2)
+        legend(figure, groups_of(places[0]), loc="outside upper center", ncols=2)
         drawn.append(Drawn(name, "Sensitivity to each axis", "Sobol's indices with their intervals.", figure))
     return drawn
 
@@ -453,11 +445,9 @@ def _differences(document: Mapping[str, Any]) -> list[Drawn]:
 
 def _of_differences(document: Mapping[str, Any], shown: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
     names = {metric: [_compared(one) for one in own] for metric, own in shown.items()}
-    across = min(len(shown), MOST_ACROSS)
-    down = -(-len(shown) // across)
-    figure, grid = _panels(max(names.values(), key=len) or [""], across, down)
+    figure, places, across = _panels_of(shown, max(names.values(), key=len) or [""])
     left: list[str] = []
-    for at, ((place,), (metric, own)) in enumerate(zip(_in_lines(grid, len(shown), 1), shown.items(), strict=True)):
+    for at, (place, (metric, own)) in enumerate(zip(places, shown.items(), strict=True)):
         word_axis(place, names[metric], down=True)
         for y, one in enumerate(own):
             colour = COLOURS[0] if one["better"] not in UNDECIDED else "#888888"

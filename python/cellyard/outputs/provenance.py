@@ -27,18 +27,14 @@ def of_command() -> dict[str, Any]:
     }
 
 
-def of_scenario(
-    first: Scenario,
-    *,
-    overrides: Sequence[tuple[str, str]],
-    grid: Sequence[tuple[str, str]],
-    seed: int | None,
+def of_run(
+    first: Scenario, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]], seed: int | None
 ) -> dict[str, Any]:
-    """What was simulated: the text of the scenario, the overrides, and the resulting scenario.
+    """The command, and what was simulated: the text of the scenario, the overrides, and the resulting scenario.
 
     ``scenario`` is ``first`` with every default: the only point, or the first point of the grid.
     """
-    return {
+    return of_command() | {
         "source": first.source,
         "set": [f"{path}={value}" for path, value in overrides],
         "grid": [f"{path}={values}" for path, values in grid],

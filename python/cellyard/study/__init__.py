@@ -1,33 +1,17 @@
 """Published studies: tables to simulate, their published values, and claims with verdicts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from cellyard.system.lazy import lazily
-
-if TYPE_CHECKING:
-    from cellyard.study.rows import PRINTED as PRINTED, Row as Row, Rows as Rows, Value as Value
-    from cellyard.study.study import (
-        FOLDER as FOLDER,
-        REPLICATIONS as REPLICATIONS,
-        Claim as Claim,
-        Study as Study,
-        Table as Table,
-        claim as claim,
-        count as count,
-        is_path as is_path,
-        load as load,
-        select as select,
-        studies as studies,
-    )
-    from cellyard.study.verdicts import Rule as Rule, Verdict as Verdict, every as every, share as share
-
-__getattr__, __dir__ = lazily(
-    __name__,
-    {
-        "rows": "PRINTED Row Rows Value",
-        "study": "Claim FOLDER REPLICATIONS Study Table claim count is_path load select studies",
-        "verdicts": "Rule Verdict every share",
-    },
+from cellyard.study.rows import PRINTED as PRINTED, Row as Row, Rows as Rows, Value as Value
+from cellyard.study.study import (
+    FOLDER as FOLDER,
+    REPLICATIONS as REPLICATIONS,
+    Claim as Claim,
+    Study as Study,
+    Table as Table,
+    claim as claim,
+    count as count,
+    is_path as is_path,
+    load as load,
+    select as select,
+    studies as studies,
 )
+from cellyard.study.verdicts import Rule as Rule, Verdict as Verdict, every as every, share as share

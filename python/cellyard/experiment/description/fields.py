@@ -115,6 +115,11 @@ class Fields:
             self.problems.add(path, name, f"is not {noun} of the experiment", near=names)
         return name in names
 
+    def needs_grid(self, kind: str, message: str) -> None:
+        """Report any design of the experiment but a grid."""
+        if kind != "grid":
+            self.problems.add(("design",), kind, message, allowed="grid")
+
     def axis(self, purpose: str, names: Collection[str]) -> str:
         """The name of one of the axes; empty when faulty."""
         axis = self.text("axis", needed=f"the name of the axis {purpose}")

@@ -402,9 +402,7 @@ def read(fields: Fields, plan: Plan) -> Compare:
             fields.problems.add(fields.at("against"), against, f"is not a value of the axis {axis}", near=labels)
     if plan.replications < 2:
         fields.problems.add(("replications",), plan.replications, "is too few for a comparison", allowed="2 or more")
-    if plan.design.kind != "grid" and len(plan.space) == 1:
-        fields.problems.add(
-            ("design",), plan.design.kind, "needs a second axis besides the compared one", allowed="grid"
-        )
+    if len(plan.space) == 1:
+        fields.needs_grid(plan.design.kind, "needs a second axis besides the compared one")
     confidence = fields.number("confidence", CONFIDENCE, above=0.5, below=1)
     return Compare(axis, tuple(metrics), against, dict(better), confidence or CONFIDENCE)

@@ -529,8 +529,7 @@ def read(fields: Fields, plan: Plan) -> Find:
             fields.wrong(
                 "axis", "another of the axes that vary together", "has repeated values, which cannot be searched"
             )
-    if plan.design.kind != "grid":
-        fields.problems.add(("design",), plan.design.kind, "cannot be used with the question find", allowed="grid")
+    fields.needs_grid(plan.design.kind, "cannot be used with the question find")
     question = Find(axis, requirements(fields, plan))
     share = fields.number("share", question.share, above=0, below=1.0000001)
     checks = fields.whole("checks", CHECKS, least=0, most=100)

@@ -225,13 +225,7 @@ def read(fields: Fields, plan: Plan) -> Sensitivity:
             [condition.text for condition in plan.constraints],
             "cannot be used with the question sensitivity, which needs independent axes",
         )
-    if plan.design.kind != "grid":
-        fields.problems.add(
-            ("design",),
-            plan.design.kind,
-            "cannot be used with the question sensitivity, which has its own design",
-            allowed="grid",
-        )
+    fields.needs_grid(plan.design.kind, "cannot be used with the question sensitivity, which has its own design")
     if len(plan.space) < 1:
         fields.problems.add(("axis",), "", "is missing", allowed="one axis or more")
     confidence = fields.number("confidence", CONFIDENCE, above=0.5, below=1)
