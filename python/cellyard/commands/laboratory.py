@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cellyard.commands import FAILED, INTERRUPTED
 from cellyard.outputs import provenance
-from cellyard.outputs.options import RunOptions, interrupted_message, write_failure
+from cellyard.outputs.kept import interrupted_message, write_failure
+from cellyard.outputs.options import RunOptions
 from cellyard.show.table import Table
 from cellyard.show.text import dump
 from cellyard.system.files import FileSet

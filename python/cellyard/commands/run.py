@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import cellyard
 from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_text
 from cellyard.experiment.grid import Point, expand
-from cellyard.outputs.options import RunOptions, interrupted_message, write_failure
+from cellyard.outputs.kept import interrupted_message, write_failure
+from cellyard.outputs.options import RunOptions
 from cellyard.runs import captures
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.expected import outline

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from cellyard.outputs.options import kept_runs
+from cellyard.outputs.kept import kept_runs
 from cellyard.show.words import counted
 from cellyard.store.folder_label import LABEL_FILE, made_by, read_label
 from cellyard.system.errors import UsageError

@@ -1,4 +1,4 @@
-"""Options of commands that make runs, and what these say of the runs that they keep."""
+"""Options of commands that make runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from cellyard.system.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,26 +71,3 @@ class RunOptions:
     def engine(self, store: Store | None, cluster: Workers | None) -> dict[str, Any]:
         """Arguments of `cellyard.runs.batch.run_jobs`."""
         return {"threads": self.jobs, "memory": self.memory, "store": store, "on": cluster}
-
-
-def write_failure(store: Store | None) -> str:
-    """Why runs could not be added to a store outside a folder, in words; empty if nothing failed."""
-    if not store or not store.failure:
-        return ""
-    why = store.failure.strerror or store.failure
-    return printable(f"{store.path}: cannot be written: {why}; {kept_runs(store)}")
-
-
-def interrupted_message(finished: str, store: Store | None) -> str:
-    """Message of an interrupted command: what has ``finished``, and what is kept for the next run."""
-    kept = kept_runs(store) if store else "nothing is kept without --out or --store"
-    if store and store.kept:
-        kept += ", and the same command continues from there"
-    return printable(f"interrupted: {finished}; {kept}")
-
-
-def kept_runs(store: Store | None) -> str:
-    """How many runs a store keeps, and where, in words."""
-    kept = store.kept if store else 0
-    place = f" in {store.path}" if store else ""
-    return f"{kept} finished run{'s are' if kept != 1 else ' is'} kept{place}"
