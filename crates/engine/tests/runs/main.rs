@@ -25,6 +25,7 @@ mod prefix;
 mod properties;
 mod properties_policies;
 mod properties_stop;
+mod round_trip;
 mod session;
 mod tcp_end_to_end;
 mod tcp_random_loss;

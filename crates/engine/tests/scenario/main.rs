@@ -1,14 +1,6 @@
-//! Tests of scenario files: what is read, refused and written.
+//! Tests of scenario files: what is read, refused and written. `runs/round_trip.rs` writes and reads
+//! random ones.
 
-mod available;
-#[allow(dead_code)]
-#[path = "../runs/common/components.rs"]
-mod drawn;
-#[allow(dead_code)]
-#[path = "../runs/common/draws.rs"]
-mod draws;
-
-mod components;
 mod constants;
 mod errors;
 mod examples;
@@ -17,4 +9,3 @@ mod members;
 mod names;
 mod profiles;
 mod registry;
-mod round_trip;
