@@ -182,7 +182,9 @@ fn everywhere(
 
 fn restatable(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     let with = move |found: &DropPolicy| restated(found, buffer).is_some();
-    let fair = (0u64..=20, 0u64..30, any::<bool>()).prop_map(|(twentieths, tenths, fba)| {
+    // Half numbers are often met exactly.
+    let tenths = prop_oneof![1 => 0u64..30, 1 => prop::sample::select(vec![0u64, 5, 10, 15, 20])];
+    let fair = (0u64..=20, tenths, any::<bool>()).prop_map(|(twentieths, tenths, fba)| {
         let r = Threshold::Fraction(cellyard_engine::units::Ratio::new(twentieths * 5, 100));
         let z = cellyard_engine::units::Ratio::new(tenths, 10);
         if fba {

@@ -168,7 +168,7 @@ impl Scale {
     }
 }
 
-/// A decimal: usually tenths, at most 3.
+/// A decimal: usually tenths and halves, at most 3.
 pub fn decimal(min: u64, max: u64, below_max: bool, draws: &mut Draws) -> Ratio {
     let last = Ratio::new(max * MILLION - 1, MILLION);
     let (num, den) = match draws.below(14) {
@@ -181,6 +181,7 @@ pub fn decimal(min: u64, max: u64, below_max: bool, draws: &mut Draws) -> Ratio 
             1 + draws.below(999) as u64,
             1_000 + draws.below(999_000) as u64,
         ),
+        5 | 6 => (draws.below(2 * (max.min(3) - min) as usize + 1) as u64, 2),
         _ => (draws.below(10 * (max.min(3) - min) as usize + 1) as u64, 10),
     };
     match below_max && num == den * (max - min) {
