@@ -69,19 +69,15 @@ impl DropRule for CellRed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{cell, red};
+    use super::super::testing::{cell, queue, red};
     use super::*;
 
     fn admits(policy: &mut CellRed, waiting: u64, lost: bool) -> Decision {
-        let queue = QueueView {
-            waiting,
-            ..QueueView::default()
-        };
         let cell = Arriving {
             lost,
             ..cell(0, true, false)
         };
-        policy.admit(Time::ZERO, &cell, &queue)
+        policy.admit(Time::ZERO, &cell, &queue(waiting, 0, 0))
     }
 
     #[test]

@@ -132,9 +132,8 @@ impl DropRule for Dfba {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::contract;
+    use super::super::testing::{self, contract};
     use super::*;
-    use crate::ground::rng::Stream;
     use crate::network::tally::DropReason;
 
     /// Policy for three VCs with 1, 3 and no Mb/s; L = 100, H = 200, Z = 1, alpha = 1/2.
@@ -155,22 +154,13 @@ mod tests {
 
     fn cell(vc: u32, tagged: bool) -> Arriving {
         Arriving {
-            vc,
-            begins: true,
-            eom: false,
             tagged,
-            lost: false,
-            idle_cells: None,
-            draws: Stream::new(1, 0, "port", "drop"),
+            ..testing::cell(vc, true, false)
         }
     }
 
     fn queue(waiting: u64, waiting_of_vc: u64) -> QueueView {
-        QueueView {
-            waiting,
-            waiting_of_vc,
-            active_vcs: 1,
-        }
+        testing::queue(waiting, waiting_of_vc, 1)
     }
 
     /// Number of refused frames out of a thousand.

@@ -56,15 +56,11 @@ impl DropRule for DropFromFront {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::cell;
+    use super::super::testing::{cell, queue};
     use super::*;
 
     fn admits(buffer: Option<u64>, waiting: u64) -> Decision {
-        let queue = QueueView {
-            waiting,
-            ..QueueView::default()
-        };
-        DropFromFront::new(buffer).admit(Time::ZERO, &cell(0, false, false), &queue)
+        DropFromFront::new(buffer).admit(Time::ZERO, &cell(0, false, false), &queue(waiting, 0, 0))
     }
 
     #[test]

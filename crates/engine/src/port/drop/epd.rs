@@ -63,62 +63,53 @@ impl DropRule for Epd {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::queue;
     use super::*;
-
-    fn queue(waiting: u64) -> QueueView {
-        QueueView {
-            waiting,
-            waiting_of_vc: 0,
-            active_vcs: 0,
-        }
-    }
 
     #[test]
     fn refuses_above_the_threshold_only() {
         let epd = Epd::new(None, Some(200), Some(1000));
-        assert!(!epd.refuses(&queue(800)));
-        assert!(epd.refuses(&queue(801)));
+        assert!(!epd.refuses(&queue(800, 0, 0)));
+        assert!(epd.refuses(&queue(801, 0, 0)));
         assert_eq!(epd.smallest_refusal(), 801);
     }
 
     #[test]
     fn what_is_kept_is_200_cells_but_no_more_than_half() {
-        let threshold = |k| Epd::new(None, None, Some(k)).threshold(0, &queue(0));
+        let threshold = |k| Epd::new(None, None, Some(k)).threshold(0, &queue(0, 0, 0));
         assert_eq!(
             [12_000, 1000, 400, 399, 220, 5].map(threshold),
             [11_800.0, 800.0, 200.0, 200.0, 110.0, 3.0].map(Some)
         );
-        assert_eq!(Epd::new(None, None, None).threshold(0, &queue(0)), None);
+        assert_eq!(
+            Epd::new(None, None, None).threshold(0, &queue(0, 0, 0)),
+            None
+        );
     }
 
     #[test]
     fn the_threshold_is_told() {
         let half = Threshold::Fraction(Ratio::new(1, 2));
         let epd = Epd::new(Some(half), None, Some(1005));
-        assert_eq!(epd.threshold(0, &queue(600)), Some(502.5));
-        assert_eq!(
-            Epd::new(None, Some(200), None).threshold(0, &queue(600)),
-            None
-        );
+        assert_eq!(epd.threshold(0, &queue(600, 0, 0)), Some(502.5));
+        let unlimited = Epd::new(None, Some(200), None);
+        assert_eq!(unlimited.threshold(0, &queue(600, 0, 0)), None);
     }
 
     #[test]
     fn fraction_of_an_odd_buffer_is_exact() {
         // 0.9 x 1005 = 904.5: 905 is the first integer above.
-        let epd = Epd::new(
-            Some(Threshold::Fraction(Ratio::new(9, 10))),
-            None,
-            Some(1005),
-        );
-        assert!(!epd.refuses(&queue(904)));
-        assert!(epd.refuses(&queue(905)));
+        let part = Threshold::Fraction(Ratio::new(9, 10));
+        let epd = Epd::new(Some(part), None, Some(1005));
+        assert!(!epd.refuses(&queue(904, 0, 0)));
+        assert!(epd.refuses(&queue(905, 0, 0)));
         assert_eq!(epd.smallest_refusal(), 905);
     }
 
     #[test]
     fn unlimited_buffer_never_refuses() {
         let epd = Epd::new(None, Some(200), None);
-        assert!(!epd.refuses(&queue(u64::MAX)));
+        assert!(!epd.refuses(&queue(u64::MAX, 0, 0)));
         assert_eq!(epd.smallest_refusal(), u64::MAX);
     }
 }

@@ -82,24 +82,18 @@ impl DropRule for Fba {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::queue;
     use super::*;
 
-    fn queue(waiting: u64, waiting_of_vc: u64, active_vcs: u64) -> QueueView {
-        QueueView {
-            waiting,
-            waiting_of_vc,
-            active_vcs,
-        }
+    /// R = 900 of 1000 cells.
+    fn policy(tenths: u64, k: u64) -> Fba {
+        let z = Ratio::new(tenths, 10);
+        Fba::new(Threshold::Cells(900), z, Some(k), Some(1000))
     }
 
     #[test]
     fn cutoff_falls_as_the_buffer_fills() {
-        let p = Fba::new(
-            Threshold::Cells(900),
-            Ratio::new(8, 10),
-            Some(1000),
-            Some(1000),
-        );
+        let p = policy(8, 1000);
         // X = 950: cutoff 0.8 x 100/50 = 1.6 shares; a share of 5 VCs is 190: 304 cells.
         assert!(!p.refuses(&queue(950, 304, 5)));
         assert!(p.refuses(&queue(950, 305, 5)));
@@ -110,38 +104,19 @@ mod tests {
 
     #[test]
     fn the_threshold_is_told() {
-        let r = Threshold::Cells(900);
-        let p = Fba::new(r, Ratio::new(8, 10), Some(1000), Some(1000));
+        let p = policy(8, 1000);
         assert_eq!(p.threshold(0, &queue(950, 305, 5)), Some(304.0));
         assert_eq!(p.threshold(0, &queue(900, 900, 5)), None);
     }
 
     #[test]
     fn at_or_below_r_nobody_is_refused() {
-        let p = Fba::new(
-            Threshold::Cells(900),
-            Ratio::new(1, 100),
-            Some(1000),
-            Some(1000),
-        );
-        assert!(!p.refuses(&queue(900, 900, 5)));
+        assert!(!policy(1, 1000).refuses(&queue(900, 900, 5)));
     }
 
     #[test]
     fn larger_k_in_the_formula_is_milder() {
-        let strict = Fba::new(
-            Threshold::Cells(900),
-            Ratio::new(8, 10),
-            Some(1000),
-            Some(1000),
-        );
-        let mild = Fba::new(
-            Threshold::Cells(900),
-            Ratio::new(8, 10),
-            Some(1100),
-            Some(1000),
-        );
-        assert!(strict.refuses(&queue(1000, 200, 5)));
-        assert!(!mild.refuses(&queue(1000, 200, 5)));
+        assert!(policy(8, 1000).refuses(&queue(1000, 200, 5)));
+        assert!(!policy(8, 1100).refuses(&queue(1000, 200, 5)));
     }
 }

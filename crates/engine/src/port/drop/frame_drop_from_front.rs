@@ -60,17 +60,17 @@ impl DropRule for FrameDropFromFront {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::cell;
+    use super::super::testing::{cell, queue};
     use super::*;
 
     #[test]
     fn pushes_out_when_the_buffer_is_full_only() {
         let admits = |buffer, waiting| {
-            let queue = QueueView {
-                waiting,
-                ..QueueView::default()
-            };
-            FrameDropFromFront::new(buffer).admit(Time::ZERO, &cell(0, false, false), &queue)
+            FrameDropFromFront::new(buffer).admit(
+                Time::ZERO,
+                &cell(0, false, false),
+                &queue(waiting, 0, 0),
+            )
         };
         assert_eq!(admits(Some(10), 9), Decision::Accept);
         assert_eq!(admits(Some(10), 10), Decision::PushOutFrame);

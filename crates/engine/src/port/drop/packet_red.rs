@@ -82,16 +82,8 @@ impl DropRule for PacketRed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{cell, red};
+    use super::super::testing::{cell, queue, red};
     use super::*;
-
-    fn queue(waiting: u64, waiting_of_vc: u64, active_vcs: u64) -> QueueView {
-        QueueView {
-            waiting,
-            waiting_of_vc,
-            active_vcs,
-        }
-    }
 
     /// Number of refused frames out of 10 000.
     fn refused(view: QueueView) -> usize {

@@ -64,18 +64,11 @@ impl DropRule for SelectiveDrop {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::queue;
     use super::*;
 
     fn policy(z: Ratio) -> SelectiveDrop {
         SelectiveDrop::new(Threshold::Fraction(Ratio::new(9, 10)), z, Some(1000))
-    }
-
-    fn queue(waiting: u64, waiting_of_vc: u64, active_vcs: u64) -> QueueView {
-        QueueView {
-            waiting,
-            waiting_of_vc,
-            active_vcs,
-        }
     }
 
     #[test]

@@ -69,6 +69,15 @@ pub fn contract(mcr: u64, mbs: u64) -> ContractTerms {
     }
 }
 
+/// A queue with X, Y_i and N_a.
+pub fn queue(waiting: u64, waiting_of_vc: u64, active_vcs: u64) -> QueueView {
+    QueueView {
+        waiting,
+        waiting_of_vc,
+        active_vcs,
+    }
+}
+
 /// Cell of the flow with local number `vc` that finds the port busy.
 pub fn cell(vc: u32, begins: bool, eom: bool) -> Arriving {
     Arriving {
