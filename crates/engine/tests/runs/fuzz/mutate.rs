@@ -1,229 +1,39 @@
 //! Mutates a text by a few random edits of a few kinds.
 
 use crate::common::draws::Draws;
+use cellyard_engine::registry::{Family, Kind};
+use std::sync::LazyLock;
 
 /// Longest text that an edit produces, in bytes.
 const LONGEST: usize = 200_000;
 
-/// Words of the format, and other words.
-const WORDS: &[&str] = &[
-    "name",
-    "seed",
-    "duration",
-    "host",
-    "switch",
-    "link",
-    "vc",
-    "probe",
-    "measure",
-    "ensemble",
-    "from",
-    "to",
-    "route",
-    "class",
-    "weight",
-    "guarantee",
-    "start",
-    "stop",
-    "contract",
-    "pcr",
-    "cdvt",
-    "scr",
-    "mcr",
-    "mbs",
-    "mfs",
-    "police",
-    "gcra",
-    "f-gcra",
-    "action",
-    "tag",
-    "traffic",
-    "kind",
-    "tcp",
-    "cbr",
-    "vbr",
-    "poisson",
-    "udp",
-    "datagram_size",
-    "rate",
-    "amplitude",
-    "on",
-    "off",
-    "recovery",
-    "vanilla",
-    "tahoe",
-    "reno",
-    "new-reno",
-    "sack",
-    "mss",
-    "rwnd",
-    "granularity",
-    "min_rto",
-    "max_rto",
-    "file_size",
-    "files",
-    "file_gap",
-    "next_file",
-    "same-connection",
-    "handshake",
-    "both_ways",
-    "reno_window",
-    "bsd-lite2",
-    "delayed_ack_phase",
-    "processing",
-    "server",
-    "latency",
-    "per",
-    "cell",
-    "frame",
-    "mean",
-    "spread",
-    "scheduler",
-    "fifo",
-    "strict-priority",
-    "guaranteed-rate",
-    "gr",
-    "per-vc",
-    "unit",
-    "buffer",
-    "drop",
-    "policy",
-    "tail-drop",
-    "ppd",
-    "epd",
-    "selective-drop",
-    "fba",
-    "drop-from-front",
-    "gcra-epd",
-    "gcra-round-robin",
-    "gcra-two-thresholds",
-    "dfba",
-    "atm-red",
-    "cell-red",
-    "packet-red",
-    "frame-drop-from-front",
-    "w_q",
-    "max_p",
-    "min_th",
-    "max_th",
-    "segment_cells",
-    "average",
-    "spacing",
-    "spare_short_frames",
-    "low",
-    "export_tag",
-    "threshold",
-    "r",
-    "z",
-    "k_fba",
-    "reserve",
-    "rest_of_frame",
-    "ubr",
-    "gfr",
-    "abr",
-    "feedback",
-    "erica",
-    "erica-plus",
-    "erica-mcr",
-    "relative-rate",
-    "oracle-rate",
-    "target",
-    "high",
-    "low",
-    "pcr",
-    "mcr",
-    "icr",
-    "tbe",
-    "nrm",
-    "trm",
-    "frtt",
-    "rates",
-    "coded",
-    "count",
-    "duplex",
-    "delay",
-    "lose_frames",
-    "lose_probability",
-    "what",
-    "of",
-    "interval",
-    "every",
-    "queue",
-    "goodput",
-    "link-share",
-    "credit",
-    "drops",
-    "trace",
-    "true",
-    "false",
-    "nan",
-    "inf",
-    "unlimited",
-    "none",
-    "*",
-    "0x10",
-    "1_000",
-    "1979-05-27",
-    "07:32:00",
-    "''",
-    "\"\"",
-    "\"\"\"",
-    "'''",
-    "[[",
-    "]]",
-    "{}",
-    "[]",
-    "=",
-    ".",
-    "#",
-    "\\u0000",
-    "\\",
-];
+/// Words of the format: names of families, components, parameters and choices, and other words.
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let components = Family::ALL.iter().flat_map(|family| family.components());
+    let mut words: Vec<&str> = r#"true false nan inf unlimited none * 0x10 1_000 1979-05-27
+        07:32:00 '' "" """ ''' [[ ]] {} [] = . # \u0000 \"#
+        .split_whitespace()
+        .collect();
+    for component in components {
+        words.extend([component.family.name(), component.name]);
+        for parameter in component.parameters {
+            words.push(parameter.name);
+            if let Kind::Choice(choices) = parameter.kind {
+                words.extend(choices.iter().map(|choice| choice.name));
+            }
+        }
+    }
+    words.sort_unstable();
+    words.dedup();
+    words
+});
 
 /// Edge cases of numbers.
-const NUMBERS: &[&str] = &[
-    "0",
-    "-0",
-    "1",
-    "-1",
-    "2",
-    "0.1",
-    "1.5",
-    "1e3",
-    "1e308",
-    "1e-308",
-    "1e400",
-    "5e-324",
-    "0.30000000000000004",
-    "1/3",
-    "1/0",
-    "0/0",
-    "-1/2",
-    "255",
-    "65487",
-    "65488",
-    "65535",
-    "1000000",
-    "1000001",
-    "200000",
-    "200001",
-    "4294967295",
-    "4294967296",
-    "9007199254740993",
-    "9223372036854775807",
-    "9223372036854775808",
-    "18446744073709551615",
-    "18446744073709551616",
-    "99999999999999999999999",
-    "0.0000000000000000000001",
-    "00012",
-    "+5",
-    ".5",
-    "5.",
-    "1e",
-    "٣",
-    "１２",
-];
+const NUMBERS: &str = "0 -0 1 -1 2 0.1 1.5 1e3 1e308 1e-308 1e400 5e-324 0.30000000000000004 \
+    1/3 1/0 0/0 -1/2 255 65487 65488 65535 1000000 1000001 200000 200001 4294967295 4294967296 \
+    9007199254740993 9223372036854775807 9223372036854775808 18446744073709551615 \
+    18446744073709551616 99999999999999999999999 0.0000000000000000000001 00012 +5 .5 5. \
+    1e ٣ １２";
 
 const UNITS: &[&str] = &[
     "s", "ms", "us", "µs", "ns", "ps", "min", "h", "bps", "kbps", "Mbps", "Gbps", "Tbps", "Mb/s",
@@ -231,48 +41,12 @@ const UNITS: &[&str] = &[
 ];
 
 /// Troublesome characters: line ends, controls, direction marks, wide, combining and rare ones.
-const CHARACTERS: &[char] = &[
-    '\0',
-    '\u{1}',
-    '\u{7f}',
-    '\u{1b}',
-    '\r',
-    '\n',
-    '\t',
-    '\u{85}',
-    '\u{a0}',
-    '\u{ad}',
-    '\u{200b}',
-    '\u{202e}',
-    '\u{2028}',
-    '\u{2066}',
-    '\u{feff}',
-    '\u{fffd}',
-    '\u{ffff}',
-    '\u{10ffff}',
-    'é',
-    'ß',
-    'µ',
-    'μ',
-    '中',
-    '\u{301}',
-    '😀',
-    '"',
-    '\'',
-    '\\',
-    '[',
-    ']',
-    '{',
-    '}',
-    '=',
-    '#',
-    ',',
-    '.',
-    '-',
-    '$',
-    '<',
-    '*',
-];
+const CHARACTERS: &str = "\0\u{1}\u{7f}\u{1b}\r\n\t\u{85}\u{a0}\u{ad}\u{200b}\
+    \u{202e}\u{2028}\u{2066}\u{feff}\u{fffd}\u{ffff}\u{10ffff}éßµμ中\u{301}😀\"'\\[]{}=#,.-$<*";
+
+fn one_of<T: Copy>(all: impl Iterator<Item = T>, draws: &mut Draws) -> T {
+    draws.one_of(&all.collect::<Vec<_>>())
+}
 
 /// A random position between two characters.
 fn place(text: &str, draws: &mut Draws) -> usize {
@@ -332,7 +106,7 @@ fn bytes(text: &str, draws: &mut Draws) -> String {
 fn characters(text: &str, draws: &mut Draws) -> String {
     let at = range(text, draws, 1);
     let new: String = (0..=draws.below(3))
-        .map(|_| draws.one_of(CHARACTERS))
+        .map(|_| one_of(CHARACTERS.chars(), draws))
         .collect();
     put(text, at, &new)
 }
@@ -341,14 +115,14 @@ fn token(text: &str, draws: &mut Draws) -> String {
     let word = |c: char| c.is_alphanumeric() || "_-./%\"*".contains(c);
     let found = stretches(text, word);
     if found.is_empty() {
-        return draws.one_of(WORDS).to_string();
+        return draws.one_of(&WORDS).to_string();
     }
     let at = draws.one_of(&found);
     let other = draws.one_of(&found);
     let new = if draws.chance(50) {
         &text[other.0..other.1]
     } else {
-        draws.one_of(WORDS)
+        draws.one_of(&WORDS)
     };
     put(text, at, new)
 }
@@ -362,7 +136,7 @@ fn number(text: &str, draws: &mut Draws) -> String {
     let new = match draws.below(3) {
         0 => draws.magnitude(1, u64::MAX).to_string(),
         1 => draws.below(20).to_string(),
-        _ => draws.one_of(NUMBERS).to_string(),
+        _ => one_of(NUMBERS.split(' '), draws).to_string(),
     };
     put(text, at, &new)
 }
@@ -404,9 +178,9 @@ fn key(text: &str, draws: &mut Draws) -> String {
         .map_or(0, |at| at + 1);
     let old = &text[start..end];
     let new = match draws.below(4) {
-        0 => draws.one_of(WORDS).to_string(),
+        0 => draws.one_of(&WORDS).to_string(),
         1 => bytes(old, draws),
-        2 => format!("{old}.{}", draws.one_of(WORDS)),
+        2 => format!("{old}.{}", draws.one_of(&WORDS)),
         _ => format!("\"{old}\""),
     };
     put(text, (start, end), &new)
@@ -522,11 +296,15 @@ pub fn overrides(draws: &mut Draws) -> Vec<(String, String)> {
         "nothing.at.all",
     ];
     let value = |draws: &mut Draws| match draws.below(5) {
-        0 => format!("{} {}", draws.one_of(NUMBERS), draws.one_of(UNITS)),
-        1 => draws.one_of(WORDS).to_string(),
-        2 => draws.one_of(NUMBERS).to_string(),
+        0 => format!(
+            "{} {}",
+            one_of(NUMBERS.split(' '), draws),
+            draws.one_of(UNITS)
+        ),
+        1 => draws.one_of(&WORDS).to_string(),
+        2 => one_of(NUMBERS.split(' '), draws).to_string(),
         3 => format!("{} ms", draws.magnitude(1, 100_000)),
-        _ => format!("{{ kind = \"{}\" }}", draws.one_of(WORDS)),
+        _ => format!("{{ kind = \"{}\" }}", draws.one_of(&WORDS)),
     };
     let one = |draws: &mut Draws| {
         let mut path = draws.one_of(PATHS).to_string();

@@ -23,6 +23,17 @@ fn lacking_in(format: &str, from: &str, to: &str) -> String {
     only(&in_format(format).replace(from, to))
 }
 
+const TCP: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }";
+
+/// A table with the traffic and the policy of `GOOD` for `T` and `D` in its rows.
+fn in_full(table: &str) -> String {
+    let drop = "drop = { policy = \"epd\", threshold = \"800 cells\" }";
+    let table = table.replace(" T ", &format!(" {TCP} "));
+    table
+        .replace("-> T\\n", &format!("-> {TCP}\\n"))
+        .replace(" D ", &format!(" {drop} "))
+}
+
 #[test]
 fn formats_are_read_and_written() {
     for (format, expected) in [
@@ -74,95 +85,43 @@ fn cells_must_be_possible() {
         9217 -> 240 => format.cell = "9217 bytes": must be at most 9216 bytes
         "#,
     );
-    says(
-        &only(&in_format(r#"{ cell = "256 bytes" }"#)),
-        &["format.carries: is missing"],
-    );
-    says(
-        &only(&in_format(
-            r#"{ cell = "256 bytes", carried = "240 bytes", carries = "240 bytes" }"#,
-        )),
-        &[
-            "format.carried",
-            "is an unknown field",
-            "did you mean `carries`?",
-        ],
-    );
-    says(
-        &only(&in_format("\"aal\"")),
-        &[
-            "format = \"aal\": is not one of the choices",
-            "did you mean `aal5`?",
-        ],
-    );
-    says(
-        &only(&in_format("53")),
-        &[
-            "format = 53: must not be a",
-            "aal5, ethernet, or a table: cell, carries, frame_overhead",
-        ],
-    );
-}
-
-#[test]
-fn a_unit_that_the_format_lacks() {
-    says(
-        &only(&in_format(
-            r#"{ cell = "256 cells", carries = "240 bytes" }"#,
-        )),
-        &["format.cell = \"256 cells\": has the unknown unit `cells`"],
+    all_say(
+        |format| only(&in_format(format)),
+        r#"
+        { cell = "256 bytes" } => format.carries: is missing
+        { cell = "256 bytes", carried = "240 bytes", carries = "240 bytes" } => format.carried
+            | is an unknown field | did you mean `carries`?
+        { cell = "256 cells", carries = "240 bytes" } =>
+            | format.cell = "256 cells": has the unknown unit `cells`
+        "aal" => format = "aal": is not one of the choices | did you mean `aal5`?
+        53 => format = 53: must not be a
+            | aal5, ethernet, or a table: cell, carries, frame_overhead
+        "#,
     );
 }
 
 #[test]
 fn mechanisms_of_aal5_are_refused() {
-    let only_aal5 = "is defined for the format aal5 only";
-    let tcp = "traffic = { kind = \"tcp\", recovery = \"reno\" }";
-    let vc = |field: &str| lacking(tcp, &format!("{tcp}\n{field}"));
-    says(
-        &vc("contract = { mcr = \"1 Mbps\" }"),
-        &[
-            "vc[0].contract: the `contract`",
-            only_aal5,
-            "format = \"aal5\"",
-        ],
-    );
-    says(
-        &vc("class = \"abr\"\nabr = {}"),
-        &["vc[0].abr: the `abr`", only_aal5],
-    );
-    let drop = "drop = { policy = \"epd\", threshold = \"800 cells\" }";
-    says(
-        &lacking(drop, "drop = \"gcra-epd\""),
-        &[
-            "switch[0].ubr.drop = \"gcra-epd\": the drop policy `gcra-epd`",
-            only_aal5,
-        ],
-    );
-    says(
-        &lacking(drop, "police = \"gcra\""),
-        &[
-            "switch[0].ubr.police = \"gcra\": the policer `gcra`",
-            only_aal5,
-        ],
-    );
-    says(
-        &lacking(
-            tcp,
-            &format!("{tcp}\n[[probe]]\nwhat = \"capture\"\nof = \"west->east\""),
-        ),
-        &[
-            "probe[0]: the probe `capture` is defined for the formats aal5 and ethernet only",
-            "format = \"aal5\" or \"ethernet\"",
-        ],
-    );
+    const TABLE: &str = r#"
+        T -> T\ncontract = { mcr = "1 Mbps" } => vc[0].contract: the `contract`
+            | is defined for the format aal5 only | format = "aal5"
+        T -> T\nclass = "abr"\nabr = {} => vc[0].abr: the `abr`
+            | is defined for the format aal5 only
+        D -> drop = "gcra-epd" => switch[0].ubr.drop = "gcra-epd": the drop policy `gcra-epd`
+            | is defined for the format aal5 only
+        D -> police = "gcra" => switch[0].ubr.police = "gcra": the policer `gcra`
+            | is defined for the format aal5 only
+        T -> T\n[[probe]]\nwhat = "capture"\nof = "west->east" =>
+            | probe[0]: the probe `capture` is defined for the formats aal5 and ethernet only
+            | format = "aal5" or "ethernet"
+        "#;
+    all_say(pair(lacking), &in_full(TABLE));
 }
 
 #[test]
 fn ethernet_lacks_what_needs_cells_of_one_length() {
     const ETHERNET: &str = "\"ethernet\"";
-    let tcp = "traffic = { kind = \"tcp\", recovery = \"reno\" }";
-    let traffic = |traffic: &str| lacking_in(ETHERNET, tcp, &format!("traffic = {traffic}"));
+    let traffic = |traffic: &str| lacking_in(ETHERNET, TCP, &format!("traffic = {traffic}"));
     all_say(
         traffic,
         r#"
@@ -184,29 +143,16 @@ fn ethernet_lacks_what_needs_cells_of_one_length() {
             ],
         );
     }
-    says(
-        &lacking_in(ETHERNET, "rate = \"10 Mbps\"", "rate = \"1000 cells/s\""),
-        &[
-            "has the unit `cells/s`, which the format ethernet lacks: its packets differ in length",
-            "units: bps, kbps, Mbps, Gbps, Tbps)",
-        ],
-    );
-    says(
-        &lacking_in(ETHERNET, tcp, &format!("{tcp}\nguarantee = \"1 Mbps\"")),
-        &[
-            "vc[0].guarantee",
-            "counts slots of one length",
-            "another format, or `weight`",
-        ],
-    );
-    let drop = "drop = { policy = \"epd\", threshold = \"800 cells\" }";
-    says(
-        &lacking_in(ETHERNET, drop, "drop = \"dfba\""),
-        &[
-            "the drop policy `dfba`",
-            "is defined for the format aal5 only",
-        ],
-    );
+    const TABLE: &str = r#"
+        rate = "10 Mbps" -> rate = "1000 cells/s" =>
+            | has the unit `cells/s`, which the format ethernet lacks: its packets differ in length
+            | units: bps, kbps, Mbps, Gbps, Tbps)
+        T -> T\nguarantee = "1 Mbps" => vc[0].guarantee | counts slots of one length
+            | another format, or `weight`
+        D -> drop = "dfba" => the drop policy `dfba` | is defined for the format aal5 only
+        "#;
+    let in_ethernet = |from: &str, to: &str| lacking_in(ETHERNET, from, to);
+    all_say(pair(in_ethernet), &in_full(TABLE));
 }
 
 #[test]
@@ -245,7 +191,7 @@ fn the_option_of_a_syn_must_not_add_a_cell() {
 fn small_packets_may_wait_for_long() {
     let small = "traffic = { kind = \"udp\", rate = \"10 Mbps\", datagram_size = \"18 bytes\" }";
     let text = in_format("\"ethernet\"")
-        .replace("traffic = { kind = \"tcp\", recovery = \"reno\" }", small)
+        .replace(TCP, small)
         .replace("duration = \"1 s\"", "duration = \"3000 s\"");
     let read = read_toml(&text, "test.toml", &[]);
     assert!(read.is_ok(), "{:?}", read.err());
