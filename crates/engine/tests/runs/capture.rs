@@ -141,10 +141,7 @@ fn file<'f>(net: &Scenario, files: &'f [Vec<u8>], layer: Layer, of: &str) -> &'f
 /// The network of the first study with five TCPs and buffers that lose cells.
 fn lan(change: impl Fn(&mut Scenario)) -> Scenario {
     let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
-    let policy = DropPolicy::Epd {
-        threshold: Some(Threshold::Cells(800)),
-        reserve: None,
-    };
+    let policy = build::epd(800);
     let mut net = build::dumbbell(
         5,
         Span::from_microseconds(5),

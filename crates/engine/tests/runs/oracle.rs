@@ -61,7 +61,7 @@ proptest! {
         }
         (net.tie_order, net.tie_offset) = (tie_order, tie_offset);
         net.switches[0].processing = spread.map(frames_close_up);
-        agrees(&Case { scenario: net, replication: None })?;
+        agrees(&Case::of(net))?;
     }
 }
 
@@ -110,11 +110,7 @@ fn chain(
             .push(build::vc(name, &from, &to, way, class, traffic));
         net.hosts.extend([from, to].map(build::host));
     };
-    let bursts = |on: Span| Traffic::Vbr {
-        rate: build::OC3,
-        on,
-        off: on * 2,
-    };
+    let bursts = |on: Span| build::vbr(build::OC3, on, on * 2);
     for (i, &(way, is_bursts)) in senders.iter().enumerate() {
         let params = TcpParams {
             mss,
@@ -171,7 +167,7 @@ proptest! {
         net.arrival_first = arrival_first;
         net.measure.warm_up = warm_up;
         net.switches[0].processing = spread.map(frames_close_up);
-        agrees(&Case { scenario: net, replication: None })?;
+        agrees(&Case::of(net))?;
     }
 }
 
@@ -200,11 +196,7 @@ fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
             &queue,
         );
         net.switches[0].processing = Some(frames_close_up(1_000));
-        agrees(&Case {
-            scenario: net,
-            replication: None,
-        })
-        .unwrap();
+        agrees(&Case::of(net)).unwrap();
     }
 }
 
@@ -284,9 +276,7 @@ fn a_cell_source_overtakes_a_frame_that_is_still_in_processing() {
         spread: Span::ZERO,
     });
     net.links = build::links("a", "b", BitRate(10_000_000), Span::ZERO).into();
-    let cells = Traffic::Cbr {
-        rate: BitRate(499_998),
-    };
+    let cells = build::cbr(BitRate(499_998));
     net.vcs = vec![
         build::vc("v0", "b", "a", &[], Class::Ubr, cells),
         build::vc("v1", "a", "b", &[], Class::Ubr, tcp(build::tcp())),
@@ -324,9 +314,7 @@ fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
 fn a_faster_link_brings_the_next_run_early() {
     let delay = Span::from_microseconds(200);
     let mut net = build::fast_between(delay, delay, Span::from_milliseconds(20));
-    let poisson = Traffic::Poisson {
-        rate: BitRate(20_000_000),
-    };
+    let poisson = build::poisson(BitRate(20_000_000));
     net.vcs = vec![
         build::vc("v0", "a", "d", &["s", "t"], Class::Ubr, tcp(build::tcp())),
         build::vc("v1", "b", "d", &["s", "t"], Class::Ubr, poisson.clone()),
@@ -339,11 +327,11 @@ fn a_faster_link_brings_the_next_run_early() {
 /// limits and until it is idle.
 #[test]
 fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
-    let burst = Traffic::Vbr {
-        rate: BitRate(100_000_000),
-        on: Span::from_microseconds(300),
-        off: Span::from_milliseconds(3),
-    };
+    let burst = build::vbr(
+        BitRate(100_000_000),
+        Span::from_microseconds(300),
+        Span::from_milliseconds(3),
+    );
     let epd = DropPolicy::Epd {
         threshold: None,
         reserve: Some(30),
@@ -397,12 +385,8 @@ fn many_vcs_take_turns_as_the_model_says() {
             let host = format!("a{i}");
             net.links.extend(build::links(&host, "s", rate, delay));
             let traffic = match i % 10 {
-                8 => Traffic::Cbr {
-                    rate: BitRate(2_000_000),
-                },
-                9 => Traffic::Poisson {
-                    rate: BitRate(1_000_000),
-                },
+                8 => build::cbr(BitRate(2_000_000)),
+                9 => build::poisson(BitRate(1_000_000)),
                 _ => tcp(build::tcp()),
             };
             let class = if i % 25 == 8 { Class::Vbr } else { Class::Ubr };

@@ -61,12 +61,7 @@ fn rm_cells_that_are_on_their_way_at_the_end_have_been_given_a_rate() {
         let [near, far] = [delay, 90].map(Span::from_microseconds);
         net.links.extend(build::links(&from, "w", mbps(150), near));
         net.links.extend(build::links("e", &to, mbps(150), far));
-        let udp = Traffic::Udp(UdpParams {
-            datagram_size: 9_140,
-            rate: mbps(150),
-            on: None,
-            off: Span::ZERO,
-        });
+        let udp = build::datagrams(9_140, mbps(150));
         let vc = build::vc(&from, &from, &to, &["w", "e"], Class::Abr, udp);
         net.vcs.push(Vc {
             start: Span::from_microseconds(start),
@@ -85,10 +80,7 @@ fn rm_cells_that_are_on_their_way_at_the_end_have_been_given_a_rate() {
     abr::tell(&mut net, feedback);
     for step in 0..150 {
         net.duration = Span::from_microseconds(20_000 + 130 * step);
-        let case = Case {
-            scenario: net.clone(),
-            replication: None,
-        };
+        let case = Case::of(net.clone());
         agrees(&case).unwrap();
     }
 }
@@ -107,12 +99,7 @@ fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
         build::link("b", "s", build::OC3, Span::ZERO),
         build::link("s", "b", BitRate(77_760_000), cell),
     ];
-    let udp = Traffic::Udp(UdpParams {
-        datagram_size: 245,
-        rate: BitRate(23_328_000),
-        on: None,
-        off: Span::ZERO,
-    });
+    let udp = build::datagrams(245, BitRate(23_328_000));
     let mut vc = build::vc("v", "a", "b", &["s"], Class::Abr, udp);
     vc.abr = Some(AbrParams {
         icr: Some(BitRate(10_368_000)),

@@ -108,12 +108,7 @@ fn cases() -> impl Strategy<Value = Case> {
             let count = senders.len();
             let (delay, duration) = (Span::from_microseconds(delay), Span::from_milliseconds(25));
             let traffic = |i: usize| match senders[i] {
-                Some(mbps) => Traffic::Udp(UdpParams {
-                    datagram_size: mss,
-                    rate: BitRate(mbps * 1_000_000),
-                    on: None,
-                    off: Span::ZERO,
-                }),
+                Some(mbps) => build::datagrams(mss, BitRate(mbps * 1_000_000)),
                 None => Traffic::Tcp(Box::new(TcpParams {
                     mss,
                     ..build::tcp()
@@ -157,10 +152,7 @@ fn cases() -> impl Strategy<Value = Case> {
             }
             (net.tie_order, net.tie_offset) = (tie, offset);
             net.arrival_first = arrival_first;
-            Case {
-                scenario: net,
-                replication: None,
-            }
+            Case::of(net)
         },
     )
 }

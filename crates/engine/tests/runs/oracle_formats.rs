@@ -74,7 +74,7 @@ proptest! {
         let mut net = dumbbell(format, rate, sources, mss, duration);
         net.switches[0] = build::switch("s", Some(buffer), drop);
         (net.tie_order, net.arrival_first) = (tie_order, arrival_first);
-        agrees(&Case { scenario: net, replication: None })?;
+        agrees(&Case::of(net))?;
     }
 }
 
@@ -147,12 +147,7 @@ fn a_short_packet_waits_for_the_rest_of_a_long_one() {
     let duration = byte * 1_600 * periods + delay * 4;
     let traffic = |source| {
         let (datagram_size, megabits) = [(1_450u64, 1_516u64), (6, 84)][source];
-        Traffic::Udp(UdpParams {
-            datagram_size,
-            rate: BitRate(megabits * 1_000_000),
-            on: None,
-            off: Span::ZERO,
-        })
+        build::datagrams(datagram_size, BitRate(megabits * 1_000_000))
     };
     let mut net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, traffic);
     net.format = format;

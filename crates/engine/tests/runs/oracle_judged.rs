@@ -36,14 +36,7 @@ fn rate() -> impl Strategy<Value = BitRate> {
 
 /// Datagrams of one size at one rate.
 fn steady() -> impl Strategy<Value = Traffic> {
-    (100u64..3_000, rate()).prop_map(|(datagram_size, rate)| {
-        Traffic::Udp(UdpParams {
-            datagram_size,
-            rate,
-            on: None,
-            off: Span::ZERO,
-        })
-    })
+    (100u64..3_000, rate()).prop_map(|(datagram_size, rate)| build::datagrams(datagram_size, rate))
 }
 
 /// Datagrams in bursts with long pauses, in which averages of RED decay and buckets empty.
@@ -67,10 +60,12 @@ fn source() -> impl Strategy<Value = Source> {
         }))
     });
     let udp = prop_oneof![steady(), bursts()];
-    let vbr = (rate(), 1u64..3_000, 0u64..3_000).prop_map(|(rate, on, off)| Traffic::Vbr {
-        rate,
-        on: Span::from_microseconds(on),
-        off: Span::from_microseconds(off),
+    let vbr = (rate(), 1u64..3_000, 0u64..3_000).prop_map(|(rate, on, off)| {
+        build::vbr(
+            rate,
+            Span::from_microseconds(on),
+            Span::from_microseconds(off),
+        )
     });
     sending(prop_oneof![3 => tcp, 2 => udp, 1 => vbr])
 }
@@ -210,10 +205,7 @@ fn cases() -> impl Strategy<Value = Case> {
             net.arrival_first = arrival_first;
             net.measure.warm_up = Span::from_microseconds(warm_up);
             net.measure.window = window.map(Span::from_microseconds);
-            Case {
-                scenario: net,
-                replication: None,
-            }
+            Case::of(net)
         },
     )
 }
@@ -242,14 +234,8 @@ fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
         spacing: false,
         spare_short_frames: Some(false),
     });
-    let traffic = |i: usize| {
-        Traffic::Udp(UdpParams {
-            datagram_size: 2_000,
-            rate: BitRate([40_000_000, 30_000_000, 155_520_000][i]),
-            on: None,
-            off: Span::ZERO,
-        })
-    };
+    let traffic =
+        |i: usize| build::datagrams(2_000, BitRate([40_000_000, 30_000_000, 155_520_000][i]));
     let delay = Span::from_milliseconds(2);
     let mut net = build::dumbbell(3, delay, Span::from_milliseconds(12), None, red, traffic);
     put_switch_before(&mut net);
@@ -258,11 +244,7 @@ fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
     }
     slow_down(&mut net.links, "a1");
     net.vcs[2].stop = Some(Span::from_milliseconds(2));
-    agrees(&Case {
-        scenario: net,
-        replication: None,
-    })
-    .unwrap();
+    agrees(&Case::of(net)).unwrap();
 }
 
 /// Two sources at half the link's rate alternate, out of step.
@@ -281,14 +263,7 @@ fn a_cell_that_comes_with_one_of_those_in_turns_is_no_sooner_than_that() {
         spacing: false,
         spare_short_frames: Some(false),
     });
-    let traffic = |_| {
-        Traffic::Udp(UdpParams {
-            datagram_size: 2_000,
-            rate: build::OC3,
-            on: None,
-            off: Span::ZERO,
-        })
-    };
+    let traffic = |_| build::datagrams(2_000, build::OC3);
     let duration = Span::from_milliseconds(12);
     let mut net = build::dumbbell(3, Span::ZERO, duration, None, red, traffic);
     let cell_time = 68_900_000;
@@ -297,11 +272,7 @@ fn a_cell_that_comes_with_one_of_those_in_turns_is_no_sooner_than_that() {
         let link = net.links.iter_mut().find(|link| link.from == host);
         link.expect("it has one").rate.0 /= part;
     }
-    agrees(&Case {
-        scenario: net,
-        replication: None,
-    })
-    .unwrap();
+    agrees(&Case::of(net)).unwrap();
 }
 
 /// The random cases must include many tagged and refused cells.

@@ -88,7 +88,7 @@ proptest! {
         let link = build::index_of(&net, "s", "t");
         net.links[link].rate = rate(port_slower);
         net.arrival_first = arrival_first;
-        agrees(&Case { scenario: net, replication: None })?;
+        agrees(&Case::of(net))?;
     }
 }
 
@@ -143,18 +143,13 @@ proptest! {
             net.vcs.push(build::vc(&format!("other{i}"), &from, &to, &["s", "t"], class, vbr));
         }
         net.arrival_first = arrival_first;
-        agrees(&Case { scenario: net, replication: None })?;
+        agrees(&Case::of(net))?;
     }
 }
 
 /// Datagrams of the given size at a rate so high that they follow each other at once.
 fn datagrams(datagram_size: u64) -> Traffic {
-    Traffic::Udp(UdpParams {
-        datagram_size,
-        rate: build::OC3,
-        on: None,
-        off: Span::ZERO,
-    })
+    build::datagrams(datagram_size, build::OC3)
 }
 
 /// A VC to d in the network of `build::fast_between`.
@@ -168,9 +163,7 @@ fn to_d(name: &str, from: &str, class: Class, traffic: Traffic) -> Vc {
 #[test]
 fn a_run_that_comes_with_the_last_decision_finds_the_last_cell() {
     let mut net = build::fast_between(C * 50, C * 50, Span::from_milliseconds(2));
-    let cells = Traffic::Cbr {
-        rate: BitRate(1_000_000),
-    };
+    let cells = build::cbr(BitRate(1_000_000));
     // Half a cell time separates the last cells of v0 and v1, and the last cell of v2 from the
     // first of v0.
     let half = Span(C.0 / 2);
@@ -226,10 +219,7 @@ fn a_frame_that_comes_with_the_last_cell_of_a_round_takes_its_turn() {
 #[test]
 fn of_two_frames_that_begin_together_the_second_finds_one_cell_more() {
     for threshold in 1..30 {
-        let epd = DropPolicy::Epd {
-            threshold: Some(Threshold::Cells(threshold)),
-            reserve: Some(0),
-        };
+        let epd = build::epd(threshold);
         let duration = Span::from_milliseconds(1);
         let mut net = build::dumbbell(2, C * 40, duration, Some(500), epd, |_| datagrams(400));
         for offset in [0, 1] {

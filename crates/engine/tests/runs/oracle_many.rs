@@ -62,17 +62,12 @@ impl Sender {
         let rate = BitRate(build::OC3.0 * self.part / (1_000 * count as u64));
         match self.kind {
             Kind::Regular => Traffic::Cbr { rate },
-            Kind::Bursts => Traffic::Vbr {
-                rate: BitRate(build::OC3.0 / self.slower),
-                on: C * self.burst * self.slower,
-                off: C * self.burst * count as u64,
-            },
-            Kind::Datagrams => Traffic::Udp(UdpParams {
-                datagram_size: mss,
-                rate,
-                on: None,
-                off: Span::ZERO,
-            }),
+            Kind::Bursts => build::vbr(
+                BitRate(build::OC3.0 / self.slower),
+                C * self.burst * self.slower,
+                C * self.burst * count as u64,
+            ),
+            Kind::Datagrams => build::datagrams(mss, rate),
             Kind::Tcp => Traffic::Tcp(Box::new(TcpParams {
                 mss,
                 rwnd: 10 * mss,
@@ -180,10 +175,7 @@ fn cases() -> impl Strategy<Value = Case> {
                 net.links[link].rate.0 /= port_slower;
                 (net.tie_order, net.tie_offset) = ties;
                 net.arrival_first = arrival_first;
-                Case {
-                    scenario: net,
-                    replication: None,
-                }
+                Case::of(net)
             },
         )
 }

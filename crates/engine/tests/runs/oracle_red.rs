@@ -4,17 +4,17 @@
 use crate::common;
 use crate::common::build;
 use crate::common::engines::agrees;
+use crate::common::engines::result;
 use crate::common::ports;
 use crate::common::random::{self, Case};
+use cellyard_engine::Kernel;
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, run_twin};
 use cellyard_engine::units::{BitRate, Ratio, Span};
-use cellyard_engine::{Options, run};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use std::sync::atomic::AtomicBool;
 
 /// A random network with `policy` at all queues, and first come, first served within each class.
 fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value = Case> {
@@ -119,8 +119,7 @@ fn watch(net: &Scenario, replication: Option<u64>, probes: Vec<Probe>) -> RunRes
         probes,
         ..net.clone()
     };
-    let never = AtomicBool::new(false);
-    run(&net, replication, &Options::default(), &never).expect("a random scenario runs")
+    result(&net, replication, Kernel::Auto)
 }
 
 proptest! {
@@ -153,9 +152,7 @@ fn the_average_queue_is_recorded() {
         spacing: false,
         spare_short_frames: None,
     };
-    let cells = Traffic::Poisson {
-        rate: BitRate(70_000_000),
-    };
+    let cells = build::poisson(BitRate(70_000_000));
     let duration = Span::from_milliseconds(20);
     let net = build::dumbbell(
         2,
@@ -200,9 +197,7 @@ fn a_traced_drop_has_the_average_and_the_probability_of_its_curve() {
         (DropPolicy::TailDrop, false),
     ];
     for (policy, has_curve) in policies {
-        let cells = Traffic::Poisson {
-            rate: BitRate(90_000_000),
-        };
+        let cells = build::poisson(BitRate(90_000_000));
         let duration = Span::from_milliseconds(20);
         let net = build::dumbbell(2, Span::ZERO, duration, Some(9), policy, |_| cells.clone());
         let probe = build::probe(Observable::Trace, &net.vcs[0].name, None);

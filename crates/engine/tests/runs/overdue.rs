@@ -1,6 +1,7 @@
 //! Tests that waits beyond representable time (model section 2) end the run under every kernel and
 //! never give a result.
 
+use crate::common::engines::{result, under};
 use cellyard_engine::scenario::read_toml;
 use cellyard_engine::{Kernel, Options, RunError, run};
 use std::sync::atomic::AtomicBool;
@@ -10,15 +11,9 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// The places named by each kernel's error.
 fn overdue(text: &str) -> Vec<String> {
     let net = read_toml(text, "", &[]).expect("it reads");
-    let of_kernel = |kernel| {
-        let options = Options {
-            kernel,
-            ..Options::default()
-        };
-        match run(&net, None, &options, &NEVER) {
-            Err(RunError::Overdue { place, .. }) => place,
-            other => panic!("{kernel:?}: {:?}", other.map(|r| r.totals)),
-        }
+    let of_kernel = |kernel| match run(&net, None, &under(kernel), &NEVER) {
+        Err(RunError::Overdue { place, .. }) => place,
+        other => panic!("{kernel:?}: {:?}", other.map(|r| r.totals)),
     };
     let mut places: Vec<String> = [Kernel::Auto, Kernel::Slotted, Kernel::Twin]
         .map(of_kernel)
@@ -143,11 +138,6 @@ vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "65487 bytes", rwn
 "#;
     let net = read_toml(net, "", &[]).expect("it reads");
     for kernel in [Kernel::Auto, Kernel::Twin] {
-        let options = Options {
-            kernel,
-            ..Options::default()
-        };
-        let result = run(&net, None, &options, &NEVER).expect("it runs");
-        assert!(result.vcs[0].goodput_mbps > 0.0);
+        assert!(result(&net, None, kernel).vcs[0].goodput_mbps > 0.0);
     }
 }

@@ -1,16 +1,16 @@
 //! Tests that a run equals the beginning of a longer one up to its last instant. The end of a run
 //! must not affect what happens before.
 
+use crate::common::engines::result;
 use crate::common::probes::probes;
 use crate::common::random::Case;
 use crate::common::trunks::trunks;
 use crate::common::{self, engines, formats};
-use cellyard_engine::results::{RunResult, Series};
+use cellyard_engine::Kernel;
+use cellyard_engine::results::Series;
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::testing::{MeasuredPort, Tally};
-use cellyard_engine::{self as simulation, Kernel, Options};
 use proptest::prelude::*;
-use std::sync::atomic::AtomicBool;
 
 /// The points of a series before `end_s`. A step function also has a point at the end of its run.
 fn before(series: &Series, end_s: f64) -> (Vec<f64>, Vec<f64>) {
@@ -32,16 +32,8 @@ fn is_the_beginning_of_a_longer_run(mut case: Case) -> Result<(), TestCaseError>
     };
     let end_s = net.duration.as_seconds(net.format.clock);
     for kernel in [Kernel::Auto, Kernel::Slotted] {
-        let options = Options {
-            kernel,
-            ..Options::default()
-        };
-        let run = |net: &Scenario| -> RunResult {
-            let never = AtomicBool::new(false);
-            let run = simulation::run(net, case.replication, &options, &never);
-            run.expect("a random scenario runs")
-        };
-        let (short, long) = (run(&case.scenario), run(&longer));
+        let [short, long] =
+            [&case.scenario, &longer].map(|net| result(net, case.replication, kernel));
         for (a, b) in short.series.iter().zip(&long.series) {
             let (of, what) = (&a.of, &a.what);
             prop_assert_eq!(

@@ -3,6 +3,7 @@
 
 use crate::common;
 use crate::common::build::{self, probe};
+use crate::common::engines::result;
 use crate::common::probes::{envelopes, probes};
 use crate::common::{engines, formats, invariants, random};
 use cellyard_engine::format::Format;
@@ -30,12 +31,8 @@ fn island(base: Scenario) -> Scenario {
         .extend(build::links("is", "ib", BitRate(9_000_000), delay));
     let kinds = [
         Traffic::Tcp(Box::new(build::tcp())),
-        Traffic::Poisson {
-            rate: BitRate(3_000_000),
-        },
-        Traffic::Cbr {
-            rate: BitRate(2_000_000),
-        },
+        build::poisson(BitRate(3_000_000)),
+        build::cbr(BitRate(2_000_000)),
     ];
     for (i, traffic) in kinds.into_iter().enumerate() {
         let name = format!("iv{i}");
@@ -132,9 +129,7 @@ proptest! {
     fn books_of_every_port_balance(case in formats::cases(1_500)) {
         let case = case.readable();
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
-            let options = Options { kernel, ..Options::default() };
-            let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
-            let ports = run.expect("a random scenario runs").ports;
+            let ports = result(&case.scenario, case.replication, kernel).ports;
             let balance = ports.iter().try_for_each(invariants::port);
             prop_assert!(balance.is_ok(), "{kernel:?}: {balance:?}");
         }
@@ -163,9 +158,7 @@ proptest! {
     #[test]
     fn every_vc_tells_where_all_of_its_losses_were_and_how_late_its_cells_came(case in formats::cases(1_500)) {
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
-            let options = Options { kernel, ..Options::default() };
-            let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
-            for vc in run.expect("a random scenario runs").vcs {
+            for vc in result(&case.scenario, case.replication, kernel).vcs {
                 let counts = vc.ports.iter().map(|there| serde_json::to_value(&there.dropped_cells).expect("counts"));
                 let at = |counts: serde_json::Value| -> u64 {
                     counts.as_object().expect("by reason").values().filter_map(|n| n.as_u64()).sum()
@@ -247,9 +240,7 @@ proptest! {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
         let watch = |kernel| {
-            let options = Options { kernel, ..Options::default() };
-            let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
-            let run = run.expect("a random scenario runs");
+            let run = result(&watched, case.replication, kernel);
             (run.series, run.trace)
         };
         let (one, other) = (watch(Kernel::Auto), watch(Kernel::Slotted));
@@ -273,9 +264,7 @@ proptest! {
             let wanted = |p: &&Probe| with_credit || p.what != Observable::Credit;
             let watched = Scenario { probes: probes.iter().filter(wanted).cloned().collect(), ..net.clone() };
             let series = |kernel| {
-                let options = Options { kernel, ..Options::default() };
-                let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
-                run.expect("a random scenario runs").series
+                result(&watched, case.replication, kernel).series
             };
             let expected = series(Kernel::Twin);
             for kernel in [Kernel::Auto, Kernel::Slotted] {
@@ -316,11 +305,7 @@ proptest! {
             let alone = Scenario { probes: probes.clone(), ..net.clone() };
             let seen = Scenario { probes: [probes, changes].concat(), ..net.clone() };
             for kernel in [Kernel::Auto, Kernel::Slotted] {
-                let options = Options { kernel, ..Options::default() };
-                let run = |net| {
-                    let run = simulation::run(net, case.replication, &options, &AtomicBool::new(false));
-                    run.expect("a random scenario runs")
-                };
+                let run = |net| result(net, case.replication, kernel);
                 let (alone, seen) = (run(&alone), run(&seen));
                 for (a, b) in alone.series.iter().zip(&seen.series) {
                     prop_assert_eq!(a, b, "{:?}", kernel);
@@ -336,9 +321,7 @@ proptest! {
         watched.probes = probes(&watched);
         watched.probes.retain(|p| p.what == Observable::Queue && (p.interval, p.envelope) == (None, None));
         for kernel in [Kernel::Auto, Kernel::Slotted] {
-            let options = Options { kernel, ..Options::default() };
-            let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
-            let run = run.expect("a random scenario runs");
+            let run = result(&watched, case.replication, kernel);
             for series in &run.series {
                 let port = run.ports.iter().find(|p| p.name == series.of);
                 let (mean, of_books) = (mean_of_steps(series), port.map_or(0.0, |p| p.mean_queue_cells));

@@ -185,12 +185,7 @@ fn red_keeps_the_queue_short_and_atm_red_loses_frames_whole() {
 #[test]
 fn frames_dropped_from_the_front_leave_more_whole_ones() {
     let outcome = |drop, rest| {
-        let udp = Traffic::Udp(UdpParams {
-            datagram_size: 1024,
-            rate: OC3,
-            on: None,
-            off: Span::ZERO,
-        });
+        let udp = build::datagrams(1024, OC3);
         let duration = Format::AAL5.cell_time(OC3) * 50_000;
         let mut net = build::dumbbell(2, Span::ZERO, duration, Some(230), drop, |_| udp.clone());
         for queue in &mut net.switches[0].queues {

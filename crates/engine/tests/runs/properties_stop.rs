@@ -112,11 +112,7 @@ fn sent(kernel: Kernel, shared: bool, stop: Span) -> Option<[u64; 2]> {
             .extend(build::links(host, "s", build::OC3, Span::ZERO));
     }
     let half = BitRate(build::OC3.0 / 2);
-    let vbr = Traffic::Vbr {
-        rate: half,
-        on: cell * 1_000,
-        off: cell * 1_000,
-    };
+    let vbr = build::vbr(half, cell * 1_000, cell * 1_000);
     let cbr = Traffic::Cbr { rate: half };
     let second = if shared { "a" } else { "b" };
     net.vcs = vec![
@@ -165,9 +161,7 @@ fn a_burst_is_cut_at_the_tick_of_the_stop() {
 fn a_source_that_is_drawn_to_start_after_its_stop_sends_nothing() {
     let kinds = [
         Traffic::Tcp(Box::new(build::tcp())),
-        Traffic::Cbr {
-            rate: BitRate(1_000_000),
-        },
+        build::cbr(BitRate(1_000_000)),
     ];
     let mut net = build::network(Span::from_milliseconds(10));
     net.hosts = ["a", "b"].map(build::host).into();

@@ -1,6 +1,7 @@
 //! Tests of sessions: pausing, draining, cancelling and ending runs from outside.
 
 use crate::common::build::{self, OC3};
+use crate::common::engines::{result, under};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{Resolved, expected, run_tally};
 use cellyard_engine::units::{BitRate, Span, Time};
@@ -96,11 +97,7 @@ fn tcps() -> Scenario {
 
 fn unfinished(kernel: Kernel) {
     let net = tcps();
-    let options = Options {
-        kernel,
-        ..Options::default()
-    };
-    let mut session = Session::new(&net, None, &options).expect("it can be built");
+    let mut session = Session::new(&net, None, &under(kernel)).expect("it can be built");
     let reached = session.advance_until(at(1), &NEVER).expect("it runs");
     assert!(at(1) <= reached && reached < session.end());
     session.finish();
@@ -122,11 +119,7 @@ fn a_twin_that_has_not_ended_has_no_result() {
 fn runs_can_be_cancelled_under_every_kernel() {
     let net = tcps();
     for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
-        let options = Options {
-            kernel,
-            ..Options::default()
-        };
-        let cancelled = run(&net, None, &options, &AtomicBool::new(true));
+        let cancelled = run(&net, None, &under(kernel), &AtomicBool::new(true));
         assert_eq!(cancelled.err(), Some(RunError::Cancelled), "{kernel:?}");
     }
 }
@@ -134,10 +127,12 @@ fn runs_can_be_cancelled_under_every_kernel() {
 /// No host event ends a step in a network of single cells while a burst lasts.
 #[test]
 fn a_long_burst_can_be_paused_soon() {
-    let vbr = |rate| Traffic::Vbr {
-        rate,
-        on: Span::from_milliseconds(20_000),
-        off: Span::from_milliseconds(20_000),
+    let vbr = |rate| {
+        build::vbr(
+            rate,
+            Span::from_milliseconds(20_000),
+            Span::from_milliseconds(20_000),
+        )
     };
     let (delay, duration) = (Span::from_microseconds(5), Span::from_milliseconds(40_000));
     let rates = [BitRate(77_760_000), BitRate(5_184_000)];
@@ -199,24 +194,18 @@ probe = [{ what = "trace", of = "v" }]
 /// Sums over many cells that waited long: two bursts at one port, whose queue grows for seconds.
 #[test]
 fn two_long_bursts_at_one_port_are_the_same_under_each_kernel() {
-    let vbr = Traffic::Vbr {
-        rate: OC3,
-        on: Span::from_milliseconds(3_000),
-        off: Span::from_milliseconds(10_000),
-    };
+    let vbr = build::vbr(
+        OC3,
+        Span::from_milliseconds(3_000),
+        Span::from_milliseconds(10_000),
+    );
     for delay in [Span::from_microseconds(5), Span::from_milliseconds(4_000)] {
         let duration = Span::from_milliseconds(20_000);
         let net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, |_| {
             vbr.clone()
         });
-        let result = |kernel| {
-            let options = Options {
-                kernel,
-                ..Options::default()
-            };
-            run(&net, None, &options, &NEVER).expect("it runs")
-        };
-        let (fast, slotted) = (result(Kernel::Auto), result(Kernel::Slotted));
+        let [fast, slotted] =
+            [Kernel::Auto, Kernel::Slotted].map(|kernel| result(&net, None, kernel));
         assert!(fast.vcs[0].cells_delivered > 1_000_000);
         assert_eq!(fast, slotted);
     }
@@ -245,13 +234,7 @@ probe = [{ what = "trace", of = "v" }, { what = "trace", of = "w" }]
 fn what_is_lost_at_one_time_is_told_in_the_order_of_links() {
     let scenario = read_toml(LOST_AT_ONCE, "", &[]).expect("a valid scenario");
     for kernel in [Kernel::Auto, Kernel::Slotted] {
-        let options = Options {
-            kernel,
-            ..Options::default()
-        };
-        let trace = run(&scenario, None, &options, &NEVER)
-            .expect("it runs")
-            .trace;
+        let trace = result(&scenario, None, kernel).trace;
         let at_once = trace.iter().filter(|d| d.time_s == trace[0].time_s);
         let ports: Vec<_> = at_once.map(|d| d.port.as_str()).collect();
         assert_eq!(ports, ["west->x", "east->y"], "{kernel:?}");
@@ -309,11 +292,11 @@ probe = [{{ what = "queue", of = "w->b", every = 1 }}, {{ what = "trace", of = "
 /// A burst of a thousand million cells takes more than one step, whoever asks for its end.
 #[test]
 fn a_long_burst_is_cancelled_from_another_thread() {
-    let vbr = Traffic::Vbr {
-        rate: OC3,
-        on: Span::from_milliseconds(3_000_000),
-        off: Span::from_milliseconds(3_000_000),
-    };
+    let vbr = build::vbr(
+        OC3,
+        Span::from_milliseconds(3_000_000),
+        Span::from_milliseconds(3_000_000),
+    );
     let (delay, duration) = (
         Span::from_microseconds(5),
         Span::from_milliseconds(3_000_000),
@@ -322,10 +305,7 @@ fn a_long_burst_is_cancelled_from_another_thread() {
         vbr.clone()
     });
     for kernel in [Kernel::Auto, Kernel::Slotted] {
-        let options = Options {
-            kernel,
-            ..Options::default()
-        };
+        let options = under(kernel);
         let cancel = AtomicBool::new(false);
         let waited = std::thread::scope(|scope| {
             let run = scope.spawn(|| run(&net, None, &options, &cancel).err());

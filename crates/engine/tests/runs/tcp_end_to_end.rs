@@ -15,13 +15,12 @@
 
 use crate::common::random::Case;
 use crate::common::{build, engines};
+use cellyard_engine::Kernel;
 use cellyard_engine::format::Clock;
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{SenderCounters, Stream, Tally};
 use cellyard_engine::units::{BitRate, Span};
-use cellyard_engine::{self as simulation, Options};
-use std::sync::atomic::AtomicBool;
 
 const MSS: u64 = 1000;
 const SEGMENTS: u64 = 100;
@@ -100,16 +99,12 @@ fn probe(what: Observable, interval: Option<Span>) -> Probe {
 }
 
 fn result(net: &Scenario) -> RunResult {
-    let run = simulation::run(net, None, &Options::default(), &AtomicBool::new(false));
-    run.expect("a run without errors")
+    engines::result(net, None, Kernel::Auto)
 }
 
 /// The counters on which both engines agree.
 fn agreed(net: &Scenario) -> Tally {
-    let case = Case {
-        scenario: net.clone(),
-        replication: None,
-    };
+    let case = Case::of(net.clone());
     engines::agrees(&case).unwrap();
     engines::engine(net, None)
 }

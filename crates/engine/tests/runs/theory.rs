@@ -244,11 +244,7 @@ fn bursts_of_more_cells_than_32_bits_count_are_whole() {
     let on = Span::from_milliseconds(20_000_000);
     let cells = on.0.div_ceil(Format::AAL5.cell_time(OC3).0);
     assert!(cells > 1 << 32);
-    let vbr = Traffic::Vbr {
-        rate: OC3,
-        on,
-        off: on,
-    };
+    let vbr = build::vbr(OC3, on, on);
     let mut direct = build::network(on);
     direct.hosts = ["a", "b"].map(build::host).into();
     direct.links = build::links("a", "b", OC3, Span::ZERO).into();
@@ -288,9 +284,7 @@ fn two_inputs(later: Span, cells_apart: u64, buffer: Option<u64>) -> Scenario {
     }
     net.links.extend(build::links("s", "c", rate, Span::ZERO));
     for (name, start, apart) in [("a", Span::ZERO, 1), ("b", later, cells_apart)] {
-        let traffic = Traffic::Cbr {
-            rate: BitRate(rate.0 / apart),
-        };
+        let traffic = build::cbr(BitRate(rate.0 / apart));
         let mut vc = build::vc(name, name, "c", &["s"], Class::Ubr, traffic);
         vc.start = start;
         net.vcs.push(vc);

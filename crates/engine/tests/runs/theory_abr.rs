@@ -32,12 +32,7 @@ fn greedy(tcp: bool) -> Traffic {
             ..build::tcp()
         }));
     }
-    Traffic::Udp(UdpParams {
-        datagram_size: 9_132,
-        rate: BitRate(FAST),
-        on: None,
-        off: Span::ZERO,
-    })
+    build::datagrams(9_132, BitRate(FAST))
 }
 
 /// A VC that takes all it can get. Rates are in cells per second.

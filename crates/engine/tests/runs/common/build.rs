@@ -121,6 +121,39 @@ pub fn tcp() -> TcpParams {
     }
 }
 
+/// Cells at equal distances.
+pub fn cbr(rate: BitRate) -> Traffic {
+    Traffic::Cbr { rate }
+}
+
+/// Cells at random distances.
+pub fn poisson(rate: BitRate) -> Traffic {
+    Traffic::Poisson { rate }
+}
+
+/// Bursts of cells with pauses.
+pub fn vbr(rate: BitRate, on: Span, off: Span) -> Traffic {
+    Traffic::Vbr { rate, on, off }
+}
+
+/// Datagrams without a pause.
+pub fn datagrams(datagram_size: u64, rate: BitRate) -> Traffic {
+    Traffic::Udp(UdpParams {
+        datagram_size,
+        rate,
+        on: None,
+        off: Span::ZERO,
+    })
+}
+
+/// EPD with a threshold in cells.
+pub fn epd(threshold: u64) -> DropPolicy {
+    DropPolicy::Epd {
+        threshold: Some(Threshold::Cells(threshold)),
+        reserve: None,
+    }
+}
+
 /// The first study's network: `sources` hosts a0, a1, ... send to as many hosts b0, b1, ... over
 /// the switches s and t. All links are equal.
 pub fn dumbbell(

@@ -1,12 +1,28 @@
 //! The engines that a test can use.
 
 use super::random::Case;
+use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
 #[cfg(debug_assertions)]
 use cellyard_engine::testing::without_fast_paths;
 use cellyard_engine::testing::{Tally, run_tally, run_twin};
-use cellyard_engine::{Kernel, RunError};
+use cellyard_engine::{Kernel, Options, RunError, run};
 use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+/// Options of a run under `kernel`.
+pub fn under(kernel: Kernel) -> Options {
+    Options {
+        kernel,
+        ..Options::default()
+    }
+}
+
+/// The result of `net` under `kernel`.
+pub fn result(net: &Scenario, replication: Option<u64>, kernel: Kernel) -> RunResult {
+    let never = AtomicBool::new(false);
+    run(net, replication, &under(kernel), &never).expect("it runs")
+}
 
 /// Runs a scenario, as a replication or not.
 pub type Engine = fn(&Scenario, Option<u64>) -> Tally;
@@ -71,10 +87,7 @@ pub fn agrees(case: &Case) -> Result<(), TestCaseError> {
 pub fn both_orders_agree(mut net: Scenario) {
     for arrival_first in [true, false] {
         net.arrival_first = arrival_first;
-        let case = Case {
-            scenario: net.clone(),
-            replication: None,
-        };
+        let case = Case::of(net.clone());
         agrees(&case).unwrap();
     }
 }

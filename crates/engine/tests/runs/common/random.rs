@@ -26,6 +26,14 @@ pub struct Case {
 }
 
 impl Case {
+    /// `scenario`, not replicated.
+    pub fn of(scenario: Scenario) -> Case {
+        Case {
+            scenario,
+            replication: None,
+        }
+    }
+
     /// Satisfies rules of the reader that a run does not need.
     ///
     /// The measuring time lies within the run, guarantees are above zero, and contracts exist where

@@ -87,19 +87,12 @@ impl Trunks {
             );
             net.vcs.push(Vc {
                 class: Class::Vbr,
-                traffic: Traffic::Vbr {
-                    rate: BitRate(self.trunks[0].rate.0 / 3 * 2),
-                    on,
-                    off,
-                },
+                traffic: build::vbr(BitRate(self.trunks[0].rate.0 / 3 * 2), on, off),
                 ..vc
             });
         }
         abr::tell(&mut net, self.feedback);
-        Case {
-            scenario: net,
-            replication: None,
-        }
+        Case::of(net)
     }
 
     /// Adds two hosts at the ends of `route`, and returns a VC from one to the other.

@@ -221,10 +221,7 @@ fn a_result_that_breaks_an_invariant_is_found() {
     let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
     let delay = Span::from_microseconds(5);
     let net = build::dumbbell(2, delay, second, Some(100), DropPolicy::TailDrop, tcp);
-    let case = Case {
-        scenario: net,
-        replication: None,
-    };
+    let case = Case::of(net);
     let right = result(&case).expect("it runs").expect("a result");
     let counts = run_tally(&case.scenario, None, Kernel::Auto, true).expect("it runs");
     let check = |result: &RunResult, tally| invariants::check(&case.scenario, result, tally);
@@ -276,10 +273,7 @@ fn a_tally_of_end_systems_that_breaks_an_invariant_is_found() {
         vc.abr = Some(abr::usual());
     }
     abr::tell(&mut net, Feedback::Erica(abr::erica()));
-    let case = Case {
-        scenario: net,
-        replication: None,
-    };
+    let case = Case::of(net);
     let result = result(&case).expect("it runs").expect("a result");
     let right = run_tally(&case.scenario, None, Kernel::Auto, true).expect("it runs");
     let check = |tally: &_| invariants::check(&case.scenario, &result, tally);
@@ -311,15 +305,10 @@ fn an_endless_case() {
         1,
         |_| {
             let duration = Span::from_milliseconds(100_000_000);
-            let traffic = |_| Traffic::Cbr {
-                rate: BitRate(70_000_000),
-            };
+            let traffic = |_| build::cbr(BitRate(70_000_000));
             let policy = DropPolicy::TailDrop;
             let scenario = build::dumbbell(2, Span::ZERO, duration, Some(10), policy, traffic);
-            Network(Case {
-                scenario,
-                replication: None,
-            })
+            Network(Case::of(scenario))
         },
         |network| match result(&network.0) {
             Ok(_) => Ok(Outcome::Accepted),
