@@ -1,6 +1,6 @@
 //! Errors of contracts, policers, policies that need minimum rates, and UDP.
 
-use super::spoil::{GOOD, all_say, only, says};
+use super::spoil::{GOOD, all_say, only, pair, says};
 use cellyard_engine::scenario::read_toml;
 
 const TRAFFIC: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }\n";
@@ -31,42 +31,17 @@ fn contracts_must_hold_together() {
             | is less than one frame, which has 12 cells | at least 12 cells
         pcr = "1 Mbps", mbs = "50 cells" => vc[0].contract.mbs
             | has no effect without a sustained rate | `scr` or `mcr`
+        cdvt = "1 us" => vc[0].contract | sets no rate | `pcr`, `scr` or `mcr`
+        mfs = "50 cells" => vc[0].contract | sets no rate | `pcr`, `scr` or `mcr`
+        mbs = "50 cells" => vc[0].contract | sets no rate | `pcr`, `scr` or `mcr`
+        # Three VCs on a link of 155.52 Mb/s; the links of the sinks have 10 Mb/s each.
+        mcr = "11 Mbps" => vc[0].contract.mcr | minimum rates on east->sink1 to 11 Mbps
+            | at most 10 Mbps in total
         "#,
     );
-    for nothing in [
-        "cdvt = \"1 us\"",
-        "mfs = \"50 cells\"",
-        "mbs = \"50 cells\"",
-    ] {
-        let parts = ["vc[0].contract", "sets no rate", "`pcr`, `scr` or `mcr`"];
-        says(&told(nothing), &parts);
-    }
     says(
         &only(&GOOD.replace(TRAFFIC, &format!("contract = {{}}\n{TRAFFIC}"))),
         &["test.toml:25:", "vc[0].contract", "sets no rate"],
-    );
-    let short = text(
-        "mcr = \"1 Mbps\", mfs = \"11 cells\"",
-        "police = \"f-gcra\",",
-        DROP,
-    );
-    says(
-        &only(&short),
-        &[
-            "vc[0].contract.mfs",
-            "is less than one frame, which has 12 cells",
-            "f-gcra",
-            "at least 12 cells",
-        ],
-    );
-    // Three VCs on a link of 155.52 Mb/s; the links of the sinks have 10 Mb/s each.
-    says(
-        &told("mcr = \"11 Mbps\""),
-        &[
-            "vc[0].contract.mcr",
-            "minimum rates on east->sink1 to 11 Mbps",
-            "at most 10 Mbps in total",
-        ],
     );
     let wide =
         text("mcr = \"60 Mbps\"", "", DROP).replace("rate = \"10 Mbps\"", "rate = \"155.52 Mbps\"");
@@ -84,20 +59,17 @@ fn contracts_must_hold_together() {
 #[test]
 fn what_asks_for_a_contract_gets_one() {
     let policer = |kind: &str| format!("police = \"{kind}\",");
-    says(
-        &only(&text("", &policer("gcra"), DROP)),
-        &[
-            "vc[0].contract",
-            "is missing, but the policer gcra at the queue ubr of west->east needs it",
-            "pcr, scr or mcr",
-        ],
-    );
-    says(
-        &only(&text("pcr = \"9 Mbps\"", &policer("f-gcra"), DROP)),
-        &[
-            "vc[0].contract",
-            "has no mcr or scr, but the policer f-gcra",
-        ],
+    let policed = |contract: &str, kind: &str| only(&text(contract, &policer(kind), DROP));
+    all_say(
+        pair(policed),
+        r#"
+         -> gcra => vc[0].contract | pcr, scr or mcr
+            | is missing, but the policer gcra at the queue ubr of west->east needs it
+        pcr = "9 Mbps" -> f-gcra => vc[0].contract | has no mcr or scr, but the policer f-gcra
+        mcr = "1 Mbps" -> grca => unknown policer | `gcra`?
+        mcr = "1 Mbps", mfs = "11 cells" -> f-gcra => vc[0].contract.mfs
+            | is less than one frame, which has 12 cells | f-gcra | at least 12 cells
+        "#,
     );
     assert!(read_toml(&text("pcr = \"9 Mbps\"", &policer("gcra"), DROP), "", &[]).is_ok());
     for policy in [
@@ -116,28 +88,23 @@ fn what_asks_for_a_contract_gets_one() {
         );
         assert!(read_toml(&text("mcr = \"1 Mbps\"", "", &drop), "", &[]).is_ok());
     }
-    says(
-        &only(&text("mcr = \"1 Mbps\"", &policer("grca"), DROP)),
-        &["unknown policer", "`gcra`?"],
-    );
 }
 
 #[test]
 fn a_lower_threshold_is_not_above_the_upper_one() {
-    let drop =
-        "{ policy = \"gcra-two-thresholds\", low = \"600 cells\", threshold = \"500 cells\" }";
-    says(
-        &only(&text("mcr = \"1 Mbps\"", "", drop)),
-        &[
-            "switch[0].ubr.drop.low",
-            "is 600 cells, above the upper threshold",
-            "at most 500 cells",
-        ],
-    );
-    let drop = "{ policy = \"dfba\", low = 0.9, high = \"500 cells\" }";
-    says(
-        &only(&text("mcr = \"1 Mbps\"", "", drop)),
-        &["is 900 cells", "at most 500 cells"],
+    all_say(
+        |drop| {
+            only(&text(
+                "mcr = \"1 Mbps\"",
+                "",
+                &format!("{{ policy = {drop} }}"),
+            ))
+        },
+        r#"
+        "gcra-two-thresholds", low = "600 cells", threshold = "500 cells" =>
+            | switch[0].ubr.drop.low | is 600 cells, above the upper threshold | at most 500 cells
+        "dfba", low = 0.9, high = "500 cells" => is 900 cells | at most 500 cells
+        "#,
     );
 }
 

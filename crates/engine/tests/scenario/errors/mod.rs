@@ -11,4 +11,4 @@ mod network;
 mod overrides;
 mod programs;
 mod red;
-mod spoil;
+pub mod spoil;

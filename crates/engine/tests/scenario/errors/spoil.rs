@@ -89,7 +89,11 @@ pub fn all_say(problem: impl Fn(&str) -> String, table: &str) {
 /// For [`all_say`]: a problem of two texts, given as `from -> to`.
 pub fn pair(problem: impl Fn(&str, &str) -> String) -> impl Fn(&str) -> String {
     move |given| {
-        let (from, to) = given.split_once(" ->").expect("two texts");
+        let (from, to) = given
+            .split_once("->")
+            .filter(|(from, _)| from.is_empty())
+            .or_else(|| given.split_once(" ->"))
+            .expect("two texts");
         problem(from, to.trim_start())
     }
 }
