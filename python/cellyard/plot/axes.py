@@ -149,7 +149,7 @@ def word_axis(axes: Axes, words: Sequence[str], *, down: bool = False) -> None:
         line(place - 0.5, color="#e4e4e4", linewidth=0.8, zorder=0, label="_")
 
 
-def value_axis(axes: Sequence[Axes], *, down: bool = True, ratio: bool = False) -> None:
+def value_axis(axes: Sequence[Axes], *, down: bool = True) -> None:
     """Give the value axes of some panels one scale with a margin; only the first has labels.
 
     This is the y axis, or without ``down`` the x axis.
@@ -157,12 +157,7 @@ def value_axis(axes: Sequence[Axes], *, down: bool = True, ratio: bool = False) 
     side: Literal["y", "x"] = "y" if down else "x"
     ends = [end for one in axes for end in getattr(one.dataLim, f"interval{side}")]
     low, high = min(ends), max(ends)  # infinite without any point
-    if ratio and 0 < low < high < math.inf:
-        margin = (high / low) ** MARGIN
-        for one in axes:
-            getattr(one, f"set_{side}scale")("log")
-            getattr(one, f"set_{side}lim")(low / margin, high * margin)
-    elif math.isfinite(low) and (low or high):
+    if math.isfinite(low) and (low or high):
         start, end = scale(low, high)
         for one in axes:
             getattr(one, f"set_{side}lim")(start, end)

@@ -576,12 +576,10 @@ def zero_at_the_bottom(axes: Axes) -> None:
         axes.set_ylim(-0.05, 1.05)  # the margin of other panels, so that the line is not hidden by the axis
 
 
-def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale: float = 1.0) -> None:
+def lines(axes: Axes, series: Mapping[str, Series], *, scale: float = 1.0) -> None:
     """Values over time, one line per label."""
     for (label, one), colour in zip(series.items(), COLOURS, strict=False):
-        axes.plot(
-            one.time_s, one.value * scale, label=label, color=colour, drawstyle="steps-post" if steps else "default"
-        )
+        axes.plot(one.time_s, one.value * scale, label=label, color=colour, drawstyle="steps-post")
     axes.set_xlabel("time [s]")
     axes.margins(x=0)
 

@@ -58,7 +58,7 @@ class Table:
     starts_group: Callable[[Any, Any], bool] = lambda _before, _record: False
 
     @classmethod
-    def from_records(cls, records: Sequence[Mapping[str, Any]], keys: int | None = None) -> Table:
+    def from_records(cls, records: Sequence[Mapping[str, Any]]) -> Table:
         """A table with a column for each field of the records, in order of appearance.
 
         >>> print(Table.from_records([{"policy": "epd", "efficiency": 0.5}, {"policy": "fba"}]))
@@ -68,7 +68,7 @@ class Table:
         fba
         """
         names = dict.fromkeys(name for record in records for name in record)
-        return cls(records, [field(name) for name in names], keys)
+        return cls(records, [field(name) for name in names])
 
     @classmethod
     def from_rows(cls, head: Sequence[str], rows: Iterable[Sequence[Any]], keys: int | None = None) -> Table:

@@ -82,18 +82,18 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def to_be(metric: str, singular: str = "is", plural: str = "are") -> str:
+def to_be(metric: str) -> str:
     """A metric with its verb. Counts of things are plural: their last word is, and it is no unit.
 
-    >>> to_be("timeouts"), to_be("fast_retransmits", "was", "were"), to_be("p99_transfer_s"), to_be("max_queue_cells")
-    ('timeouts are', 'fast_retransmits were', 'p99_transfer_s is', 'max_queue_cells is')
+    >>> to_be("timeouts"), to_be("fast_retransmits"), to_be("p99_transfer_s"), to_be("max_queue_cells")
+    ('timeouts are', 'fast_retransmits are', 'p99_transfer_s is', 'max_queue_cells is')
     >>> to_be("goodput_mbps"), to_be("fairness"), to_be("frame_loss"), to_be("bottleneck_cells")
     ('goodput_mbps is', 'fairness is', 'frame_loss is', 'bottleneck_cells are')
     """
     first, last = metric.partition("_")[0], metric.rpartition("_")[2]
     is_count = last.endswith("s") and not last.endswith(("ss", "is", "us")) and last not in ("s", "mbps", "bps")
     is_one = first in ("max", "min", "mean", "sum") or re.match(r"p\d+$", first)
-    return f"{metric} {plural if is_count and not is_one else singular}"
+    return f"{metric} {'are' if is_count and not is_one else 'is'}"
 
 
 def probability(value: float) -> str:

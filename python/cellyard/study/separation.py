@@ -161,10 +161,10 @@ class Candidates:
         """Whether there are enough replications to compare candidates."""
         return min((sum(one is not None for one in runs) for runs in self.runs.values()), default=0) >= FEWEST
 
-    def difference(self, a: Any, b: Any, comparisons: int | None = None) -> Difference:
-        """By how much ``a`` exceeds ``b``. The interval holds jointly for all pairs, or for ``comparisons`` comparisons."""
+    def difference(self, a: Any, b: Any) -> Difference:
+        """By how much ``a`` exceeds ``b``. The interval holds jointly for all pairs."""
         of_pair = self.values[a].mean - self.values[b].mean
-        return contrast([self.runs[a]], [self.runs[b]], of_pair, comparisons or self.pairs)
+        return contrast([self.runs[a]], [self.runs[b]], of_pair, self.pairs)
 
     @property
     def spread(self) -> Difference:
@@ -220,7 +220,7 @@ class Candidates:
         side = "below" if self.lowest else "above"
         return f"{self.leaders}, {within(self.spread)} {side} {self.name(self.order[-1])}"
 
-    def lead(self, digits: int = 2, unit: str = "") -> str:
+    def lead(self, unit: str = "") -> str:
         """The value of the best, and its distance from the last, in words. ``unit`` follows the first value.
 
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
@@ -234,7 +234,7 @@ class Candidates:
         '0.75 to 0.75 (no significant difference)'
         """
         first, last = self.order[0], self.order[-1]
-        best, worst = (f"{self.values[one].mean:.{digits}f}" for one in (first, last))
+        best, worst = (f"{self.values[one].mean:.2f}" for one in (first, last))
         if not self.known:
             return f"{best}{unit} with {self.name(first)} and {worst} with {self.name(last)} (not decided)"
         if len(self.first) == len(self.order):
@@ -242,7 +242,7 @@ class Candidates:
         more = "less" if self.lowest else "more"
         if len(self.first) > 1:  # the value is that of the best of them
             best = f"{'down' if self.lowest else 'up'} to {best}"
-        return f"{best}{unit} with {self.leaders}, {within(self.spread, digits)} {more} than with {self.name(last)}"
+        return f"{best}{unit} with {self.leaders}, {within(self.spread)} {more} than with {self.name(last)}"
 
     def numbers(self, where: str = "") -> list[Number]:
         """The value of each candidate, best first."""
