@@ -6,7 +6,6 @@ instructions, counted once by valgrind. Other load on the machine does not affec
 
 import argparse
 import os
-import re
 import resource
 import shutil
 import statistics
@@ -14,6 +13,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
+
+from instructions import count_instructions
 
 RUNS = 15
 #: Number of VCs in the large networks.
@@ -54,17 +57,6 @@ def cpu_seconds(command: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def instructions(command: list[str]) -> int:
-    """Return the number of instructions of a command, counted by valgrind."""
-    counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    done = subprocess.run(
-        [*counter, *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    found = re.search(r"I +refs: +([\d,]+)", done.stderr)
-    assert found, done.stderr
-    return int(found[1].replace(",", ""))
-
-
 def main() -> None:
     """Print one line for each command."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -97,7 +89,8 @@ def main() -> None:
             told = f"{name:24} {min(times):.3f} {statistics.median(times):.3f}"
             told += f"  goal {goal:.2f}" if goal else " " * 11
             print(
-                f"{told}  {instructions(command) / 1e6:8.1f} M instructions" if counted else told.rstrip(), flush=True
+                f"{told}  {count_instructions(*command) / 1e6:8.1f} M instructions" if counted else told.rstrip(),
+                flush=True,
             )
 
 
