@@ -24,32 +24,6 @@ from cellyard import _engine
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 116
 
-BASE = '''"""What all components of a scenario have in common."""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
-
-from cellyard.system.values import as_python
-
-
-@dataclass(frozen=True, kw_only=True)
-class Component:
-    """Base of all components. Numbers and arrays of numpy are kept as Python's own numbers and tuples."""
-
-    #: The field that names the component in a scenario file, and that name.
-    TAG: ClassVar[Mapping[str, str]] = {}
-    #: The attribute with parameters that the user names, if the component takes any. In a scenario
-    #: file, they stand beside the other fields.
-    OWN: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            object.__setattr__(self, name, as_python(value))
-'''
-
 #: The first lines of a module of components.
 HEADER = '''"""{help}
 
@@ -60,7 +34,7 @@ is ``None`` takes the default that its line states.{more}
 from __future__ import annotations
 
 from collections.abc import Mapping{more_imports}
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, Required, TypeAlias, TypedDict
 
 from cellyard.components.base import Component
@@ -204,14 +178,13 @@ def component_class(family: dict[str, Any], component: dict[str, Any]) -> str:
         fields.append(entry(OWN, own_meaning(own), " " * 8))
     listed = "    Fields:\n" + "\n".join(fields) if fields else ""
     doc = "\n\n".join(part for part in (paragraphs(*more), listed) if part)
-    lines = ["@dataclass(frozen=True, kw_only=True)", f"class {camel(component['name'])}(Component):"]
+    tag = f', {family["tag"]}="{component["name"]}"' if family["tag"] else ""
+    lines = [f"class {camel(component['name'])}(Component{tag}):"]
     # The summary is one line; the longest in the registry has 120 characters.
     first = f'    """{stop(component["help"])}'
     lines.append(f'{first}\n\n{doc}\n    """' if doc else f'{first}"""')
-    if family["tag"]:
-        lines.append(f'\n    TAG: ClassVar[Mapping[str, str]] = {{"{family["tag"]}": "{component["name"]}"}}')
     if own:
-        lines.append(f'    OWN: ClassVar[str] = "{OWN}"')
+        lines.append(f'\n    OWN: ClassVar[str] = "{OWN}"')
     lines += ["", *map(field, component["parameters"])]
     if own:
         # The hash leaves mappings out, since they have none.
@@ -274,7 +247,7 @@ def components() -> dict[Path, str]:
     """Return the sources of the modules of the package `cellyard.components`."""
     scenario, *families = json.loads(_engine.registry())["families"]
     assert scenario["name"] == "scenario"
-    modules = {"base": formatted(BASE)}
+    modules = {}
     network, public = [], {"base": ["Component"], "network": ["SCENARIO_KEYS", "ScenarioFields"]}
     for family in families:
         classes = [component_class(family, component) for component in family["components"]]

@@ -7,14 +7,13 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from cellyard.components.base import Component
 
 
-@dataclass(frozen=True, kw_only=True)
-class TailDrop(Component):
+class TailDrop(Component, policy="tail-drop"):
     """Drops a cell when the buffer is full, and never otherwise.
 
     Formula: drop a cell <=> X >= K
@@ -24,11 +23,8 @@ class TailDrop(Component):
     Limits: A lost cell leaves the rest of its frame in the queue, where it wastes buffer space.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "tail-drop"}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Ppd(Component):
+class Ppd(Component, policy="ppd"):
     """Partial packet discard: once a frame has lost a cell, drops the rest of the frame except the EOM.
 
     Formula: drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM
@@ -38,11 +34,8 @@ class Ppd(Component):
     Limits: The first cells of a damaged frame are carried in vain. VCs are not protected from each other.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "ppd"}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Epd(Component):
+class Epd(Component, policy="epd"):
     """Early packet discard: refuses new frames when the queue is longer than a threshold.
 
     Formula: refuse a frame <=> X > T
@@ -58,14 +51,11 @@ class Epd(Component):
             to "1000000000 cells"; units: cells, cell. Default: 200 cells, but at most K / 2.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "epd"}
-
     threshold: str | float | None = None
     reserve: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class SelectiveDrop(Component):
+class SelectiveDrop(Component, policy="selective-drop"):
     """Refuses new frames of a VC that holds more than its share of the buffer.
 
     Formula: refuse a frame of VC i <=> X > R and Y_i N_a > Z X
@@ -81,14 +71,11 @@ class SelectiveDrop(Component):
             Default: ``0.8``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "selective-drop"}
-
     r: str | float = 0.9
     z: float | str = 0.8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fba(Component):
+class Fba(Component, policy="fba"):
     """Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.
 
     Formula: refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K_f - R) / (X - R)
@@ -105,15 +92,12 @@ class Fba(Component):
             cell. Default: K.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "fba"}
-
     r: str | float = 0.9
     z: float | str = 0.8
     k_fba: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DropFromFront(Component):
+class DropFromFront(Component, policy="drop-from-front"):
     """Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.
 
     Formula: push out the front cell <=> X >= K
@@ -124,11 +108,8 @@ class DropFromFront(Component):
     the queue.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "drop-from-front"}
 
-
-@dataclass(frozen=True, kw_only=True)
-class GcraEpd(Component):
+class GcraEpd(Component, policy="gcra-epd"):
     """Scheme one: early packet discard that, above the threshold, accepts frames within the minimum rate of their VC.
 
     Formula: accept a cell of VC i <=> X < Th, or the bucket level B_i <= BT + CDVT, or it continues a frame; with X
@@ -146,14 +127,11 @@ class GcraEpd(Component):
             is never tagged. Default: ``false``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-epd"}
-
     threshold: str | float = "1000 cells"
     export_tag: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class GcraRoundRobin(Component):
+class GcraRoundRobin(Component, policy="gcra-round-robin"):
     """Scheme two: a leaky bucket per VC tests every cell. Below the threshold, VCs get credit of one cell in turn.
 
     Formula: at each cell with X < Th: B_j := B_j - 1/MCR_j for the next VC j; accept <=> the bucket level B_i <= BT
@@ -172,15 +150,12 @@ class GcraRoundRobin(Component):
             is never tagged. Default: ``false``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-round-robin"}
-
     threshold: str | float = "1000 cells"
     keep_credit: bool = False
     export_tag: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class GcraTwoThresholds(Component):
+class GcraTwoThresholds(Component, policy="gcra-two-thresholds"):
     """The scheme of chapter 8: scheme two, but below a lower threshold every cell is accepted on credit.
 
     Formula: X < L: accept, and add 1/MCR_i to the bucket level B_i or, if B_i >= BT + CDVT, 1 to the debt D_i;
@@ -200,15 +175,12 @@ class GcraTwoThresholds(Component):
             is never tagged. Default: ``false``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-two-thresholds"}
-
     low: str | float = "500 cells"
     threshold: str | float = "1000 cells"
     export_tag: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dfba(Component):
+class Dfba(Component, policy="dfba"):
     """Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum rates.
 
     Formula: L < X < H: refuse a frame of CLP = 1, and a frame of VC i with Y_i > X W_i, W_i = MCR_i / sum of MCRs,
@@ -229,16 +201,13 @@ class Dfba(Component):
             at most 6 decimals. Default: ``0.5``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "dfba"}
-
     low: str | float = "500 cells"
     high: str | float = "1000 cells"
     z: float | str = 1
     alpha: float | str = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class AtmRed(Component):
+class AtmRed(Component, policy="atm-red"):
     """Random early detection with two bits per VC: decides at every cell, and discards the next whole frame.
 
     Formula: avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells
@@ -271,8 +240,6 @@ class AtmRed(Component):
             longer frame, except for its first cell and its EOM. Default: ``false``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "atm-red"}
-
     w_q: float | str = 0.002
     max_p: float | str = 0.02
     min_th: str | float = 0.25
@@ -283,8 +250,7 @@ class AtmRed(Component):
     spare_short_frames: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class CellRed(Component):
+class CellRed(Component, policy="cell-red"):
     """Random early detection that drops single cells without regard to frames.
 
     Formula: drop a cell <=> a uniform draw < p, with p as in atm-red
@@ -312,8 +278,6 @@ class CellRed(Component):
             mark. Default: ``false``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "cell-red"}
-
     w_q: float | str = 0.002
     max_p: float | str = 0.02
     min_th: str | float = 0.25
@@ -323,8 +287,7 @@ class CellRed(Component):
     spacing: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class PacketRed(Component):
+class PacketRed(Component, policy="packet-red"):
     """Random early detection that refuses whole frames, by their VC's share of the queue.
 
     Formula: refuse a frame of VC i <=> p = 1 or a uniform draw < p Y_i N_a / X, with p as in atm-red, but max_p not
@@ -350,8 +313,6 @@ class PacketRed(Component):
             mark. Default: ``false``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "packet-red"}
-
     w_q: float | str = 0.002
     max_p: float | str = 0.02
     min_th: str | float = 0.25
@@ -360,8 +321,7 @@ class PacketRed(Component):
     spacing: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class FrameDropFromFront(Component):
+class FrameDropFromFront(Component, policy="frame-drop-from-front"):
     """Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.
 
     Formula: push out all waiting cells of the front cell's frame <=> X >= K; with drop-but-eom its EOM stays,
@@ -374,11 +334,8 @@ class FrameDropFromFront(Component):
     the queue.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "frame-drop-from-front"}
 
-
-@dataclass(frozen=True, kw_only=True)
-class Program(Component):
+class Program(Component, policy="program"):
     """A policy of your own: a condition or a small program over the state of the queue, the VC and the cell.
 
     Formula: refuse <=> the condition `refuse` is true; or what the statements of `program` say
@@ -408,7 +365,6 @@ class Program(Component):
             as "2 Mbps". Default: none.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"policy": "program"}
     OWN: ClassVar[str] = "parameters"
 
     refuse: str | None = None

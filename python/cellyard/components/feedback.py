@@ -7,14 +7,12 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cellyard.components.base import Component
 
 
-@dataclass(frozen=True, kw_only=True)
-class Erica(Component):
+class Erica(Component, kind="erica"):
     """Explicit rates by ERICA: an equal share of the target capacity, or the rate that keeps the load at the target.
 
     Formula: E = U rate - rate of higher classes; z = input / E; ER = max(E / N, CCR / z) <= E for N active VCs; if
@@ -40,8 +38,6 @@ class Erica(Component):
             below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "erica"}
-
     target: float | str = 0.9
     interval: str = "1 ms"
     delta: float | str = 0.1
@@ -50,8 +46,7 @@ class Erica(Component):
     active_decay: float | str = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class EricaPlus(Component):
+class EricaPlus(Component, kind="erica-plus"):
     """Explicit rates by ERICA+: like ERICA, but with a target that keeps a small queue.
 
     Formula: as erica, with E = f(q) (rate - rate of higher classes); f falls with the queueing delay q: f(0) = b,
@@ -83,8 +78,6 @@ class EricaPlus(Component):
             below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "erica-plus"}
-
     t0: str = "500 us"
     a: float | str = 1.15
     b: float | str = 1.05
@@ -96,8 +89,7 @@ class EricaPlus(Component):
     active_decay: float | str = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class EricaMcr(Component):
+class EricaMcr(Component, kind="erica-mcr"):
     """Explicit rates by ERICA with minimum rates: MCR plus a weighted share of what the target leaves above all MCRs.
 
     Formula: as erica, but only rates above the minimum rates count in E, input and CCR; ER = MCR + weight max(E /
@@ -123,8 +115,6 @@ class EricaMcr(Component):
             below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "erica-mcr"}
-
     target: float | str = 0.9
     interval: str = "1 ms"
     delta: float | str = 0.1
@@ -133,8 +123,7 @@ class EricaMcr(Component):
     active_decay: float | str = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class RelativeRate(Component):
+class RelativeRate(Component, kind="relative-rate"):
     """Relative-rate marking: by queue length, backward RM cells say that rates must fall (CI) or must not rise (NI).
 
     Formula: at the end of the last interval: CI = 1 <=> X > high; NI = 1 <=> X > low
@@ -153,15 +142,12 @@ class RelativeRate(Component):
             cells"; units: cells, cell. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "relative-rate"}
-
     interval: str = "1 ms"
     high: str
     low: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Efci(Component):
+class Efci(Component, kind="efci"):
     """EFCI marking: a long queue marks the data cells that pass it, and the destination informs the source (CI).
 
     Formula: EFCI = 1 <=> X > threshold at the end of the last interval
@@ -178,14 +164,11 @@ class Efci(Component):
             cells, cell. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "efci"}
-
     interval: str = "1 ms"
     threshold: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class OracleRate(Component):
+class OracleRate(Component, kind="oracle-rate"):
     """Explicit rates computed beforehand: max-min fair rates of greedy sources above their MCRs; a reference for other rules.
 
     Formula: max-min fair rates over all links with feedback, each with the capacity U rate - mean rate of higher
@@ -200,8 +183,6 @@ class OracleRate(Component):
         target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
             0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
     """
-
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "oracle-rate"}
 
     target: float | str = 0.9
 

@@ -7,7 +7,6 @@ is ``None`` takes the default that its line states. A trailing underscore avoids
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Required, TypedDict
 
 from cellyard.components.base import Component
@@ -20,7 +19,6 @@ from cellyard.components.sched import Scheduler
 from cellyard.components.traffic import Traffic
 
 
-@dataclass(frozen=True, kw_only=True)
 class Format(Component):
     """Cells of one size. The last cell of a frame is padded.
 
@@ -40,7 +38,6 @@ class Format(Component):
     frame_overhead: str = "0 bytes"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Measure(Component):
     """The measured period, and the goodput that efficiency is relative to.
 
@@ -61,7 +58,6 @@ class Measure(Component):
     max_goodput: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Ensemble(Component):
     """Random draws of a replication. A run that is not a replication makes none of them.
 
@@ -80,7 +76,6 @@ class Ensemble(Component):
     vbr_phase: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class Host(Component):
     """An end system. It sends frames on each link in order of arrival, from an unlimited queue.
 
@@ -97,7 +92,6 @@ class Host(Component):
     processing: Processing | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Switch(Component):
     """An output-buffered switch; each outgoing link is a port with a queue per class.
 
@@ -127,7 +121,6 @@ class Switch(Component):
     ubr: Queue | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Link(Component):
     """A link, by default duplex. Losses, scheduler and class queues apply only from `from` to `to`.
 
@@ -173,7 +166,6 @@ class Link(Component):
     ubr: Queue | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Vc(Component):
     """A bidirectional connection on one route: data from `from` to `to`, acknowledgements back through the same switches.
 
@@ -222,7 +214,6 @@ class Vc(Component):
     traffic: Traffic
 
 
-@dataclass(frozen=True, kw_only=True)
 class Contract(Component):
     """Traffic contract for the data of a VC. Rates count whole cells. Only policers and drop policies use it.
 
@@ -257,7 +248,6 @@ class Contract(Component):
     mfs: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Abr(Component):
     """The end systems of a VC of class abr: frames wait at the host and leave at ACR, the allowed cell rate, interleaved with RM cells.
 
@@ -315,7 +305,6 @@ class Abr(Component):
     queue: str = "unlimited"
 
 
-@dataclass(frozen=True, kw_only=True)
 class Queue(Component):
     """The buffer of one class at a port, with its drop policy.
 

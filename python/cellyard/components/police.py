@@ -7,14 +7,12 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cellyard.components.base import Component
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gcra(Component):
+class Gcra(Component, kind="gcra"):
     """Usage parameter control, cell by cell: drops cells above the PCR; tags or drops cells above the SCR.
 
     Formula: a cell of CLP = 0 conforms <=> it passes GCRA(1/PCR, CDVT) and GCRA(1/SCR, BT + CDVT)
@@ -31,14 +29,11 @@ class Gcra(Component):
             leaky bucket. ``virtual-scheduling``: The virtual scheduling algorithm. Default: ``leaky-bucket``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "gcra"}
-
     action: Literal["tag", "drop"] = "tag"
     form: Literal["leaky-bucket", "virtual-scheduling"] = "leaky-bucket"
 
 
-@dataclass(frozen=True, kw_only=True)
-class FGcra(Component):
+class FGcra(Component, kind="f-gcra"):
     """Frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops non-conforming cells.
 
     Formula: a frame of CLP = 0 is eligible <=> the bucket level is at most BT + CDVT at its first cell; each cell
@@ -53,8 +48,6 @@ class FGcra(Component):
         action: What happens to a frame that is not eligible. ``tag``: Passed on with low priority, CLP = 1.
             ``drop``: Dropped. Default: ``tag``.
     """
-
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "f-gcra"}
 
     action: Literal["tag", "drop"] = "tag"
 

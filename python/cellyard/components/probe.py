@@ -7,14 +7,12 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cellyard.components.base import Component
 
 
-@dataclass(frozen=True, kw_only=True)
-class Queue(Component):
+class Queue(Component, what="queue"):
     """Waiting cells at a port: X, or Y_i with `vc`.
 
     Fields:
@@ -31,8 +29,6 @@ class Queue(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "queue"}
-
     of: str
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
     vc: str | None = None
@@ -41,8 +37,7 @@ class Queue(Component):
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cwnd(Component):
+class Cwnd(Component, what="cwnd"):
     """Congestion window of a TCP, in bytes.
 
     Fields:
@@ -55,15 +50,12 @@ class Cwnd(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "cwnd"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ssthresh(Component):
+class Ssthresh(Component, what="ssthresh"):
     """Slow-start threshold of a TCP, in bytes.
 
     Fields:
@@ -76,15 +68,12 @@ class Ssthresh(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "ssthresh"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sequence(Component):
+class Sequence(Component, what="sequence"):
     """First byte of each segment that a TCP sends; retransmissions repeat earlier numbers.
 
     Fields:
@@ -92,13 +81,10 @@ class Sequence(Component):
             Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "sequence"}
-
     of: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Acknowledged(Component):
+class Acknowledged(Component, what="acknowledged"):
     """snd_una of a TCP: the first unacknowledged byte, numbered as in `sequence`.
 
     Fields:
@@ -111,15 +97,12 @@ class Acknowledged(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "acknowledged"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Flight(Component):
+class Flight(Component, what="flight"):
     """FlightSize of a TCP (RFC 5681, section 2), in bytes: data sent but not cumulatively acknowledged.
 
     Fields:
@@ -132,15 +115,12 @@ class Flight(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "flight"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rtt(Component):
+class Rtt(Component, what="rtt"):
     """Each exact round-trip time in seconds, when its ACK arrives. The estimator may see only whole ticks.
 
     Fields:
@@ -148,13 +128,10 @@ class Rtt(Component):
             Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "rtt"}
-
     of: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rto(Component):
+class Rto(Component, what="rto"):
     """Retransmission timeout of a TCP, in seconds: whole ticks of its timer, back-off included.
 
     Fields:
@@ -167,15 +144,12 @@ class Rto(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "rto"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Delivered(Component):
+class Delivered(Component, what="delivered"):
     """Bytes of frames delivered in order since the start.
 
     Fields:
@@ -188,15 +162,12 @@ class Delivered(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "delivered"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Goodput(Component):
+class Goodput(Component, what="goodput"):
     """Bytes delivered per interval, in Mb/s.
 
     Fields:
@@ -205,14 +176,11 @@ class Goodput(Component):
         interval: Length of each interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "goodput"}
-
     of: str
     interval: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Acr(Component):
+class Acr(Component, what="acr"):
     """ACR, the rate at which the ABR end system of a VC may send its data, in Mb/s.
 
     Fields:
@@ -225,15 +193,12 @@ class Acr(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "acr"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class HostQueue(Component):
+class HostQueue(Component, what="host-queue"):
     """Data cells that wait at the ABR end system of a VC: the queue that ABR keeps out of the network.
 
     Fields:
@@ -246,15 +211,12 @@ class HostQueue(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "host-queue"}
-
     of: str
     interval: str | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinkShare(Component):
+class LinkShare(Component, what="link-share"):
     """Share of a link's time that each class uses per interval, as one series per class.
 
     Fields:
@@ -264,15 +226,12 @@ class LinkShare(Component):
         interval: Length of each interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "link-share"}
-
     of: str
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
     interval: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drops(Component):
+class Drops(Component, what="drops"):
     """Cells that a port drops per interval, excluding the losses configured on its link.
 
     Fields:
@@ -282,15 +241,12 @@ class Drops(Component):
         interval: Length of each interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "drops"}
-
     of: str
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
     interval: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Credit(Component):
+class Credit(Component, what="credit"):
     """Credit of a guaranteed-rate scheduler, in slots.
 
     Fields:
@@ -304,16 +260,13 @@ class Credit(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "credit"}
-
     of: str
     interval: str | None = None
     every: int | None = None
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Trace(Component):
+class Trace(Component, what="trace"):
     """Every dropped cell of a VC: time, X, Y_i, N_a, threshold and reason. Includes losses configured on links.
 
     Fields:
@@ -321,13 +274,10 @@ class Trace(Component):
             Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "trace"}
-
     of: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class AverageQueue(Component):
+class AverageQueue(Component, what="average-queue"):
     """Average queue that RED uses at a port, in cells; the sum if there are several classes.
 
     Fields:
@@ -343,8 +293,6 @@ class AverageQueue(Component):
             us, ns, ticks. Default: record every change during the whole run.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"what": "average-queue"}
-
     of: str
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
     interval: str | None = None
@@ -352,8 +300,7 @@ class AverageQueue(Component):
     envelope: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Capture(Component):
+class Capture(Component, what="capture"):
     """A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.
 
     Limits: Defined for the formats aal5 and ethernet only.
@@ -371,8 +318,6 @@ class Capture(Component):
         to: End of the capture; nothing at this instant or later is captured. Allowed: "1 ns" to "100000 s"; units:
             s, ms, us, ns, ticks. Default: the end of the run.
     """
-
-    TAG: ClassVar[Mapping[str, str]] = {"what": "capture"}
 
     of: str
     layer: Literal["cells", "frames", "segments"]

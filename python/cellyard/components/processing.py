@@ -7,14 +7,12 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cellyard.components.base import Component
 
 
-@dataclass(frozen=True, kw_only=True)
-class Server(Component):
+class Server(Component, kind="server"):
     """Processes one cell or frame at a time.
 
     Formula: departure = max(arrival, previous departure) + time
@@ -27,15 +25,12 @@ class Server(Component):
             units: s, ms, us, ns, ticks. Default: ``0 s``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "server"}
-
     per: Literal["cell", "frame"] = "frame"
     mean: str
     spread: str = "0 s"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Latency(Component):
+class Latency(Component, kind="latency"):
     """Processes all cells or frames in parallel, and keeps their order.
 
     Formula: departure = max(arrival + time, previous departure)
@@ -47,8 +42,6 @@ class Latency(Component):
         spread: Times are uniform in [mean - spread, mean + spread]; at most the mean. Allowed: "0 s" to "100000 s";
             units: s, ms, us, ns, ticks. Default: ``0 s``.
     """
-
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "latency"}
 
     per: Literal["cell", "frame"] = "frame"
     mean: str

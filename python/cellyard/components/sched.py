@@ -7,14 +7,13 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from cellyard.components.base import Component
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fifo(Component):
+class Fifo(Component, kind="fifo"):
     """Serves cells of all classes in order of arrival. Each class keeps its own buffer and policy.
 
     Formula: the cell that arrived first goes first
@@ -24,11 +23,8 @@ class Fifo(Component):
     Limits: No class is protected: a burst in one class delays the cells of all others.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "fifo"}
 
-
-@dataclass(frozen=True, kw_only=True)
-class StrictPriority(Component):
+class StrictPriority(Component, kind="strict-priority"):
     """Serves the highest class that has a waiting cell, in the order cbr, vbr, abr, gfr, ubr.
 
     Formula: the highest class with X > 0 goes first
@@ -38,11 +34,8 @@ class StrictPriority(Component):
     Limits: A class with enough to send starves all lower classes.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "strict-priority"}
 
-
-@dataclass(frozen=True, kw_only=True)
-class GuaranteedRate(Component):
+class GuaranteedRate(Component, kind="guaranteed-rate"):
     """Strict priority, but one class gets at least a fraction of the cell slots.
 
     Formula: per slot, credit := 0 if X = 0 for the class, else credit + GR; if credit >= 1, the class goes and
@@ -60,14 +53,11 @@ class GuaranteedRate(Component):
             Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "guaranteed-rate"}
-
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
     gr: float | str
 
 
-@dataclass(frozen=True, kw_only=True)
-class PerVc(Component):
+class PerVc(Component, kind="per-vc"):
     """Strict priority between classes; within one class, guaranteed rates first, the rest by weight.
 
     Formula: per slot, credit_i := credit_i + guarantee_i / rate while VC i has cells; the VC with the largest
@@ -87,14 +77,11 @@ class PerVc(Component):
             interleaved. Default: ``cell``.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "per-vc"}
-
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
     unit: Literal["cell", "frame"] = "cell"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Program(Component):
+class Program(Component, kind="program"):
     """A scheduler of your own: serves the VC with the smallest rank, an expression over the state of the VC and the port.
 
     Formula: the first waiting cell of the VC with the smallest `rank` goes first; among equal ranks the most urgent
@@ -125,7 +112,6 @@ class Program(Component):
             such as "0.9 K", a time such as "5 ms", or a rate such as "2 Mbps". Default: none.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "program"}
     OWN: ClassVar[str] = "parameters"
 
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None

@@ -7,15 +7,13 @@ is ``None`` takes the default that its line states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cellyard.components.base import Component
 from cellyard.components.processing import Processing
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tcp(Component):
+class Tcp(Component, kind="tcp"):
     """A TCP connection that always has data or sends files. All segments are full, except the last of a file.
 
     Formula: window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd
@@ -93,8 +91,6 @@ class Tcp(Component):
             delay.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "tcp"}
-
     profile: Literal["1996", "linux"] = "1996"
     recovery: Literal["vanilla", "tahoe", "reno", "new-reno", "sack"] | None = None
     mss: str = "512 bytes"
@@ -122,8 +118,7 @@ class Tcp(Component):
     processing: Processing | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cbr(Component):
+class Cbr(Component, kind="cbr"):
     """Single cells at equal intervals.
 
     Formula: cell k is handed to the NIC at start + k c, c = bits of a cell / rate
@@ -137,13 +132,10 @@ class Cbr(Component):
             Gbps, Tbps, cells/s. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "cbr"}
-
     rate: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Poisson(Component):
+class Poisson(Component, kind="poisson"):
     """Single cells that arrive as a Poisson process.
 
     Formula: the gaps are exponential with mean bits of a cell / rate
@@ -157,13 +149,10 @@ class Poisson(Component):
             Mbps, Gbps, Tbps, cells/s. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "poisson"}
-
     rate: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Vbr(Component):
+class Vbr(Component, kind="vbr"):
     """Alternates bursts of single cells at equal intervals (on) with pauses (off).
 
     Formula: burst b begins at start + b (on + off); its cell k comes k c later, c = bits of a cell / rate, while k
@@ -183,16 +172,13 @@ class Vbr(Component):
             rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "vbr"}
-
     rate: str | None = None
     amplitude: float | str | None = None
     on: str
     off: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Udp(Component):
+class Udp(Component, kind="udp"):
     """UDP datagrams of equal size at equal intervals, whether or not any are lost: greedy by default, at a set rate, or in bursts.
 
     Formula: frames of n cells; frame k of a burst is handed to the NIC k n c after the burst begins, c = bits of a
@@ -211,8 +197,6 @@ class Udp(Component):
         off: Length of a pause after a burst. Burst and pause together last at least as long as the burst's frames
             take at their rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
     """
-
-    TAG: ClassVar[Mapping[str, str]] = {"kind": "udp"}
 
     datagram_size: str = "1024 bytes"
     rate: str | None = None
