@@ -248,7 +248,8 @@ def components() -> dict[Path, str]:
     scenario, *families = json.loads(_engine.registry())["families"]
     assert scenario["name"] == "scenario"
     modules = {}
-    network, public = [], {"base": ["Component"], "network": ["SCENARIO_KEYS", "ScenarioFields"]}
+    network: list[str] = []
+    public: dict[str, list[str]] = {}
     for family in families:
         classes = [component_class(family, component) for component in family["components"]]
         module = GROUPS.get(family["name"], "network")
@@ -283,11 +284,12 @@ def components_face(public: dict[str, list[str]]) -> str:
     lines = [f'"""{text}"""', ""]
     lines += [f"from cellyard.components import {module} as {module}" for module in sorted(GROUPS.values())]
     for module, names in sorted(public.items()):
-        listed = ", ".join(sorted(names))
-        lines.append(f"from cellyard.components.{module} import ({listed},)")
-    class_names = sorted(name.split()[-1] for names in public.values() for name in names if name[0].isupper())
-    class_names = [name for name in class_names if name not in ("SCENARIO_KEYS", "ScenarioFields", "Component")]
-    lines += ["", "__all__ = [", *(f'    "{name}",' for name in class_names), "]"]
+        if listed := ", ".join(f"{name} as {name}" for name in sorted(names) if " as " not in name):
+            lines.append(f"from cellyard.components.{module} import {listed}")
+    renamed = [
+        (module, *name.split(" as ")) for module, names in sorted(public.items()) for name in names if " as " in name
+    ]
+    lines += ["", *(f"{alias} = {module}.{name}" for module, name, alias in renamed)]
     return "\n".join(lines) + "\n"
 
 

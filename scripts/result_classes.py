@@ -196,8 +196,7 @@ def module(schema: dict[str, Any]) -> str:
     """Return the source of the module `cellyard.results.types`."""
     types = Types(schema)
     parts = [class_source(name, types) if types.is_class(name) else choice_source(name, types) for name in types.order]
-    listed = "\n".join(f'    "{name}",' for name in sorted(map(type_name, types.order)))
-    return "\n\n\n".join([HEADER, *parts, f"__all__ = [\n{listed}\n]"]) + "\n"
+    return "\n\n\n".join([HEADER, *parts]) + "\n"
 
 
 PAGE = """# Results

@@ -86,10 +86,10 @@ def __getattr__(name: str) -> Any:
     except AttributeError:
         if not name[0].isupper():  # `from cellyard import cli` asks here first, and must not import the components
             raise
-    components = importlib.import_module("cellyard.components")
-    if name not in components.__all__:
-        raise AttributeError(f"module 'cellyard' has no attribute {name!r}")
-    return getattr(components, name)
+    try:
+        return getattr(importlib.import_module("cellyard.components"), name)
+    except AttributeError:
+        raise AttributeError(f"module 'cellyard' has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:

@@ -473,6 +473,3 @@ def _mean_in_short(statistics: Mapping[str, Any]) -> str:
         if None not in (low, high)
         else format_value(mean)
     )
-
-
-__all__ = ["Cost", "Experiment", "Outcome", "printable"]

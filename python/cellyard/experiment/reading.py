@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from cellyard import _engine
-from cellyard.experiment.description import base as bases, design, measure
+from cellyard.experiment.description import base as bases, measure
 from cellyard.experiment.description.axes import SCALES, Axis, Range, default_name, number_and_unit
 from cellyard.experiment.description.design import DESIGNS, Design, Dimension
 from cellyard.experiment.description.expression import Condition, ConditionError
@@ -522,6 +522,3 @@ def _problems_of(make: Callable[[], Any]) -> list[Any]:
     except UsageError as error:  # a value that TOML cannot express
         return [Problem(str(error), None, None, "", "", str(error), "", None)]
     return []
-
-
-__all__ = ["QUESTIONS", "design", "read", "read_toml"]

@@ -814,25 +814,3 @@ class DroppedCell(ResultPart):
     #: arriving cell: the state of the queue, then that of the cell's VC. None for other policies, for a program
     #: with neither, and for the reason ``link``.
     policy_state: str | None
-
-
-__all__ = [
-    "BackResult",
-    "Carries",
-    "ClassResult",
-    "DropReason",
-    "DroppedCell",
-    "DroppedCells",
-    "EndSystemResult",
-    "FlowKind",
-    "PortClassResult",
-    "PortInputResult",
-    "PortResult",
-    "Series",
-    "ServiceClass",
-    "Statistic",
-    "Totals",
-    "TransferResult",
-    "VcPortResult",
-    "VcResult",
-]
