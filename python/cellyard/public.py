@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     )
     from cellyard._engine import version as version
     from cellyard.components import *  # noqa: F403
-    from cellyard.components import (
-        drop as drop,
-        feedback as feedback,
-        police as police,
-        probe as probe,
-        processing as processing,
-        sched as sched,
-        traffic as traffic,
-    )
     from cellyard.errors import *  # noqa: F403
     from cellyard.programs import (
         accept as accept,
