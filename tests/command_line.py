@@ -1,7 +1,5 @@
 """Provides the parsers of the command line for tests and documentation."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 
 from cellyard.cli import main as cli

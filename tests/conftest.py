@@ -1,15 +1,22 @@
-from __future__ import annotations
-
+import json
 import os
+import resource
 import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cellyard.cli.main import main
+from cellyard.study import Rows, Study
+from cellyard.study.reproduce import Reproduction
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,6 +36,28 @@ link = [
 vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vanilla" } }]
 tie_order = "rotating"
 """
+
+
+def chain(*parts: str, vc: str, delay: str = "0 s", count: int = 1, **fields: str) -> str:
+    """Return a scenario as TOML: two hosts with switches between them, by name, and the rate of each link.
+
+    There are ``count`` hosts at the first end, and a VC from each. ``vc`` is what the VCs state besides their ends.
+    """
+    (first, *between, last), rates = parts[::2], parts[1::2]
+    links = [
+        f'{{ from = "{start}", to = "{end}", rate = "{rate}", delay = "{delay}" }}'
+        for start, end, rate in zip(parts[::2], parts[2::2], rates, strict=False)
+    ]
+    switches = [f'{{ name = "{name}" }}' for name in between]
+    usual = {
+        "host": f'[{{ name = "{first}", count = {count} }}, {{ name = "{last}" }}]',
+        "switch": f"[{', '.join(switches)}]",
+        "link": f"[{', '.join(links)}]",
+        "vc": f'[{{ from = "{first}", to = "{last}", {vc} }}]',
+    }
+    stated = {name: value if value[0] in "[{" else f'"{value}"' for name, value in {**usual, **fields}.items()}
+    return "".join(f"{name} = {value}\n" for name, value in stated.items())
+
 
 # Under nohup, pytest ignores SIGHUP, and so would every command that a test starts.
 if hasattr(signal, "SIGHUP"):
@@ -83,18 +112,57 @@ def skips(reporter: pytest.TerminalReporter | None) -> Counter[str]:
     return Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in reports)
 
 
-Cli = Callable[..., subprocess.CompletedProcess[str]]
+class Cli:
+    """The command line in a folder, in this process; `python -m cellyard` is that of tests on processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        """Return what a command prints, and its status."""
+        words, out, err = list(map(str, arguments)), StringIO(), StringIO()
+        signal.signal(signal.SIGALRM, lambda *_: pytest.fail(f"{words} takes longer than {timeout} s"))
+        signal.setitimer(signal.ITIMER_REAL, timeout)
+        try:
+            with chdir(self.folder), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+                main(words)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        return subprocess.CompletedProcess(words, int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+    def begun(self, *arguments: object, **options: Any) -> subprocess.Popen[str]:
+        """Start a command in a process of its own."""
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": self.folder}
+        return subprocess.Popen([sys.executable, "-m", "cellyard", *map(str, arguments)], **{**pipes, **options})
+
+    def apart(self, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Return the same as a call, from a process of its own."""
+        process = self.begun(*arguments, **options)
+        out, err = process.communicate(timeout=300)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def ok(self, *arguments: object) -> str:
+        """Return what a command prints on standard output; it must succeed."""
+        done = self(*arguments)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    def json(self, *arguments: object) -> Any:
+        """Return the document of a command that succeeds."""
+        return json.loads(self.ok(*arguments, "--format", "json"))
+
+    def refused(self, *arguments: object) -> str:
+        """Return the error of a command with status 2, which must print nothing else, and no traceback."""
+        done = self(*arguments)
+        assert (done.returncode, done.stdout) == (2, "") and "Traceback" not in done.stderr, done
+        return done.stderr
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
-    """Return a function that runs the command line in an empty folder."""
-
-    def run(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "cellyard", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=timeout)
-
-    return run
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Return the command line in an empty folder."""
+    monkeypatch.setattr(sys, "argv", ["cellyard"])
+    return Cli(tmp_path)
 
 
 @pytest.fixture
@@ -116,6 +184,47 @@ def stored(path: Path) -> int:
         return 0
     finally:
         connection.close()
+
+
+def reproduced(study: Study, rows: Rows, **options: Any) -> Reproduction:
+    """Return rows of a study, simulated."""
+    made = Reproduction(study, rows, **options)
+    for _ in made.advance():
+        pass
+    return made
+
+
+def wait_for(condition: Callable[[], object], process: subprocess.Popen[Any]) -> None:
+    """Wait until the condition holds, while the process goes on."""
+    while not condition():
+        assert process.poll() is None
+        time.sleep(0.005)
+
+
+def full_at(size: int) -> Callable[[], None]:
+    """Limit the files of a process to ``size`` bytes, as on a full disk."""
+    limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+#: Runs the command line, and prints the largest memory of its process. That of `os.wait4` includes the memory of the
+#: process that started it. With several arenas the C library keeps up to a fifth more, depending on how threads meet.
+PEAK = """
+import sys
+from cellyard.__main__ import main
+try:
+    main()
+finally:
+    print(open("/proc/self/status").read(), file=sys.stderr)
+"""
+
+
+def peak_bytes(folder: Path, *arguments: object) -> int:
+    """Return the largest memory of a command in a folder."""
+    command = [sys.executable, "-c", PEAK, *map(str, arguments)]
+    one_arena = {**os.environ, "MALLOC_ARENA_MAX": "1"}
+    done = subprocess.run(command, cwd=folder, env=one_arena, capture_output=True, text=True, check=True)
+    return 1024 * int(done.stderr.partition("VmHWM:")[2].split()[0])
 
 
 def shown_until_the_end(terminal: int) -> bytes:

@@ -1,7 +1,5 @@
 """User errors: one clear message, status 2, no traceback, nothing printed or left behind."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess
@@ -41,45 +39,23 @@ def test_the_error_about_a_file_of_another_kind_names_the_right_command(cli: Cli
         assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
+#: One mistake of each kind; the tests of the reader in the engine have all.
 EDITS = {
     "unknown field": ("delay =", "delai =", ["delai", "delay"]),
-    "missing unit": ('"500 cells"', '"500"', ["switch[0].ubr.buffer", "cells"]),
-    "wrong unit": ('duration = "1 s"', 'duration = "1 cells"', ["duration", "ms"]),
-    "negative rate": ('rate = "155.52 Mbps"', 'rate = "-1 Mbps"', ["link[0].rate", "negative"]),
-    "zero rate": ('rate = "155.52 Mbps"', 'rate = "0 Mbps"', ["link[0].rate"]),
-    "buffer of 0": ('"500 cells"', '"0 cells"', ["switch[0].ubr.buffer", "1 cell"]),
-    "R above K": ('drop = "epd"', 'drop = { policy = "fba", r = "900 cells" }', ["switch[0].ubr.drop.r"]),
-    "unknown policy": ('"epd"', '"epdd"', ["epdd", "epd"]),
-    "missing link": ('{ from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },', "", ["vc[0]"]),
-    "loop in a route": ("vc = [{ from", 'vc = [{ route = ["west", "east", "west", "east"], from', ["route"]),
-    "duplicate names": ('{ name = "east" }', '{ name = "west" }', ["west"]),
     "unknown reference": ('to = "sink", traffic', 'to = "sinc", traffic', ["sinc", "sink"]),
     "not TOML": ("host = [", "host = ][", ["lan.toml:4:"]),
     "ten million sources": ("count = 2", "count = 10000000", ["count", "GB"]),
-    "option of another TCP": ('"vanilla" }', '"vanilla", sack_blocks = 3 }', ["sack_blocks"]),
-    "GR of 1": ('{ name = "west",', '{ name = "west", scheduler = { kind = "guaranteed-rate", gr = 1.0 },', ["gr"]),
-    "VBR above its link": (
-        '{ kind = "tcp", recovery = "vanilla" }',
-        '{ kind = "vbr", rate = "200 Mbps", on = "1 ms", off = "1 ms" }',
-        ["rate"],
-    ),
-    "VBR bursts closer than their cells": (
-        '{ kind = "tcp", recovery = "vanilla" }',
-        '{ kind = "vbr", rate = "1 Mbps", on = "1 us", off = "3 us" }',
-        ["off", "3 us", "423 us"],
-    ),
     "deep dotted key": ("name = ", "a" + ".a" * 20_000 + " = 1\nname = ", ["lan.toml"]),
     "deep nesting": ("name = ", "x = " + "[" * 20_000 + "]" * 20_000 + "\nname = ", ["lan.toml"]),
 }
 
 
 @pytest.mark.parametrize("case", EDITS)
-@pytest.mark.parametrize("command", ["run", "check"])
-def test_bad_scenario(cli: Cli, lan: Path, command: str, case: str) -> None:
+def test_bad_scenario(cli: Cli, lan: Path, case: str) -> None:
     old, new, expected = EDITS[case]
     assert old in LAN
     lan.write_text(LAN.replace(old, new, 1))
-    done = cli(command, lan)
+    done = cli("run", lan)
     refused(done, *expected)
     assert f"{lan}:" in done.stderr
     assert max(map(len, done.stderr.splitlines())) < 600
@@ -95,19 +71,6 @@ def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
     assert f"{lan}:2:" in done.stderr
 
 
-def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
-    refused(
-        cli("run", lan, "--kernel", "arithmetic", "--set", "switch.west.ubr.drop=drop-from-front"),
-        "two TCPs: the arithmetic kernel cannot serve the port west->",
-        "its drop policy drops from the queue; leave out --kernel",
-    )
-
-
-def test_overrides_that_remove_required_or_unknown_fields(cli: Cli, lan: Path) -> None:
-    refused(cli("run", lan, "--set", "duration=default"), "duration: is missing")
-    refused(cli("run", lan, "--set", "switch.west.ubr.bufer=default"), "bufer", "unknown field", "`buffer`")
-
-
 @pytest.mark.parametrize(
     ("option", "values", "least", "most"),
     [
@@ -120,15 +83,14 @@ def test_numbers_out_of_bounds_are_refused_with_both_bounds(
     cli: Cli, lan: Path, option: str, values: list[str], least: int, most: int
 ) -> None:
     for value in values:
-        done = cli("run", lan, f"{option}={value}")
-        assert done.returncode == 2
-        assert f"'{value}' must be a whole number from {least} to {most} (" in done.stderr
+        told = cli.refused("run", lan, f"{option}={value}")
+        assert f"'{value}' must be a whole number from {least} to {most} (" in told
 
 
 def test_a_folder_without_a_name(cli: Cli, lan: Path, tmp_path: Path) -> None:
     for command in (["run", lan], ["study", "run", "ubr-plus"], ["study", "report", "ubr-plus"]):
-        done = cli(*command, "--out", "")
-        assert done.returncode == 2 and "an empty name" in done.stderr and "Traceback" not in done.stderr
+        told = cli.refused(*command, "--out", "")
+        assert "an empty name" in told and "Traceback" not in told
     assert [path.name for path in tmp_path.iterdir()] == ["lan.toml"]
 
 
@@ -155,34 +117,6 @@ def test_plot_without_series(cli: Cli, lan: Path) -> None:
         cli("run", lan, *probe, "--plot", "a.png", "--plot-from", "5 ms", "--plot-to", "4 ms"), "after --plot-from 5 ms"
     )
     refused(cli("run", lan, *probe, "--plot", "a.png", "--plot-from", "1 s"), "--plot-from", "end of the run")
-
-
-def test_queues_that_outlast_the_longest_run_are_refused(cli: Cli, tmp_path: Path) -> None:
-    path = tmp_path / "slow.toml"
-    path.write_text(
-        """
-duration = "10 s"
-host = [{ name = "a" }, { name = "b" }]
-link = [{ from = "a", to = "b", rate = "1 kbps" }]
-
-[[vc]]
-from = "a"
-to = "b"
-
-[vc.traffic]
-kind = "tcp"
-mss = "65487 bytes"
-rwnd = "65487 bytes"
-granularity = "1 ms"
-min_rto = "1 ms"
-initial_rto = "1 ms"
-max_rto = "1 ms"
-"""
-    )
-    for kernel in ("auto", "twin"):
-        done = cli("run", path, "--kernel", kernel)
-        refused(done, "the backlog of the NIC of link a->b", "350000 s")
-        assert len(done.stderr.splitlines()) < 5
 
 
 WINDOWS = """
@@ -245,11 +179,6 @@ def test_a_trace_that_exceeds_the_memory_limit_ends_the_run(cli: Cli, lan: Path)
     refused(done, "traced drops, most of them from the probe trace of vc", "higher memory limit")
 
 
-def test_more_points_than_memory_allows(cli: Cli, lan: Path) -> None:
-    probe = 'probe=[{ what = "queue", of = "west->east", interval = "1 ns" }]'
-    refused(cli("run", lan, "--set", probe), "probe[0].interval", "1000000000 points")
-
-
 def test_unreadable_and_missing_files(cli: Cli, tmp_path: Path) -> None:
     refused(cli("run", "missing.toml"), "missing.toml: cannot read: No such file")
     refused(cli("run", "lan-5"), "; `cellyard example lan-5 > lan-5.toml` writes this example")
@@ -299,20 +228,12 @@ def test_the_error_about_leftovers_of_another_class_has_a_solution(cli: Cli) -> 
         told = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))
         refused(told, f"; {way_out} removes it\n")
         overrides.append(way_out)
-    done = cli(
-        "run", ROOT / "examples/abr-erica.toml", *(word for override in overrides for word in ("--set", override))
-    )
-    assert done.returncode == 0
+    cli.ok("run", ROOT / "examples/abr-erica.toml", *(word for override in overrides for word in ("--set", override)))
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--replications", "0"], "--replications"),
-        (["--replications", "many"], "--replications"),
-        (["--jobs", "0"], "--jobs"),
-        (["--jobs", "-3"], "--jobs"),
-        (["--seed", "-1"], "--seed"),
         (["--format", "yaml"], "argument --format: invalid choice: 'yaml'"),
         (["--set", "duration"], "--set: 'duration' must be PATH=VALUE"),
         (["--set", "=1 s"], "must be PATH=VALUE"),
@@ -330,7 +251,9 @@ def test_the_error_about_leftovers_of_another_class_has_a_solution(cli: Cli) -> 
             ["--grid", "seed=" + ",".join(map(str, range(2000))), "--replications", "1000"],
             "2000000 runs, and at most 1000000",
         ),
-        (["--colour"], "--colour"),
+        (["--set", "switch.west.ubr.bufer=default"], "unknown field"),
+        (["--set", 'probe=[{ what = "queue", of = "west->east", interval = "1 ns" }]'], "1000000000 points"),
+        (["--kernel", "arithmetic", "--set", "switch.west.ubr.drop=drop-from-front"], "leave out --kernel"),
     ],
 )
 def test_bad_options_of_run(cli: Cli, lan: Path, options: list[str], expected: str) -> None:

@@ -1,7 +1,5 @@
 """Notes that `run` prints on grids, seeds, starts and measuring times."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

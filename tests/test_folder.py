@@ -1,7 +1,5 @@
 """Descriptions of result folders, and protection against overwriting."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
@@ -10,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import cellyard as cy
-import pytest
 from cellyard import _engine
 from cellyard.outputs.folder import ResultFolder
 from cellyard.system.files import FileSet, checksums
@@ -36,11 +33,9 @@ def test_results_have_their_provenance(cli: Cli, lan: Path, tmp_path: Path) -> N
     options = ["--set", "duration=500 ms", "--grid", "switch.west.ubr.drop=epd,fba", "--seed", 7]
     cli("run", lan, *options, "--out", "out")
     provenance = origin(tmp_path / "out/results.json")["provenance"]
-    assert (
-        provenance["set"] == ["duration=500 ms"]
-        and provenance["grid"] == ["switch.west.ubr.drop=epd,fba"]
-        and provenance["seed"] == 7
-    )
+    assert provenance["set"] == ["duration=500 ms"]
+    assert provenance["grid"] == ["switch.west.ubr.drop=epd,fba"]
+    assert provenance["seed"] == 7
     expected = f"cellyard run {lan} --set 'duration=500 ms' --grid switch.west.ubr.drop=epd,fba --seed 7 --out out"
     assert provenance["command"] == expected
     assert provenance["engine_build"] == _engine.build() and set(provenance["machine"]) == {
@@ -58,7 +53,7 @@ def test_results_have_their_provenance(cli: Cli, lan: Path, tmp_path: Path) -> N
 
 
 def test_repeated_commands_differ_only_in_provenance_and_timing(cli: Cli, lan: Path) -> None:
-    first, second = (json.loads(cli("run", lan, "--format", "json", "--jobs", n).stdout) for n in (1, 2))
+    first, second = (cli.json("run", lan, "--jobs", n) for n in (1, 2))
     apart = {"timing": 0, "provenance": 0}
     assert first | apart == second | apart and first["provenance"]["command"] != second["provenance"]["command"]
 
@@ -71,9 +66,8 @@ def test_another_scenario_is_not_written_over(cli: Cli, lan: Path, tmp_path: Pat
         ("500 cells", "600 cells", "holds results of another version of the scenario two TCPs"),
     ):
         (tmp_path / "other.toml").write_text(LAN.replace(old, new))
-        done = cli("run", "other.toml", "--out", "out")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith(f"out: {message}; ") and "--overwrite" in done.stderr
+        told = cli.refused("run", "other.toml", "--out", "out")
+        assert told.startswith(f"out: {message}; ") and "--overwrite" in told
         assert (tmp_path / "out/results.json").read_text() == kept
     assert cli("study", "run", "ubr-plus", "--table", "1", "--out", "out").returncode == 2
     assert cli("run", "other.toml", "--out", "out", "--overwrite").returncode == 0
@@ -89,23 +83,19 @@ def test_files_of_others_are_not_written_over(cli: Cli, lan: Path, tmp_path: Pat
     other = tmp_path / "thesis"
     other.mkdir()
     (other / "runs.csv").write_text("my thesis")
-    done = cli("run", lan, "--out", "thesis")
-    assert done.returncode == 2
-    assert done.stderr.startswith("thesis: holds files that Cellyard did not write (runs.csv); ")
+    told = cli.refused("run", lan, "--out", "thesis")
+    assert told.startswith("thesis: holds files that Cellyard did not write (runs.csv); ")
     assert [path.name for path in other.iterdir()] == ["runs.csv"] and (other / "runs.csv").read_text() == "my thesis"
 
 
 def test_one_command_at_a_time_writes_into_a_folder(cli: Cli, lan: Path, tmp_path: Path) -> None:
-    pytest.importorskip("fcntl")
     with ResultFolder(tmp_path / "out", command="run", holds="a", content="a", provenance={}):
-        done = cli("run", lan, "--out", "out")
-        assert done.returncode == 2
-        assert done.stderr == "out: another command is writing there; wait until it ends, or choose another folder\n"
+        told = cli.refused("run", lan, "--out", "out")
+        assert told == "out: another command is writing there; wait until it ends, or choose another folder\n"
     assert cli("run", lan, "--out", "out", "--overwrite").returncode == 0
 
 
 def test_two_commands_started_at_once_on_a_new_folder(lan: Path, tmp_path: Path) -> None:
-    pytest.importorskip("fcntl")
     command = [sys.executable, "-m", "cellyard", "run", str(lan), "--out", "out"]
     started = [
         subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "ab"
@@ -126,7 +116,7 @@ def test_the_folder_of_a_study_has_the_scenario_of_each_row(cli: Cli, tmp_path: 
     found = origin(tmp_path / "out/ubr-plus.json")
     assert found["provenance"]["command"].startswith("cellyard study run ubr-plus --table 1")
     (scenario := tmp_path / "five.toml").write_text(five["scenario"])
-    again = json.loads(cli("run", scenario, "--format", "json").stdout)
+    again = cli.json("run", scenario)
     assert again["runs"][0]["totals"]["max_queue_cells"] == found["rows"][0]["simulated"]["max_queue_cells"] == 7591
 
 
@@ -161,7 +151,10 @@ def test_a_report_stays_when_its_experiment_or_study_runs_again(cli: Cli, lan: P
     (tmp_path / "e.toml").write_text(EXPERIMENT)
     for first, *commands in (
         ["e-report", ["experiment", "report", "e.toml"], ["experiment", "run", "e.toml"]],
-        ["s-report", *(["study", verb, "ubr-plus", "--table", "1"] for verb in ("report", "run"))],
+        [
+            "s-report",
+            *(["study", verb, "ubr-plus", "--table", "1", "--replications", "2"] for verb in ("report", "run")),
+        ],
     ):
         report, run = ([*command, "--out", str(first)] for command in commands)
         done = cli(*report)

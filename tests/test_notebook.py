@@ -1,7 +1,5 @@
 """Representations of scenarios, results and figures in a shell and a notebook."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import subprocess
@@ -12,6 +10,7 @@ from html import escape, unescape
 from pathlib import Path
 
 import cellyard as cy
+import matplotlib as mpl
 import pytest
 from cellyard import experiment as ex
 from cellyard.results import Trace
@@ -87,16 +86,6 @@ def test_a_name_that_is_not_there_says_what_is() -> None:
     assert pickle.loads(pickle.dumps(ports)) == ports
 
 
-def test_what_only_a_single_run_has_is_no_attribute_of_several() -> None:
-    several = cy.examples.scenario("lan-5", overrides={"duration": "10 ms"}).run(replications=2)
-    with pytest.raises(
-        cy.SeveralRunsError,
-        match=r"^this needs a single run, but there are 2: index them, or use median\(\) and interval\(\)$",
-    ):
-        _ = several.vcs
-    assert not hasattr(several, "vcs") and hasattr(several[0], "vcs")
-
-
 def test_results_and_series_are_equal_and_hashed_by_their_numbers() -> None:
     again = cy.examples.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
     assert again == result() and hash(again) == hash(result())
@@ -108,7 +97,6 @@ def test_results_and_series_are_equal_and_hashed_by_their_numbers() -> None:
 
 
 def test_a_figure_shows_itself_and_leaves_matplotlib_as_it_was() -> None:
-    mpl = pytest.importorskip("matplotlib")
     before = mpl.get_backend()
     mpl.use("svg")
     try:

@@ -1,7 +1,5 @@
 """Recordings of probes go to disk during runs, and equal those kept in memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -20,7 +18,7 @@ from cellyard.runs import spool as spool_module
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.spool import Spool, SpooledArray, SpoolError
 from cellyard.show.text import json_pieces, json_text
-from conftest import LAN, Cli
+from conftest import LAN, Cli, full_at
 
 PROBES = """probe = [
   { what = "trace", of = "vc" }, { what = "queue", of = "west->east", every = 1 }, { what = "cwnd", of = "vc1" },
@@ -106,8 +104,8 @@ def test_drops_are_tables_in_order() -> None:
 
 def test_a_run_with_a_folder_records_more_than_memory_may_hold(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "cells.toml").write_text(CELLS.replace("DURATION", "500 ms"))
-    refused = cli("run", "cells.toml", "--memory", "20MB")
-    assert refused.returncode == 2 and "needs more memory than the limit of" in refused.stderr
+    told = cli.refused("run", "cells.toml", "--memory", "20MB")
+    assert "needs more memory than the limit of" in told
     done = cli("run", "cells.toml", "--memory", "20MB", "--jobs", "1", "--out", "out")
     assert (done.returncode, done.stderr) == (0, "")
     points = sum(1 for _ in (tmp_path / "out/series.csv").open())
@@ -146,34 +144,24 @@ def test_memory_does_not_grow_with_what_is_recorded(tmp_path: Path) -> None:
     assert recorded > 4_000_000 and grown < 20e6 < 16 * recorded / 3, grown
 
 
-def limited(tmp_path: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run the command with files limited to ``size`` bytes, as on a full disk."""
-    resource = pytest.importorskip("resource")
-    limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
-    return subprocess.run(
-        [sys.executable, "-m", "cellyard", "run", "cells.toml", "--jobs", "1", "--out", "out", *options],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
-    )
+RUN = ("run", "cells.toml", "--jobs", "1", "--out", "out")
 
 
-def test_a_disk_that_fills_up_during_a_run_is_reported_once_and_finished_runs_are_kept(tmp_path: Path) -> None:
-    (tmp_path / "cells.toml").write_text(CELLS)
-    done = limited(tmp_path, 4 << 20, "--grid", "duration=1 ms,2 ms,1 s")
+def test_a_disk_that_fills_up_during_a_run_is_reported_once_and_finished_runs_are_kept(cli: Cli) -> None:
+    (cli.folder / "cells.toml").write_text(CELLS)
+    done = cli.apart(*RUN, "--grid", "duration=1 ms,2 ms,1 s", preexec_fn=full_at(4 << 20))
     assert (done.returncode, done.stdout) == (1, "")
     messages = [line for line in done.stderr.splitlines() if " of 3 runs, " not in line]
     assert messages == [
         "out: probe data cannot be written: File too large; the result files are unchanged, "
         "and 2 finished runs are kept in out/runs.sqlite"
     ]
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"runs.sqlite", "provenance.json"}
+    assert {path.name for path in (cli.folder / "out").iterdir()} == {"runs.sqlite", "provenance.json"}
 
 
-def test_where_the_disk_is_full_few_points_stay_in_memory_and_are_printed(tmp_path: Path) -> None:
+def test_where_the_disk_is_full_few_points_stay_in_memory_and_are_printed(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "cells.toml").write_text(CELLS.replace("DURATION", "10 ms"))
-    done = limited(tmp_path, 50_000, "--format", "json")
+    done = cli.apart(*RUN, "--format", "json", preexec_fn=full_at(50_000))
     assert done.returncode == 1 and "cannot be written: " in done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     assert len(run["series"][0]["value"]) > 3_000

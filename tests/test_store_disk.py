@@ -1,7 +1,5 @@
 """Stores on full and read-only disks: file systems in memory, which only root may mount."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,8 +56,8 @@ def test_a_full_disk_is_one_error_and_finished_runs_are_kept(cli: Cli, lan: Path
     )
     assert (done.returncode, done.stderr, done.stdout) == (1, message, whole) and 10 < kept < RUNS
     # The store opens and its runs are used, but nothing new fits.
-    shown = cli("store", "show", disk.store)
-    assert shown.returncode == 0 and f"{kept} runs" in shown.stdout
+    printed = cli.ok("store", "show", disk.store)
+    assert f"{kept} runs" in printed
     assert cli(*options, "--store", disk.store).stdout == whole and stored(disk.store) == kept
     # No other file that is to be written leaves anything behind.
     names = disk.names()
@@ -70,9 +68,8 @@ def test_a_full_disk_is_one_error_and_finished_runs_are_kept(cli: Cli, lan: Path
         (("--store", disk.folder / "new.sqlite"), "new.sqlite: cannot be read and written"),
         (("--out", disk.folder / "out"), "out/provenance.json: cannot be written"),
     ):
-        done = cli(*options, *arguments)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"{disk.folder / place}: No space left on device\n"
+        told = cli.refused(*options, *arguments)
+        assert told == f"{disk.folder / place}: No space left on device\n"
     assert disk.names() == names | {"filler"}
     # With more space, the same command continues.
     assert disk.mount("remount,size=16m")
@@ -101,10 +98,9 @@ def test_a_read_only_disk_is_one_error_and_stays_unchanged(
     before = disk.store.read_bytes()
     assert disk.mount("remount,ro")
     paths = {"STORE": str(disk.store), "NEW": str(disk.folder / "new.sqlite")}
-    done = cli(*(paths.get(argument, argument) for argument in arguments))
-    assert (done.returncode, done.stdout) == (2, "")
+    told = cli.refused(*(paths.get(argument, argument) for argument in arguments))
     why = "its folder is not writable: Read-only file system" if "NEW" in arguments else "Read-only file system"
     (path,) = {paths[argument] for argument in arguments if argument in paths}
-    assert done.stderr == f"{path}: cannot be read and written: {why}\n"
+    assert told == f"{path}: cannot be read and written: {why}\n"
     assert disk.store.read_bytes() == before and disk.names() == {"runs.sqlite"}
     assert {file.name for file in tmp_path.iterdir()} == {"disk", "lan.toml", "other.sqlite"}

@@ -1,9 +1,6 @@
 """Each sentence of the explorer's stories holds in the run that the page shows, and in most other draws."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import pytest
@@ -29,33 +26,14 @@ def runs(base: str, values: dict[str, str], *, trace: bool = False) -> Runs:
     return [shown.run().only, *scenario.run(replications=DRAWS)]
 
 
-class Story:
-    """The runs of both variants, and of both as the last sentence advises."""
-
-    def __init__(self, story: dict[str, Any], attempt: dict[str, Any]) -> None:
-        self.sides, self.changes = story["sides"], attempt
-        # Traces of millions of drops would take long.
-        self.trace = story["name"] in ("synchronise", "fair-share", "r-and-z")
-
-    def _runs(self, place: int, values: dict[str, str]) -> Runs:
-        side = self.sides[place]
-        return runs(side["base"], {**side["set"], **values}, trace=self.trace)
-
-    @cached_property
-    def a(self) -> Runs:
-        return self._runs(0, {})
-
-    @cached_property
-    def b(self) -> Runs:
-        return self._runs(1, {})
-
-    @cached_property
-    def tried_a(self) -> Runs:
-        return self._runs(0, self.changes.get("both", {}))
-
-    @cached_property
-    def tried_b(self) -> Runs:
-        return self._runs(1, {**self.changes.get("both", {}), **self.changes.get("b", {})})
+def sides_of(story: dict[str, Any], attempt: dict[str, Any]) -> list[Runs]:
+    """Return the runs of both variants, and of both as the last sentence advises."""
+    # Traces of millions of drops would take long.
+    trace = story["name"] in ("synchronise", "fair-share", "r-and-z")
+    both = attempt.get("both", {})
+    changes = [{}, {}, both, {**both, **attempt.get("b", {})}]
+    sides = zip(2 * story["sides"], changes, strict=True)
+    return [runs(side["base"], {**side["set"], **values}, trace=trace) for side, values in sides]
 
 
 def port(run: RunResult) -> PortResult:
@@ -336,11 +314,10 @@ ATTEMPTS: dict[str, Callable[[RunResult, RunResult, RunResult, RunResult], bool]
 @pytest.mark.parametrize("name", STORIES)
 def test_each_sentence_of_a_story_holds(name: str) -> None:
     story = STORIES[name]
-    found = Story(story, explorer.attempt(name))
-    draws = list(zip(found.a, found.b, strict=True))
+    found = sides_of(story, explorer.attempt(name))
+    draws = list(zip(*found[:2], strict=True))
     held = {sentence: [SENTENCES[sentence](*draw) for draw in draws] for sentence in story["text"]}
-    tried = zip(found.a, found.b, found.tried_a, found.tried_b, strict=True)
-    held[story["attempt"]] = [ATTEMPTS[story["attempt"]](*draw) for draw in tried]
+    held[story["attempt"]] = [ATTEMPTS[story["attempt"]](*draw) for draw in zip(*found, strict=True)]
     failed = {
         sentence: f"shown: {shown}, in {sum(others)} draws"
         for sentence, (shown, *others) in held.items()

@@ -1,7 +1,5 @@
 """Studies in users' folders: finding, running, reporting, and messages about mistakes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -30,9 +28,7 @@ def tcps(tmp_path: Path) -> Path:
 
 
 def test_the_documented_study_runs_beside_what_was_published(tcps: Path, cli: Cli) -> None:
-    done = cli("study", "run", "./tcps", "--format", "json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = cli.json("study", "run", "./tcps")
     assert found["study"] == "ten-tcps" and found["claims"] == []
     rows = {row["discard"]: row for row in found["rows"]}
     assert {name: row["published"]["efficiency"] for name, row in rows.items()} == {
@@ -44,15 +40,12 @@ def test_the_documented_study_runs_beside_what_was_published(tcps: Path, cli: Cl
     assert simulated == sorted(simulated) and simulated[0] < simulated[2]
 
 
-def test_a_report_of_it_needs_neither_claims_nor_figures_and_stands_beside_it(
-    tcps: Path, cli: Cli, tmp_path: Path
-) -> None:
+def test_a_report_of_it_needs_neither_claims_nor_figures_and_stands_beside_it(tcps: Path, cli: Cli) -> None:
     with (tcps / "study.toml").open("a") as file:
         file.write('[[assumed]]\nwhat = "TCP"\nvalue = "Reno"\n')
-    done = cli("study", "report", tcps, "--replications", 2)
-    assert done.returncode == 0, done.stderr
-    assert "ten-tcps" in (tmp_path / "tcps-report/index.html").read_text()
-    assert "cellyard study report ./tcps`" in (tmp_path / "tcps-report/README.md").read_text()
+    cli.ok("study", "report", tcps, "--replications", 2)
+    assert "ten-tcps" in (cli.folder / "tcps-report/index.html").read_text()
+    assert "cellyard study report ./tcps`" in (cli.folder / "tcps-report/README.md").read_text()
 
 
 def test_its_modules_import_each_other_and_are_taken_where_they_exist(tcps: Path, cli: Cli) -> None:
@@ -92,8 +85,8 @@ def test_an_experiment_varies_a_row_of_a_study_beside_its_description(tcps: Path
     assert (done.returncode, done.stderr) == (0, "running the Python code of deep/../tcps: scenario.py\n")
     assert "2 runs" in done.stdout
     (tcps / "scenario.py").unlink()
-    done = cli("experiment", "run", "deep/buffer.toml")
-    assert done.returncode == 2 and "has no scenario.py" in done.stderr
+    told = cli.refused("experiment", "run", "deep/buffer.toml")
+    assert "has no scenario.py" in told
 
 
 #: Code that leaves a trace wherever it runs.
@@ -224,9 +217,9 @@ def test_a_mistake_is_told_with_its_file_and_status_2(
 ) -> None:
     monkeypatch.delenv("CELLYARD_TRACEBACK", raising=False)
     change(tcps)
-    done = cli("study", "run", "./tcps")
-    assert done.returncode == 2 and re.search(told, done.stderr), done.stderr
-    assert "Traceback" not in done.stderr and "internal error" not in done.stderr
+    error = cli.refused("study", "run", "./tcps")
+    assert re.search(told, error)
+    assert "Traceback" not in error and "internal error" not in error
 
 
 def test_a_metric_that_is_told_must_be_measured(tcps: Path) -> None:
