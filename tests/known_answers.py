@@ -1,7 +1,5 @@
 """Experiments with known answers: a function of the point replaces the engine."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,6 +10,7 @@ from cellyard.scenario import examples
 from cellyard.statistics.bounded import Value
 
 BASE = examples.scenario("lan-5")
+BUFFER = "switch.west.ubr.buffer"
 Measure = Callable[[Mapping[str, Any], int], Mapping[str, Value]]
 
 
@@ -30,16 +29,24 @@ def drawn(*address: object) -> random.Random:
     return random.Random("/".join(map(str, address)))
 
 
-def comparison(metrics: Sequence[str] = ("efficiency",), variants: int = 3, replications: int = 10) -> ex.Experiment:
-    values = [f"{1000 + i} cells" for i in range(variants)]
-    return ex.Experiment(
-        name="compare",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", values)],
-        metrics=list(metrics),
-        question=ex.Compare("buffer", list(metrics)),
-        replications=replications,
-    )
+def buffers(*cells: int, **more: Any) -> ex.Axis:
+    """Return an axis of these buffers."""
+    return ex.Axis(BUFFER, [f"{number} cells" for number in cells], **more)
+
+
+def made(*axes: ex.Axis, **fields: Any) -> Any:
+    """Return an experiment on the efficiency of `lan-5`, unless stated otherwise."""
+    return ex.Experiment(axes=axes, **{"name": "made", "base": BASE, "metrics": ["efficiency"], **fields})
+
+
+def asked(measure: Measure, *axes: ex.Axis, **fields: Any) -> Any:
+    """Return the outcome of such an experiment, of which the results are a function."""
+    return made(*axes, **fields).run(runner=by(measure))
+
+
+def comparison(metrics: Sequence[str] = ("efficiency",), variants: int = 3, replications: int = 10) -> Any:
+    question = ex.Compare("buffer", metrics)
+    return made(buffers(*range(1000, 1000 + variants)), metrics=metrics, question=question, replications=replications)
 
 
 def hill(at: Mapping[str, Any], i: int) -> Mapping[str, float]:

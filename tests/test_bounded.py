@@ -1,8 +1,5 @@
 """Values of which only bounds are known: arithmetic, comparisons, and what runs that end too early give."""
 
-from __future__ import annotations
-
-import json
 import math
 import random
 from collections.abc import Callable, Mapping
@@ -19,29 +16,20 @@ from cellyard.statistics.ranges import interval, mean, median
 from cellyard.study import metrics as study_metrics
 from cellyard.study.reproduce import Reproduction
 from cellyard.study.rows import Row
-from conftest import Cli
+from conftest import Cli, chain
 
 LATE = Bounded(0.3, math.inf)
 
 
 def incast(duration: str, senders: int = 64) -> cy.Scenario:
     """Senders of a file each into one port, which most leave with losses and a timeout of 0.2 s."""
-    return cy.Scenario.from_toml(
-        f"""
-        name = "incast"
-        duration = "{duration}"
-        format = "ethernet"
-        host = [{{ name = "sender", count = {senders} }}, {{ name = "receiver" }}]
-        switch = [{{ name = "tor", ubr = {{ buffer = "170 cells" }} }}]
-        link = [
-            {{ from = "sender", to = "tor", rate = "10 Gbps", delay = "5 us" }},
-            {{ from = "tor", to = "receiver", rate = "10 Gbps", delay = "5 us" }},
-        ]
-        vc = [{{ from = "sender", to = "receiver", traffic = {{ kind = "tcp", recovery = "sack", rwnd = "4 MB",
-            initial_rto = "1 s", granularity = "1 ms", mss = "1460 bytes", file_size = "256 kB", initial_window = 10,
-            min_rto = "200 ms" }} }}]
-        """
+    traffic = (
+        'kind = "tcp", recovery = "sack", rwnd = "4 MB", initial_rto = "1 s", granularity = "1 ms", mss = "1460 bytes"'
     )
+    vc = f'traffic = {{ {traffic}, file_size = "256 kB", initial_window = 10, min_rto = "200 ms" }}'
+    text = chain("sender", "10 Gbps", "tor", "10 Gbps", "receiver", vc=vc, delay="5 us", count=senders, name="incast")
+    values = {"format": "ethernet", "duration": duration, "switch.tor.ubr.buffer": "170 cells"}
+    return cy.Scenario.from_toml(text, overrides=values)
 
 
 def drawn(draw: random.Random) -> tuple[Any, float]:
@@ -167,7 +155,7 @@ def test_tables_show_bounds(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", path)
     assert "> 300.0" in done.stdout and "TCPs that send files did not finish" in done.stdout + done.stderr
     assert "> 300.0" in cli("run", path, "--replications", "4").stdout
-    (summary,) = json.loads(cli("run", path, "--replications", "4", "--format", "json").stdout)["summary"]
+    (summary,) = cli.json("run", path, "--replications", "4")["summary"]
     median = summary["median"]
     bounds = [median[f"p99_transfer_s{end}"] for end in ("", "_above", "_below")]
     assert bounds == [None, pytest.approx(0.3, abs=1e-3), None] and summary["range"]["p99_transfer_s"] is None

@@ -1,7 +1,5 @@
 """Answers of experiments: which value is better, how certain that is, and what the intervals omit."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -18,70 +16,31 @@ from cellyard.experiment.description.design import Point
 from cellyard.scenario import Scenario
 from cellyard.statistics.inference import holm
 from cellyard.statistics.student import log_probability_outside
-from cellyard.system.errors import ExperimentError, UsageError
+from cellyard.system.errors import ExperimentError
 from conftest import ROOT, Cli
-from known_answers import BASE, by, comparison, drawn
+from known_answers import BASE, BUFFER, asked, buffers, by, comparison, drawn, made
+from scipy import stats  # type: ignore[import-untyped]
 
 
 def test_compare_takes_the_better_direction_from_the_path_not_the_name() -> None:
-    metrics = {
-        "goodput_without_loss": "goodput_mbps",
-        "loss_free_efficiency": "efficiency",
-        "fair": "fairness",
+    higher = {"goodput_without_loss": "goodput_mbps", "loss_free_efficiency": "efficiency", "fair": "fairness"}
+    lower = {
         "goodput_queue": "max(port.*.max_queue_cells)",
-        "goodput_that_is_gone": "sum(port.*.dropped_cells.full)",
+        "gone": "sum(port.*.dropped_cells.full)",
+        "less": "segments",
     }
-    experiment = ex.Experiment(
-        name="names",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells"])],
+    metrics = {**higher, **lower}
+    answer = asked(
+        lambda at, i: {name: at["buffer"] + drawn(name, at["buffer"], i).gauss(0, 1) for name in metrics},
+        buffers(1000, 2000),
         metrics=metrics,
-        question=ex.Compare("buffer", list(metrics)),
+        question=ex.Compare("buffer", list(metrics), better={"less": "lower"}),  # the field `better` decides
         replications=5,
-    )
-    answer = experiment.run(
-        runner=by(lambda at, i: {name: at["buffer"] + drawn(name, at["buffer"], i).gauss(0, 1) for name in metrics})
     ).answer
-    assert answer is not None
     assert {record["metric"]: record["better"] for record in answer.tables["comparisons"]} == {
-        "goodput_without_loss": "2000 cells",
-        "loss_free_efficiency": "2000 cells",
-        "fair": "2000 cells",
-        "goodput_queue": "1000 cells",
-        "goodput_that_is_gone": "1000 cells",
+        **dict.fromkeys(higher, "2000 cells"),
+        **dict.fromkeys(lower, "1000 cells"),
     }
-
-
-def test_questions_use_all_metrics_by_default() -> None:
-    metrics = ["efficiency", "fairness"]
-    for question in (ex.Compare("buffer"), ex.Sensitivity()):
-        experiment = ex.Experiment(
-            name="all",
-            base=BASE,
-            axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells"])],
-            metrics=metrics,
-            question=question,
-        )
-        asked = experiment.question
-        assert isinstance(asked, ex.Compare | ex.Sensitivity)
-        assert list(asked.metrics) == metrics
-
-
-def test_the_field_better_overrides_the_direction_of_compare() -> None:
-    question = ex.Compare("buffer", ["efficiency"], better={"efficiency": "lower"})
-    experiment = ex.Experiment(
-        name="opposite",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells"])],
-        metrics=["efficiency"],
-        question=question,
-        replications=5,
-    )
-    answer = experiment.run(
-        runner=by(lambda at, i: {"efficiency": at["buffer"] + drawn(at["buffer"], i).gauss(0, 1)})
-    ).answer
-    assert answer is not None
-    assert answer.tables["comparisons"][0]["better"] == "1000 cells"
 
 
 def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_others() -> None:
@@ -89,26 +48,21 @@ def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_oth
 
     The two smallest do so at only one of the points.
     """
-    buffers = [1000 + 10 * i for i in range(16)]
-    experiment = ex.Experiment(
-        name="ranked",
-        base=BASE,
-        axes=[
-            ex.Axis("switch.west.ubr.buffer", [f"{size} cells" for size in buffers]),
-            ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy"),
-        ],
-        metrics=["goodput_mbps"],
-        question=ex.Compare("buffer", ["goodput_mbps"], against="1000 cells"),
-        replications=5,
-    )
+    sizes = [1000 + 10 * i for i in range(16)]
 
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
-        place = buffers.index(int(at["buffer"]))
+        place = sizes.index(int(at["buffer"]))
         gain = place if place > 2 or at["policy"] == "epd" else 0
         return {"goodput_mbps": 1000 * gain + drawn(at["buffer"], at["policy"], i).gauss(0, 0.01)}
 
-    answer = experiment.run(runner=by(measure)).answer
-    assert answer is not None
+    answer = asked(
+        measure,
+        buffers(*sizes),
+        ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy"),
+        metrics=["goodput_mbps"],
+        question=ex.Compare("buffer", ["goodput_mbps"], against="1000 cells"),
+        replications=5,
+    ).answer
     assert answer.sentences[0] == (
         "With 1150 cells at policy = epd, goodput_mbps is higher by 15000 Mb/s [15000, 15000] than with 1000 cells, "
         "the largest improvement (its interval overlaps that of 1 other). It is higher in 28 of 30 comparisons, "
@@ -118,7 +72,6 @@ def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_oth
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 19, 999])
 def test_small_probabilities_agree_with_students_law(freedom: int) -> None:
-    stats = pytest.importorskip("scipy").stats
     for t in (0.0, 0.01, 0.7, 2.0, 5.0, 20.0, 1000.0):
         exact = math.log(2) + float(stats.t.logsf(t, freedom))
         if math.isfinite(exact):  # scipy's logarithm is infinite where the probability underflows
@@ -128,13 +81,10 @@ def test_small_probabilities_agree_with_students_law(freedom: int) -> None:
 
 
 def test_compare_keeps_probabilities_below_machine_precision() -> None:
-    stats = pytest.importorskip("scipy").stats
-
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
         return {"efficiency": at["buffer"] + drawn(at["buffer"], i).gauss(0, 0.01)}
 
     answer = comparison(replications=20, variants=2).run(runner=by(measure)).answer
-    assert answer is not None
     first, second = ([measure({"buffer": size}, i)["efficiency"] for i in range(20)] for size in (1000, 1001))
     found = answer.tables["comparisons"][0]["probability"]
     assert 0 < found < 1e-20
@@ -170,38 +120,27 @@ WIDE = (0.05, 0.2, 0.95)
     ],
 )
 def test_intervals_of_means_end_at_the_bounds_of_the_metric(metric: str, low: float, high: float) -> None:
-    experiment = ex.Experiment(name="bounds", base=BASE, metrics={"m": metric}, replications=3)
-    outcome = experiment.run(runner=by(lambda _, i: {"m": WIDE[i]}))
+    outcome = asked(lambda _, i: {"m": WIDE[i]}, metrics={"m": metric}, replications=3)
     found = outcome.points()[0]["m"]
     assert (found["low"], found["high"]) == (low, pytest.approx(high, abs=1e-4))
     unit = " s" if metric.endswith("_s") else ""
     assert outcome.text.startswith(f"m is 0.4{unit} [{low:.0f}, {high:.4g}].")
 
 
-def test_intervals_are_not_clipped_at_a_passed_bound_nor_for_differences() -> None:
-    experiment = ex.Experiment(name="bounds", base=BASE, metrics=["efficiency"], replications=3)
-    found = experiment.run(runner=by(lambda _, i: {"efficiency": (0.9, 1.01, 1.02)[i]})).points()[0]["efficiency"]
-    assert found["low"] < 0.9 and found["high"] > 1.02
-    answer = (
-        comparison(replications=3, variants=2)
-        .run(runner=by(lambda at, i: {"efficiency": WIDE[i if at["buffer"] == 1000 else 2 - i]}))
-        .answer
-    )
-    assert answer is not None
+def test_intervals_of_differences_are_not_clipped() -> None:
+    measure = by(lambda at, i: {"efficiency": WIDE[i if at["buffer"] == 1000 else 2 - i]})
+    answer = comparison(replications=3, variants=2).run(runner=measure).answer
     assert answer.tables["comparisons"][0]["difference_high"] > 1
 
 
 def test_precision_uses_the_full_interval_and_reports_the_clipped_one() -> None:
-    experiment = ex.Experiment(
-        name="bounds",
-        base=BASE,
+    values = [0.0] * 20 + [0.1] * 20  # not skewed: mean 0.05, s = 0.05064, half = 2.0227 s / sqrt(40) = 0.0162
+    answer = asked(
+        lambda _, i: {"cell_loss_ratio": values[i]},
         metrics=["cell_loss_ratio"],
         question=ex.Precision({"cell_loss_ratio": 0.01}, most=40),
         replications=40,
-    )
-    values = [0.0] * 20 + [0.1] * 20  # not skewed: mean 0.05, s = 0.05064, half = 2.0227 s / sqrt(40) = 0.0162
-    answer = experiment.run(runner=by(lambda _, i: {"cell_loss_ratio": values[i]})).answer
-    assert answer is not None
+    ).answer
     assert answer.tables["precision"][0]["cell_loss_ratio.low"] == pytest.approx(0.0338, abs=1e-4)
     assert answer.tables["precision"][0]["cell_loss_ratio.high"] == pytest.approx(0.0662, abs=1e-4)
     assert answer.tables["precision"][0]["reached"] == "no"
@@ -253,26 +192,13 @@ def test_check_and_run_report_each_note_once_with_its_axis_values(cli: Cli, tmp_
     assert "note" not in csv.stdout and all(f"note: {note}" in csv.stderr for note in notes)
 
 
-def test_compared_classes_with_different_buffers_are_noted() -> None:
-    services = ex.Axis("vc.*.class", ["ubr", "gfr"], name="service")
-
-    def noted(*axes: ex.Axis) -> list[str]:
-        experiment = ex.Experiment(name="sizes", base=BASE, axes=[services, *axes], metrics=["efficiency"])
-        return [note for note in experiment.notes if "different size" in note]
-
-    path, sizes = "switch.west.{}.buffer", ["1000 cells", "2000 cells"]
-    (note,) = noted(ex.Axis(path.format("ubr"), sizes))
-    assert note.endswith("at west->east ubr has 1000 cells and 2000 cells and gfr has no limit")
-    assert noted(ex.Axis([path.format("ubr"), path.format("gfr")], sizes)) == []
-
-
 def test_whole_run_metrics_are_noted_if_a_measuring_time_is_set() -> None:
     goodput = {"goodput": "totals.goodput_mbps"}
     lossy = {"loss": "totals.cell_loss_ratio", "queue": "port.west->east.max_queue_cells", **goodput}
 
     def noted(base: Scenario, path: str, metrics: Mapping[str, str]) -> list[str]:
         axis = ex.Axis(path, ["10 ms", "20 ms"])
-        experiment = ex.Experiment(name="measured", base=base, axes=[axis], metrics=metrics)
+        experiment = made(axis, base=base, metrics=metrics)
         return [note for note in experiment.notes if "whole run" in note]
 
     expected = [
@@ -316,27 +242,27 @@ class Noting:
 
 def test_values_listed_several_times_are_noted() -> None:
     axes = [
-        ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells", "500 cells"]),
+        buffers(500, 1000, 500),
         ex.Axis("duration", ["1 s", "1 s"], together="t"),
         ex.Axis("switch.west.ubr.drop", ["epd", "ppd"], together="t"),
     ]
-    experiment = ex.Experiment(name="twice", base=BASE, axes=axes, metrics=["efficiency"])
+    experiment = made(*axes)
     assert experiment.expected().points == 4
     assert experiment.notes == ["buffer: `500 cells` is listed 2 times but runs only once"]
 
 
 def test_a_large_grid_is_sampled_for_a_limited_number_of_notes() -> None:
     axes = [ex.Axis("vc.start", [f"{i} us" for i in range(300)]), ex.Axis("vc.class", ["ubr", "abr"], name="service")]
-    experiment = ex.Experiment(name="large", base=BASE, axes=axes, metrics=["efficiency"])
-    made = []
+    experiment = made(*axes)
+    seen = []
 
     def scenario(point: Point) -> Any:
-        made.append(point)
+        seen.append(point)
         return Noting(point)
 
     found = notes.notes(experiment.plan, experiment.question, scenario)
     assert found.pop(0).startswith("start = 3 us, service = ubr gives the same scenario as start = 0 us, ")
-    assert 200 <= len(set(made)) == len(made) <= 2 * 100 + 4 + 50  # of 600
+    assert 200 <= len(set(seen)) == len(seen) <= 2 * 100 + 4 + 50  # of 600
     assert len(found) == notes.MOST_REPORTED + 1
     assert "abr is odd (at service = abr)" in found
     assert "other notes on equally many points or fewer" in found[-1]
@@ -356,74 +282,43 @@ def test_axes_know_the_tag_field_of_every_component() -> None:
 def test_labels_name_variants_in_tables_and_conditions() -> None:
     policies = [{"policy": "fba", "r": 0.9, "z": 0.8}, {"policy": "fba", "r": 0.5, "z": 0.2}, "epd"]
     names = ["FBA", "FBA, strict", "EPD"]
-    experiment = ex.Experiment(
-        name="named",
-        base=BASE,
-        axes=[
-            ex.Axis("switch.west.ubr.drop", policies, name="variant", together="all", labels=names),
-            ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells", "1000 cells"], together="all"),
-        ],
-        metrics=["efficiency"],
+    experiment = made(
+        ex.Axis("switch.west.ubr.drop", policies, name="variant", together="all", labels=names),
+        ex.Axis(BUFFER, ["1000 cells", "2000 cells", "1000 cells"], together="all"),
         question=ex.Compare("variant", ["efficiency"], against="EPD"),
         constraints=["variant != 'FBA'"],
         replications=5,
     )
     assert "r = 0.5" in experiment.plan.points()[0].levels[0][1].text
     outcome = experiment.run(runner=by(lambda at, i: {"efficiency": drawn(at["variant"], i).random()}))
-    assert [(point["variant"], point["buffer_cells"]) for point in outcome.points()] == [
-        ("FBA, strict", 2000),
-        ("EPD", 1000),
-    ]
+    assert [(at["variant"], at["buffer_cells"]) for at in outcome.points()] == [("FBA, strict", 2000), ("EPD", 1000)]
     assert "FBA, strict" in outcome.text
-    for wrong, message in (
-        (names[:2], "has 2 labels for 3 values"),
-        ([*names[:2], "FBA"], "is not a valid label"),
-    ):
+    for wrong, message in ((names[:2], "has 2 labels for 3 values"), ([*names[:2], "FBA"], "is not a valid label")):
         axis = ex.Axis("switch.west.ubr.drop", policies, labels=wrong)
         with pytest.raises(ExperimentError, match=message):
-            ex.Experiment(name="wrong", base=BASE, axes=[axis], metrics=["efficiency"])
-
-
-def test_a_store_given_as_a_file_name_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"store = 'runs.sqlite': must be an open store, such as cellyard.open_store"):
-        comparison().run(store="runs.sqlite")  # type: ignore[arg-type]
+            made(axis)
 
 
 def test_a_table_counts_points_not_significantly_below_its_extremes() -> None:
-    experiment = ex.Experiment(
-        name="ends",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1000 cells", "1004 cells", steps=5))],
-        metrics=["efficiency"],
-        replications=5,
-    )
     values = {1000: 0.1, 1001: 0.5, 1002: 0.900, 1003: 0.901, 1004: 0.902}
-
-    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
-        return {"efficiency": values[int(at["buffer"])] + 0.001 * i}
-
-    text = experiment.run(runner=by(measure)).text
-    assert (
-        "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (its interval overlaps that of 2 others), and"
-        in text
+    text, single = (
+        asked(lambda at, i: {"efficiency": values[at["buffer"]] + 0.001 * i}, buffers(*values), replications=n).text
+        for n in (5, 1)
     )
+    highest = "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906]"
+    assert f"{highest} (its interval overlaps that of 2 others), and" in text
     assert "lowest at buffer = 1000 cells: 0.102 [0.1, 0.104]." in text
-    single = ex.Experiment(
-        name="single", base=BASE, axes=experiment.plan.axes, metrics=["efficiency"], replications=1
-    ).run(runner=by(measure))
-    assert "lowest at buffer = 1000 cells: 0.1 (interval not known)." in single.text
+    assert "lowest at buffer = 1000 cells: 0.1 (interval not known)." in single
 
 
 @pytest.mark.parametrize("question", [ex.Table(), ex.Sensitivity(samples=2)])
 @pytest.mark.parametrize("count", [3, 4])
 def test_an_answer_says_how_many_metrics_are_only_in_the_table(question: ex.Table | ex.Sensitivity, count: int) -> None:
-    if isinstance(question, ex.Sensitivity):
-        pytest.importorskip("scipy")
     metrics = {f"m{k}": "efficiency" for k in range(count)}
-    axis = ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"])
-    experiment = ex.Experiment(name="many", base=BASE, axes=[axis], metrics=metrics, question=question, replications=5)
-    answer = experiment.run(runner=by(lambda at, i: dict.fromkeys(metrics, at["buffer"] + i))).answer
-    assert answer is not None
+    axis = buffers(500, 1000)
+    answer = asked(
+        lambda at, i: dict.fromkeys(metrics, at["buffer"] + i), axis, metrics=metrics, question=question, replications=5
+    ).answer
     assert ("The table has 1 more metric." in answer.sentences) == (count == 4)
 
 
@@ -437,18 +332,17 @@ def test_an_entry_of_an_answer_is_one_sentence_with_at_most_four_numbers(name: s
         draws = drawn(seed, *map(str, at.values()), i)
         return {metric: draws.random() if seed else 0.0 for metric in experiment.plan.metrics}
 
-    answer = experiment.run(runner=by(measure)).answer
-    assert answer is not None and len(answer.sentences) > 1
+    answer: Any = experiment.run(runner=by(measure)).answer
+    assert len(answer.sentences) > 1
     for sentence in answer.sentences:
         assert sentence.endswith(".") and ". " not in sentence, sentence
         assert len(re.findall(r"(?<![\w.])\d[\d.]*", re.sub(r" ± [\d.]+| \[[^]]+]", "", sentence))) <= 4, sentence
 
 
 def test_the_text_says_how_long_the_runs_are_unless_an_axis_varies_it() -> None:
-    axis = ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells"])
+    axis = buffers(1000, 1001)
     longer = ex.Axis("duration", ["1 s", "2 s"])
     for axes, said in (([axis], "4 runs of 10 s, seed 1"), ([longer], "4 runs, seed 1")):
-        experiment = ex.Experiment(name="length", base=BASE, axes=axes, metrics=["efficiency"], replications=2)
-        outcome = experiment.run(runner=by(lambda at, i: {"efficiency": 0.5 + 0.1 * i}))
+        outcome = asked(lambda at, i: {"efficiency": 0.5 + 0.1 * i}, *axes, replications=2)
         document = {**outcome.to_dict(), "timing": {"cpu_seconds": 1.0, "wall_seconds": 1.0}}
         assert said in text(document)

@@ -1,7 +1,5 @@
 """The question `compare`: planted differences, equal variants, and the wording of answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +7,7 @@ import pytest
 from cellyard import experiment as ex
 from cellyard.statistics.difference import at_confidence, log_no_difference
 from cellyard.statistics.inference import holm
-from known_answers import BASE, by, comparison, drawn
+from known_answers import asked, buffers, by, comparison, drawn
 
 
 def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
@@ -20,7 +18,6 @@ def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
         return {"efficiency": common + drawn(at["buffer"], i).gauss(0, 0.01) + (0.05 if at["buffer"] == 1002 else 0)}
 
     outcome = comparison(replications=20).run(runner=by(measure))
-    assert outcome.answer is not None
     found = {(record["variant"], record["against"]): record for record in outcome.answer.tables["comparisons"]}
     assert found["1001 cells", "1000 cells"]["better"] == "not significant"
     for against in ("1000 cells", "1001 cells"):
@@ -28,31 +25,6 @@ def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
         assert record["better"] == "1002 cells"
         assert record["difference_low"] < 0.05 < record["difference_high"]
     assert "1002 cells is better than 1000 cells: efficiency is higher by 0.0" in outcome.text
-
-
-def test_differences_against_a_value_are_other_minus_value() -> None:
-    experiment = ex.Experiment(
-        name="against",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells", "1002 cells"])],
-        metrics=["efficiency"],
-        question=ex.Compare("buffer", ["efficiency"], against="1001 cells"),
-        replications=5,
-    )
-    outcome = experiment.run(runner=by(lambda at, i: {"efficiency": at["buffer"] - 1000 + drawn(i).gauss(0, 0.01)}))
-    assert outcome.answer is not None
-    differences = [
-        (record["variant"], record["against"], round(record["difference"]))
-        for record in outcome.answer.tables["comparisons"]
-    ]
-    assert differences == [("1000 cells", "1001 cells", -1), ("1002 cells", "1001 cells", 1)]
-
-
-def test_compare_knows_that_less_loss_is_better() -> None:
-    outcome = comparison(["cell_loss_ratio"], 2).run(
-        runner=by(lambda at, i: {"cell_loss_ratio": 0.1 * at["buffer"] - 90 + drawn(at["buffer"], i).gauss(0, 0.001)})
-    )
-    assert "1000 cells is better than 1001 cells: cell_loss_ratio is lower by 0.099" in outcome.text
 
 
 def test_compare_calls_equal_variants_different_as_rarely_as_stated() -> None:
@@ -104,7 +76,6 @@ def test_a_difference_of_a_single_pair_is_not_known() -> None:
         return {"efficiency": None if at["buffer"] == 1001 and i else 0.5 + 0.1 * i}
 
     outcome = comparison(replications=3, variants=2).run(runner=by(measure))
-    assert outcome.answer is not None
     assert outcome.answer.tables["comparisons"][0]["better"] == "not known"
     assert outcome.text.startswith(
         "The difference in efficiency between 1001 cells and 1000 cells is not known: 1 replication defines it for both."
@@ -129,7 +100,6 @@ def test_equal_differences_are_significant_only_by_enough_equal_signs(
     outcome = comparison(replications=replications, variants=variants).run(
         runner=by(lambda at, i: {"efficiency": i + difference * (at["buffer"] - 1000)})
     )
-    assert outcome.answer is not None
     record = outcome.answer.tables["comparisons"][0]
     assert (record["better"], record["difference"]) == (better, difference)
     assert record["probability"] == (probability and pytest.approx(probability))
@@ -140,35 +110,7 @@ def test_equal_differences_are_significant_only_by_enough_equal_signs(
             "The difference in efficiency between 1001 cells and 1000 cells is not known: "
             f"it is 1 in each of {replications} replications, too few to show how it varies."
         )
-        pytest.importorskip("matplotlib")
         assert "differences" not in [figure.name for figure in outcome.figures()]
-
-
-def test_compare_at_several_points_names_the_variants_that_win_most() -> None:
-    experiment = ex.Experiment(
-        name="points",
-        base=BASE,
-        axes=[
-            ex.Axis("switch.west.ubr.drop", ["tail-drop", "epd"], name="policy"),
-            ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells", "2000 cells"]),
-        ],
-        metrics=["efficiency"],
-        question=ex.Compare("policy", ["efficiency"]),
-        replications=10,
-    )
-
-    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
-        gain = {500: 0.0, 1000: 0.3, 2000: -0.3}[int(at["buffer"])] if at["policy"] == "epd" else 0.0
-        return {"efficiency": 0.5 + gain + drawn(at["buffer"], at["policy"], i).gauss(0, 0.01)}
-
-    answer = experiment.run(runner=by(measure)).answer
-    assert answer is not None
-    assert (
-        answer.sentences[0]
-        == "In efficiency, epd and tail-drop are each better in 1 of their 3 comparisons, by 0.3017 and 0.2936, and worse in 1; "
-        "no significant difference in 1 of 3 comparisons."
-    )
-    assert len(answer.sentences) == 2 and len(answer.tables["comparisons"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -194,17 +136,12 @@ def test_compare_at_several_points_names_the_variants_that_win_most() -> None:
 def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[float], expected: str) -> None:
     """With twenty replications, equal differences are significant."""
     metrics = ["efficiency", "fairness"]
-    experiment = ex.Experiment(
-        name="against",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(4)])],
+    answer = asked(
+        lambda at, i: dict.fromkeys(metrics, [0.0, *gains][int(at["buffer"]) - 1000]),
+        buffers(*range(1000, 1004)),
         metrics=metrics,
         question=ex.Compare("buffer", metrics, against="1000 cells"),
-    )
-    answer = experiment.run(
-        runner=by(lambda at, i: dict.fromkeys(metrics, [0.0, *gains][int(at["buffer"]) - 1000]))
     ).answer
-    assert answer is not None
     assert answer.sentences[:-1] == [
         *(expected.format(metric) for metric in metrics),
         "The others were compared with 1000 cells only, not with each other.",
@@ -223,44 +160,32 @@ def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[
 )  # fmt: skip
 def test_comparisons_of_all_pairs_name_the_best_only_if_it_wins_everywhere(significant: int, expected: str) -> None:
     policies = ["epd", "tail-drop", "ppd"]
-    experiment = ex.Experiment(
-        name="pairs",
-        base=BASE,
-        axes=[
-            ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells", "1002 cells"]),
-            ex.Axis("switch.west.ubr.drop", policies, name="policy"),
-        ],
-        metrics=["efficiency"],
-        question=ex.Compare("buffer"),
-    )
     better = policies[:significant]
-    answer = experiment.run(
-        runner=by(lambda at, i: {"efficiency": 0.1 * (at["buffer"] == 1001 and at["policy"] in better)})
+    answer = asked(
+        lambda at, i: {"efficiency": 0.1 * (at["buffer"] == 1001 and at["policy"] in better)},
+        buffers(1000, 1001, 1002),
+        ex.Axis("switch.west.ubr.drop", policies, name="policy"),
+        question=ex.Compare("buffer"),
     ).answer
-    assert answer is not None and answer.sentences[0] == expected
+    assert answer.sentences[0] == expected
 
 
 @pytest.mark.parametrize("loss", [0, 1])
 def test_values_that_win_equally_often_are_named_together(loss: int) -> None:
     """1001 and 1002 cells are equal and beat the others, except for one comparison with 1003 cells if ``loss``."""
-    experiment = ex.Experiment(
-        name="tied",
-        base=BASE,
-        axes=[
-            ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(4)]),
-            ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy"),
-        ],
-        metrics=["goodput_mbps"],
-        question=ex.Compare("buffer"),
-    )
     values = {1000: 0.0, 1001: 0.3, 1002: 0.3, 1003: 0.1}
 
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
         lost = loss and at["policy"] == "epd" and at["buffer"] == 1003
         return {"goodput_mbps": values[at["buffer"]] + lost}
 
-    answer = experiment.run(runner=by(measure)).answer
-    assert answer is not None
+    answer = asked(
+        measure,
+        buffers(*range(1000, 1004)),
+        ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy"),
+        metrics=["goodput_mbps"],
+        question=ex.Compare("buffer"),
+    ).answer
     if loss:
         gains = "by 0.2667 Mb/s on average"
         shown = f"1001 cells and 1002 cells are each better in 3 of their 6 comparisons, {gains}, and worse in 1"
@@ -276,20 +201,18 @@ def test_values_that_win_equally_often_are_named_together(loss: int) -> None:
 @pytest.mark.parametrize("count", [1, 3, 6])
 def test_many_comparisons_give_at_most_five_sentences(count: int) -> None:
     names = [f"m{k}" for k in range(count)]
-    experiment = ex.Experiment(
-        name="many",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells", "2000 cells", "4000 cells"])],
-        metrics=dict.fromkeys(names, "efficiency"),
-        question=ex.Compare("buffer", names),
-        replications=10,
-    )
 
     def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
         return dict.fromkeys(names, int(at["buffer"]) / 10000 + drawn(at["buffer"], i).gauss(0, 0.001))
 
-    answer = experiment.run(runner=by(measure)).answer
-    assert answer is not None and len(answer.tables["comparisons"]) == 6 * count
+    answer = asked(
+        measure,
+        buffers(500, 1000, 2000, 4000),
+        metrics=dict.fromkeys(names, "efficiency"),
+        question=ex.Compare("buffer", names),
+        replications=10,
+    ).answer
+    assert len(answer.tables["comparisons"]) == 6 * count
     assert len(answer.sentences) == min(count, 4) + 1
     first = "Best in m0 is 4000 cells: better in all its 3 comparisons, by 0.28"
     assert answer.sentences[0].startswith(first) and "; all 6 differences are significant." in answer.sentences[0]
@@ -303,47 +226,21 @@ def test_an_efficiency_above_one_is_noted() -> None:
     assert comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.0004})).to_dict()["notes"] == []
 
 
-def test_the_largest_improvement_says_which_others_could_be_larger() -> None:
-    buffers = ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells", "1002 cells", "1003 cells"])
-    metrics = ["efficiency", "fairness"]
-    gains = {1000: 0.0, 1001: 0.35, 1002: 0.352, 1003: 0.1}
-
-    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
-        value = 0.4 + gains[int(at["buffer"])] + drawn(at["buffer"], i).gauss(0, 0.01)
-        return {"efficiency": value, "fairness": value}
-
-    question = ex.Compare("buffer", metrics, against="1000 cells")
-    experiment = ex.Experiment(
-        name="close", base=BASE, axes=[buffers], metrics=metrics, question=question, replications=10
-    )
-    answer = experiment.run(runner=by(measure)).answer
-    assert answer is not None
-    assert "the largest improvement (its interval overlaps that of 1 other)." in answer.sentences[0]
-
-
 @pytest.mark.parametrize("against", [None, "1000 cells"])
 @pytest.mark.parametrize("variants", [2, 6])
 @pytest.mark.parametrize(("metric", "verb"), [("timeouts", "are"), ("p99_transfer_s", "is"), ("max_queue_cells", "is")])
 def test_a_verb_agrees_with_its_metric(metric: str, verb: str, variants: int, against: str | None) -> None:
-    experiment = ex.Experiment(
-        name="verbs",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(variants)])],
+    text = asked(
+        lambda at, i: {metric: at["buffer"] - 900.0 + drawn(at["buffer"], i).random()},
+        buffers(*range(1000, 1000 + variants)),
         metrics=[metric],
         question=ex.Compare("buffer", [metric], against=against, better={metric: "lower"}),
-        replications=20,
-    )
-    text = experiment.run(
-        runner=by(lambda at, i: {metric: at["buffer"] - 900.0 + drawn(at["buffer"], i).random()})
     ).text
     wrong = {"are": "is", "is": "are"}[verb]
-    assert (
-        f"{metric} {wrong} " not in text.replace(f"est in {metric} is", "")
-        and "It are" not in text
-        and "They is" not in text
-    )
+    assert f"{metric} {wrong} " not in text.replace(f"est in {metric} is", "")
+    assert "It are" not in text
+    assert "They is" not in text
     assert f"{metric} {verb} " in text or f"est in {metric} is" in text or f"In {metric}, " in text
     for question in (ex.Table(), ex.Precision({metric: "50 %"})):
-        asked = ex.Experiment(name="verbs", base=BASE, metrics=[metric], question=question, replications=20)
-        text = asked.run(runner=by(lambda at, i: {metric: 10.0 + drawn(i).random()})).text
+        text = asked(lambda at, i: {metric: 10.0 + drawn(i).random()}, metrics=[metric], question=question).text
         assert f"{metric} {verb} 10." in text

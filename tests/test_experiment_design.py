@@ -1,12 +1,11 @@
 """Points of an experiment: axes, ranges, constraints and designs that fill space."""
 
-from __future__ import annotations
-
 import math
+from typing import Any
 
 import pytest
 from cellyard import experiment as ex
-from known_answers import BASE, by
+from known_answers import BASE, BUFFER, asked, made
 
 
 def test_ends_of_a_range_are_exact() -> None:
@@ -21,16 +20,12 @@ def test_counts_between_whole_ends_are_whole(unit: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["latin-hypercube", "sobol"])
-def test_designs_fill_each_axis_evenly(kind: str) -> None:
-    experiment = ex.Experiment(
-        name="fill",
+def test_designs_fill_each_axis_evenly(kind: Any) -> None:
+    experiment = made(
+        ex.Axis("switch.west.ubr.drop.r", ex.Range(0.0, 0.8)),
+        ex.Axis(BUFFER, ex.Range("100 cells", "10000 cells", scale="log")),
         base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
-        axes=[
-            ex.Axis("switch.west.ubr.drop.r", ex.Range(0.0, 0.8)),
-            ex.Axis("switch.west.ubr.buffer", ex.Range("100 cells", "10000 cells", scale="log")),
-        ],
-        metrics=["efficiency"],
-        design=ex.Design(kind, points=32, seed=3),  # type: ignore[arg-type]
+        design=ex.Design(kind, points=32, seed=3),
         replications=1,
     )
     points = experiment.plan.points()
@@ -42,16 +37,11 @@ def test_designs_fill_each_axis_evenly(kind: str) -> None:
 
 
 def test_axes_that_vary_together_and_constraints_choose_the_points() -> None:
-    experiment = ex.Experiment(
-        name="together",
-        base=BASE,
-        axes=[
-            ex.Axis(["host.source.count", "host.sink.count"], [2, 5], name="sources"),
-            ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"], together="size"),
-            ex.Axis("switch.east.ubr.buffer", ["600 cells", "1200 cells"], name="east", together="size"),
-        ],
+    experiment = made(
+        ex.Axis(["host.source.count", "host.sink.count"], [2, 5], name="sources"),
+        ex.Axis(BUFFER, ["500 cells", "1000 cells"], together="size"),
+        ex.Axis("switch.east.ubr.buffer", ["600 cells", "1200 cells"], name="east", together="size"),
         constraints=["buffer >= 150 * sources"],
-        metrics=["efficiency"],
         replications=1,
     )
     found = [tuple(point.values[name] for name in ("sources", "buffer", "east")) for point in experiment.plan.points()]
@@ -61,13 +51,12 @@ def test_axes_that_vary_together_and_constraints_choose_the_points() -> None:
 
 def test_joint_lists_keep_repeated_values() -> None:
     axes = [
-        ex.Axis("switch.west.ubr.buffer", ["500 cells", "500 cells", "1000 cells"], together="a"),
+        ex.Axis(BUFFER, ["500 cells", "500 cells", "1000 cells"], together="a"),
         ex.Axis("switch.west.ubr.drop", ["tail-drop", "epd", "epd"], together="a"),
         ex.Axis("switch.east.ubr.buffer", ex.Range("7 cells", "8 cells", steps=3), name="east", together="b"),
         ex.Axis("measure.max_goodput", ex.Range("1 Mbps", "3 Mbps", steps=3), name="goodput", together="b"),
     ]
-    experiment = ex.Experiment(name="repeats", base=BASE, axes=axes, metrics=["efficiency"], replications=1)
-    outcome = experiment.run(runner=by(lambda at, _: {"efficiency": 1.0}))
+    outcome = asked(lambda at, _: {"efficiency": 1.0}, *axes, replications=1)
     found = [
         tuple(point[name] for name in ("buffer_cells", "drop", "east_cells", "goodput_mbps"))
         for point in outcome.points()

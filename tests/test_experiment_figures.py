@@ -1,72 +1,44 @@
 """Figures of experiments."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
-import pytest
-from cellyard import experiment as ex
-from known_answers import BASE, by
+from cellyard.experiment.figures import _differences, figures
+from known_answers import asked, buffers
+
+NUMBERS = {"difference": 0.1, "difference_low": 0.0, "difference_high": 0.2, "better": "not significant"}
 
 
 def test_lines_of_many_metrics_use_several_rows() -> None:
-    pytest.importorskip("matplotlib")
-    from cellyard.experiment.figures import figures
 
     names = ["efficiency", "fairness", "goodput_mbps", "timeouts", "segments"]
-    experiment = ex.Experiment(
-        name="many",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "600 cells"])],
-        metrics=names,
-        replications=2,
+    (drawn_,) = figures(
+        asked(lambda at, i: dict.fromkeys(names, 0.5), buffers(500, 600), metrics=names, replications=2).to_dict()
     )
-    (drawn_,) = figures(experiment.run(runner=by(lambda at, i: dict.fromkeys(names, 0.5))).to_dict())
     shown = [axes for axes in drawn_.figure.axes if axes.get_visible()]
     assert [axes.get_ylabel() for axes in shown] == ["efficiency", "fairness", "goodput [Mb/s]", "timeouts", "segments"]
     assert drawn_.figure.get_size_inches()[0] < 11 and len({round(axes.get_position().y0, 3) for axes in shown}) == 2
 
 
 def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None:
-    pytest.importorskip("matplotlib")
-    from cellyard.experiment.figures import figures
 
     for values, scale in (
         ([1000, 12000, 13000, 13500, 16000, 20000, 700], "linear"),
         ([256, 512, 1000, 2000, 8000], "log"),
     ):
-        experiment = ex.Experiment(
-            name="scale",
-            base=BASE,
-            set={"switch.west.ubr.drop": "tail-drop"},
-            axes=[ex.Axis("switch.west.ubr.buffer", [f"{value} cells" for value in values])],
-            metrics=["efficiency"],
-            replications=2,
-        )
-        document = experiment.run(runner=by(lambda at, i: {"efficiency": 0.5})).to_dict()
-        (drawn_,) = figures(document)
-        axes = drawn_.figure.axes[0]
+        drop = {"switch.west.ubr.drop": "tail-drop"}
+        outcome = asked(lambda at, i: {"efficiency": 0.5}, buffers(*values), set=drop, replications=2)
+        axes = figures(outcome.to_dict())[0].figure.axes[0]
         assert axes.get_xscale() == scale
         if scale == "log":
             assert [label.get_text() for label in axes.get_xticklabels()] == [str(value) for value in values]
 
 
 def test_a_figure_of_too_many_differences_says_how_many_it_shows() -> None:
-    pytest.importorskip("matplotlib")
-    from cellyard.experiment.figures import _differences
 
     def drawn(number: int) -> Any:
-        record = {
-            "metric": "efficiency",
-            "difference": 0.1,
-            "difference_low": 0.0,
-            "difference_high": 0.2,
-            "better": "not significant",
-        }
-        (one,) = _differences(
-            {"comparisons": [{**record, "variant": f"v{i}", "against": "base"} for i in range(number)]}
-        )
+        record = {"metric": "efficiency", "against": "base", **NUMBERS}
+        (one,) = _differences({"comparisons": [{**record, "variant": f"v{i}"} for i in range(number)]})
         return one
 
     few, many = drawn(60), drawn(61)
@@ -86,8 +58,6 @@ def document_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:
 
 
 def test_words_are_listed_downwards_without_lines_and_take_little_width() -> None:
-    pytest.importorskip("matplotlib")
-    from cellyard.experiment.figures import figures
 
     document = document_of(["near", "efficiency"], policy=LONG) | {"paths": {"near": "vc.near.goodput_mbps"}}
     (drawn,) = figures(document)
@@ -101,11 +71,8 @@ def test_words_are_listed_downwards_without_lines_and_take_little_width() -> Non
 
 
 def test_differences_of_long_values_leave_room_for_the_intervals() -> None:
-    pytest.importorskip("matplotlib")
-    from cellyard.experiment.figures import _differences
 
-    numbers = {"difference": 0.1, "difference_low": 0.0, "difference_high": 0.2, "better": "not significant"}
-    records = [{"metric": "near", "variant": name, "against": LONG[1], **numbers} for name in LONG]
+    records = [{"metric": "near", "variant": name, "against": LONG[1], **NUMBERS} for name in LONG]
     (drawn,) = _differences({"comparisons": records, "paths": {"near": "vc.near.goodput_mbps"}})
     figure: Any = drawn.figure
     figure.draw_without_rendering()
@@ -115,8 +82,6 @@ def test_differences_of_long_values_leave_room_for_the_intervals() -> None:
 
 
 def test_no_figure_has_more_than_nine_panels() -> None:
-    pytest.importorskip("matplotlib")
-    from cellyard.experiment.figures import figures
 
     many = [f"m{number}" for number in range(11)]
     for document, counts in (
@@ -131,7 +96,6 @@ def test_no_figure_has_more_than_nine_panels() -> None:
 
 
 def test_words_beside_numbers_have_a_line_each_and_maps_share_a_scale() -> None:
-    pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import figures
 
     document = document_of(["m"], buffer_cells=[1, 2, 3], drop=["epd", "fba"])

@@ -1,9 +1,7 @@
 """The question `find`: searches compared with a full grid, also under noise."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from statistics import NormalDist
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 from cellyard import examples, experiment as ex
 from cellyard.statistics.inference import share_interval
 from cellyard.system.errors import ExperimentError
-from known_answers import BASE, Measure, by, drawn
+from known_answers import BUFFER, asked, buffers, by, drawn, made
 
 
 @pytest.mark.parametrize("case", range(20))
@@ -31,16 +29,14 @@ def test_find_agrees_with_a_full_grid(case: int) -> None:
         return {"cell_loss_ratio": 0.001 - 0.0002 * far + drawn(case, at["buffer"], i).gauss(0, 0.0001)}
 
     question = ex.Find("buffer", ["cell_loss_ratio < 0.001"], share=share, want=want, checks=1 + size // 2)  # type: ignore[arg-type]
-    experiment = ex.Experiment(
-        name="find",
-        base=BASE,
+    outcome = asked(
+        measure,
+        ex.Axis(BUFFER, values),
         set={"switch.west.ubr.drop": "tail-drop"},
-        axes=[ex.Axis("switch.west.ubr.buffer", values)],
         metrics=["cell_loss_ratio"],
         question=question,
         replications=replications,
     )
-    outcome = experiment.run(runner=by(measure))
     grid = list(range(100, 100 + 10 * size, 10))[:: 1 if want == "smallest" else -1]
     met = [
         sum(measure({"buffer": number}, i)["cell_loss_ratio"] < 0.001 for i in range(replications)) for number in grid
@@ -53,7 +49,6 @@ def test_find_agrees_with_a_full_grid(case: int) -> None:
         if held and place > held[0] and share_interval(met[place], replications, 0.95)[1] < share
     ]
     is_found = held and (not failed or (held[0] == 0 and held[-1] < failed[0]))
-    assert outcome.answer is not None
     (found,) = outcome.answer.tables["found"]
     assert found["buffer"] == (f"{grid[held[0]]} cells" if is_found else None)
     assert (found["assumption"] == "wrong") == bool(failed)
@@ -61,18 +56,25 @@ def test_find_agrees_with_a_full_grid(case: int) -> None:
     assert first.startswith(f"The {want} buffer that gives" if is_found else "No")
 
 
-def finding(measure: Callable[[float], float], *, size: int, monotone: bool = True) -> tuple[str, dict[str, Any]]:
-    experiment = ex.Experiment(
-        name="find",
-        base=BASE,
-        set={"switch.west.ubr.drop": "tail-drop"},
-        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", f"{size} cells"))],
-        metrics=["efficiency"],
-        question=ex.Find("buffer", ["efficiency > 0.5"], monotone=monotone),
-        replications=1,
+def cells(most: int) -> ex.Axis:
+    return ex.Axis(BUFFER, ex.Range("1 cells", f"{most} cells"))
+
+
+POLICIES = ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy")
+
+
+def find(
+    efficiency: Callable[[Mapping[str, Any], int], Any], *axes: ex.Axis, replications: int = 20, **question: Any
+) -> Any:
+    """Return the outcome of a search for the buffer from which on the efficiency exceeds a half."""
+    search = ex.Find("buffer", ["efficiency > 0.5"], **question)
+    return asked(
+        lambda at, i: {"efficiency": float(efficiency(at, i))}, *axes, question=search, replications=replications
     )
-    outcome = experiment.run(runner=by(lambda at, _: {"efficiency": measure(at["buffer"])}))
-    assert outcome.answer is not None
+
+
+def finding(measure: Callable[[float], float], *, size: int, monotone: bool = True) -> tuple[str, dict[str, Any]]:
+    outcome = find(lambda at, _: measure(at["buffer"]), cells(size), monotone=monotone, replications=1)
     return outcome.text, outcome.answer.tables["found"][0]
 
 
@@ -103,18 +105,7 @@ def test_find_names_no_value_if_its_assumption_is_wrong() -> None:
     )
     assert 'Of the values tried, it holds at 1 cells to 40 cells; `want = "largest"` searches for the border.' in text
     assert (found["buffer"], found["assumption"]) == ("1 cells", "wrong")
-    experiment = ex.Experiment(
-        name="find",
-        base=BASE,
-        axes=[
-            ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "9 cells")),
-            ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy"),
-        ],
-        metrics=["efficiency"],
-        question=ex.Find("buffer", ["efficiency > 0.5"]),
-        replications=1,
-    )
-    text = experiment.run(runner=by(lambda at, i: {"efficiency": float(at["buffer"] != 5 and at["buffer"] > 1)})).text
+    text = find(lambda at, i: at["buffer"] != 5 and at["buffer"] > 1, cells(9), POLICIES, replications=1).text
     assert "At policy = epd: no smallest buffer was found, as it fails again beyond." in text
 
 
@@ -143,16 +134,7 @@ def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width
                 seen[x, i] = float(drawn(share, width, r, x, i).random() < p)
             return seen[x, i]
 
-        experiment = ex.Experiment(
-            name="noise",
-            base=BASE,
-            axes=[ex.Axis("switch.west.ubr.buffer", [f"{x} cells" for x in values])],
-            metrics=["efficiency"],
-            question=ex.Find("buffer", ["efficiency > 0.5"], share=share),
-            replications=many,
-        )
-        outcome = experiment.run(runner=by(lambda at, i: {"efficiency": holds(at["buffer"], i)}))
-        assert outcome.answer is not None
+        outcome = find(lambda at, i: holds(at["buffer"], i), buffers(*values), share=share, replications=many)
         (found,) = outcome.answer.tables["found"]
         expected = min(x for x in values if sum(holds(x, i) for i in range(many)) >= share * many)
         assert found["buffer"] == f"{expected} cells"
@@ -170,16 +152,7 @@ def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width
 @pytest.mark.parametrize(("want", "expected"), [("smallest", "500 cells"), ("largest", "unlimited")])
 def test_find_takes_unlimited_as_the_largest_value(want: str, expected: str) -> None:
     for values in (["1000 cells", "500 cells", "unlimited", "100 cells"], ["unlimited", "100 cells", "500 cells"]):
-        experiment = ex.Experiment(
-            name="unlimited",
-            base=BASE,
-            axes=[ex.Axis("switch.west.ubr.buffer", values)],
-            metrics=["efficiency"],
-            question=ex.Find("buffer", ["efficiency > 0.6"], want=want),  # type: ignore[arg-type]
-            replications=20,
-        )
-        outcome = experiment.run(runner=by(lambda at, _: {"efficiency": float(at["buffer"] >= 500)}))
-        assert outcome.answer is not None
+        outcome = find(lambda at, _: at["buffer"] >= 500, ex.Axis(BUFFER, values), want=want)
         assert outcome.answer.tables["found"][0]["buffer"] == expected
 
 
@@ -194,45 +167,17 @@ def test_find_says_how_many_values_it_tried_where_none_holds() -> None:
     text, _ = finding(lambda x: 0.0, size=1000, monotone=False)
     assert text.startswith("No value of buffer gives efficiency > 0.5")
     for want, end in (("smallest", "9 cells"), ("largest", "1 cells")):
-        ends = ex.Experiment(
-            name="find",
-            base=BASE,
-            axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "9 cells"))],
-            metrics=["efficiency"],
-            question=ex.Find("buffer", ["efficiency > 0.5"], want=want),  # type: ignore[arg-type]
-            replications=20,
-        )
         near = {"9 cells": lambda at: at["buffer"] + 3, "1 cells": lambda at: 13 - at["buffer"]}[end]
-        text = ends.run(runner=by(lambda at, i, near=near: {"efficiency": float(i < near(at))})).text  # type: ignore[misc]
+        text = find(lambda at, i, near=near: i < near(at), cells(9), want=want).text  # type: ignore[misc]
         assert f"95 % of the replications: the largest share is 60 %, with {end}. The axis has 9 values" in text
-    experiment = ex.Experiment(
-        name="find",
-        base=BASE,
-        axes=[
-            ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "1000 cells")),
-            ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy"),
-        ],
-        metrics=["efficiency"],
-        question=ex.Find("buffer", ["efficiency > 0.5"]),
-        replications=1,
-    )
-    text = experiment.run(runner=by(lambda at, i: {"efficiency": 0.0})).text
+    text = find(lambda at, i: 0.0, cells(1000), POLICIES, replications=1).text
     assert f"At policy = epd: none of the {tried} values of buffer tried meets it; it holds in none." in text
 
 
 @pytest.mark.parametrize("want", ["smallest", "largest"])
 def test_the_bracket_of_find_ends_at_no_value_that_fails(want: str) -> None:
     """Only one value holds, followed by values that fail, so that nothing shows where the border ends."""
-    experiment = ex.Experiment(
-        name="bump",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", "9 cells"))],
-        metrics=["efficiency"],
-        question=ex.Find("buffer", ["efficiency > 0.5"], monotone=False, want=want),  # type: ignore[arg-type]
-        replications=20,
-    )
-    outcome = experiment.run(runner=by(lambda at, i: {"efficiency": float(at["buffer"] == 5)}))
-    assert outcome.answer is not None
+    outcome = find(lambda at, i: at["buffer"] == 5, cells(9), monotone=False, want=want)
     (found,) = outcome.answer.tables["found"]
     end = ("4 cells", None) if want == "smallest" else (None, "6 cells")
     assert (found["buffer"], found["bracket_from"], found["bracket_to"]) == ("5 cells", *end)
@@ -254,18 +199,8 @@ BORDERS: dict[str, Callable[[float], float]] = {
 }
 
 
-def searching(measure: Measure, values: Iterable[int], share: float, replications: int) -> dict[str, Any]:
-    experiment = ex.Experiment(
-        name="border",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", [f"{x} cells" for x in values])],
-        metrics=["efficiency"],
-        question=ex.Find("buffer", ["efficiency > 0.5"], share=share),
-        replications=replications,
-    )
-    answer = experiment.run(runner=by(measure)).answer
-    assert answer is not None
-    return answer.tables["found"][0]
+def searching(efficiency: Callable[[Any, int], Any], values: Iterable[int], share: float, n: int) -> Any:
+    return find(efficiency, buffers(*values), share=share, replications=n).answer.tables["found"][0]
 
 
 @pytest.mark.parametrize(("share", "replications"), [(0.5, 20), (0.8, 20)])
@@ -277,10 +212,8 @@ def test_the_bracket_of_find_contains_the_border(share: float, replications: int
         for repetition in range(30):
             draws = [quantile(drawn(name, repetition, i).uniform(1e-9, 1 - 1e-9)) for i in range(2 * replications)]
 
-            def measure(at: Mapping[str, Any], i: int, draws: Sequence[float] = draws) -> Mapping[str, float]:
-                return {"efficiency": float(draws[i] <= at["buffer"])}
-
-            found = searching(measure, values, share, replications)
+            met = lambda at, i, draws=draws: draws[i] <= at["buffer"]  # noqa: E731
+            found = searching(met, values, share, replications)
             low, high = (found[end] and int(found[end].split()[0]) for end in ("bracket_from", "bracket_to"))
             outside += not (low or 0) <= border <= (high or math.inf)
             known += high is not None
@@ -302,7 +235,7 @@ def test_the_bracket_of_find_contains_the_border(share: float, replications: int
 def test_the_ends_of_a_bracket_are_shown_by_exact_tests(
     met: list[int], share: float, bracket: tuple[int, int | None]
 ) -> None:
-    found = searching(lambda at, i: {"efficiency": i < met[at["buffer"] - 1]}, range(1, len(met) + 1), share, 20)
+    found = searching(lambda at, i: i < met[at["buffer"] - 1], range(1, len(met) + 1), share, 20)
     assert (found["bracket_from"], found["bracket_to"]) == tuple(end and f"{end} cells" for end in bracket)
 
 
@@ -311,21 +244,12 @@ def test_find_says_that_its_value_is_the_end_of_the_axis(want: str) -> None:
     """The border may lie beyond the first value tried, so its end is not known in the table, too."""
     size = 9
 
-    def outcome(values: ex.Range | list[str], axes: int) -> ex.Outcome:
-        policies = [ex.Axis("switch.west.ubr.drop", ["epd", "tail-drop"], name="policy")]
-        experiment = ex.Experiment(
-            name="edge",
-            base=BASE,
-            axes=[ex.Axis("switch.west.ubr.buffer", values), *policies[: axes - 1]],
-            metrics=["efficiency"],
-            question=ex.Find("buffer", ["efficiency > 0.5"], want=want),  # type: ignore[arg-type]
-            replications=80,
-        )
-        return experiment.run(runner=by(lambda at, i: {"efficiency": 1.0}))
+    def outcome(values: ex.Range | list[str], axes: int) -> Any:
+        policies = [POLICIES]
+        return find(lambda at, i: 1.0, ex.Axis(BUFFER, values), *policies[: axes - 1], want=want, replications=80)
 
     single = outcome(ex.Range("1 cells", f"{size} cells"), 1)
     end, word = ("1 cells", "less") if want == "smallest" else (f"{size} cells", "more")
-    assert single.answer is not None
     assert single.answer.sentences[0] == (
         f"The {want} buffer that gives efficiency > 0.5 in 95 % of the replications is {end} or {word}; "
         "nothing beyond this end of buffer was tried."
@@ -341,10 +265,8 @@ def test_find_says_that_its_value_is_the_end_of_the_axis(want: str) -> None:
 
 
 def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_without_steps() -> None:
-    experiment = ex.Experiment(
-        name="few",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("250 cells", "8000 cells"))],
+    experiment = made(
+        ex.Axis(BUFFER, ex.Range("250 cells", "8000 cells")),
         metrics=["cell_loss_ratio"],
         question=ex.Find("buffer", ["cell_loss_ratio < 0.02"]),
         replications=10,
@@ -358,11 +280,10 @@ def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_
 
 
 def test_require_takes_units_and_a_wrong_one_names_those_allowed() -> None:
-    def search(require: str) -> ex.Experiment:
-        return ex.Experiment(
-            name="units",
+    def search(require: str) -> Any:
+        return made(
+            ex.Axis("switch.switch.ubr.buffer", ["10 packets", "20 packets", "30 packets"]),
             base=examples.scenario("incast"),
-            axes=[ex.Axis("switch.switch.ubr.buffer", ["10 packets", "20 packets", "30 packets"])],
             metrics=["p99_transfer_s", "max_queue_cells"],
             question=ex.Find("buffer", [require, "max_queue_cells >= 20 packets"]),
         )

@@ -1,7 +1,5 @@
 """Intervals of means: the question `precision` with known means, and clipped intervals."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable
@@ -13,7 +11,7 @@ from cellyard.experiment.metric_kind import within_bounds
 from cellyard.experiment.questions.precision import HEAVY_SKEWNESS, UNBOUNDED, Precision, _values_needed
 from cellyard.results.path import metric_path
 from cellyard.statistics.inference import Estimate, estimate, skewness
-from known_answers import BASE, by, drawn
+from known_answers import asked, buffers, by, drawn, made
 
 
 class Law(NamedTuple):
@@ -100,11 +98,11 @@ def test_only_a_skewness_that_rests_on_few_values_needs_more_runs() -> None:
 
 def test_equal_values_have_no_interval() -> None:
     assert estimate([7.0] * 5, 0.95) == estimate([7.0], 0.95) == Estimate(7.0, None, None)
-    buffers = ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells"])
-    metrics = ["efficiency", "fairness"]
-    experiment = ex.Experiment(name="equal", base=BASE, axes=[buffers], metrics=metrics, replications=5)
-    outcome = experiment.run(
-        runner=by(lambda at, i: {"efficiency": 0.5, "fairness": 0.5 if at["buffer"] == 1000 else 0.42 + 0.05 * i})
+    outcome = asked(
+        lambda at, i: {"efficiency": 0.5, "fairness": 0.5 if at["buffer"] == 1000 else 0.42 + 0.05 * i},
+        *[buffers(1000, 1001)],
+        metrics=["efficiency", "fairness"],
+        replications=5,
     )
     assert "efficiency is 0.5 at every point." in outcome.text
     assert "and lowest at buffer = 1000 cells: 0.5 (interval not known)." in outcome.text
@@ -135,15 +133,12 @@ def test_precision_makes_as_many_runs_as_steins_rule_says() -> None:
 
 
 def test_runs_without_loss_do_not_reach_the_precision_of_a_rare_loss() -> None:
-    experiment = ex.Experiment(
-        name="rare",
-        base=BASE,
+    experiment = made(
         metrics=["cell_loss_ratio", "cells"],
         question=ex.Precision({"cell_loss_ratio": "10 %", "cells": 1.0}, most=40),
         replications=5,
     )
     outcome = experiment.run(runner=by(lambda _, i: {"cell_loss_ratio": 0.0, "cells": 7.0}))
-    assert outcome.answer is not None
     (found,) = outcome.answer.tables["precision"]
     assert (found["reached"], found["runs"], found["cells.mean"], found["cells.low"]) == ("not known", 40, 7.0, None)
     assert 0.05 < found["cell_loss_ratio.high"] < 0.15
@@ -151,30 +146,14 @@ def test_runs_without_loss_do_not_reach_the_precision_of_a_rare_loss() -> None:
     assert any("fewer than 20 first runs" in note for note in experiment.notes)
 
 
-def test_the_ordinary_interval_has_the_stated_coverage() -> None:
-    covered = 0
-    for repetition in range(2000):
-        r = drawn("fixed", repetition)
-        found = estimate([r.gauss(1.0, 2.0) for _ in range(12)], 0.95)
-        assert found and found.low is not None and found.high is not None
-        covered += found.low <= 1.0 <= found.high
-    assert abs(covered / 2000 - 0.95) < 3.5 * math.sqrt(0.95 * 0.05 / 2000)
-
-
 def test_precision_names_the_points_that_did_not_reach_it() -> None:
-    experiment = ex.Experiment(
-        name="precise",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy")],
-        metrics=["efficiency"],
+    spread = {"epd": 0.01, "fba": 5.0}
+    outcome = asked(
+        lambda at, i: {"efficiency": drawn(at["policy"], i).gauss(1.0, spread[at["policy"]])},
+        ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy"),
         question=ex.Precision({"efficiency": "10 %"}, most=50),
         replications=10,
     )
-    spread = {"epd": 0.01, "fba": 5.0}
-    outcome = experiment.run(
-        runner=by(lambda at, i: {"efficiency": drawn(at["policy"], i).gauss(1.0, spread[at["policy"]])})
-    )
-    assert outcome.answer is not None
     assert (
         "At 1 of 2 points, at most 50 runs were not enough for efficiency to within 10 %: policy = fba." in outcome.text
     )
@@ -185,16 +164,12 @@ def test_precision_names_the_points_that_did_not_reach_it() -> None:
 @pytest.mark.parametrize("count", [1, 3, 9])
 def test_precision_leads_with_the_means_their_unit_and_intervals(count: int) -> None:
     """Values of a point lie 0.05 above or below 1, 2, 3 ... Mb/s: s = 0.0506, and t s / sqrt(40) = 0.0162."""
-    experiment = ex.Experiment(
-        name="precise",
-        base=BASE,
-        axes=[ex.Axis("switch.west.ubr.buffer", [f"{1000 + i} cells" for i in range(count)])] if count > 1 else [],
+    outcome = asked(
+        lambda at, i: {"goodput_mbps": at.get("buffer", 1000) - 999 + (0.05 if i % 2 else -0.05)},
+        *([buffers(*range(1000, 1000 + count))] if count > 1 else []),
         metrics=["goodput_mbps"],
         question=ex.Precision({"goodput_mbps": 0.1}),
         replications=40,
-    )
-    outcome = experiment.run(
-        runner=by(lambda at, i: {"goodput_mbps": at.get("buffer", 1000) - 999 + (0.05 if i % 2 else -0.05)})
     )
     means = {
         1: "1.000 ± 0.017 Mb/s.",
@@ -214,14 +189,11 @@ def test_precision_leads_with_the_means_their_unit_and_intervals(count: int) -> 
 @pytest.mark.parametrize(("runs", "confidence", "missing"), [(40, 0.95, 7.2), (73, 0.95, 4.0), (100, 0.99, 4.5)])
 def test_precision_says_which_outcomes_may_be_missing(runs: int, confidence: float, missing: float) -> None:
     """With that probability, all runs miss the outcome with probability 1 - confidence."""
-    experiment = ex.Experiment(
-        name="rare",
-        base=BASE,
-        metrics=["efficiency"],
+    outcome = asked(
+        lambda _, i: {"efficiency": 0.5 + 0.01 * (i % 2)},
         question=ex.Precision({"efficiency": 0.1}, confidence=confidence),
         replications=runs,
     )
-    outcome = experiment.run(runner=by(lambda _, i: {"efficiency": 0.5 + 0.01 * (i % 2)}))
     assert f"An outcome with a chance of less than {missing:g} % may be missing from {runs} runs, " in outcome.text
     assert (1 - missing / 100) ** runs == pytest.approx(1 - confidence, rel=0.03)
 

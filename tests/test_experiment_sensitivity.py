@@ -1,7 +1,5 @@
 """The question `sensitivity`: known indices, SciPy's estimators, and the wording of answers."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
@@ -10,7 +8,7 @@ from typing import Any
 import pytest
 from cellyard import experiment as ex
 from cellyard.system.errors import ExperimentError
-from known_answers import BASE, by, drawn, hill
+from known_answers import BASE, asked, drawn, hill, made
 
 
 def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
@@ -25,24 +23,15 @@ def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
     axes.append(ex.Axis("seed", ex.Range(0, 1000, whole=False), name="x3"))
     base = BASE.with_values({"switch.west.ubr.drop": "fba"})
     with pytest.raises(ExperimentError, match=r"axis\[2\]\.range: seed = 381.9: is not a whole number"):
-        ex.Experiment(name="i", base=base, axes=axes, metrics=["efficiency"], question="sensitivity", replications=1)
+        made(*axes, base=base, question="sensitivity", replications=1)
     axes[2] = ex.Axis("measure.max_goodput", ex.Range("100 Mbps", "200 Mbps"), name="x3")
-    experiment = ex.Experiment(
-        name="ishigami",
-        base=base,
-        axes=axes,
-        metrics=["efficiency"],
-        question=ex.Sensitivity(["efficiency"], samples=2048),
-        replications=1,
-    )
 
     def measure(at: Mapping[str, Any], _: int) -> Mapping[str, float]:
         shares = [(at["x1"] - 0.1) / 0.8, (at["x2"] - 0.1) / 0.8, (at["x3"] - 100) / 100]
         a, b, c = (math.pi * (2 * share - 1) for share in shares)
         return {"efficiency": math.sin(a) + 7 * math.sin(b) ** 2 + 0.1 * c**4 * math.sin(a)}
 
-    outcome = experiment.run(runner=by(measure))
-    assert outcome.answer is not None
+    outcome = asked(measure, *axes, base=base, question=ex.Sensitivity(["efficiency"], samples=2048), replications=1)
     for record, first, total in zip(
         outcome.answer.tables["indices"], (0.3139, 0.4424, 0.0), (0.5576, 0.4424, 0.2437), strict=True
     ):
@@ -54,7 +43,6 @@ def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
 
 
 def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
-    pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import _indices
     from cellyard.experiment.questions.sensitivity import _sentences
 
@@ -70,17 +58,14 @@ def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
 
 @pytest.mark.parametrize("metrics", [["efficiency"], ["efficiency", "fairness"]])
 def test_a_single_axis_decides_everything(metrics: list[str]) -> None:
-    pytest.importorskip("scipy")
-    experiment = ex.Experiment(
-        name="one",
+    outcome = asked(
+        lambda at, _: {"efficiency": at["r"], "fairness": 0.5},
+        ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
         base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
-        axes=[ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9))],
         metrics=metrics,
         question=ex.Sensitivity(metrics, samples=256),
         replications=1,
     )
-    outcome = experiment.run(runner=by(lambda at, _: {"efficiency": at["r"], "fairness": 0.5}))
-    assert outcome.answer is not None
     first, *others = outcome.answer.tables["indices"]
     assert first["first"] == pytest.approx(1, abs=0.05) and first["total"] == pytest.approx(1, abs=0.05)
     assert first["total_low"] < first["total"] < first["total_high"]
@@ -106,21 +91,17 @@ def test_sensitivity_names_no_first_axis_if_intervals_overlap() -> None:
 
 
 def test_sensitivity_reports_impossible_indices_and_the_samples_needed() -> None:
-    pytest.importorskip("scipy")
     axes = [
         ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
         ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9)),
     ]
-    experiment = ex.Experiment(
-        name="outside",
+    few = asked(
+        lambda at, _: {"efficiency": at["r"] + drawn(at["r"], at["z"]).gauss(0, 0.5)},
+        *axes,
         base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
-        axes=axes,
-        metrics=["efficiency"],
         question=ex.Sensitivity(["efficiency"], samples=16),
         replications=3,
     )
-    few = experiment.run(runner=by(lambda at, _: {"efficiency": at["r"] + drawn(at["r"], at["z"]).gauss(0, 0.5)}))
-    assert few.answer is not None
     indices = {
         (order, record["axis"]): record for record in few.answer.tables["indices"] for order in ("first", "total")
     }
@@ -140,15 +121,17 @@ def test_sensitivity_is_reproducible_and_agrees_with_scipy() -> None:
     from cellyard.experiment.questions.sensitivity import saltelli
     from scipy import stats  # type: ignore[import-untyped]
 
-    experiment = ex.Experiment(
-        name="same",
-        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
-        axes=[ex.Axis(f"switch.west.ubr.drop.{name}", ex.Range(0.1, 0.9)) for name in "rz"],
-        metrics=["efficiency", "fairness"],
-        question=ex.Sensitivity(["efficiency", "fairness"], samples=32),
-        replications=2,
+    first, again = (
+        asked(
+            hill,
+            *[ex.Axis(f"switch.west.ubr.drop.{name}", ex.Range(0.1, 0.9)) for name in "rz"],
+            base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+            metrics=["efficiency", "fairness"],
+            question=ex.Sensitivity(["efficiency", "fairness"], samples=32),
+            replications=2,
+        ).answer
+        for _ in range(2)
     )
-    first, again = (experiment.run(runner=by(hill)).answer for _ in range(2))
     assert first is not None and first == again
     assert first.tables["indices"][0]["total_low"] < first.tables["indices"][0]["total_high"]
 

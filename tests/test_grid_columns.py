@@ -1,7 +1,5 @@
 """The units of a grid's values in data tables are those that the engine reads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -35,22 +33,9 @@ def test_every_unit_of_the_engine_is_known_in_each_spelling() -> None:
 def test_quantities_have_the_value_that_the_engine_reads(unit: str) -> None:
     column = _UNITS[_ALIASES.get(unit, unit)][0]
     path, read = FIELDS[column]
-    number = {
-        "Tbps": 1,
-        "GB": 1,
-        "GiB": 1,
-        "bps": 5000,
-        "b/s": 5000,
-        "bit/s": 5000,
-        "Tb/s": 1,
-        "Tbit/s": 1,
-        "B": 4096,
-        "byte": 4096,
-        "bytes": 4096,
-        "cells/s": 500,
-        "cell": 300,
-        "cells": 300,
-    }.get(unit, 3)
+    numbers = {"bps": 5000, "b/s": 5000, "bit/s": 5000, "cells/s": 500, "cell": 300, "cells": 300}
+    numbers |= dict.fromkeys(("Tbps", "Tb/s", "Tbit/s", "GB", "GiB"), 1) | dict.fromkeys(("B", "byte", "bytes"), 4096)
+    number = numbers.get(unit, 3)
     (point,) = as_columns([{path: f"{number} {unit}"}])
     (name,) = point
     assert name == f"{path}_{column}"
