@@ -1,17 +1,14 @@
 """The study of ABR on its published scenarios: UBR and ABR rows, loss by window, and one workload."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
-from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load, select
 from cellyard.study.agreement import agreement
-from cellyard.study.reproduce import Reproduction
 from cellyard.study.separation import gain
+from conftest import reproduced
 
 STUDY = load("abr-or-ubr")
 
@@ -19,10 +16,7 @@ STUDY = load("abr-or-ubr")
 @cache
 def simulated(table: str, replications: int) -> Rows:
     """Return all rows of a table, simulated."""
-    reproduction = Reproduction(STUDY, select(STUDY, [table]), replications=replications)
-    for _ in reproduction.advance():
-        pass
-    return reproduction.rows
+    return reproduced(STUDY, select(STUDY, [table]), replications=replications).rows
 
 
 def printed(row: Row, metric: str) -> float:
@@ -78,17 +72,6 @@ def test_no_loss_needs_the_sum_of_the_windows_less_a_round_trip() -> None:
         assert (run.totals.cell_loss_ratio > 0) == lost, cells
 
 
-@pytest.mark.parametrize("epd", ["no", "yes"])
-def test_rows_give_one_digest_under_every_kernel(epd: str) -> None:
-    row, *_ = select(STUDY, ["ubr"], [("epd", epd)])
-    values = [("duration", "800 ms"), ("switch.*.ubr.buffer", "2000 cells")]
-    scenario = Scenario.from_toml(STUDY.scenario(row).to_toml(), overrides=values)
-    runs = [scenario.run(digest=True, kernel=kernel).only for kernel in ("auto", "slotted", "twin")]
-    assert len({run.digest for run in runs}) == 1 and runs[0].digest is not None
-    assert runs[0].totals.cell_loss_ratio > 0
-    assert runs[0].data["vcs"] == runs[2].data["vcs"] and runs[0].data["ports"] == runs[2].data["ports"]
-
-
 def test_the_abr_table_is_that_published_and_its_percentages_are_of_what_erica_aims_at() -> None:
     rows = STUDY.tables["abr"].rows
     assert [(row["sources"], row["tbe_cells"], row["buffer_cells"]) for row in rows] == [
@@ -136,21 +119,10 @@ def test_services_carry_one_workload_in_one_network() -> None:
             assert (one["duration"], one["measure"]) == (found[0]["duration"], found[0]["measure"])
 
 
-@pytest.mark.parametrize("service", ["abr", "gfr", "guaranteed-rate"])
-def test_rows_of_services_give_one_digest_under_every_kernel(service: str) -> None:
-    row, *_ = select(STUDY, ["services"], [("service", service), ("configuration", "lan"), ("vbr", "yes")])
-    scenario = Scenario.from_toml(STUDY.scenario(row).to_toml(), overrides=[("duration", "60 ms")])
-    runs = [scenario.run(digest=True, kernel=kernel).only for kernel in ("auto", "slotted", "twin")]
-    assert len({run.digest for run in runs}) == 1 and runs[0].digest is not None
-    assert runs[0].data["vcs"] == runs[2].data["vcs"] and runs[0].data["ports"] == runs[2].data["ports"]
-
-
 def test_rows_keep_their_values_by_replication_and_pairs_of_them_draw_alike() -> None:
     chosen = select(STUDY, ["services"], {"configuration": "lan", "vbr": "yes", "sources": "5"})
     shortened = replace(STUDY, info={**STUDY.info, "shared": short(STUDY.info["shared"])})
-    reproduction = Reproduction(shortened, chosen.where(service=("ubr", "abr")), replications=6)
-    for _ in reproduction.advance():
-        pass
+    reproduction = reproduced(shortened, chosen.where(service=("ubr", "abr")), replications=6)
     ubr, abr = reproduction.rows
     assert len(ubr.samples["efficiency"]) == 6 and len(set(ubr.samples["efficiency"])) > 1
     by = gain([(ubr, abr)], "efficiency")

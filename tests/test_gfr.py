@@ -3,17 +3,15 @@
 All kernels give the same digest.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import pairwise
 
 import pytest
-from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load, select
 from cellyard.study.agreement import rank_correlation
 from cellyard.study.reproduce import Reproduction
 from cellyard.system.format import aal5
+from conftest import reproduced
 
 STUDY = load("gfr-leaky-bucket")
 
@@ -21,10 +19,7 @@ STUDY = load("gfr-leaky-bucket")
 @cache
 def simulated(table: str, scheme: str) -> Rows:
     """Return rows of one scheme and network, from one replication."""
-    reproduction = Reproduction(STUDY, select(STUDY, [table], [("scheme", scheme)]), replications=1)
-    for _ in reproduction.advance():
-        pass
-    return reproduction.rows
+    return reproduced(STUDY, select(STUDY, [table], [("scheme", scheme)]), replications=1).rows
 
 
 def throughput(row: Row) -> float:
@@ -68,18 +63,12 @@ def test_what_a_row_says_of_its_vc_is_what_is_simulated(table: str) -> None:
         assert 2e3 * there / aal5().ticks_per_second == pytest.approx(row["round_trip_ms"], abs=0.01), row.parameters
 
 
-@pytest.mark.parametrize("table", ["peer-to-peer", "tcp-udp"])
-def test_scheme_two_gives_every_vc_what_was_published_and_the_ideal(table: str) -> None:
+@pytest.mark.parametrize(("table", "apart"), [("peer-to-peer", 1.0), ("tcp-udp", 1.0), ("chain", 1.5)])
+def test_scheme_two_gives_every_vc_what_was_published_and_the_ideal(table: str, apart: float) -> None:
     for row in simulated(table, "2"):
         assert throughput(row) == pytest.approx(row.published["throughput_mbps"], abs=1.0), row.parameters
-        assert throughput(row) == pytest.approx(row.simulated["ideal_mbps"], abs=1.0), row.parameters
-        assert throughput(row) >= 0.98 * row["mcr_mbps"]
-
-
-def test_scheme_two_gives_every_vc_of_the_chain_what_was_published_and_the_ideal() -> None:
-    for row in simulated("chain", "2"):
-        assert throughput(row) == pytest.approx(row.published["throughput_mbps"], abs=1.0), row.parameters
-        assert throughput(row) == pytest.approx(row.simulated["ideal_mbps"], abs=1.5), row.parameters
+        assert throughput(row) == pytest.approx(row.simulated["ideal_mbps"], abs=apart), row.parameters
+        assert throughput(row) >= 0.98 * row["mcr_mbps"] or table == "chain"
 
 
 @pytest.mark.parametrize("table", ["peer-to-peer", "tcp-udp"])
@@ -111,24 +100,3 @@ def test_with_full_buckets_scheme_one_lets_the_minimum_rate_in_and_repeated_deli
             assert 0.95 * row["mcr_mbps"] < late < 0.98 * row["mcr_mbps"]
         else:
             assert late >= 0.98 * row["mcr_mbps"], row.parameters
-
-
-@pytest.mark.parametrize(
-    ("table", "scheme", "duration"),
-    [("peer-to-peer", "1", "200 ms"), ("peer-to-peer", "2", "200 ms"), ("tcp-udp", "chapter-8", "60 ms"), ("tcp-udp", "dfba", "60 ms"),
-     ("tcp-udp", "weighted", "60 ms"), ("chain", "2", "100 ms")],
-)  # fmt: skip
-def test_rows_give_one_digest_under_every_kernel(table: str, scheme: str, duration: str) -> None:
-    row, *_ = select(STUDY, [table], [("scheme", scheme)])
-    # Small bursts make the buckets decide within such a short time.
-    values = [
-        ("duration", duration),
-        ("measure.warm_up", "0 s"),
-        ("vc.*.contract.mbs", "400 cells"),
-    ]
-    if table == "tcp-udp":
-        values.append(("vc.VC6.traffic.rate", "50 Mbps"))
-    scenario = Scenario.from_toml(STUDY.scenario(row).to_toml(), overrides=values)
-    runs = [scenario.run(digest=True, kernel=kernel).only for kernel in ("auto", "slotted", "twin")]
-    assert len({run.digest for run in runs}) == 1 and runs[0].digest is not None
-    assert runs[0].data["vcs"] == runs[2].data["vcs"] and runs[0].data["ports"] == runs[2].data["ports"]

@@ -1,7 +1,5 @@
 """Figures match their data: each axis has its quantity, each line its series."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -15,7 +13,7 @@ from cellyard.cli import options
 from cellyard.plot import rows as plot_rows
 from cellyard.results import Series
 from cellyard.study import Row, Rows, load, studies
-from conftest import LAN, ROOT
+from conftest import ROOT
 
 STUDIES = sorted(studies())
 
@@ -133,38 +131,6 @@ def test_markers_stand_above_the_grid_lines() -> None:
     assert axes.get_axisbelow() is True
 
 
-PROBES = (
-    cy.QueueProbe(of="west->east", interval="10 ms"),
-    cy.GoodputProbe(of="vc", interval="50 ms"),
-    cy.SequenceProbe(of="vc1"),
-)
-
-
-def test_every_series_of_a_run_is_drawn_over_time_in_the_panel_of_its_kind() -> None:
-    run = cy.Scenario.from_toml(LAN).with_values({"probe": list(PROBES)}).run().only
-    figure: Any = plot.over_time(run.series)
-    kinds = list(dict.fromkeys(one.what for one in run.series))
-    assert [axes.get_ylabel().split(" [")[0] for axes in figure.axes] == kinds == ["queue", "goodput", "sequence"]
-    assert figure.axes[-1].get_xlabel() == "time [s]"
-    for axes, what in zip(figure.axes, kinds, strict=True):
-        series = [one for one in run.series if one.what == what]
-        assert len(series) == (2 if what == "goodput" else 1)
-        for line, one in zip(axes.lines, series, strict=False):  # marks of segments come after
-            x, y = np.array(line.get_xdata()), np.array(line.get_ydata())
-            if what == "goodput":  # the first interval begins at 0
-                assert x[0] == pytest.approx(0, abs=1e-9) and y[0] == one.value[0]
-                x, y = x[1:], y[1:]
-            if what == "queue" and len(x) > len(one.time_s):  # held until the end
-                x, y = x[:-1], y[:-1]
-            assert np.array_equal(x, one.time_s) and np.array_equal(y, one.value)
-            # Means are drawn at the end of their interval, states from their start, and segments as
-            # dots.
-            drawn = {"queue": "steps-post", "goodput": "steps-pre", "sequence": "default"}[what]
-            assert line.get_drawstyle() == drawn
-            assert one.of in line.get_label() or (one.vc or "") in line.get_label()
-        assert axes.get_ylabel() == f"{what} [{series[0].unit}]"
-
-
 def recorded(what: str, of: str, time: list[float], value: list[float], **more: Any) -> Series:
     whose = {"service_class": None, "vc": None, "unit": "u", **more}
     return Series(what=what, of=of, time_s=np.array(time), value=np.array(value), **whose)
@@ -239,6 +205,9 @@ def test_sums_begin_with_their_first_interval_and_states_hold_until_the_end() ->
         recorded("cwnd", "vc", [0.0, 0.2], [1, 2]),
     ]
     figure: Any = plot.over_time(series)
+    # Means are drawn at the end of their interval, states from their start.
+    assert [axes.lines[0].get_drawstyle() for axes in figure.axes] == ["steps-pre", "steps-pre", "steps-post"]
+    assert [axes.get_ylabel().partition("\n")[0] for axes in figure.axes] == ["goodput [u]", "drops [u]", "cwnd [u]"]
     drawn: list[Any] = [axes.lines[0].get_xydata() for axes in figure.axes]
     assert np.allclose(drawn[0], [[0.2, 5.0], [0.3, 5.0], [0.4, 6.0]])
     assert np.allclose(drawn[1], [[0.0, 5.0], [0.1, 5.0]])
@@ -347,19 +316,51 @@ def figures_of(name: str) -> tuple[Rows, list[Any]]:
     return rows, [drawing() for drawing in study.part("figures").figures(study, rows)]
 
 
+def is_word(text: str) -> bool:
+    return bool(text) and not text.replace(".", "").replace("\N{MINUS SIGN}", "").isdigit()
+
+
 @pytest.mark.parametrize("name", STUDIES)
-def test_figures_of_a_study_have_points_on_axes_that_say_what_they_are(name: str) -> None:
-    _, drawn = figures_of(name)
+def test_figures_of_a_study_are_drawn_by_the_rules(name: str) -> None:
+    rows, drawn = figures_of(name)
     assert drawn and len({figure.name for figure in drawn}) == len(drawn)
     for figure in drawn:
         assert figure.title and figure.text
         axes = figure.figure.axes
         has_labels = [bool(one.get_xlabel() or one.get_ylabel() or one.get_title()) for one in (axes[0], axes[-1])]
         assert all(has_labels), figure.name
-        for one in axes:
-            if one.get_visible() and not one.images:
-                points = [line.get_xydata() for line in one.lines] + [group.get_offsets() for group in one.collections]
-                assert sum(map(len, points)) > 0, figure.name
+        panels: list[Any] = [one for one in axes if one.get_visible()]
+        assert len(panels) <= plot.MOST_PANELS, figure.name
+        for one in panels:
+            points = [line.get_xydata() for line in one.lines] + [group.get_offsets() for group in one.collections]
+            assert one.images or sum(map(len, points)) > 0, figure.name
+            # Numbers are on real axes, and words are not joined.
+            down = any(container.has_xerr and not container.has_yerr for container in one.containers)
+            has_words = any(
+                is_word(tick.get_text()) for tick in (one.get_yticklabels() if down else one.get_xticklabels())
+            )
+            for line in (container.lines[0] for container in one.containers):
+                if has_words or down:
+                    assert line.get_linestyle() == "None", figure.name
+                else:
+                    low, high = one.get_xlim()
+                    assert low <= min(line.get_xdata()) and max(line.get_xdata()) <= high, figure.name
+            # Axes begin at zero, or their labels say where.
+            for axis, ends in ((one.xaxis, one.get_xlim()), (one.yaxis, one.get_ylim())):
+                shown = any(tick.label1.get_visible() for tick in axis.get_major_ticks())
+                if shown and axis.get_scale() == "linear" and min(ends) > 0:
+                    label = axis.get_label_text()
+                    assert plot.START in label or label.startswith("time"), (figure.name, label)
+    # Every judged row of a published table is beside its simulated value.
+    for table in (table for table in load(name).tables.values() if table.published and table.rows):
+        figures = [figure.figure for figure in drawn if figure.name.startswith(f"table-{table.name}")]
+        found: list[float] = []
+        for panel in (one for figure in figures for one in figure.axes):
+            found += [y for group in panel.containers for y in group.lines[0].get_xydata()[:, 1].tolist()]
+            found += [value for image in panel.images for value in image.get_array().compressed().tolist()]
+        for metric in ("efficiency", "fairness") if figures else ():
+            judged = [one for one in rows.where(table=table.name) if plot_rows.is_printed(one, metric)]
+            assert {one.simulated[metric] for one in judged} <= set(found), (table.name, metric)
 
 
 @pytest.mark.parametrize(
@@ -385,22 +386,6 @@ def test_a_figure_of_some_rows_has_panels_for_these_alone(
     if figure == "services":
         chosen = where.get("configuration", tuple(told))
         assert all((text in drawn.title) == (key in chosen) for key, text in told.items())
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_figures_of_a_published_table_have_every_judged_row_beside_its_simulated_value(name: str) -> None:
-    rows, drawn = figures_of(name)
-    for table in (table for table in load(name).tables.values() if table.published and table.rows):
-        figures = [figure.figure for figure in drawn if figure.name.startswith(f"table-{table.name}")]
-        for metric in ("efficiency", "fairness") if figures else ():
-            judged = [one for one in rows.where(table=table.name) if plot_rows.is_printed(one, metric)]
-            found = []
-            for axes in (axes for figure in figures for axes in figure.axes):
-                for group in axes.containers:
-                    found += group.lines[0].get_xydata()[:, 1].tolist()
-                for image in axes.images:
-                    found += image.get_array().compressed().tolist()
-            assert {one.simulated[metric] for one in judged} <= set(found), (table.name, metric)
 
 
 def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
@@ -518,40 +503,6 @@ def test_series_at_one_number_are_shifted_by_two_percent_of_the_width_at_most_an
             assert np.diff(drawn, axis=0).min() > 0.004 * width
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_numbers_are_on_real_axes_and_words_are_not_joined(name: str) -> None:
-    _, drawn = figures_of(name)
-    for one in drawn:
-        panels: list[Any] = [axes for axes in one.figure.axes if axes.get_visible()]
-        assert len(panels) <= plot.MOST_PANELS, one.name
-        for axes in panels:
-            down = any(container.has_xerr and not container.has_yerr for container in axes.containers)
-            labels = [tick.get_text() for tick in (axes.get_yticklabels() if down else axes.get_xticklabels())]
-            has_words = any(
-                text and not text.replace(".", "").replace("\N{MINUS SIGN}", "").isdigit() for text in labels
-            )
-            for container in axes.containers:
-                line = container.lines[0]
-                at = line.get_ydata() if down else line.get_xdata()
-                if has_words or down:
-                    assert line.get_linestyle() == "None", one.name
-                else:
-                    assert min(at) >= axes.get_xlim()[0] and max(at) <= axes.get_xlim()[1], one.name
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_axes_begin_at_zero_or_their_labels_say_where(name: str) -> None:
-    _, drawn = figures_of(name)
-    for one in drawn:
-        panels: list[Any] = [axes for axes in one.figure.axes if axes.get_visible()]
-        for axes in panels:
-            for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-                shown = any(tick.label1.get_visible() for tick in axis.get_major_ticks())
-                if shown and axis.get_scale() == "linear" and min(ends) > 0:
-                    label = axis.get_label_text()
-                    assert plot.START in label or label.startswith("time"), (one.name, label)
-
-
 def test_an_index_that_is_not_jains_is_named_on_axes_and_in_captions() -> None:
     _, drawn = figures_of("cell-discard")
     shown = 0
@@ -620,69 +571,42 @@ def test_labels_fit_beside_their_panels_and_values_are_named() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["MSS 1460 bytes", "MSS 9140 bytes"]
 
 
-WRONG: list[tuple[str, Any]] = [
-    ("series = 5", lambda: plot.over_time(cast(Any, 5))),
-    ("series = 'cwnd'", lambda: plot.over_time(cast(Any, "cwnd"))),
-    ("series = [1, 2]", lambda: plot.over_time(cast(Any, [1, 2]))),
-    ("series = Series", lambda: plot.over_time(cast(Any, recorded("cwnd", "a", [0], [1])))),
-    ("there are no series to draw", lambda: plot.over_time({})),
-    ("series = 3", lambda: plot.over_time(cast(Any, {"a": 3}))),
-    ("series = None", lambda: plot.over_time(cast(Any, None))),
-    ("trace = 3", lambda: plot.over_time([recorded("cwnd", "a", [0], [1])], trace=cast(Any, 3))),
-    ("trace = ['x']", lambda: plot.over_time([recorded("cwnd", "a", [0], [1])], trace=cast(Any, ["x"]))),
-    *(
-        (
-            f"window = {shown}",
-            lambda window=window: plot.over_time([recorded("cwnd", "a", [0, 1], [1, 2])], window=window),
-        )
-        for shown, window in (
-            ("5", 5),
-            ("(1,)", (1,)),
-            ("('a', 1)", ("a", 1)),
-            ("(2, 1)", (2, 1)),
-            ("(1, 1)", (1, 1)),
-            ("(nan, 1)", (float("nan"), 1)),
-            ("(True, 2)", (True, 2)),
-            ("None", None),
-            ("(2, 3): contains no value, as the series are from 0 to 1 s", (2, 3)),
-            ("(-2, 0): contains no value", (-2, 0)),
-        )
+CWND = recorded("cwnd", "a", [0, 1], [1, 2])
+#: What cannot be drawn: the name of the argument, how to pass it, and its wrong values.
+WRONG: list[tuple[str, Callable[[Any], object], list[Any]]] = [
+    ("series", plot.over_time, [5, "cwnd", [1, 2], None]),
+    ("series", lambda value: plot.over_time({"a": value}), [3]),
+    ("trace", lambda value: plot.over_time([CWND], trace=value), [3, ["x"]]),
+    (
+        "window",
+        lambda value: plot.over_time([CWND], window=value),
+        [5, (1,), ("a", 1), (2, 1), (1, 1), (np.nan, 1), None],
     ),
-    *(
-        (f"number = {shown}: must be a whole number from 1 to 100", lambda number=number: plot.panels(number))
-        for shown, number in (
-            ("0", 0),
-            ("-1", -1),
-            ("101", 101),
-            ("1.5", 1.5),
-            ("'2'", "2"),
-            ("None", None),
-            ("True", True),
-        )
-    ),
-    *(
-        (f"width = {shown}: must be a number of inches", lambda width=width: plot.panels(1, width=width))
-        for shown, width in (
-            ("0", 0),
-            ("-1", -1),
-            ("nan", float("nan")),
-            ("inf", float("inf")),
-            ("'7'", "7"),
-            ("None", None),
-        )
-    ),
-    ("height = 'x'", lambda: plot.panels(1, height=cast(Any, "x"))),
-    ("down = 0", lambda: plot.panels_grid(0, 1, width=1, height=1)),
-    ("across = 'a'", lambda: plot.panels_grid(1, cast(Any, "a"), width=1, height=1)),
-    ("height = None", lambda: plot.panels_grid(1, 1, width=1, height=cast(Any, None))),
+    ("window", lambda value: plot.over_time([CWND], window=value), [(True, 2), (2, 3), (-2, 0)]),
+    ("number", plot.panels, [0, -1, 101, 1.5, "2", None, True]),
+    ("width", lambda value: plot.panels(1, width=value), [0, -1, float("nan"), float("inf"), "7", None]),
+    ("height", lambda value: plot.panels(1, height=value), ["x"]),
+    ("down", lambda value: plot.panels_grid(value, 1, width=1, height=1), [0]),
+    ("across", lambda value: plot.panels_grid(1, value, width=1, height=1), ["a"]),
+    ("height", lambda value: plot.panels_grid(1, 1, width=1, height=value), [None]),
 ]
+ALLOWED = {"number": ": must be a whole number from 1 to 100", "width": ": must be a number of inches"}
 
 
-@pytest.mark.parametrize(("told", "call"), WRONG, ids=[told for told, _ in WRONG])
-def test_what_cannot_be_drawn_is_refused_with_the_name_of_the_argument(told: str, call: Callable[[], object]) -> None:
-    with pytest.raises(cy.UsageError) as error:
-        call()
-    assert str(error.value).startswith(told), error.value
+def test_what_cannot_be_drawn_is_refused_with_the_name_of_the_argument() -> None:
+    for name, call, values in WRONG:
+        for value in values:
+            with pytest.raises(cy.UsageError) as error:
+                call(value)
+            assert str(error.value).startswith(f"{name} = {value!r}{ALLOWED.get(name, '')}"), error.value
+    refused: list[tuple[Callable[[], Any], str]] = [
+        (lambda: plot.over_time({}), "there are no series to draw"),
+        (lambda: plot.over_time(cast(Any, CWND)), "series = Series"),
+        (lambda: plot.over_time([CWND], window=(2, 3)), r"contains no value, as the series are from 0 to 1 s"),
+    ]
+    for draw, told in refused:
+        with pytest.raises(cy.UsageError, match=told):
+            draw()
 
 
 def test_numbers_of_numpy_and_any_sequence_can_be_drawn() -> None:

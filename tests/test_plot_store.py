@@ -1,10 +1,7 @@
 """``cellyard plot``: selection of runs from a store, output files, and refused requests."""
 
-from __future__ import annotations
-
 import csv
 import itertools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -230,7 +227,6 @@ def shown(figure: Any) -> list[Any]:
 
 
 def test_the_means_are_a_line_with_a_band_of_the_runs(path: Path) -> None:
-    pytest.importorskip("matplotlib")
     points = asked(path, where=[("mss", "512 bytes"), ("drop", "epd")])
     (axes,) = shown(one_figure(points.document()).figure)
     means = [point["efficiency"]["mean"] for point in points.points]
@@ -253,7 +249,6 @@ def cut_off(figure: Any) -> list[str]:
 
 
 def test_a_figure_says_what_its_bands_are_where_it_has_any() -> None:
-    pytest.importorskip("matplotlib")
     document = points_of(["fairness"], buffer_cells=[500, 1000])
     with style():
         drawn: Any = one_figure(document).figure
@@ -279,7 +274,6 @@ def points_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:
 
 
 def test_no_legend_and_no_title_is_cut_off_however_long_names_are() -> None:
-    pytest.importorskip("matplotlib")
     buffers, long = [500, 1000, 4000], "frame-drop-from-front threshold=0.9 rest=drop"
     drops = ["atm-red", "cell-red", "drop-from-front", "epd", "fba", "frame-drop-from-front", "packet-red", "ppd"]
     metrics = ["fairness", "mean_cell_transfer_delay_s", "max(port.*.max_queue_cells)"]
@@ -298,7 +292,6 @@ def test_no_legend_and_no_title_is_cut_off_however_long_names_are() -> None:
 
 
 def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     arguments = ["plot", path, "--x", "buffer", "--y", "efficiency", "--where", "mss=512 bytes", "--where", "drop=epd"]
     for kind, begins in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         done = cli(*arguments, "--out", f"figure.{kind}", "--format", "csv")
@@ -306,7 +299,7 @@ def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: 
         assert (tmp_path / f"figure.{kind}").read_bytes().startswith(begins)
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert len(rows) == 2
-    document = json.loads(cli(*arguments, "--out", "figure.png", "--format", "json").stdout)
+    document = cli.json(*arguments, "--out", "figure.png")
     assert float(rows[0]["efficiency.mean"]) == document["points"][0]["efficiency"]["mean"]
     assert document["runs"] == 2 * REPLICATIONS
     assert cli(*arguments, "--out", "figure.png").stdout.startswith(
@@ -327,20 +320,15 @@ def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: 
         (["--where", "drop", "--x", "buffer", "--y", "efficiency", "--out", "a.png"], "must be PATH=VALUE"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_leaves_nothing(
-    cli: Cli, path: Path, tmp_path: Path, arguments: list[str], told: str
-) -> None:
-    pytest.importorskip("matplotlib")
+def test_what_is_wrong_is_one_line_and_leaves_nothing(cli: Cli, path: Path, arguments: list[str], told: str) -> None:
     store = [] if arguments[0].endswith(".sqlite") else [path]
-    done = cli("plot", *store, *arguments)
-    assert done.returncode == 2 and done.stdout == ""
-    (line,) = done.stderr.splitlines()
+    error = cli.refused("plot", *store, *arguments)
+    (line,) = error.splitlines()
     assert told in line
-    assert list(tmp_path.iterdir()) == []
+    assert list(cli.folder.iterdir()) == []
 
 
 def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:
-    pytest.importorskip("matplotlib")
     spread = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.3, "p95": 0.7, "min": 0.2, "max": 0.8}
     points = [{"buffer_cells": buffer, "runs": 2, "efficiency": spread} for buffer in (500, 1000, float("inf"))]
     document = StoredPoints("buffer_cells", ["efficiency"], points).document()

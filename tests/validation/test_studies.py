@@ -1,13 +1,11 @@
 """Every published table as an ensemble, against the tolerances that the study states. Run by `make validate`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from cellyard.study import Rows, load, select, studies
 from cellyard.study.agreement import agreement
-from cellyard.study.reproduce import Reproduction
+from conftest import reproduced
 
 REPLICATIONS = 20
 
@@ -24,9 +22,7 @@ def ensemble(name: str, table: str) -> Rows:
     """Rows of a table, simulated once per session."""
     if (name, table) not in _done:
         study = load(name)
-        reproduction = Reproduction(study, select(study, [table]), replications=REPLICATIONS)
-        for _ in reproduction.advance():
-            pass
+        reproduction = reproduced(study, select(study, [table]), replications=REPLICATIONS)
         _done[name, table] = reproduction.rows
     return _done[name, table]
 
