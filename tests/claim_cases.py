@@ -1,7 +1,5 @@
 """Builds the tables of test_claims.py: cases, and rules that set a metric row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ has tables where it holds and tables where it does not. Every sign is reversed o
 crossed once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -104,15 +102,12 @@ THIRD = {(0.9, 0.8): 0.7, (0.5, 0.8): 0.74, (0.9, 0.5): 0.72}
 FOURTH = {**THIRD, (0.1, 0.2): 0.71}
 
 UBR_PLUS = [
-    holds("zero_loss", "nine tenths", "N = 2 and 0.90 to 0.90", max_queue_cells=windows(lambda n: 0.9 * n)),
     holds("zero_loss", "two sources may need less", "N = 2 and 0.82 to 0.94", max_queue_cells=windows(lambda n: n - 0.9)),
     holds("zero_loss", "twenty are beyond the text", "(2 timeouts without a loss)",
           max_queue_cells=windows(lambda n: n if n < 20 else 99), timeouts=lambda row: 2 * (row["sources"] // 20)),
-    fails("zero_loss", "far less than the windows on the LAN", max_queue_cells=windows(lambda n: 0.79 * n, "lan")),
     fails("zero_loss", "far less than the windows on the WAN", max_queue_cells=windows(lambda n: 0.79 * n, "wan")),
     fails("zero_loss", "more than the windows on the LAN", max_queue_cells=windows(lambda n: 1.01 * n, "lan")),
     fails("zero_loss", "far less than the windows once", max_queue_cells=windows(lambda n: n - 1.05)),
-    fails("zero_loss", "more than the windows once", max_queue_cells=windows(lambda n: 2.05 if n == 2 else 0.99 * n)),
     fails("zero_loss", "not linear", max_queue_cells=windows(CURVED.__getitem__)),
     holds("ubr_lan_and_wan", "poor and good", "LAN all: 0.49 to 0.75; WAN: 0.76 to 0.76", efficiency=ubr(0.49, 0.75, 0.76)),
     fails("ubr_lan_and_wan", "the LAN once not poor", efficiency=unless(ubr(0.4, 0.7, 0.8), always(0.51), buffer_cells=1000, sources=5)),
@@ -122,37 +117,22 @@ UBR_PLUS = [
     *monotone("finer_timers", "granularity_ms", 500, 10, pairs=12),
     *monotone("larger_segments", "mss_bytes", 512, 9140, pairs=18),
     holds("epd_efficiency", "five of six on the LAN", "in 5 of 6 rows, by +0.08", efficiency=unless(EPD_UP, EVEN, **ONE_OF_SIX)),
-    holds("epd_efficiency", "on the LAN only", "in 6 of 6", efficiency=unless(EPD_UP, EPD_DOWN, configuration="wan")),
-    undecided("epd_efficiency", "four of six", "in 4 of 6 rows, by +0.07", efficiency=unless(EPD_UP, EVEN, **TWO_OF_SIX)),
     fails("epd_efficiency", "on the WAN only", "in 0 of 6", efficiency=unless(EPD_UP, EPD_DOWN, configuration="lan")),
     holds("epd_fairness", "a little", "in 12 of 12 rows, by +0.04 on average; Selective Drop: +0.00", fairness=fairer(0.04)),
     holds("epd_fairness", "less than half of Selective Drop", fairness=fairer(0.1, 0.21)),
-    holds("epd_fairness", "it falls", "in 0 of 12 rows, by -0.20", fairness=fairer(-0.2, 0.1)),
     fails("epd_fairness", "more than half of Selective Drop", fairness=fairer(0.1, 0.19)),
-    fails("epd_fairness", "Selective Drop is worse", fairness=fairer(0.06, -0.3)),
     holds("selective_fairness", "both", "in 12 of 12 rows (+0.010), FBA in 12 of 12 (+0.020)", fairness=fairer(0.1, 0.11, 0.12)),
-    holds("selective_fairness", "ten of twelve", fairness=unless(fairer(0, 0.1, 0.1), EVEN, **ONE_OF_SIX)),
-    undecided("selective_fairness", "eight of twelve", fairness=unless(fairer(0, 0.1, 0.1), EVEN, **TWO_OF_SIX)),
     fails("selective_fairness", "Selective Drop only", fairness=fairer(0.1, 0.2, 0.05)),
-    fails("selective_fairness", "FBA only", fairness=fairer(0.1, 0.05, 0.2)),
-    fails("selective_fairness", "fairer than tail drop only", fairness=fairer(0.3, 0.2, 0.2)),
     holds("fairness_falls", "with both only",
           "in 12 of 12 rows, by -0.100", fairness=unless(FALLS, RISES, drop_policy=OTHERS)),
-    holds("fairness_falls", "ten of twelve", "in 10 of 12", fairness=unless(FALLS, RISES, buffer_cells=1000)),
     fails("fairness_falls", "eight of twelve", fairness=unless(FALLS, RISES, buffer_cells=(1000, 2000))),
-    fails("fairness_falls", "with other policies only", fairness=unless(RISES, FALLS, drop_policy=OTHERS)),
     holds("buffer_helps", "everywhere", "in 32 of 32 pairs, by +0.10", efficiency=GROWS),
-    holds("buffer_helps", "28 of 32", efficiency=unless(GROWS, SHRINKS, drop_policy="epd", sources=5)),
     fails("buffer_helps", "24 of 32", efficiency=unless(GROWS, SHRINKS, drop_policy="epd")),
-    fails("buffer_helps", "nowhere", "in 0 of 32 pairs, by -0.10", efficiency=SHRINKS),
     holds("small_r_small_z", "fair, idle", "0.91 to 0.95, efficiency 0.10 to 0.19 (0.13", **corner(0.19, 0.91, **SMALL, buffer_cells=2000)),
     holds("small_r_small_z", "as printed", "table, fairness 0.29 to 1.00, efficiency 0.01 to 0.39", **corner(0.1, 0.95, **SMALL)),
-    holds("small_r_small_z", "others do not matter", **corner(0.9, 0.1, r_fraction=0.9)),
     fails("small_r_small_z", "once not fair", **corner(0.1, 0.89, **SMALL, sources=15, buffer_cells=2000)),
     fails("small_r_small_z", "once not idle", **corner(0.21, 0.95, **SMALL, sources=5, buffer_cells=3000)),
-    holds("best_parameters", "best", "place 1 of 9", efficiency=place({(0.9, 0.8): 0.7})),
     holds("best_parameters", "third", "efficiency plus mean fairness: 0.70 and 0.50; best R = 0.5 K, Z = 0.8", efficiency=place(THIRD)),
-    holds("best_parameters", "fairness counts too", "place 1 of 9", efficiency=place(FOURTH), fairness=place({(0.9, 0.8): 0.5})),
     fails("best_parameters", "fourth", "place 4 of 9", efficiency=place(FOURTH)),
     fails("best_parameters", "second, far behind", "place 2 of 9", efficiency=place({(0.9, 0.8): 0.7, (0.1, 0.2): 0.76})),
 ]  # fmt: skip
@@ -176,7 +156,6 @@ def factors(tcp: float, gr: float, drop_policy: float) -> Rule:
 
 ONLY_RATE = factors(0.0, 0.3, 0.0)
 SIX_OF_36 = {"sources": 5, "buffer_cells": 12000, "tcp": ("sack", "reno")}
-NINE_OF_36 = {"sources": 5, "buffer_cells": 12000}
 
 
 def selective(gain: float, **where: Any) -> Rule:
@@ -201,38 +180,23 @@ GUARANTEED_RATE = [
     holds("longer_periods_hurt", "ten of twelve", "in 4 of 6 rows", efficiency=unless(PERIODS_HURT, PERIODS_HELP, **TWO_OF_TWELVE)),
     undecided("longer_periods_hurt", "nine of twelve", "in 3 of 6 rows", efficiency=unless(PERIODS_HURT, EVEN, **THREE_OF_TWELVE)),
     fails("longer_periods_hurt", "they help", "in 0 of 6 rows", efficiency=PERIODS_HELP),
-    undecided("longer_periods_hurt", "100 ms are not compared", efficiency=added(vbr_period_ms={100: 0.4})),
     holds("lan_policy", "the policy, then the rate", "sack 0.85, reno 0.75, vanilla 0.80 (spread 0.10)", efficiency=factors(0.1, 0.2, 0.3)),
     holds("lan_policy", "the policy, then the TCP", "selective-drop 0.95 (spread 0.30)", efficiency=factors(0.2, 0.1, 0.3)),
     fails("lan_policy", "the policy second", efficiency=factors(0.1, 0.3, 0.2)),
-    fails("lan_policy", "the policy last", efficiency=factors(0.2, 0.3, 0.1)),
     holds("lan_selective_drop", "both metrics", "9 of 9. Each gain: sack GR", efficiency=selective(0.1), fairness=selective(0.1)),
     holds("lan_selective_drop", "fairness outweighs", efficiency=selective(-0.1, tcp="reno"), fairness=selective(0.2, tcp="reno")),
-    holds("lan_selective_drop", "efficiency outweighs", efficiency=selective(0.2, gr=0.0), fairness=selective(-0.1, gr=0.0)),
     fails("lan_selective_drop", "once not", "for 8 of 9", efficiency=selective(-0.2, tcp="sack", gr=0.1), fairness=selective(0.1)),
-    holds("lan_selective_drop", "EPD may help more", efficiency=added(drop_policy={"epd": 0.3, "selective-drop": 0.1})),
     undecided("lan_selective_drop", "EPD is not compared", "for 0 of 9", efficiency=EPD_UP),
     holds("wan_guaranteed_rate", "first, and it helps", "above GR 0 in 72 of 72 pairs", efficiency=factors(0.2, 0.3, 0.1)),
     holds("wan_guaranteed_rate", "five of six", "in 60 of 72", efficiency=unless(ONLY_RATE, EVEN, **SIX_OF_36)),
-    undecided("wan_guaranteed_rate", "three of four", "in 54 of 72", efficiency=unless(ONLY_RATE, EVEN, **NINE_OF_36)),
     fails("wan_guaranteed_rate", "second", efficiency=factors(0.3, 0.2, 0.1)),
-    fails("wan_guaranteed_rate", "last", efficiency=factors(0.3, 0.1, 0.2)),
-    fails("wan_guaranteed_rate", "first, and it hurts", "in 0 of 72 pairs", efficiency=added(gr={0.1: -0.1, 0.5: -0.2})),
-    undecided("wan_guaranteed_rate", "only 0.5 helps", "in 36 of 72 pairs", efficiency=added(gr={0.5: 0.3})),
     holds("satellite_tcp", "SACK, Vanilla, Reno", "sack 0.95, reno 0.65, vanilla 0.80 (spread 0.30)", efficiency=factors(0.3, 0.1, 0.2)),
-    fails("satellite_tcp", "the TCP second", efficiency=factors(0.2, 0.1, 0.3)),
-    fails("satellite_tcp", "the TCP last", efficiency=factors(0.1, 0.2, 0.3)),
-    fails("satellite_tcp", "Reno, Vanilla, SACK", efficiency=factors(-0.3, 0.1, 0.2)),
     fails("satellite_tcp", "SACK, Reno, Vanilla", efficiency=added(tcp={"sack": 0.1, "vanilla": -0.1})),
     fails("satellite_tcp", "Vanilla, SACK, Reno", efficiency=added(tcp={"vanilla": 0.1, "reno": -0.1})),
     holds("satellite_guaranteed_rate", "hardly", "SACK alone 0.5 0.89, 0.1 0.84, 0.0 0.80", efficiency=factors(0.2, 0.09, 0.2)),
     fails("satellite_guaranteed_rate", "it helps", "(spread 0.11)", efficiency=factors(0.0, 0.11, 0.0)),
-    fails("satellite_guaranteed_rate", "it hurts", "(spread 0.11)", efficiency=factors(0.0, -0.11, 0.0)),
-    holds("satellite_long_bursts", "with 1 s", "Gain of a guarantee: +0.05, +0.00, +0.06", efficiency=bursts(0.05, 0.0, 0.06)),
     holds("satellite_long_bursts", "either guarantee", "guarantee: -0.10, +0.20, +0.06", efficiency=bursts(-0.2, 0.2, 0.06, best=0.5)),
     fails("satellite_long_bursts", "hardly", efficiency=bursts(0.0, 0.0, 0.04)),
-    fails("satellite_long_bursts", "not more than with 300 ms", efficiency=bursts(0.2, 0.0, 0.1)),
-    fails("satellite_long_bursts", "it hurts", "guarantee: -0.10, +0.00, -0.10", efficiency=bursts(-0.3, 0.0, -0.2)),
     holds("vbr_queues", "few, more, most", "0.5 267 cells, 0.1 34 cells, 0.0 2 cells", vbr_max_queue_cells=queue(0, 1, 2, tcp="reno")),
     holds("vbr_queues", "the delays are told", "variation: 0.5 2.00 ms, 0.1 1.00 ms, 0.0 0.00 ms", vbr_max_queue_cells=queue(3, 50, 400),
           vbr_cell_delay_variation_s=lambda row: {0.0: 0.0, 0.1: 0.001, 0.5: 0.002}[row["gr"]]),
@@ -240,7 +204,6 @@ GUARANTEED_RATE = [
     undecided("vbr_queues", "once not more with the higher one",
  "in 142 of 144", vbr_max_queue_cells=queue(3, 50, 50, tcp="sack", sources=15,
           buffer_cells=3000, drop_policy=("epd", "tail-drop"))),
-    fails("vbr_queues", "fewer with the higher one", "in 0 of 144 pairs", vbr_max_queue_cells=queue(3, 2, 1)),
 ]  # fmt: skip
 
 
@@ -284,27 +247,19 @@ def window(**own: float) -> dict[str, Rule]:
 
 APART = {"scheme": 2, "network": "peer-to-peer", "vc": "VC7"}
 GFR = [
-    holds("one_guarantees", "all get more", "chain 20 of 20", **rates()),
     holds("one_guarantees", "one is 1.9 % short", "VC1 is the worst: 2.94 Mb/s of 3", **less_than(0.981, vc="VC1", network="tcp-udp")),
     fails("one_guarantees", "one is 3 % short", "tcp-udp 9 of 10", **less_than(0.97, vc="VC1", network="tcp-udp")),
     holds("one_guarantees", "scheme two is not judged", **less_than(0.5, scheme=2)),
-    holds("one_guarantees", "late is judged apart", **less_than(0.97, "late_mbps", vc="VC1")),
     holds("one_guarantees_late", "all get more", "frames delivered to VC5 beside UDP 5.7 % had been", **rates()),
-    holds("one_guarantees_late", "one is 1.9 % short", "VC1 is the worst: 2.94 Mb/s of 3",
-          **less_than(0.981, "late_mbps", vc="VC1", network="tcp-udp")),
     fails("one_guarantees_late", "one is 3 % short", "tcp-udp 9 of 10 do, and VC1 is the worst: 2.91 Mb/s of 3",
           **less_than(0.97, "late_mbps", vc="VC1", network="tcp-udp")),
-    fails("one_guarantees_late", "one of the chain is short", "chain 19 of 20", **less_than(0.97, "late_mbps", vc="A1")),
     holds("one_guarantees_late", "scheme two is not judged", **less_than(0.5, "late_mbps", scheme=2)),
-    holds("one_guarantees_late", "early is judged apart", **less_than(0.5)),
     holds("two_guarantees", "all get more", "peer-to-peer 10 of 10", **rates()),
     fails("two_guarantees", "one is 3 % short", "19 of 20 do, and A1 is the worst: 1.94", **less_than(0.97, vc="A1", scheme=2)),
     holds("udp_takes_the_excess", "nearly all", "UDP has 99% of the excess", **beside_udp(0.1, 17.5)),
-    fails("udp_takes_the_excess", "half", "UDP has 50%", **beside_udp(15.0, 15.0)),
     fails("udp_takes_the_excess", "TCP has more than 1 Mb/s", "excess of a TCP is 1.50 Mb/s", **beside_udp(1.5, 50.0)),
     fails("udp_takes_the_excess", "UDP with 3 Mb/s gets no more than 17", "gets 16.0 Mb/s", **beside_udp(0.1, 13.0)),
     holds("two_shares_equally", "ideal", "peer-to-peer 0.00 Mb/s apart, at most 0.00 from the ideal", **rates()),
-    holds("two_shares_equally", "one is 0.7 below", "0.70 Mb/s apart", **rates(unless(always(0), always(-0.7), **APART))),
     fails("two_shares_equally", "one is 0.9 above", "0.90 Mb/s apart", **rates(unless(always(0), always(0.9), **APART))),
     fails("two_shares_equally", "a chain is 1.6 below", "at most 1.60", **rates(unless(always(0), always(-1.6), network="chain"))),
     fails("two_shares_equally", "UDP is 1.1 below", "at most 1.10", **rates(unless(always(0), always(-1.1), network="tcp-udp"))),
@@ -316,7 +271,6 @@ GFR = [
           **rates(unless(always(0), lambda row: {"tcp-udp": 5.0, "peer-to-peer": 9.0, "chain": 0}[row["network"]], scheme=1, mcr_mbps=3))),
     fails("one_is_less_fair", "two is less fair", "5.0 with scheme two", **rates(unless(always(0), always(5), scheme=2, mcr_mbps=3))),
     holds("beat_downs", "as the text says", "up to 62 kB (text: 62), 1.4 s", **window()),
-    fails("beat_downs", "another window", "up to 100 kB", **window(cwnd_peak_kb=100.0)),
     fails("beat_downs", "a slow ramp", "3.0 s of linear growth", **window(ramp_s=3.0)),
     fails("beat_downs", "no queue", "0.5 ms", **window(queueing_ms=0.5)),
     fails("beat_downs", "larger packets do not help", "by 50%", **window(large=0.5)),
@@ -354,8 +308,6 @@ def lossy(efficiency: float, one: float | None = None) -> dict[str, Rule]:
 
 LOST = {"cell_loss_ratio": always(0.01)}
 WITH_EPD = added(epd={"yes": 0.1})
-# Three of twenty pairs, and five with those of the slides.
-THREE_OF_TWENTY = {"table": "buffers", "receiver_window_bytes": 1800000}
 FIVE_OF_TWENTY = {"receiver_window_bytes": 1800000}
 
 
@@ -380,7 +332,6 @@ ABR = [
     holds("zero_loss", "all of the sum", "at most 0 cells less", **queued(0)),
     fails("zero_loss", "more than the sum", "N = 15: 231858 of 210780", **queued(0, 0.1)),
     fails("zero_loss", "two round trips less", "at most 22000 cells less", **queued(22000)),
-    fails("zero_loss", "as long for any number", "N = 2: 5000 of 5616, N = 5: 5000 of 14040", max_queue_cells=always(5000)),
     holds("loss_costs", "all losses cost", "with loss 0.80 to 0.80, 0.80 on average (40 rows)", **lossy(0.8)),
     fails("loss_costs", "one row is as good as without", "with loss 0.80 to 0.97", **lossy(0.8, 0.97)),
     fails("loss_costs", "little", "0.90 on average", **lossy(0.9)),
@@ -388,15 +339,10 @@ ABR = [
           efficiency=lambda row: 0.95 * min(1, row["window_share"])),
     fails("round_trip_needed", "half is enough", "0.5: 0.95", efficiency=lambda row: 0.95 * min(1, 2 * row["window_share"])),
     fails("round_trip_needed", "one is not enough", "1: 0.47", efficiency=lambda row: 0.475 * min(2, row["window_share"])),
-    fails("round_trip_needed", "for one source alone", "5 sources, 0.25: 0.95",
-          efficiency=lambda row: 0.95 * (min(1, row["window_share"]) if row["sources"] == 1 else 1)),
     holds("timers", "coarse ones are slow", "The next coarser tick lowers it in 16 of 16", efficiency=coarser(0.1)),
     fails("timers", "by little", "by 0.08 to 0.08", efficiency=coarser(0.02)),
     fails("timers", "coarse ones are fast", "in 0 of 16", efficiency=coarser(-0.02)),
     holds("epd_efficiency", "all rise", "in 4 of 4 pairs of the slides (+0.100", efficiency=WITH_EPD, **LOST),
-    holds("epd_efficiency", "17 of 20 rise", "in 17 of 20 pairs with ours", efficiency=unless(WITH_EPD, EVEN, **THREE_OF_TWENTY), **LOST),
-    undecided("epd_efficiency", "15 of 20 rise",
-              "in 15 of 20 pairs with ours", efficiency=unless(WITH_EPD, EVEN, **FIVE_OF_TWENTY), **LOST),
     fails("epd_efficiency", "all fall", "With up to 3000 cells it changes by -0.100", efficiency=added(epd={"yes": -0.1}), **LOST),
     undecided("epd_efficiency", "where nothing is lost they do not count", "in 0 of 15 pairs with ours",
           efficiency=unless(EVEN, WITH_EPD, **FIVE_OF_TWENTY),
@@ -407,12 +353,10 @@ ABR = [
     holds("unfair", "a quarter", "in 2 of 8", fairness=unless(always(0.95), always(0.8), buffer_cells=12000, epd="no"), **lossy(0.8)),
     fails("unfair", "one of eight", "in 1 of 8",
           fairness=unless(always(0.95), always(0.8), buffer_cells=12000, receiver_window_bytes=600000, epd="no"), **lossy(0.8)),
-    holds("four_round_trips", "all fit", "N = 200: 3.9", queue_round_trips=always(3.9)),
     holds("four_round_trips", "with one TBE", "TBE = 16777215, N = 2: 9.0",
           queue_round_trips=unless(always(3.9), always(9), tbe_cells=16777215)),
     holds("four_round_trips", "not without VBR", "N = 200: 3.9", queue_round_trips=unless(always(3.9), always(9), vbr="no")),
     fails("four_round_trips", "200 sources do not", "N = 200: 4.1", queue_round_trips=unless(always(3.9), always(4.1), sources=200)),
-    holds("three_round_trips", "all fit", "N = 200: 2.9", queue_round_trips=always(2.9)),
     holds("three_round_trips", "not with VBR", "N = 200: 2.9", queue_round_trips=unless(always(2.9), always(9), vbr="yes")),
     fails("three_round_trips", "200 sources do not", "N = 200: 3.1", queue_round_trips=unless(always(2.9), always(3.1), sources=200)),
     holds("one_round_trip", "14 of 44 rows", "in 14 of 44 rows, up to N = 5", queue_round_trips=unless(always(2), always(1), sources=5)),
@@ -426,13 +370,11 @@ ABR = [
     fails("loss_tells_little", "more loss, less throughput", "in 0 of 28 pairs",
           throughput_mbps=by_buffer(1), cell_loss_percent=by_buffer(-1)),
     holds("loss_and_throughput", "20 times", "at least 20 times", percent_of_max=always(80), cell_loss_percent=always(1)),
-    fails("loss_and_throughput", "5 times", "at least 5 times", percent_of_max=always(95), cell_loss_percent=always(1)),
     fails("loss_and_throughput", "nothing is lost", "at least 0 times", percent_of_max=always(95), cell_loss_percent=always(0)),
     holds("abr_is_fair", "all rows", "0.950 to 0.950 without loss", fairness=always(0.95)),
     fails("abr_is_fair", "one row is not", "0.850 to 0.950 with",
           fairness=unless(always(0.95), always(0.85), table="abr", buffer_cells=640)),
     holds("where_it_queues", "as said", "in 12 of 12 rows over ABR, in 0 of 12 over UBR", **host_queues(abr=100, ubr=10)),
-    fails("where_it_queues", "both in hosts", "in 12 of 12 over UBR", **host_queues(abr=100, ubr=100)),
     fails("where_it_queues", "both in switches", "in 0 of 12 rows over ABR", **host_queues(abr=10, ubr=10)),
     holds("small_lan", "hardly worse than ABR", "UBR 0.45", efficiency=unless(EVEN, always(0.45), service="ubr")),
     fails("small_lan", "far worse", "UBR 0.35", efficiency=unless(EVEN, always(0.35), service="ubr")),
@@ -461,18 +403,14 @@ OTHER_PARAMETERS = {
 
 CELL_DISCARD = [
     holds("lan_goodput", "all alike", "MSS 9140: UBR (tail drop) 0.500", goodput=EVEN),
-    holds("lan_goodput", "a little apart", goodput=by_policy(red=0.02)),
     fails("lan_goodput", "apart", "EPD 0.550", goodput=by_policy(epd=0.05)),
     holds("lan_goodput", "the access network is not judged", goodput=by_policy(epd=0.05, environment="access")),
     holds("fifty_sources", "UBR gets nothing through", "UBR (tail drop) not defined",
           goodput=by_policy(epd=0.05, fba=0.05, red=0.05, sources=50),
           fairness=lambda row: None if row["drop_policy"] == "tail-drop" else 0.5),
-    holds("fifty_sources", "better than UBR", "gain +0.000 of goodput with ten sources and +0.050",
-          goodput=by_policy(epd=0.05, fba=0.05, red=0.05, sources=50)),
     undecided("fifty_sources", "no more than with ten", "gain +0.050 of goodput with ten sources and +0.050",
           goodput=by_policy(epd=0.05, fba=0.05, red=0.05)),
     fails("fifty_sources", "hardly", "sources and +0.020", goodput=by_policy(epd=0.02, fba=0.02, red=0.02, sources=50)),
-    holds("lan_fairness", "FBA", "MSS 1460: FBA 0.60", fairness=by_policy(fba=0.1)),
     fails("lan_fairness", "not with large segments", "MSS 9140: RED 0.70",
           fairness=lambda row: 0.5 + {("fba", 1460): 0.1, ("red", 9140): 0.2}.get((row["drop_policy"], row["mss_bytes"]), 0)),
     holds("lan_fairness", "FBA, and others are not defined", "FBA 0.50, RED 0.50, UBR (tail drop) not defined, EPD not defined",
@@ -492,14 +430,10 @@ CELL_DISCARD = [
     holds("large_segments", "less", "EPD 0.10", goodput=added(mss_bytes={9140: -0.1})),
     fails("large_segments", "more with one policy", "RED -0.10",
           goodput=unless(added(mss_bytes={9140: -0.1}), always(0.6), drop_policy="red", mss_bytes=9140)),
-    holds("collapse", "half starve", "23 of 50 sources",
-          fairness=always(0.1), unfinished_sources=always(23)),
     holds("collapse", "none gets through", "fairness not defined", fairness=lambda row: None, unfinished_sources=always(50)),
     fails("collapse", "all finish", "0 of 50 sources", fairness=always(0.1), unfinished_sources=always(0)),
     fails("collapse", "fair", "fairness 0.50", fairness=always(0.5), unfinished_sources=always(23)),
-    holds("epd_is_good", "never far behind", "at most 0.050 of goodput", goodput=by_policy(red=0.05), fairness=by_policy(epd=0.1)),
     fails("epd_is_good", "far behind", "at most 0.150", goodput=by_policy(red=0.15), fairness=by_policy(epd=0.1)),
-    fails("epd_is_good", "less fair than UBR", "by -0.10", goodput=EVEN, fairness=by_policy(epd=-0.1)),
     holds("epd_is_good", "UBR gets through once", "by +0.10 to +0.10, defined for 2 of 4 pairs",
           goodput=EVEN,
           fairness=lambda row: None if row.matches({"drop_policy": "tail-drop", "mss_bytes": 9140}) else by_policy(epd=0.1)(row)),
@@ -508,7 +442,6 @@ CELL_DISCARD = [
           goodput=lambda row: 0.6 if row["parameters"].endswith(("6000", "8000")) else 0.5),
     fails("red_on_the_lan", "low thresholds", "of 2000 or 4000 1.100",
           goodput=lambda row: 0.5 if row["parameters"].endswith(("6000", "8000")) else 0.6),
-    holds("best_parameters", "all alike", "0.000 behind", goodput=EVEN),
     holds("best_parameters", "others a little better", "0.050 behind threshold=50%", goodput=by_parameters(OTHER_PARAMETERS, 0.05)),
     fails("best_parameters", "others far better", "0.100 behind threshold=50%", goodput=by_parameters(OTHER_PARAMETERS, 0.1)),
     holds("acks_marked", "RED loses", "RED 0.050", goodput=by_policy(red=-0.05, two_way="yes")),
