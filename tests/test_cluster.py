@@ -4,31 +4,30 @@ Results do not depend on what happens to workers. A cluster that cannot be used 
 sentence.
 """
 
-from __future__ import annotations
-
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import cellyard as cy
+import dask
+import distributed
+import psutil  # type: ignore[import-untyped]
 import pytest
 from cellyard import _engine
 from cellyard.runs import cluster
 from cellyard.runs.batch import Finished, Job, run_jobs
 from cellyard.runs.cluster import Workers
 from cellyard.store import Store
-from conftest import LAN, Cli, stored
-
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-psutil = pytest.importorskip("psutil")
+from conftest import LAN, Cli, stored, wait_for
 
 PLAIN = cy.Scenario.from_toml(LAN, overrides=[("duration", "1 s")])
 LONGER = cy.Scenario.from_toml(LAN, overrides=[("duration", "20 s")])
@@ -72,20 +71,6 @@ def test_stored_runs_are_not_sent_and_the_client_stores_finished_ones(pool: Work
 def test_a_failing_run_is_an_error_of_that_run(pool: Workers) -> None:
     with pytest.raises(cy.RunError, match="missing field"):
         list(run_jobs([Job(PLAIN.canonical, 1), Job("{}"), Job(PLAIN.canonical, 2)], on=pool))
-
-
-def test_runs_of_a_worker_that_is_killed_go_to_others(pool: Workers, tmp_path: Path) -> None:
-    jobs = [Job(LONGER.canonical, n) for n in range(60)]
-    victims = list(pool.client.run(os.getpid).values())
-    with Store(tmp_path / "runs.sqlite") as store:
-        found = []
-        for run in run_jobs(jobs, on=pool, store=store):
-            found.append(run)
-            if victims and stored(store.path) >= 3:
-                os.kill(victims.pop(), signal.SIGKILL)
-    assert not victims, "both were killed while runs were under way"
-    assert sorted(run.index for run in found) == list(range(60)) and stored(tmp_path / "runs.sqlite") == 60
-    assert in_order(iter(found)) == in_order(run_jobs(jobs))
 
 
 def test_a_worker_that_restarts_slowly_is_used_again() -> None:
@@ -154,19 +139,7 @@ def test_an_existing_cluster_is_used_and_left_as_it_was(pool: Workers, cli: Cli,
     done = cli(*options, "--on", address(pool))
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["runs"] == json.loads(cli(*options).stdout)["runs"]
-    study = (
-        "study",
-        "run",
-        "ubr-plus",
-        "--table",
-        "1",
-        "--where",
-        "configuration=lan",
-        "--where",
-        "sources=5",
-        "--format",
-        "json",
-    )
+    study = shlex.split("study run ubr-plus --table 1 --where configuration=lan --where sources=5 --format json")
     done = cli(*study, "--on", address(pool))
     assert json.loads(done.stdout)["rows"] == json.loads(cli(*study).stdout)["rows"]
     assert len(pool.client.scheduler_info()["workers"]) == 2
@@ -194,7 +167,7 @@ def test_an_unusable_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, m
             Workers(f"tcp://127.0.0.1:{port}")
     assert time.monotonic() - started < 16
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as empty,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as empty,  # type: ignore[no-untyped-call]
         pytest.raises(cy.UsageError, match="the cluster has no workers"),
     ):
         Workers(empty.scheduler_address)
@@ -230,37 +203,15 @@ def test_a_script_without_a_guard_gets_an_error_that_explains_it(file: str, tmp_
     )
     lines = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
     assert lines[0] == "Traceback (most recent call last):" and len(lines) == 2  # for the script only
-    assert (
-        lines[1].startswith("cellyard.errors.UsageError: 1 worker: ")
-        and 'under `if __name__ == "__main__":`' in lines[1]
-    )
+    assert lines[1].startswith("cellyard.errors.UsageError: 1 worker: ")
+    assert 'under `if __name__ == "__main__":`' in lines[1]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
-def test_an_interrupt_keeps_what_is_finished_and_ends_the_workers(lan: Path, tmp_path: Path) -> None:
-    arguments = [
-        "run",
-        str(lan),
-        "--set",
-        "duration=20 s",
-        "--replications",
-        "5000",
-        "--workers",
-        "2",
-        "--format",
-        "json",
-    ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cellyard", *arguments, "--store", "runs.sqlite"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
-    )
-    while stored(tmp_path / "runs.sqlite") < 3:
-        assert process.poll() is None
-        time.sleep(0.05)
+def test_an_interrupt_keeps_what_is_finished_and_ends_the_workers(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    arguments = shlex.split("run lan.toml --set 'duration=20 s' --replications 5000 --workers 2 --format json")
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = cli.begun(*arguments, "--store", "runs.sqlite", preexec_fn=listen)
+    wait_for(lambda: stored(tmp_path / "runs.sqlite") >= 3, process)
     workers = psutil.Process(process.pid).children(recursive=True)
     assert len(workers) >= 2
     process.send_signal(signal.SIGINT)

@@ -1,30 +1,28 @@
 """Result files: complete or absent, all from one command, with one message when writing fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
+import shlex
 import shutil
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cellyard.outputs.folder import ResultFolder
 from cellyard.runs.batch import Job
-from cellyard.runs.protocols import NewRun
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.system import files
 from cellyard.system.errors import UsageError
 from cellyard.system.files import FileSet, checksums, digest, finish_renames, sealed, unsealed, write_whole
-from conftest import LAN, Cli, stored
+from conftest import LAN, Cli, full_at, stored, wait_for
 
 RUNS = [Job(Scenario.from_toml(LAN).canonical, replication).identity for replication in range(3)]
 OLD = {"a.csv": "old a", "b.csv": "old b", "gone.csv": "old"}
@@ -52,10 +50,9 @@ def test_a_set_replaces_the_previous_one_and_its_checksums_match_sha256sum(tmp_p
     (tmp_path / "mine.txt").write_text("kept")
     put(tmp_path, NEW)
     assert contents(tmp_path) == {**summed(NEW), "mine.txt": "kept"}
-    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert not list(tmp_path.glob(".*"))
     assert checksums(tmp_path) == {name: digest(text) for name, text in NEW.items()}
-    if shutil.which("sha256sum"):
-        subprocess.run(["sha256sum", "--check", "--quiet", files.SUMS_FILE], cwd=tmp_path, check=True)
+    subprocess.run(["sha256sum", "--check", "--quiet", files.SUMS_FILE], cwd=tmp_path, check=True)
 
 
 CRASH = """
@@ -175,7 +172,7 @@ def test_links_in_a_folder_of_results_are_replaced_and_not_followed(tmp_path: Pa
     assert (folder / "a.csv").read_text() == "a"
 
 
-def test_a_sealed_document_is_refused_after_any_change_of_a_bit(tmp_path: Path) -> None:
+def test_a_sealed_document_is_refused_after_any_change_of_a_bit() -> None:
     document = {"holds": "the scenario µ", "n": [1, 2.5, None]}
     raw = sealed(document).encode()
     assert unsealed(raw.decode()) == document
@@ -202,17 +199,12 @@ def test_a_whole_file_keeps_its_link_and_mode_and_a_failure_leaves_the_old_one(t
     assert {path.name for path in tmp_path.iterdir()} == {"real", "link", "folder"}
 
 
-def obstacles(path: Path) -> list[Callable[[Path], None]]:
-    """What can have the name of a file and is none, on this system and for this user."""
-    found: list[Callable[[Path], None]] = [Path.mkdir]
-    if hasattr(os, "mkfifo"):
-        found.append(os.mkfifo)
-    if hasattr(os, "mknod") and os.geteuid() == 0:  # a device such as /dev/null
-        found.append(lambda path: os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3)))
-    return found
+def obstacles() -> list[Callable[[Path], None]]:
+    """What can have the name of a file and is none, for this user."""
+    device = partial(os.mknod, mode=stat.S_IFCHR | 0o666, device=os.makedev(1, 3))  # such as /dev/null
+    return [Path.mkdir, os.mkfifo, *([device] if os.geteuid() == 0 else [])]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
 @pytest.mark.parametrize(
     ("file", "command"),
     [
@@ -240,7 +232,7 @@ def test_output_into_a_pipe_reaches_its_reader_and_the_pipe_stays(
 
 
 def test_a_device_stays_and_takes_the_content(tmp_path: Path) -> None:
-    for make in obstacles(tmp_path):
+    for make in obstacles():
         make(tmp_path / "other")
         (tmp_path / "link").symlink_to("other")
         kind = stat.S_IFMT((tmp_path / "other").stat().st_mode)
@@ -265,7 +257,7 @@ def test_a_set_is_unchanged_if_a_pipe_device_or_folder_has_the_name_of_a_file(tm
         blocked = draw.sample(names, draw.randint(1, 3))
         for name in blocked:
             (folder / name).unlink(missing_ok=True)
-            draw.choice(obstacles(folder))(folder / name)
+            draw.choice(obstacles())(folder / name)
         kept = {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
         made = FileSet(folder)
         with pytest.raises(OSError) as error, made:
@@ -287,7 +279,7 @@ def test_a_folder_with_a_pipe_or_folder_for_one_of_our_files_is_refused_before_a
     out = lan.parent / "out"
     (out / name).unlink(missing_ok=True)
     before = contents(out)
-    for make in obstacles(out):
+    for make in obstacles():
         make(out / name)
         for more in ([], ["--overwrite"]):
             done = cli("run", lan, *options, *more, "--seed", 2, timeout=30)
@@ -313,13 +305,13 @@ def test_a_rename_that_fails_in_a_committed_set_is_reported_and_completed_by_the
             raise PermissionError(1, "Operation not permitted")
         rename(source, target)
 
-    def add(made: FileSet) -> None:
+    def both(made: FileSet) -> None:
         made.add("a.csv", "a")
         made.add("b.csv", "b")
 
     with folder() as first, monkeypatch.context() as patched:
         patched.setattr(os, "replace", failing)
-        assert first.publish(add) == (
+        assert first.publish(both) == (
             f"{tmp_path}/b.csv: cannot be written: Operation not permitted; the result files are partly replaced until the "
             "next command on this folder completes them, and 0 finished runs are kept"
         )
@@ -357,12 +349,8 @@ def test_the_label_of_a_folder_changes_together_with_its_files(tmp_path: Path) -
         assert unsealed((tmp_path / "provenance.json").read_text())["holds"] == "a"
     with folder("b", overwrite=True) as second:
         second.publish(lambda made: made.add("b.csv", "b"))
-    assert unsealed((tmp_path / "provenance.json").read_text()) == {
-        "holds": "b",
-        "content": "b",
-        "n": "b",
-        "made_by": {"b.csv": "run"},
-    }
+    label = {"holds": "b", "content": "b", "n": "b", "made_by": {"b.csv": "run"}}
+    assert unsealed((tmp_path / "provenance.json").read_text()) == label
     assert set(contents(tmp_path)) == {"b.csv", "provenance.json", files.SUMS_FILE}
     (tmp_path / "provenance.json").write_text('{"holds": "b", "content": "b"}')  # as an earlier version wrote it
     with pytest.raises(UsageError, match=r"provenance\.json: .* checksum .* earlier version.*--overwrite"):
@@ -371,34 +359,18 @@ def test_the_label_of_a_folder_changes_together_with_its_files(tmp_path: Path) -
     folder("b").__exit__(None, None, None)
 
 
-WAITING = ["--set", "duration=20 s", "--replications", "30", "--jobs", "1", "--out", "out", "--format", "json"]
-
-
-def during(lan: Path, shell_command: str) -> subprocess.CompletedProcess[str]:
-    """Run the command, and ``shell_command`` once there are runs."""
-    command = [sys.executable, "-m", "cellyard", "run", str(lan), *WAITING]
-    process = subprocess.Popen(
-        command, cwd=lan.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=-1
-    )
-    runs = lan.parent / "out/runs.sqlite"
-    while not stored(runs):
-        assert process.poll() is None
-        time.sleep(0.005)
-    subprocess.run(shell_command, shell=True, check=True, cwd=lan.parent)
-    out, err = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="an open folder cannot be removed there")
 @pytest.mark.parametrize("shell_command", ["rm -r out", "rm -r out; touch out", "mv out other; mkdir out"])
 def test_a_folder_removed_during_the_run_gets_one_message_and_results_are_printed(
-    lan: Path, shell_command: str
+    cli: Cli, lan: Path, shell_command: str
 ) -> None:
-    done = during(lan, shell_command)
-    assert done.returncode == 1
-    assert len(json.loads(done.stdout)["runs"]) == 30
+    options = shlex.split("--set 'duration=20 s' --replications 30 --jobs 1 --out out --format json")
+    process = cli.begun("run", lan, *options)
+    wait_for(lambda: stored(lan.parent / "out/runs.sqlite"), process)
+    subprocess.run(shell_command, shell=True, check=True, cwd=lan.parent)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1 and len(json.loads(out)["runs"]) == 30
     # A slow machine also prints its progress.
-    messages = [line for line in done.stderr.splitlines() if " of 30 runs, " not in line]
+    messages = [line for line in err.splitlines() if " of 30 runs, " not in line]
     assert messages == [
         "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are "
         "unchanged, and 0 finished runs are kept in out/runs.sqlite"
@@ -406,26 +378,13 @@ def test_a_folder_removed_during_the_run_gets_one_message_and_results_are_printe
     assert not (lan.parent / "out").is_dir() or contents(lan.parent / "out") == {}
 
 
-def limited(lan: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
-    """Run the command with files limited to ``size`` bytes, as on a full disk."""
-    resource = pytest.importorskip("resource")
-    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--replications", "40", "--out", "out", *options]
-    limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
-    return subprocess.run(
-        command,
-        cwd=lan.parent,
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
-    )
-
-
 @pytest.mark.parametrize(("size", "file"), [(80_000, "runs.sqlite"), (220_000, "results.json")])
 def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, size: int, file: str) -> None:
     out = lan.parent / "out"
     assert cli("run", lan, "--replications", 1, "--out", "out").returncode == 0
     before = contents(out)
-    done = limited(lan, size, "--format", "json")
+    options = ("run", lan, "--replications", 40, "--out", "out", "--format", "json")
+    done = cli.apart(*options, preexec_fn=full_at(size))
     assert done.returncode == 1
     assert len(json.loads(done.stdout)["runs"]) == 40
     kept = stored(out / "runs.sqlite")
@@ -435,31 +394,10 @@ def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, s
     )
     assert 1 < kept < 40 if file == "runs.sqlite" else kept == 40
     assert contents(out) == before
-    again = cli("run", lan, "--replications", 40, "--out", "out", "--format", "json")
+    again = cli(*options)
     assert (again.returncode, again.stderr) == (0, "")
     assert json.loads(again.stdout)["runs"] == json.loads(done.stdout)["runs"]
     assert stored(out / "runs.sqlite") == 40
-
-
-def test_the_log_of_a_store_takes_no_space_from_runs_that_fit_the_file(tmp_path: Path) -> None:
-    """Batches that do not fit beside the log are stored run by run, which fills the log several times."""
-    resource = pytest.importorskip("resource")
-    noise = random.Random(1)
-    runs = [
-        NewRun(
-            Job(Scenario.from_toml(LAN).canonical, replication).identity, {"n": noise.randbytes(1300).hex()}, None, 0.0
-        )
-        for replication in range(40)
-    ]
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with Store(tmp_path / "runs.sqlite") as store:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (180_000, before[1]))
-        try:
-            for first in range(0, len(runs), 13):
-                store.add_all(runs[first : first + 13])
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        assert all(store.get(run.identity) == run.result for run in runs)
 
 
 def test_result_files_are_written_even_if_runs_cannot_be_stored(tmp_path: Path) -> None:
@@ -481,12 +419,9 @@ def test_result_files_are_written_even_if_runs_cannot_be_stored(tmp_path: Path) 
         assert [store.get(run) for run in RUNS] == [{"n": 1}, None, {"n": 3}]
 
 
-def test_a_plot_that_cannot_be_written_gets_one_message_after_the_results(lan: Path) -> None:
-    folder = lan.parent / "a.png"
-    folder.mkdir()
-    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--plot", "a.png"]
-    command += ["--set", 'probe=[{ what = "cwnd", of = "vc1" }]']
-    done = subprocess.run(command, cwd=lan.parent, capture_output=True, text=True)
+def test_a_plot_that_cannot_be_written_gets_one_message_after_the_results(cli: Cli, lan: Path) -> None:
+    (lan.parent / "a.png").mkdir()
+    done = cli("run", lan, "--plot", "a.png", "--set", 'probe=[{ what = "cwnd", of = "vc1" }]')
     assert done.returncode == 1 and done.stdout.startswith("two TCPs: ") and "written to" not in done.stdout
     assert done.stderr == "a.png: cannot be written: Is a directory\n"
     assert [path.name for path in lan.parent.iterdir() if path.name.startswith(".")] == []

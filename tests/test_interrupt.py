@@ -3,20 +3,22 @@
 Finished runs are kept.
 """
 
-from __future__ import annotations
-
 import json
 import os
+import pty
+import shlex
 import signal
 import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cellyard.runs.batch import core_count
-from conftest import shown_until_the_end, stored
+from conftest import Cli, shown_until_the_end, stored, wait_for
 
 STAT = "/proc/{}/stat"
 pytestmark = pytest.mark.skipif(not Path(STAT.format("self")).exists(), reason="reads CPU time from /proc")
@@ -82,9 +84,7 @@ class Command:
 def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: list[str], number: signal.Signals) -> None:
     store = tmp_path / "out/runs.sqlite"
     command = Command(tmp_path, *arguments)
-    while stored(store) < 3:
-        assert command.process.poll() is None
-        time.sleep(0.02)
+    wait_for(lambda: stored(store) >= 3, command.process)
     assert command.interrupt(number) < 1
     # This test may itself have left an empty log by looking, which it cannot remove.
     assert not [path for path in store.parent.glob("runs.sqlite-wal") if path.stat().st_size]
@@ -124,20 +124,9 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(
         "from cellyard.__main__ import main\n"
         "main()\n"
     )
-    arguments = [
-        "run",
-        str(lan),
-        "--set",
-        f"duration={duration}",
-        "--replications",
-        "2",
-        "--jobs",
-        "1",
-        "--out",
-        "out",
-        "--format",
-        "json",
-    ]
+    arguments = shlex.split(
+        f"run lan.toml --set 'duration={duration}' --replications 2 --jobs 1 --out out --format json"
+    )
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True)
     # Runs whose lines were being added count as unfinished.
     finished = 2 - int((tmp_path / "stored_last").read_text()) if name == "add_all" else 2
@@ -150,27 +139,22 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(
     assert stored(tmp_path / "out/runs.sqlite") == 2
 
 
-def test_interrupt_during_one_long_run(lan: Path, tmp_path: Path) -> None:
-    """The run would take minutes.
-
-    It is in progress once the command has used more CPU time than its start costs.
-    """
-    command = Command(tmp_path, "run", lan, "--set", "duration=100000 s")
-    while command.cpu_seconds() < 1:
-        assert command.process.poll() is None
-        time.sleep(0.02)
-    assert command.interrupt() < 1
-    assert command.out.read_text() == "no run has finished\n"
-
-
-def test_the_twin_can_be_interrupted(lan: Path, tmp_path: Path) -> None:
-    # The twin keeps all frames: without this option, the run would be refused for its possible
-    # memory use.
-    command = Command(tmp_path, "run", lan, "--set", "duration=100000 s", "--kernel", "twin", "--memory", "10000GB")
-    while command.cpu_seconds() < 1:
-        assert command.process.poll() is None
-        time.sleep(0.02)
-    assert command.interrupt() < 1
+@pytest.mark.parametrize(
+    ("options", "printed"),
+    [
+        ("run lan.toml --set 'duration=100000 s'", "no run has finished\n"),
+        # The twin keeps all frames, and would be refused for its possible memory use.
+        ("run lan.toml --set 'duration=100000 s' --kernel twin --memory 10000GB", "no run has finished\n"),
+        ("check large.toml", ""),
+    ],
+)
+def test_interrupt_of_one_long_run_and_of_reading(lan: Path, tmp_path: Path, options: str, printed: str) -> None:
+    """The run takes minutes, and reading seconds; both are under way after more CPU time than the start takes."""
+    (tmp_path / "large.toml").write_text("host = [" + "1," * 4_000_000 + "]\n")
+    command = Command(tmp_path, *shlex.split(options))
+    wait_for(lambda: command.cpu_seconds() >= 1, command.process)
+    assert command.interrupt() < (2 if "check" in options else 1)
+    assert command.out.read_text() == printed and "Traceback" not in command.err.read_text()
 
 
 def test_an_interrupt_in_any_phase_ends_the_command_within_a_second(lan: Path, tmp_path: Path) -> None:
@@ -204,8 +188,7 @@ def test_an_interrupt_while_files_are_written_says_what_is_kept(lan: Path, tmp_p
     probe = 'probe=[{ what = "queue", of = "west->east", interval = "4 us" }]'
     arguments = ("run", lan, "--set", probe, "--replications", "2", "--jobs", "1", "--out", "out")
     command = Command(tmp_path, *arguments)
-    while not list((tmp_path / "out").glob(".cellyard-new-results.json")):
-        assert command.process.poll() is None
+    wait_for((tmp_path / "out/.cellyard-new-results.json").exists, command.process)
     assert command.interrupt() < 1
     message = "interrupted: the result files are unchanged, and 2 finished runs are kept in out/runs.sqlite\n"
     assert command.err.read_text() == message
@@ -213,11 +196,9 @@ def test_an_interrupt_while_files_are_written_says_what_is_kept(lan: Path, tmp_p
 
 
 @pytest.mark.parametrize("number", STATUS, ids=lambda number: number.name)
-def test_the_cursor_of_the_terminal_is_shown_again(lan: Path, tmp_path: Path, number: signal.Signals) -> None:
-    pty = pytest.importorskip("pty")
+def test_the_cursor_of_the_terminal_is_shown_again(cli: Cli, lan: Path, number: signal.Signals) -> None:
     leader, follower = pty.openpty()
-    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--set", "duration=100000 s"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower, preexec_fn=listen)
+    process = cli.begun("run", lan, "--set", "duration=100000 s", stderr=follower, preexec_fn=listen)
     os.close(follower)
     shown = b""
     while b"\x1b[?25l" not in shown:
@@ -229,23 +210,21 @@ def test_the_cursor_of_the_terminal_is_shown_again(lan: Path, tmp_path: Path, nu
     assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l") and b"Traceback" not in shown
 
 
-def test_a_closed_terminal_ends_the_command_and_finished_runs_are_kept(lan: Path, tmp_path: Path) -> None:
+def test_a_closed_terminal_ends_the_command_and_finished_runs_are_kept(cli: Cli, lan: Path, tmp_path: Path) -> None:
     """Simulates closing the terminal window.
 
     The system and the shell both send SIGHUP, and nothing can be printed any more.
     """
-    pty = pytest.importorskip("pty")
     leader, follower = pty.openpty()
-    arguments = ["run", str(lan), "--set", "duration=20 s", "--replications", "5000", "--out", "out"]
-    command = [sys.executable, "-m", "cellyard", *arguments]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
+    terminal: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), follower)
+    process = cli.begun(
+        *("run", lan, "--set", "duration=20 s", "--replications", "5000", "--out", "out"),
+        start_new_session=True,
+        **terminal,
     )
     os.close(follower)
     store = tmp_path / "out/runs.sqlite"
-    while stored(store) < 3:
-        assert process.poll() is None
-        time.sleep(0.02)
+    wait_for(lambda: stored(store) >= 3, process)
     os.close(leader)
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=60) == 129
@@ -254,19 +233,12 @@ def test_a_closed_terminal_ends_the_command_and_finished_runs_are_kept(lan: Path
     assert stored(store) >= 3
 
 
-def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
-    def ignore() -> None:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
+def test_nohup_is_respected(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    ignore = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
     arguments = ["--set", "duration=200 s", "--replications", "12", "--jobs", "1", "--out", "out"]
-    command = [sys.executable, "-m", "cellyard", "run", str(lan), *arguments]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=ignore, text=True
-    )
+    process = cli.begun("run", lan, *arguments, preexec_fn=ignore)
     store = tmp_path / "out/runs.sqlite"
-    while not stored(store):
-        assert process.poll() is None
-        time.sleep(0.02)
+    wait_for(lambda: stored(store), process)
     process.send_signal(signal.SIGHUP)
     _, err = process.communicate(timeout=120)
     # A slow machine prints its progress, and nothing else is printed.
@@ -275,7 +247,7 @@ def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
     assert stored(store) == 12
 
 
-def test_a_signal_during_imports_prints_no_traceback(tmp_path: Path) -> None:
+def test_a_signal_during_imports_prints_no_traceback() -> None:
     code = (
         "import os, signal, sys\n"
         "class Early:\n"
@@ -311,17 +283,3 @@ main.main = command
 __main__.main()
 """)
     assert subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, check=False).returncode == status
-
-
-def test_interrupt_while_a_scenario_is_read(tmp_path: Path) -> None:
-    """Reading millions of entries takes seconds.
-
-    Reading is in progress once more CPU time than the start is used.
-    """
-    (tmp_path / "large.toml").write_text("host = [" + "1," * 4_000_000 + "]\n")
-    command = Command(tmp_path, "check", "large.toml")
-    while command.cpu_seconds() < 1:
-        assert command.process.poll() is None
-        time.sleep(0.02)
-    assert command.interrupt() < 2
-    assert command.out.read_text() == "" and "Traceback" not in command.err.read_text()

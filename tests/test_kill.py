@@ -4,8 +4,6 @@ The environment variables `CELLYARD_KILLS` and `CELLYARD_FLIPS` set their number
 `CELLYARD_SEED` the random choices.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -18,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 from cellyard.results.run import with_lists
 from cellyard.runs.batch import Job
 from cellyard.scenario import Scenario
@@ -26,7 +23,7 @@ from cellyard.store import Store
 from cellyard.store.encoding import decoded, seal
 from cellyard.system.errors import UsageError
 from cellyard.system.files import LIST_FILE, NEW_PREFIX, SUMS_FILE, TRIAL_PREFIX, checksums, digest, finish_renames
-from conftest import LAN, Cli, stored
+from conftest import LAN, Cli
 
 KILLS = int(os.environ.get("CELLYARD_KILLS", "25"))
 FLIPS = int(os.environ.get("CELLYARD_FLIPS", "100"))
@@ -145,38 +142,6 @@ def read(store: Store, run: bytes) -> Any:
     return decoded(content, recorded, store.pieces(number, run) if recorded else ())
 
 
-def test_two_commands_write_one_store_while_both_are_killed(tmp_path: Path) -> None:
-    """Finished runs stay and are there as soon as another process can read them, whichever process is killed."""
-    draw = random.Random(SEED)
-    (tmp_path / "lan.toml").write_text(LAN)
-    store = tmp_path / "shared.sqlite"
-    arguments = ["run", "lan.toml", "--replications", "40", "--store", str(store), "--jobs", "1", "--format", "json"]
-    command = [sys.executable, "-m", "cellyard", *arguments]
-    seen = 0
-    for _ in range(max(KILLS // 10, 2)):
-        pair = [
-            subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in "ab"
-        ]
-        while stored(store) <= seen and any(process.poll() is None for process in pair):
-            time.sleep(0.005)
-        time.sleep(draw.uniform(0, 0.1))
-        before = kept_runs(store)
-        for process in pair:
-            process.kill()
-            _, err = process.communicate()
-            assert process.returncode in (0, -9), err
-        after = kept_runs(store)
-        assert before.items() <= after.items()
-        seen = max(seen, len(after))
-    processes = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in "ab"]
-    texts = [process.communicate(timeout=120) for process in processes]
-    assert [(process.returncode, err) for process, (_, err) in zip(processes, texts, strict=True)] == [(0, b"")] * 2
-    alone = subprocess.run([*command[:7], "--format", "json"], cwd=tmp_path, check=True, capture_output=True)
-    for out, _ in texts:
-        assert without_cost(out.decode()) == without_cost(alone.stdout.decode())
-    assert len(kept_runs(store)) == 40 and seen > 0
-
-
 def test_damaged_bits_change_no_result_in_silence(cli: Cli, lan: Path, tmp_path: Path) -> None:
     draw = random.Random(SEED)
     options = ("run", lan, "--replications", 3, "--out", "out", "--set", 'probe=[{ what = "cwnd", of = "vc1" }]')
@@ -204,22 +169,3 @@ def test_damaged_bits_change_no_result_in_silence(cli: Cli, lan: Path, tmp_path:
         seen["the same" if found == known else "simulated again"] += 1
     assert sum(seen.values()) == FLIPS and seen["refused"] > FLIPS / 10
     print(f"{FLIPS} flips: {dict(seen)}")
-
-
-@pytest.mark.parametrize("name", ["results.json", "runs.csv", "provenance.json"])
-def test_damaged_result_files_are_found_by_their_checksums_and_written_anew(
-    cli: Cli, lan: Path, tmp_path: Path, name: str
-) -> None:
-    options = ("run", lan, "--replications", 3, "--out", "out")
-    assert cli(*options).returncode == 0
-    path = tmp_path / "out" / name
-    whole = path.read_bytes()
-    damaged = bytes([*whole[:-9], whole[-9] ^ 1, *whole[-8:]])
-    path.write_bytes(damaged)
-    assert digest(damaged) != checksums(tmp_path / "out")[name] == digest(whole)
-    again = cli(*options)
-    if name == "provenance.json":  # it is read back
-        assert again.returncode == 2 and "out/provenance.json: " in again.stderr and "checksum" in again.stderr
-        again = cli(*options, "--overwrite")
-    assert again.returncode == 0
-    assert digest(path.read_bytes()) == checksums(tmp_path / "out")[name]

@@ -6,8 +6,6 @@ tenth are of cluster workers. `CELLYARD_SEED` sets the random choices. `make kil
 kills.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -185,7 +183,6 @@ def ready(pool: Workers, killed: set[int]) -> list[int]:
 
 
 def test_an_experiment_whose_workers_are_killed_makes_the_same_table(files: Path) -> None:
-    pytest.importorskip("distributed")
     draw = random.Random(SEED)
     experiment = Experiment.read(files / "small.toml")
     whole = list(experiment.run().records())

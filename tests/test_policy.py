@@ -3,9 +3,6 @@
 # mypy: disable-error-code="no-untyped-def"
 # ruff: noqa: N803, RET503, RET505, SIM222, SIM300
 
-from __future__ import annotations
-
-import ast
 import json
 import linecache
 import math
@@ -379,53 +376,9 @@ conditions = st.recursive(
     ),
     max_leaves=5,
 )
-STATES = {"queue": {"s": 0.5}, "vc": {"t": 1, "flag": True}}
 HEAD = "@cy.policy(asked='cells', queue={'s': 0.5}, vc={'t': 1, 'flag': True})\ndef made(queue, vc, X, Y, A, B):\n"
 #: Uses every parameter, so that none is unused.
 USE = "    unused = A + B\n    vc.flag = not vc.flag or unused < 0\n"
-
-
-class AsWritten(ast.NodeTransformer):
-    """Brings an expression of Python to the form that its text in the language has as Python."""
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Pow):
-            return ast.Call(ast.Name("power", ast.Load()), [node.left, node.right], [])
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        return ast.Name(node.attr, ast.Load())
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Constant(node.id == "true") if node.id in ("true", "false") else node
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        self.generic_visit(node)
-        values: list[ast.expr] = []
-        for value in node.values:
-            same = isinstance(value, ast.BoolOp) and type(value.op) is type(node.op)
-            values += value.values if same and isinstance(value, ast.BoolOp) else [value]
-        return ast.BoolOp(node.op, values)
-
-
-def tree(text: str) -> str:
-    return ast.dump(AsWritten().visit(ast.parse(text, mode="eval")))
-
-
-@settings(deadline=None, max_examples=200)
-@given(conditions)
-def test_texts_keep_the_meaning_with_as_few_parentheses_as_possible(condition: str) -> None:
-    made: Policy = function(f"{HEAD}{USE}    if {condition}: return cy.refuse_cell\n")
-    text = made.text.splitlines()[-3].removeprefix("if ").removesuffix(" {")
-    assert tree(text) == tree(condition)
-    for opening in re.finditer(r"(?<![a-z])\(", text):
-        depth, closing = 1, opening.end()
-        while depth:
-            depth += {"(": 1, ")": -1}.get(text[closing], 0)
-            closing += 1
-        without = text[: opening.start()] + text[opening.end() : closing - 1] + text[closing:]
-        assert tree(without) != tree(text), text
 
 
 #: One VC with constant traffic on an idle link: X = Y = 0 at each of its cells.
@@ -588,24 +541,3 @@ def test_a_scheme_as_a_function_is_the_scheme() -> None:
         "@cy.policy\ndef made(X, Y, N, R, Z):\n    if X > R:\n        if Y * N > Z * X:\n            return cy.refuse\n"
     )
     assert document(selective(R="0.7 K", Z=0.9), digest=True) == document(cy.SelectiveDrop(r=0.7, z=0.9), digest=True)
-
-
-@cy.policy(asked="cells", queue={"average": 0.0}, vc={"count": 0})
-def early(queue, vc, draw, X, low, high, most, weight=0.002):
-    queue.average += weight * (X - queue.average)
-    if queue.average < low:
-        vc.count = 0
-        return cy.accept
-    vc.count += 1
-    p = most * (queue.average - low) / (high - low)
-    if queue.average >= high or draw() * (1 - min(vc.count * p, 0.999999)) < p:
-        vc.count = 0
-        return cy.refuse_cell
-
-
-def test_state_and_draws_are_those_of_the_reference_engine() -> None:
-    drop = early(low="40 cells", high="300 cells", most=0.001)
-    found = document(drop)
-    reference = document(drop, kernel="twin")
-    assert found["ports"] == reference["ports"] and found["vcs"] == reference["vcs"]
-    assert sum(port["dropped_cells"]["policy"] for port in found["ports"]) > 0

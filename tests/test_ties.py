@@ -1,7 +1,5 @@
 """Refusals at ties among the inputs of a port: their counts in results, and the warning of ``run``."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -43,18 +41,7 @@ def in_phase(tmp_path: Path) -> Path:
     return Path("in-phase.toml")
 
 
-def test_inputs_in_phase_are_refused_at_contested_ties(in_phase: Path, tmp_path: Path) -> None:
-    scenario = cy.Scenario.read(tmp_path / in_phase)
-    port = scenario.run().ports["s->c"]
-    assert port.tied_refusals == port.refusals == port.dropped_cells.total > 300
-    assert [brought.link for brought in port.inputs] == ["a->s", "b->s"]
-    assert scenario.run(kernel="twin").ports["s->c"] == port
-    apart = scenario.with_values({"vc.two.start": "1 us"}).run().ports["s->c"]
-    assert apart.refusals == apart.dropped_cells.total > 300
-    assert apart.tied_refusals == 0
-
-
-def test_fair_refuses_sources_in_step_equally_often_and_rotating_does_not(tmp_path: Path) -> None:
+def test_fair_refuses_sources_in_step_equally_often_and_rotating_does_not() -> None:
     text = IN_PHASE.replace('{ name = "c" }', '{ name = "c" }, { name = "idle", count = 8 }').replace(
         "vc = [", 'vc = [\n  { from = "idle", to = "c", start = "1 ms", traffic = { kind = "udp" } },'
     )
@@ -80,7 +67,7 @@ def test_run_warns_of_refusals_at_ties_only_without_a_stated_order(cli: Cli, in_
     done = cli("run", in_phase)
     count = done.stderr.split()[1]
     assert int(count) > 300
-    run = json.loads(cli("run", in_phase, "--format", "json").stdout)
+    run = cli.json("run", in_phase)
     (port,) = [port for port in run["runs"][0]["ports"] if port["name"] == "s->c"]
     least, most = sorted(port["inputs"], key=lambda brought: brought["tied_refusals"])
     assert done.stderr == (
@@ -96,11 +83,6 @@ def test_run_warns_of_refusals_at_ties_only_without_a_stated_order(cli: Cli, in_
         ("--set", "duration=50 us"),
     ):
         assert cli("run", in_phase, *stated).stderr == ""
-
-
-def test_order_stated_in_the_file_gives_no_warning(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "stated.toml").write_text(f'tie_order = "rotating"\n{IN_PHASE}')
-    assert cli("run", "stated.toml").stderr == ""
 
 
 def contested(tied: int, refused: int, of_a: int = 1) -> dict[str, Any]:
@@ -179,50 +161,6 @@ def test_inputs_have_a_file_and_metrics(cli: Cli, in_phase: Path, tmp_path: Path
     of_input = metric_path("port.s->c.input.a->s.tied_refusals").value_in(run)
     assert of_input == int(rows[0]["tied_refusals"]) > 100
     assert metric_path("port.s->c.tied_refusals").value_in(run) == run.ports["s->c"].tied_refusals
-
-
-def refused_in_step(sources: int, idle: int, cells: int, rate: float, *, arrival_first: bool, epd: bool) -> list[int]:
-    """Refusals at contested ties of UDPs in step with frames of ``cells`` cells, at ``rate`` of the port's line."""
-    udp = cy.Udp(datagram_size=f"{48 * cells - 44} bytes")
-    hosts = [("source", sources)] + [("idle", idle)] * (idle > 0)
-    links = [cy.Link(from_=name, to="s", rate=f"{rate * 1e8:.0f} bps", delay="1 us") for name, _ in hosts]
-    silent = cy.Vc(from_="idle", to="z", start="1 s", traffic=udp)
-    queue = cy.Queue(
-        buffer=f"{max(4, 2 * cells)} cells", drop=cy.Epd(threshold=f"{cells} cells") if epd else cy.TailDrop()
-    )
-    run = cy.Scenario(
-        name="in step",
-        duration="200 ms",
-        tie_order="fair",
-        arrival_first=arrival_first,
-        hosts=[cy.Host(name=name, count=count) for name, count in hosts] + [cy.Host(name="z")],
-        switches=[cy.Switch(name="s", ubr=queue)],
-        links=[*links, cy.Link(from_="s", to="z", rate="100 Mbps", delay="1 us")],
-        vcs=[cy.Vc(from_="source", to="z", traffic=udp)] + [silent] * (idle > 0),
-    ).run()
-    inputs = run.ports["s->z"].inputs
-    assert run.ports["s->z"].dropped_cells.total > 0
-    assert all(brought.refusals == 0 for brought in inputs if brought.link.startswith("idle"))
-    return [brought.tied_refusals for brought in inputs if brought.link.startswith("source")]
-
-
-@pytest.mark.parametrize("arrival_first", [True, False])
-@pytest.mark.parametrize("epd", [True, False])
-def test_sources_in_step_are_refused_equally_often_under_fair(arrival_first: bool, epd: bool) -> None:
-    for sources, rate in [
-        (2, 1),
-        (2, 2 / 3),
-        (3, 1 / 2),
-        (3, 4 / 9),
-        (5, 1),
-        (5, 2 / 3),
-        (5, 4 / 9),
-        (5, 1 / 2),
-        (5, 1 / 4),
-    ]:
-        for idle, cells in [(0, 1), (3, 1), (0, 12), (3, 12), (0, 32), (3, 192)]:
-            refused = refused_in_step(sources, idle, cells, rate, arrival_first=arrival_first, epd=epd)
-            assert max(refused) - min(refused) <= 1, (sources, rate, idle, cells)
 
 
 def test_tcps_that_go_on_after_others_are_done_share_the_line_under_fair() -> None:
