@@ -1,7 +1,5 @@
 """The accuracy page: its tables are complete and as simulated, and the front page quotes them."""
 
-from __future__ import annotations
-
 import re
 
 import accuracy

@@ -1,7 +1,5 @@
 """Examples in the documentation run as written."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

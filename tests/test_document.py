@@ -1,7 +1,5 @@
 """Documents that are decoded on demand, and their first line alone."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import zlib

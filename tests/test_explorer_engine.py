@@ -1,7 +1,5 @@
 """The engine in WebAssembly: the same bytes as the native one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

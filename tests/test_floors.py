@@ -3,9 +3,8 @@
 Imports inside functions and for types count, too.
 """
 
-from __future__ import annotations
-
 import ast
+import shlex
 from pathlib import Path
 
 import cellyard
@@ -13,22 +12,8 @@ import cellyard
 ROOT = Path(cellyard.__file__).parent
 
 #: Packages in order, from the bottom.
-FLOORS = (
-    *(
-        "system",
-        "statistics",
-        "show",
-        "results",
-        "runs",
-        "components",
-        "programs",
-        "scenario",
-        "store",
-        "outputs",
-        "study",
-        "plot",
-    ),
-    *("experiment", "studies", "commands", "cli"),
+FLOORS = shlex.split(
+    "system statistics show results runs components programs scenario store outputs study plot experiment studies commands cli"
 )
 
 #: Modules outside the packages, which give public names to their contents.

@@ -1,7 +1,5 @@
 """The licences of the crates that a wheel contains."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

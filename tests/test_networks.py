@@ -1,7 +1,5 @@
 """Networks created by functions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cellyard as cy

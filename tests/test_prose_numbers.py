@@ -6,8 +6,6 @@ when (`MEASURED`). A number that is in none of these fails the test. Small whole
 exempt, and so are code and generated pages.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import struct
@@ -29,8 +27,7 @@ from cellyard.show import explorer
 from cellyard.statistics import ranges
 from cellyard.study import load, select
 from cellyard.study.agreement import agreement
-from cellyard.study.reproduce import Reproduction
-from conftest import ROOT
+from conftest import ROOT, reproduced
 from test_floors import FLOORS
 
 #: Pages that scripts write; their own tests check them.
@@ -151,9 +148,7 @@ def coarse_ticks() -> list[float]:
     study = load("ubr-plus")
     changed = [("vc.*.traffic.granularity", "500 ms"), ("vc.*.traffic.min_rto", "1 s")]
     rows = select(study, ["2-3"], {"configuration": "lan"})
-    run = Reproduction(assumptions.altered(study, changed), rows, replications=10)
-    for _ in run.advance():
-        pass
+    run = reproduced(assumptions.altered(study, changed), rows, replications=10)
     means = [run.rows, run.rows.where(drop_policy="tail-drop")]
     return [
         *(agreement(run.rows, metric)["mean_abs_error"] for metric in ("efficiency", "fairness")),

@@ -1,7 +1,5 @@
 """Ranges of ensembles, and how often one more draw lies in them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from cellyard.statistics import ranges

@@ -1,7 +1,5 @@
 """Classes of results and their schema: one description, with nothing of a document lost or invented."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

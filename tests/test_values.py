@@ -1,7 +1,5 @@
 """Values from Python: numpy numbers, computed floats, and values that no scenario can have."""
 
-from __future__ import annotations
-
 import copy
 import multiprocessing
 import pickle

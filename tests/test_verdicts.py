@@ -1,7 +1,5 @@
 """Verdicts on claims: what intervals over replications decide, and what they leave open."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
