@@ -1,5 +1,6 @@
 //! Tests that captures of whole runs, read back octet by octet, agree with the results.
 
+use crate::common::build::{ms, us};
 use crate::common::draws::Draws;
 use crate::common::formats::in_ethernet;
 use crate::common::hostile::hostile;
@@ -7,7 +8,7 @@ use crate::common::{self, build, probes::captures, random};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::DropReason;
-use cellyard_engine::units::{Span, Time};
+use cellyard_engine::units::Time;
 use cellyard_engine::{About, Kernel, Options, RunError, Session, run};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -142,14 +143,7 @@ fn file<'f>(net: &Scenario, files: &'f [Vec<u8>], layer: Layer, of: &str) -> &'f
 fn lan(change: impl Fn(&mut Scenario)) -> Scenario {
     let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
     let policy = build::epd(800);
-    let mut net = build::dumbbell(
-        5,
-        Span::from_microseconds(5),
-        Span::from_milliseconds(1_000),
-        Some(1000),
-        policy,
-        tcp,
-    );
+    let mut net = build::dumbbell(5, us(5), ms(1_000), Some(1000), policy, tcp);
     change(&mut net);
     net.probes = captures(&net);
     net
@@ -341,8 +335,8 @@ fn a_window_and_a_vc_choose_what_is_captured() {
     let whole = all(&net);
     for probe in &mut net.probes {
         probe.vc = Some("vc2".into());
-        probe.from = Some(Span::from_milliseconds(500));
-        probe.to = Some(Span::from_milliseconds(1_000));
+        probe.from = Some(ms(500));
+        probe.to = Some(ms(1_000));
     }
     net.probes
         .retain(|probe| ["s-t", "a2", "b2"].contains(&probe.of.as_str()));
@@ -405,7 +399,7 @@ fn rates(file: &[u8]) -> [Vec<(u16, String)>; 2] {
 fn rm_cells_say_what_they_are_told_on_their_way() {
     let net = read_toml(include_str!("../../../../examples/abr-erica.toml"), "", &[]);
     let mut net = net.expect("it reads");
-    net.duration = Span::from_milliseconds(200);
+    net.duration = ms(200);
     net.probes = captures(&net);
     let vc = &net.vcs[0];
     let (from, to) = (vc.from.clone(), vc.to.clone());

@@ -3,6 +3,7 @@
 
 use crate::common;
 use crate::common::build;
+use crate::common::build::{ms, us};
 use crate::common::engines::{agrees, both_orders_agree, tally};
 use crate::common::random::{self, Case};
 use cellyard_engine::Kernel;
@@ -48,14 +49,9 @@ proptest! {
         delay_us in 0u64..40,
         spread in prop::option::weighted(0.3, 0u64..4_000),
     ) {
-        let drop = if counts {
-            DropPolicy::SelectiveDrop { r: Threshold::Cells(buffer / 2), z: Ratio::new(6, 5) }
-        } else {
-            DropPolicy::Epd { threshold: None, reserve: Some(15) }
-        };
-        let params = TcpParams { mss, ..build::tcp() };
-        let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(30));
-        let mut net = build::dumbbell(sources, delay, duration, Some(buffer), drop, |_| tcp(params.clone()));
+        let drop = build::policy(counts, Some(buffer));
+        let (delay, duration) = (us(delay_us), ms(30));
+        let mut net = build::dumbbell(sources, delay, duration, Some(buffer), drop, |_| build::tcp_of(mss));
         for (i, vc) in net.vcs.iter_mut().enumerate() {
             vc.start = Span(68_900_000) * (cells_apart * i as u64);
         }
@@ -81,7 +77,7 @@ fn chain(
     above: Option<(usize, Span)>,
     queue: &Switch,
 ) -> Scenario {
-    let mut net = build::network(Span::from_milliseconds(20));
+    let mut net = build::network(ms(20));
     net.switches = ["s", "t", "u", "p"]
         .map(|name| Switch {
             name: name.into(),
@@ -112,13 +108,9 @@ fn chain(
     };
     let bursts = |on: Span| build::vbr(build::OC3, on, on * 2);
     for (i, &(way, is_bursts)) in senders.iter().enumerate() {
-        let params = TcpParams {
-            mss,
-            ..build::tcp()
-        };
         let traffic = match is_bursts {
-            true => bursts(Span::from_microseconds(mss)),
-            false => tcp(params),
+            true => bursts(us(mss)),
+            false => build::tcp_of(mss),
         };
         join(&format!("v{i}"), ways[way], Class::Ubr, traffic);
     }
@@ -141,9 +133,9 @@ proptest! {
         senders in proptest::collection::vec((0usize..5, prop::bool::weighted(0.2)), 2..7),
         apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..40u64).prop_map(|n| n * 34_450_000)],
         // With this delay, cells of near and far hosts reach the second switch together.
-        delay in prop_oneof![Just(Span(2 * 68_900_000)), Just(Span::from_microseconds(5))],
+        delay in prop_oneof![Just(Span(2 * 68_900_000)), Just(us(5))],
         mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
-        above in prop::option::of((0usize..3, (50u64..2_000).prop_map(Span::from_microseconds))),
+        above in prop::option::of((0usize..3, (50u64..2_000).prop_map(us))),
         scheduler in prop_oneof![
             2 => Just(Scheduler::StrictPriority),
             2 => (0u64..10).prop_map(|n| Scheduler::GuaranteedRate { class: Class::Ubr, gr: Ratio::new(n, 10) }),
@@ -153,15 +145,10 @@ proptest! {
         counts in any::<bool>(),
         arrival_first in any::<bool>(),
         tie in (build::tie_orders(), 0u64..8),
-        warm_up in prop_oneof![Just(Span::ZERO), (0u64..15).prop_map(Span::from_milliseconds)],
+        warm_up in prop_oneof![Just(Span::ZERO), (0u64..15).prop_map(ms)],
         spread in prop::option::of(0u64..4_000),
     ) {
-        let drop = match (counts, buffer) {
-            (true, Some(cells)) => DropPolicy::SelectiveDrop { r: Threshold::Cells(cells / 2), z: Ratio::new(6, 5) },
-            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: Some(15) },
-            (_, None) => DropPolicy::TailDrop,
-        };
-        let queue = Switch { scheduler, ..build::switch("s", buffer, drop) };
+        let queue = Switch { scheduler, ..build::switch("s", buffer, build::policy(counts, buffer)) };
         let mut net = chain(&senders, [Span(apart), delay], mss, above, &queue);
         (net.tie_order, net.tie_offset) = tie;
         net.arrival_first = arrival_first;
@@ -177,7 +164,7 @@ fn frames_close_up(spread_ns: u64) -> Processing {
     Processing {
         kind: ProcessingKind::Latency,
         per: ProcessingUnit::Frame,
-        mean: Span::from_microseconds(10),
+        mean: us(10),
         spread: Span::from_nanoseconds(spread_ns),
     }
 }
@@ -190,7 +177,7 @@ fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
         let queue = build::switch("s", None, DropPolicy::TailDrop);
         let mut net = chain(
             &[0, 1, 1].map(|way| (way, false)),
-            [Span(5_000_000), Span::from_microseconds(5)],
+            [Span(5_000_000), us(5)],
             mss,
             None,
             &queue,
@@ -214,7 +201,7 @@ fn frames_with_a_guarantee_take_turns_with_cells_and_go_on_to_another_port() {
             scheduler,
             ..build::switch("s", None, DropPolicy::TailDrop)
         };
-        let above = Some((1, Span::from_microseconds(900)));
+        let above = Some((1, us(900)));
         for senders in [&[(0, false)][..], &[(0, false), (2, false)]] {
             let net = chain(
                 senders,
@@ -267,12 +254,12 @@ fn tcp(params: TcpParams) -> Traffic {
 
 #[test]
 fn a_cell_source_overtakes_a_frame_that_is_still_in_processing() {
-    let mut net = build::network(Span::from_milliseconds(20));
+    let mut net = build::network(ms(20));
     net.hosts = ["a", "b"].map(build::host).into();
     net.hosts[1].processing = Some(Processing {
         kind: ProcessingKind::Latency,
         per: ProcessingUnit::Frame,
-        mean: Span::from_microseconds(100),
+        mean: us(100),
         spread: Span::ZERO,
     });
     net.links = build::links("a", "b", BitRate(10_000_000), Span::ZERO).into();
@@ -290,7 +277,7 @@ fn a_cell_source_overtakes_a_frame_that_is_still_in_processing() {
 #[test]
 fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
     for (input, output) in [(10_000_000, 10_000_003), (155_520_000, 155_520_001)] {
-        let mut net = build::network(Span::from_milliseconds(20));
+        let mut net = build::network(ms(20));
         net.hosts = ["a", "b"].map(build::host).into();
         net.switches = vec![build::switch("s", Some(10), DropPolicy::TailDrop)];
         net.links = build::links("a", "s", BitRate(input), Span::ZERO).into();
@@ -312,8 +299,8 @@ fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
 /// of that port apart. Another cell follows sooner, before the last decision on that frame.
 #[test]
 fn a_faster_link_brings_the_next_run_early() {
-    let delay = Span::from_microseconds(200);
-    let mut net = build::fast_between(delay, delay, Span::from_milliseconds(20));
+    let delay = us(200);
+    let mut net = build::fast_between(delay, delay, ms(20));
     let poisson = build::poisson(BitRate(20_000_000));
     net.vcs = vec![
         build::vc("v0", "a", "d", &["s", "t"], Class::Ubr, tcp(build::tcp())),
@@ -327,11 +314,7 @@ fn a_faster_link_brings_the_next_run_early() {
 /// limits and until it is idle.
 #[test]
 fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
-    let burst = build::vbr(
-        BitRate(100_000_000),
-        Span::from_microseconds(300),
-        Span::from_milliseconds(3),
-    );
+    let burst = build::vbr(BitRate(100_000_000), us(300), ms(3));
     let epd = DropPolicy::Epd {
         threshold: None,
         reserve: Some(30),
@@ -341,10 +324,10 @@ fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
         (Some(23), DropPolicy::TailDrop),
         (Some(60), epd),
     ] {
-        let mut net = build::network(Span::from_milliseconds(30));
+        let mut net = build::network(ms(30));
         net.hosts = ["a", "b", "c", "d"].map(build::host).into();
         net.switches = vec![build::switch("s", buffer, drop)];
-        let delay = Span::from_microseconds(50);
+        let delay = us(50);
         for (host, rate) in [("a", 155_520_000), ("b", 10_000_000), ("c", 155_520_000)] {
             net.links
                 .extend(build::links(host, "s", BitRate(rate), delay));
@@ -356,7 +339,7 @@ fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
             build::vc("v1", "b", "d", &["s"], Class::Ubr, tcp(build::tcp())),
             build::vc("v2", "c", "d", &["s"], Class::Ubr, burst.clone()),
         ];
-        net.measure.warm_up = Span::from_milliseconds(2);
+        net.measure.warm_up = ms(2);
         both_orders_agree(net);
     }
 }
@@ -369,7 +352,7 @@ fn many_vcs_take_turns_as_the_model_says() {
         (Some(500), ProcessingUnit::Cell),
         (Some(500), ProcessingUnit::Frame),
     ] {
-        let mut net = build::network(Span::from_milliseconds(15));
+        let mut net = build::network(ms(15));
         let switch = build::switch("s", buffer, DropPolicy::TailDrop);
         net.switches = vec![Switch {
             scheduler: Scheduler::PerVc {
@@ -379,7 +362,7 @@ fn many_vcs_take_turns_as_the_model_says() {
             ..switch
         }];
         net.hosts = vec![build::host("b")];
-        let (rate, delay) = (BitRate(155_520_000), Span::from_microseconds(5));
+        let (rate, delay) = (BitRate(155_520_000), us(5));
         net.links = build::links("s", "b", rate, delay).into();
         for i in 0..100 {
             let host = format!("a{i}");
@@ -394,7 +377,7 @@ fn many_vcs_take_turns_as_the_model_says() {
             net.vcs.push(Vc {
                 weight: 1 + i % 3,
                 guarantee: (i % 7 == 0 && class == Class::Ubr).then_some(BitRate(500_000)),
-                start: Span::from_microseconds(7 * i),
+                start: us(7 * i),
                 ..vc
             });
             net.hosts.push(build::host(host));
@@ -406,28 +389,28 @@ fn many_vcs_take_turns_as_the_model_says() {
 /// A retransmission by v1 and a delayed ACK of v0 are due at one tick and leave by one NIC.
 #[test]
 fn timers_of_one_instant_go_retransmission_first() {
-    let mut net = build::network(Span::from_milliseconds(1_100));
+    let mut net = build::network(ms(1_100));
     net.hosts = ["a", "b"].map(build::host).into();
     net.links = build::links("a", "b", BitRate(10_000_000), Span::ZERO).into();
     net.links[0].lose_frames = vec![0];
     let delayed = TcpParams {
-        delayed_ack: Some(Span::from_milliseconds(100)),
+        delayed_ack: Some(ms(100)),
         file_size: Some(512),
         ..build::tcp()
     };
     let lossy = TcpParams {
-        initial_rto: Span::from_milliseconds(1_000),
+        initial_rto: ms(1_000),
         ..build::tcp()
     };
     net.vcs = vec![
         build::vc("v0", "b", "a", &[], Class::Ubr, tcp(delayed)),
         build::vc("v1", "a", "b", &[], Class::Ubr, tcp(lossy)),
     ];
-    net.vcs[0].start = Span::from_milliseconds(950);
+    net.vcs[0].start = ms(950);
     let tally = run_twin(&net, None);
     assert_eq!(tally.vcs[1].sender.timeouts, 1);
     // The ACK of two cells waits for the segment's twelve.
-    net.duration = Span::from_milliseconds(1_000) + net.format.cell_time(net.links[0].rate) * 13;
+    net.duration = ms(1_000) + net.format.cell_time(net.links[0].rate) * 13;
     let acks = run_twin(&net, None).flows[1].clone();
     assert_eq!((acks.frames_sent, acks.cells_sent), (1, 0));
     both_orders_agree(net);

@@ -2,6 +2,7 @@
 //! at any tick and are compared up to their last instant.
 
 use crate::common::build;
+use crate::common::build::{ms, us};
 use crate::common::engines::{agrees, both_orders_agree, tally};
 use crate::common::random::Case;
 use crate::common::trunks::trunks;
@@ -54,17 +55,17 @@ fn rm_cells_that_are_on_their_way_at_the_end_have_been_given_a_rate() {
         .map(|name| build::switch(name, None, DropPolicy::TailDrop))
         .into();
     let mbps = |n: u64| BitRate(n * 1_000_000);
-    net.links = build::links("w", "e", mbps(75), Span::from_microseconds(400)).into();
+    net.links = build::links("w", "e", mbps(75), us(400)).into();
     let senders = [(70, 0), (700, 1_300), (333, 700)];
     for (i, (delay, start)) in (1..).zip(senders) {
         let (from, to) = (format!("s{i}"), format!("d{i}"));
-        let [near, far] = [delay, 90].map(Span::from_microseconds);
+        let [near, far] = [delay, 90].map(us);
         net.links.extend(build::links(&from, "w", mbps(150), near));
         net.links.extend(build::links("e", &to, mbps(150), far));
         let udp = build::datagrams(9_140, mbps(150));
         let vc = build::vc(&from, &from, &to, &["w", "e"], Class::Abr, udp);
         net.vcs.push(Vc {
-            start: Span::from_microseconds(start),
+            start: us(start),
             abr: Some(AbrParams {
                 icr: Some(mbps(10)),
                 ..abr::usual()
@@ -74,12 +75,12 @@ fn rm_cells_that_are_on_their_way_at_the_end_have_been_given_a_rate() {
     }
     let feedback = Feedback::Erica(EricaParams {
         target: Ratio::new(8, 10),
-        interval: Span::from_microseconds(200),
+        interval: us(200),
         ..abr::erica()
     });
     abr::tell(&mut net, feedback);
     for step in 0..150 {
-        net.duration = Span::from_microseconds(20_000 + 130 * step);
+        net.duration = us(20_000 + 130 * step);
         let case = Case::of(net.clone());
         agrees(&case).unwrap();
     }
@@ -128,11 +129,11 @@ fn frames_sent_ahead_of_their_time_leave_room_for_rm_cells() {
         (1_000, 32, 100_000),
     ] {
         let acks = TcpParams {
-            delayed_ack: (nrm == 8).then_some(Span::from_microseconds(300)),
+            delayed_ack: (nrm == 8).then_some(us(300)),
             initial_window: 20,
             ..build::tcp()
         };
-        let (delay, duration) = (Span::from_microseconds(delay), Span::from_milliseconds(25));
+        let (delay, duration) = (us(delay), ms(25));
         let policy = DropPolicy::TailDrop;
         let mut net = build::dumbbell(3, delay, duration, None, policy, |_| {
             Traffic::Tcp(Box::new(acks.clone()))
@@ -141,7 +142,7 @@ fn frames_sent_ahead_of_their_time_leave_room_for_rm_cells() {
             vc.class = Class::Abr;
             vc.abr = Some(AbrParams {
                 nrm,
-                trm: Span::from_microseconds(trm),
+                trm: us(trm),
                 rif: Ratio::new(1, 1),
                 icr: Some(BitRate(20_000_000)),
                 ..abr::usual()

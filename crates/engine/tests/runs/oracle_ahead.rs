@@ -3,6 +3,7 @@
 
 use crate::common;
 use crate::common::build;
+use crate::common::build::{ms, us};
 use crate::common::engines::{agrees, tally};
 use crate::common::random::Case;
 use cellyard_engine::Kernel;
@@ -22,7 +23,7 @@ struct Above {
 }
 
 fn above() -> impl Strategy<Value = Above> {
-    let microseconds = |most: u64| (20..most).prop_map(Span::from_microseconds);
+    let microseconds = |most: u64| (20..most).prop_map(us);
     let rate =
         prop_oneof![2 => Just(build::OC3), 3 => (5u64..150).prop_map(|n| BitRate(n * 1_000_000))];
     let traffic =
@@ -34,7 +35,7 @@ fn above() -> impl Strategy<Value = Above> {
                     datagram_size: 4_000,
                     rate,
                     on: Some(on),
-                    off: off + Span::from_milliseconds(2),
+                    off: off + ms(2),
                 }),
                 _ => Traffic::Vbr { rate, on, off },
             }
@@ -61,17 +62,9 @@ fn scheduler() -> impl Strategy<Value = Scheduler> {
 
 fn policy() -> impl Strategy<Value = (Option<u64>, DropPolicy)> {
     (prop::option::of(20u64..900), 0..4).prop_map(|(buffer, which)| {
-        let half = Threshold::Cells(buffer.unwrap_or(0) / 2);
         let drop = match (buffer, which) {
             (None, _) | (_, 0) => DropPolicy::TailDrop,
-            (_, 1) => DropPolicy::Epd {
-                threshold: None,
-                reserve: Some(15),
-            },
-            (_, 2) => DropPolicy::SelectiveDrop {
-                r: half,
-                z: Ratio::new(6, 5),
-            },
+            (_, 1..=2) => build::policy(which == 2, buffer),
             _ => DropPolicy::DropFromFront,
         };
         (buffer, drop)
@@ -106,13 +99,10 @@ fn cases() -> impl Strategy<Value = Case> {
             (tie, offset, arrival_first),
         )| {
             let count = senders.len();
-            let (delay, duration) = (Span::from_microseconds(delay), Span::from_milliseconds(25));
+            let (delay, duration) = (us(delay), ms(25));
             let traffic = |i: usize| match senders[i] {
                 Some(mbps) => build::datagrams(mss, BitRate(mbps * 1_000_000)),
-                None => Traffic::Tcp(Box::new(TcpParams {
-                    mss,
-                    ..build::tcp()
-                })),
+                None => build::tcp_of(mss),
             };
             let by_vc = matches!(scheduler, Scheduler::PerVc { .. });
             // Pushing out a cell needs one front for all VCs.

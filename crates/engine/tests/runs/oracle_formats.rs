@@ -2,6 +2,7 @@
 
 use crate::common;
 use crate::common::build;
+use crate::common::build::us;
 use crate::common::engines::{self, agrees};
 use crate::common::formats::{in_ethernet, in_format};
 use crate::common::random::{self, Case};
@@ -177,7 +178,7 @@ fn a_short_packet_waits_for_the_rest_of_a_long_one() {
 
 /// Whether cells can wait at the port to the sink, with the rate of its only input and its own, bit/s.
 fn waits_at_sink(tcp: TcpParams, [input, port]: [u64; 2]) -> bool {
-    let delay = Span::from_microseconds(1);
+    let delay = us(1);
     let mut net = build::dumbbell(1, delay, delay * 10, None, DropPolicy::TailDrop, |_| {
         Traffic::Tcp(Box::new(tcp.clone()))
     });

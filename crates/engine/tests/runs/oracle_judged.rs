@@ -2,6 +2,7 @@
 //! cells that are pushed out.
 
 use crate::common;
+use crate::common::build::{ms, us};
 use crate::common::engines::{agrees, tally};
 use crate::common::random::Case;
 use crate::common::{build, ports};
@@ -43,8 +44,8 @@ fn steady() -> impl Strategy<Value = Traffic> {
 fn bursts() -> impl Strategy<Value = Traffic> {
     (steady(), 50u64..2_000, 300u64..6_000).prop_map(|(traffic, on, off)| match traffic {
         Traffic::Udp(udp) => Traffic::Udp(UdpParams {
-            on: Some(Span::from_microseconds(on)),
-            off: Span::from_microseconds(off),
+            on: Some(us(on)),
+            off: us(off),
             ..udp
         }),
         other => other,
@@ -60,13 +61,8 @@ fn source() -> impl Strategy<Value = Source> {
         }))
     });
     let udp = prop_oneof![steady(), bursts()];
-    let vbr = (rate(), 1u64..3_000, 0u64..3_000).prop_map(|(rate, on, off)| {
-        build::vbr(
-            rate,
-            Span::from_microseconds(on),
-            Span::from_microseconds(off),
-        )
-    });
+    let vbr = (rate(), 1u64..3_000, 0u64..3_000)
+        .prop_map(|(rate, on, off)| build::vbr(rate, us(on), us(off)));
     sending(prop_oneof![3 => tcp, 2 => udp, 1 => vbr])
 }
 
@@ -166,9 +162,9 @@ fn cases() -> impl Strategy<Value = Case> {
     (queue, sources, ties, any::<bool>(), times).prop_map(
         |((buffer, drop, [police_before, police], rest), sources, ties, arrival_first, times)| {
             let (delay, warm_up, window, lasts) = times;
-            let delay = Span::from_microseconds(delay);
+            let delay = us(delay);
             let traffic = |i: usize| sources[i].traffic.clone();
-            let duration = Span::from_milliseconds(lasts) + delay * 6;
+            let duration = ms(lasts) + delay * 6;
             let mut net = build::dumbbell(sources.len(), delay, duration, buffer, drop, traffic);
             put_switch_before(&mut net);
             let mut before: Option<(String, Vec<String>)> = None;
@@ -184,7 +180,7 @@ fn cases() -> impl Strategy<Value = Case> {
                     pcr: source
                         .peak
                         .map(|above| BitRate((source.mcr + above) * 100_000)),
-                    cdvt: Span::from_microseconds(source.mbs),
+                    cdvt: us(source.mbs),
                     scr: None,
                     mcr: Some(BitRate(source.mcr * 100_000)),
                     mbs: Some(source.mbs),
@@ -203,8 +199,8 @@ fn cases() -> impl Strategy<Value = Case> {
             }
             (net.tie_order, net.tie_offset) = ties;
             net.arrival_first = arrival_first;
-            net.measure.warm_up = Span::from_microseconds(warm_up);
-            net.measure.window = window.map(Span::from_microseconds);
+            net.measure.warm_up = us(warm_up);
+            net.measure.window = window.map(us);
             Case::of(net)
         },
     )
@@ -236,14 +232,14 @@ fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
     });
     let traffic =
         |i: usize| build::datagrams(2_000, BitRate([40_000_000, 30_000_000, 155_520_000][i]));
-    let delay = Span::from_milliseconds(2);
-    let mut net = build::dumbbell(3, delay, Span::from_milliseconds(12), None, red, traffic);
+    let delay = ms(2);
+    let mut net = build::dumbbell(3, delay, ms(12), None, red, traffic);
     put_switch_before(&mut net);
     for vc in &mut net.vcs[..2] {
         move_beyond(&mut net.links, vc);
     }
     slow_down(&mut net.links, "a1");
-    net.vcs[2].stop = Some(Span::from_milliseconds(2));
+    net.vcs[2].stop = Some(ms(2));
     agrees(&Case::of(net)).unwrap();
 }
 
@@ -264,7 +260,7 @@ fn a_cell_that_comes_with_one_of_those_in_turns_is_no_sooner_than_that() {
         spare_short_frames: Some(false),
     });
     let traffic = |_| build::datagrams(2_000, build::OC3);
-    let duration = Span::from_milliseconds(12);
+    let duration = ms(12);
     let mut net = build::dumbbell(3, Span::ZERO, duration, None, red, traffic);
     let cell_time = 68_900_000;
     net.vcs[1].start = Span(cell_time / 2);

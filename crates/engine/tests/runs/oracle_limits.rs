@@ -4,22 +4,16 @@
 
 use crate::common;
 use crate::common::build;
+use crate::common::build::{ms, us};
 use crate::common::engines::{agrees, both_orders_agree};
 use crate::common::ports;
 use crate::common::random::{self, Case};
 use cellyard_engine::scenario::*;
-use cellyard_engine::units::{BitRate, Ratio, Span};
+use cellyard_engine::units::{BitRate, Span};
 use proptest::prelude::*;
 
 /// A cell time at 155.52 Mb/s.
 const C: Span = Span(68_900_000);
-
-fn tcp(mss: u64) -> Traffic {
-    Traffic::Tcp(Box::new(TcpParams {
-        mss,
-        ..build::tcp()
-    }))
-}
 
 /// A sender whose VC is served individually: weight, guarantee in units of 100 kb/s, slowdown of
 /// its link, and whether it shares the previous sender's host.
@@ -57,7 +51,7 @@ proptest! {
         senders in proptest::collection::vec((1u64..5, prop::option::of(1u64..7)), 2..9),
         mss in prop_oneof![Just(512), 300..4_000u64],
         apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..40u64).prop_map(|n| n * 34_450_000)],
-        on in prop::option::of((50u64..3_000).prop_map(Span::from_microseconds)),
+        on in prop::option::of((50u64..3_000).prop_map(us)),
         port_slower in prop_oneof![2 => Just(1u64), 1 => 2u64..4],
         buffer in 20u64..200,
         which in 0..3,
@@ -67,14 +61,14 @@ proptest! {
         let drop = match which {
             0 => DropPolicy::TailDrop,
             1 => DropPolicy::Ppd,
-            _ => DropPolicy::Epd { threshold: None, reserve: Some(15) },
+            _ => build::policy(false, Some(buffer)),
         };
-        let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(15));
+        let (delay, duration) = (us(delay_us), ms(15));
         let rate = |part: u64| BitRate(build::OC3.0 / part);
         let traffic = |i: usize| {
             let (slower, part): Slow = senders[i];
             match (part, on) {
-                (None, _) => tcp(mss),
+                (None, _) => build::tcp_of(mss),
                 (Some(part), Some(on)) => Traffic::Vbr { rate: rate(part.max(slower)), on, off: on },
                 (Some(part), None) => Traffic::Cbr { rate: rate(part.max(slower)) },
             }
@@ -109,13 +103,9 @@ proptest! {
         arrival_first in any::<bool>(),
         delay_us in 0u64..60,
     ) {
-        let drop = match (counts, buffer) {
-            (true, Some(cells)) => DropPolicy::SelectiveDrop { r: Threshold::Cells(cells / 2), z: Ratio::new(6, 5) },
-            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: Some(15) },
-            (_, None) => DropPolicy::TailDrop,
-        };
-        let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(15));
-        let mut net = build::dumbbell(senders.len(), delay, duration, buffer, drop, |_| tcp(mss));
+        let drop = build::policy(counts, buffer);
+        let (delay, duration) = (us(delay_us), ms(15));
+        let mut net = build::dumbbell(senders.len(), delay, duration, buffer, drop, |_| build::tcp_of(mss));
         for switch in &mut net.switches {
             switch.scheduler = Scheduler::PerVc { class: Class::Abr, unit };
             switch.queues.iter_mut().for_each(|queue| queue.rest_of_frame = rest_of_frame);
@@ -137,7 +127,7 @@ proptest! {
             net.links.extend(build::links(&from, "s", build::OC3, delay));
             net.links.extend(build::links("t", &to, build::OC3, delay));
             net.hosts.extend([&from, &to].map(build::host));
-            let on = Span::from_microseconds(on);
+            let on = us(on);
             let vbr = Traffic::Vbr { rate: BitRate(build::OC3.0 / part), on, off: on * 2 };
             let class = if is_above { Class::Vbr } else { Class::Ubr };
             net.vcs.push(build::vc(&format!("other{i}"), &from, &to, &["s", "t"], class, vbr));
@@ -162,7 +152,7 @@ fn to_d(name: &str, from: &str, class: Class, traffic: Traffic) -> Vc {
 /// With arrivals first, it finds that cell waiting.
 #[test]
 fn a_run_that_comes_with_the_last_decision_finds_the_last_cell() {
-    let mut net = build::fast_between(C * 50, C * 50, Span::from_milliseconds(2));
+    let mut net = build::fast_between(C * 50, C * 50, ms(2));
     let cells = build::cbr(BitRate(1_000_000));
     // Half a cell time separates the last cells of v0 and v1, and the last cell of v2 from the
     // first of v0.
@@ -187,7 +177,7 @@ fn a_run_that_comes_with_the_last_decision_finds_the_last_cell() {
 /// frame is of another source, on a link twice as fast.
 #[test]
 fn a_frame_that_comes_with_the_last_cell_of_a_round_takes_its_turn() {
-    let mut net = build::fast_between(Span::ZERO, C * 100, Span::from_milliseconds(2));
+    let mut net = build::fast_between(Span::ZERO, C * 100, ms(2));
     let half = Span(C.0 / 2);
     let vcs = [
         ("v0", "a", true, 512, C * 60),
@@ -220,7 +210,7 @@ fn a_frame_that_comes_with_the_last_cell_of_a_round_takes_its_turn() {
 fn of_two_frames_that_begin_together_the_second_finds_one_cell_more() {
     for threshold in 1..30 {
         let epd = build::epd(threshold);
-        let duration = Span::from_milliseconds(1);
+        let duration = ms(1);
         let mut net = build::dumbbell(2, C * 40, duration, Some(500), epd, |_| datagrams(400));
         for offset in [0, 1] {
             net.tie_offset = offset;
@@ -233,13 +223,13 @@ fn of_two_frames_that_begin_together_the_second_finds_one_cell_more() {
 /// the port after the beginning.
 #[test]
 fn a_series_begins_in_the_first_cell_time_of_all() {
-    let mut net = build::network(Span::from_milliseconds(5));
+    let mut net = build::network(ms(5));
     net.hosts = ["a", "b"].map(build::host).into();
     net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
     net.links = build::links("a", "s", build::OC3, C * 5).into();
     let slow = BitRate(build::OC3.0 / 12);
     net.links.extend(build::links("s", "b", slow, C * 5));
-    let traffic = tcp(512);
+    let traffic = build::tcp_of(512);
     net.vcs = vec![build::vc("v", "a", "b", &["s"], Class::Ubr, traffic)];
     both_orders_agree(net);
 }

@@ -4,6 +4,7 @@
 //! VCs are chosen together.
 
 use crate::common;
+use crate::common::build::{ms, us};
 use crate::common::engines::{agrees, both_orders_agree};
 use crate::common::random::{self, Case};
 use crate::common::{build, ports};
@@ -94,19 +95,10 @@ fn senders() -> impl Strategy<Value = Vec<Sender>> {
 }
 
 fn policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
-    let half = Threshold::Cells(buffer.unwrap_or(0) / 2);
-    let selective = DropPolicy::SelectiveDrop {
-        r: half,
-        z: Ratio::new(6, 5),
-    };
-    let epd = DropPolicy::Epd {
-        threshold: None,
-        reserve: Some(15),
-    };
     prop_oneof![
         3 => Just(DropPolicy::TailDrop),
-        1 => Just(epd),
-        2 => Just(selective),
+        1 => Just(build::policy(false, buffer.or(Some(0)))),
+        2 => Just(build::policy(true, buffer.or(Some(0)))),
         1 => ports::rate_policy(buffer),
         2 => ports::red_policy(buffer),
     ]
@@ -146,7 +138,7 @@ fn cases() -> impl Strategy<Value = Case> {
             |(senders, (buffer, drop), scheduler, ties, arrival_first, percent, shape)| {
                 let (port_slower, delay, mss) = shape;
                 let count = senders.len();
-                let delay = Span::from_microseconds(delay);
+                let delay = us(delay);
                 let duration = C * 2_500 + delay * 4;
                 let traffic = |i: usize| senders[i].traffic(count, mss);
                 let mut net = build::dumbbell(count, delay, duration, buffer, drop, traffic);
@@ -204,7 +196,7 @@ proptest! {
 /// beyond 64 bits.
 #[test]
 fn sums_of_ages_do_not_overflow() {
-    let delay = Span::from_milliseconds(3_000_000);
+    let delay = ms(3_000_000);
     let cells = |_| Traffic::Cbr { rate: build::OC3 };
     let mut net = build::dumbbell(2, delay, delay * 4, None, DropPolicy::TailDrop, cells);
     for vc in &mut net.vcs {

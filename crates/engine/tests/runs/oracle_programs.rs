@@ -182,9 +182,10 @@ fn everywhere(
 
 fn restatable(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     let with = move |found: &DropPolicy| restated(found, buffer).is_some();
-    // Half numbers are often met exactly.
-    let tenths = prop_oneof![1 => 0u64..30, 1 => prop::sample::select(vec![0u64, 5, 10, 15, 20])];
-    let fair = (0u64..=20, tenths, any::<bool>()).prop_map(|(twentieths, tenths, fba)| {
+    // Half numbers are often met exactly, above low thresholds.
+    let tenths = prop_oneof![1 => 0u64..30, 2 => prop::sample::select(vec![0u64, 5, 10, 20])];
+    let twentieths = prop_oneof![0u64..=20, 0u64..=4];
+    let fair = (twentieths, tenths, any::<bool>()).prop_map(|(twentieths, tenths, fba)| {
         let r = Threshold::Fraction(cellyard_engine::units::Ratio::new(twentieths * 5, 100));
         let z = cellyard_engine::units::Ratio::new(tenths, 10);
         if fba {
@@ -196,7 +197,7 @@ fn restatable(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     prop_oneof![
         1 => Just(DropPolicy::TailDrop),
         1 => Just(DropPolicy::Epd { threshold: None, reserve: None }),
-        3 => fair.prop_filter("no example", with),
+        5 => fair.prop_filter("no example", with),
         3 => ports::rate_policy(buffer).prop_filter("no example", with),
         2 => ports::policy(buffer, |name| name == "packet-red"),
     ]

@@ -3,6 +3,7 @@
 
 use crate::common;
 use crate::common::build;
+use crate::common::build::ms;
 use crate::common::engines::agrees;
 use crate::common::engines::result;
 use crate::common::ports;
@@ -153,7 +154,7 @@ fn the_average_queue_is_recorded() {
         spare_short_frames: None,
     };
     let cells = build::poisson(BitRate(70_000_000));
-    let duration = Span::from_milliseconds(20);
+    let duration = ms(20);
     let net = build::dumbbell(
         2,
         Span::ZERO,
@@ -198,7 +199,7 @@ fn a_traced_drop_has_the_average_and_the_probability_of_its_curve() {
     ];
     for (policy, has_curve) in policies {
         let cells = build::poisson(BitRate(90_000_000));
-        let duration = Span::from_milliseconds(20);
+        let duration = ms(20);
         let net = build::dumbbell(2, Span::ZERO, duration, Some(9), policy, |_| cells.clone());
         let probe = build::probe(Observable::Trace, &net.vcs[0].name, None);
         let found = watch(&net, None, vec![probe]);

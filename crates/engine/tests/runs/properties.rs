@@ -2,6 +2,7 @@
 //! networks, and probes.
 
 use crate::common;
+use crate::common::build::us;
 use crate::common::build::{self, probe};
 use crate::common::engines::result;
 use crate::common::probes::{envelopes, probes};
@@ -22,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 fn island(base: Scenario) -> Scenario {
     let mut net = base;
     let rate = BitRate(20_000_000);
-    let delay = Span::from_microseconds(5);
+    let delay = us(5);
     net.hosts.extend(["ia", "ib"].map(build::host));
     net.switches
         .push(build::switch("is", Some(5), DropPolicy::TailDrop));

@@ -10,6 +10,7 @@
 
 use crate::common;
 use crate::common::build::{self, OC3};
+use crate::common::build::{ms, us};
 use crate::common::engines;
 use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
@@ -24,14 +25,14 @@ const REPLICATIONS: u64 = 3;
 fn outcome(sources: usize, buffer: u64, drop: &DropPolicy, replication: u64) -> [f64; 2] {
     let mut net = build::dumbbell(
         sources,
-        Span::from_microseconds(5),
-        Span::from_milliseconds(1_000 * SECONDS),
+        us(5),
+        ms(1_000 * SECONDS),
         Some(buffer),
         drop.clone(),
         |_| Traffic::Tcp(Box::new(build::tcp())),
     );
     net.ensemble = Ensemble {
-        start_jitter: Span::from_microseconds(100),
+        start_jitter: us(100),
         timer_phase: true,
         tie_offset: true,
         vbr_phase: true,
@@ -132,20 +133,13 @@ fn red() -> RedParams {
 #[test]
 fn red_keeps_the_queue_short_and_atm_red_loses_frames_whole() {
     let outcome = |drop| {
-        let duration = Span::from_milliseconds(5_000);
-        let net = build::dumbbell(
-            10,
-            Span::from_microseconds(5),
-            duration,
-            Some(2_000),
-            drop,
-            |_| {
-                Traffic::Tcp(Box::new(TcpParams {
-                    recovery: Recovery::Reno,
-                    ..build::tcp()
-                }))
-            },
-        );
+        let duration = ms(5_000);
+        let net = build::dumbbell(10, us(5), duration, Some(2_000), drop, |_| {
+            Traffic::Tcp(Box::new(TcpParams {
+                recovery: Recovery::Reno,
+                ..build::tcp()
+            }))
+        });
         let tally = engines::engine(&net, None);
         let link = build::index_of(&net, "s", "t");
         let port = tally.ports[link].as_ref().expect("it can queue");

@@ -2,6 +2,7 @@
 //! completes its data.
 
 use crate::common;
+use crate::common::build::{ms, us};
 use crate::common::{build, engines, random};
 use cellyard_engine::Kernel;
 use cellyard_engine::format::Format;
@@ -48,9 +49,9 @@ proptest! {
 
 /// A TCP on a lossy link of 10 Mb/s and 5 ms.
 fn lossy(tcp: TcpParams, percent: u64, stop: Span) -> Scenario {
-    let mut net = build::network(Span::from_milliseconds(30_000));
+    let mut net = build::network(ms(30_000));
     net.hosts = ["a", "b"].map(build::host).into();
-    let delay = Span::from_milliseconds(5);
+    let delay = ms(5);
     net.links = build::links("a", "b", BitRate(10_000_000), delay).into();
     net.links[0].lose_probability = Ratio::new(percent, 100);
     let traffic = Traffic::Tcp(Box::new(tcp));
@@ -76,14 +77,14 @@ proptest! {
             recovery,
             sack_pipe: [SackPipe::Counter, SackPipe::Rfc6675][usize::from(rfc6675)],
             file_size,
-            granularity: Span::from_milliseconds(10),
-            min_rto: Span::from_milliseconds(20),
-            initial_rto: Span::from_milliseconds(100),
-            max_rto: Span::from_milliseconds(200),
+            granularity: ms(10),
+            min_rto: ms(20),
+            initial_rto: ms(100),
+            max_rto: ms(200),
             ..build::tcp()
         };
         let mss = tcp.mss;
-        let net = lossy(tcp, percent, Span::from_microseconds(stop_us));
+        let net = lossy(tcp, percent, us(stop_us));
         let mut longer = net.clone();
         longer.duration = longer.duration + longer.duration;
         for (name, engine) in engines::ALL {
@@ -163,16 +164,16 @@ fn a_source_that_is_drawn_to_start_after_its_stop_sends_nothing() {
         Traffic::Tcp(Box::new(build::tcp())),
         build::cbr(BitRate(1_000_000)),
     ];
-    let mut net = build::network(Span::from_milliseconds(10));
+    let mut net = build::network(ms(10));
     net.hosts = ["a", "b"].map(build::host).into();
     net.links = build::links("a", "b", BitRate(10_000_000), Span::ZERO).into();
     for (i, traffic) in kinds.into_iter().enumerate() {
         let name = format!("v{i}");
         net.vcs
             .push(build::vc(&name, "a", "b", &[], Class::Ubr, traffic));
-        net.vcs[i].stop = Some(Span::from_milliseconds(1));
+        net.vcs[i].stop = Some(ms(1));
     }
-    net.ensemble.start_jitter = Span::from_milliseconds(2);
+    net.ensemble.start_jitter = ms(2);
     for (name, engine) in engines::ALL {
         let mut silent = [0, 0];
         for replication in 0..40 {

@@ -1,18 +1,19 @@
 //! Tests of sessions: pausing, draining, cancelling and ending runs from outside.
 
 use crate::common::build::{self, OC3};
+use crate::common::build::{ms, us};
 use crate::common::engines::{result, under};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{Resolved, expected, run_tally};
-use cellyard_engine::units::{BitRate, Span, Time};
+use cellyard_engine::units::{BitRate, Time};
 use cellyard_engine::{Kernel, Options, RunError, Session, run};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-fn at(ms: u64) -> Time {
-    Time::ZERO + Span::from_milliseconds(ms)
+fn at(milliseconds: u64) -> Time {
+    Time::ZERO + ms(milliseconds)
 }
 
 /// Two congested ports in a row, recorded by every kind of probe.
@@ -52,7 +53,7 @@ fn what_is_drained_in_parts_is_what_is_recorded_in_one_go() {
     let mut trace = Vec::new();
     let mut reached = Time::ZERO;
     for part in 1..=3_000 {
-        let until = Time::ZERO + Span::from_microseconds(100 * part);
+        let until = Time::ZERO + us(100 * part);
         let now = session.advance_until(until, &NEVER).expect("it runs");
         assert!(now >= until.min(session.end()) && now >= reached);
         reached = now;
@@ -84,15 +85,8 @@ fn what_is_drained_in_parts_is_what_is_recorded_in_one_go() {
 
 fn tcps() -> Scenario {
     let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
-    let delay = Span::from_microseconds(5);
-    build::dumbbell(
-        3,
-        delay,
-        Span::from_milliseconds(30),
-        None,
-        DropPolicy::TailDrop,
-        tcp,
-    )
+    let delay = us(5);
+    build::dumbbell(3, delay, ms(30), None, DropPolicy::TailDrop, tcp)
 }
 
 fn unfinished(kernel: Kernel) {
@@ -127,14 +121,8 @@ fn runs_can_be_cancelled_under_every_kernel() {
 /// No host event ends a step in a network of single cells while a burst lasts.
 #[test]
 fn a_long_burst_can_be_paused_soon() {
-    let vbr = |rate| {
-        build::vbr(
-            rate,
-            Span::from_milliseconds(20_000),
-            Span::from_milliseconds(20_000),
-        )
-    };
-    let (delay, duration) = (Span::from_microseconds(5), Span::from_milliseconds(40_000));
+    let vbr = |rate| build::vbr(rate, ms(20_000), ms(20_000));
+    let (delay, duration) = (us(5), ms(40_000));
     let rates = [BitRate(77_760_000), BitRate(5_184_000)];
     let net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, |i| {
         vbr(rates[i])
@@ -158,7 +146,7 @@ probe = [{ what = "trace", of = "vc" }]
     let net = read_toml(text, "", &[]).expect("it reads");
     let mut session = Session::new(&net, None, &Options::default()).expect("it can be built");
     let reached = session.advance_until(Time(1), &NEVER).expect("it runs");
-    assert!(reached < Time::ZERO + Span::from_microseconds(10));
+    assert!(reached < Time::ZERO + us(10));
     let (_, dropped) = session.drain();
     assert!(dropped.len() < 20_000, "{}", dropped.len());
     // Checks must be only a bounded number of cells apart, so that the limit of points holds.
@@ -194,13 +182,9 @@ probe = [{ what = "trace", of = "v" }]
 /// Sums over many cells that waited long: two bursts at one port, whose queue grows for seconds.
 #[test]
 fn two_long_bursts_at_one_port_are_the_same_under_each_kernel() {
-    let vbr = build::vbr(
-        OC3,
-        Span::from_milliseconds(3_000),
-        Span::from_milliseconds(10_000),
-    );
-    for delay in [Span::from_microseconds(5), Span::from_milliseconds(4_000)] {
-        let duration = Span::from_milliseconds(20_000);
+    let vbr = build::vbr(OC3, ms(3_000), ms(10_000));
+    for delay in [us(5), ms(4_000)] {
+        let duration = ms(20_000);
         let net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, |_| {
             vbr.clone()
         });
@@ -292,15 +276,8 @@ probe = [{{ what = "queue", of = "w->b", every = 1 }}, {{ what = "trace", of = "
 /// A burst of a thousand million cells takes more than one step, whoever asks for its end.
 #[test]
 fn a_long_burst_is_cancelled_from_another_thread() {
-    let vbr = build::vbr(
-        OC3,
-        Span::from_milliseconds(3_000_000),
-        Span::from_milliseconds(3_000_000),
-    );
-    let (delay, duration) = (
-        Span::from_microseconds(5),
-        Span::from_milliseconds(3_000_000),
-    );
+    let vbr = build::vbr(OC3, ms(3_000_000), ms(3_000_000));
+    let (delay, duration) = (us(5), ms(3_000_000));
     let net = build::dumbbell(2, delay, duration, Some(100), DropPolicy::TailDrop, |_| {
         vbr.clone()
     });

@@ -13,6 +13,7 @@
 //! The tests assert sequences and counts that are visible from outside: the sender's counters, its
 //! cwnd, and when each byte was delivered in order. Both engines must agree on every cell.
 
+use crate::common::build::ms;
 use crate::common::random::Case;
 use crate::common::{build, engines};
 use cellyard_engine::Kernel;
@@ -48,16 +49,16 @@ fn params(recovery: Recovery) -> TcpParams {
         mss: MSS,
         rwnd: 28 * MSS,
         initial_window: 2,
-        granularity: Span::from_milliseconds(10),
-        min_rto: Span::from_milliseconds(1000),
+        granularity: ms(10),
+        min_rto: ms(1000),
         ..build::tcp()
     }
 }
 
 fn scenario(tcp: TcpParams, lost: &[u64], seconds: u64) -> Scenario {
-    let mut net = build::network(Span::from_milliseconds(1000 * seconds));
+    let mut net = build::network(ms(1000 * seconds));
     net.hosts = ["a", "b"].map(build::host).into();
-    net.links = build::links("a", "b", CELL_RATE, Span::from_milliseconds(100)).into();
+    net.links = build::links("a", "b", CELL_RATE, ms(100)).into();
     net.links[0].lose_frames = lost.into();
     let traffic = Traffic::Tcp(Box::new(tcp));
     net.vcs = vec![build::vc("tcp", "a", "b", &[], Class::Ubr, traffic)];
@@ -118,7 +119,7 @@ fn transfer(tcp: TcpParams, lost: &[u64]) -> Transfer {
     assert_eq!(tally.vcs[0].delivered_bytes, SEGMENTS * MSS, "{lost:?}");
 
     net.probes = vec![
-        probe(Observable::Delivered, Some(Span::from_milliseconds(1))),
+        probe(Observable::Delivered, Some(ms(1))),
         probe(Observable::Cwnd, None),
     ];
     let series = result(&net).series;

@@ -19,6 +19,7 @@
 //! to both sides (Student's t with 9 degrees of freedom: exceeded with probability 0.3 %).
 
 use crate::common::build;
+use crate::common::build::ms;
 use cellyard_engine::Kernel;
 use cellyard_engine::format::Clock;
 use cellyard_engine::scenario::*;
@@ -64,7 +65,7 @@ fn replications(recovery: Recovery, per_mille: u64, min_rto: Span, losses: u64) 
     let mut net = build::network(Span(seconds * Clock::AAL5.ticks_per_second));
     net.hosts = ["a", "b"].map(build::host).into();
     let rate = BitRate(10_000_000_000);
-    net.links = build::links("a", "b", rate, Span::from_milliseconds(50)).into();
+    net.links = build::links("a", "b", rate, ms(50)).into();
     net.links[0].lose_probability = Ratio::new(per_mille, 1000);
     let tcp = TcpParams {
         recovery,
@@ -72,7 +73,7 @@ fn replications(recovery: Recovery, per_mille: u64, min_rto: Span, losses: u64) 
         rwnd: 10_000 * MSS,
         // End slow start at the mean window of the law.
         initial_ssthresh: Some((square_root_law(p) * RTT) as u64 * MSS),
-        granularity: Span::from_milliseconds(1),
+        granularity: ms(1),
         min_rto,
         ..build::tcp()
     };
@@ -119,7 +120,7 @@ fn throughput_follows_the_square_root_law_and_padhyes_formula() {
     for per_mille in [1, 2, 5, 10, 20, 30] {
         let p = per_mille as f64 / 1000.0;
         for recovery in HALVING {
-            let runs = replications(recovery, per_mille, Span::from_milliseconds(200), 1500);
+            let runs = replications(recovery, per_mille, ms(200), 1500);
             let what = format!("{recovery:?}, {per_mille} per mille");
             if recovery == Recovery::Sack && per_mille >= 20 {
                 let ratios = runs.iter().map(|r| r.sent / counted(p, 0.2, r));
@@ -151,7 +152,7 @@ fn a_second_of_minimum_rto_costs_a_second_per_timeout() {
     for per_mille in [10, 20, 30] {
         let p = per_mille as f64 / 1000.0;
         for recovery in HALVING {
-            let runs = replications(recovery, per_mille, Span::from_milliseconds(1000), 3000);
+            let runs = replications(recovery, per_mille, ms(1000), 3000);
             let what = format!("{recovery:?}, {per_mille} per mille");
             assert_near_one(&what, runs.iter().map(|r| r.sent / counted(p, 1.0, r)));
             if per_mille == 30 {
@@ -177,7 +178,7 @@ fn random_losses_order_the_recoveries() {
         Recovery::Sack,
     ];
     let goodputs = order.map(|recovery| {
-        let runs = replications(recovery, 20, Span::from_milliseconds(1000), 16_000);
+        let runs = replications(recovery, 20, ms(1000), 16_000);
         estimate(runs.iter().map(|r| r.delivered))
     });
     for pair in goodputs.windows(2) {

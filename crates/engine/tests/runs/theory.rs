@@ -2,6 +2,7 @@
 
 use crate::common;
 use crate::common::build::{self, OC3};
+use crate::common::build::{ms, us};
 use crate::common::engines;
 use cellyard_engine::Kernel;
 use cellyard_engine::format::{Clock, Format};
@@ -20,13 +21,13 @@ fn tcp() -> Traffic {
 /// flight.
 #[test]
 fn loss_free_lan_delivers_512_of_every_636_bytes() {
-    let delay = Span::from_microseconds(5);
+    let delay = us(5);
     let cell = Format::AAL5.cell_time(OC3).0;
     // Six links; 12 + 2 cells are sent, then forwarded once per hop.
     let first_loop = 6 * delay.0 + (12 + 2 + 2 + 2) * cell;
     for (name, engine) in engines::ALL {
         for sources in [3, 5, 8] {
-            let duration = Span::from_milliseconds(30);
+            let duration = ms(30);
             let net = build::dumbbell(sources, delay, duration, None, DropPolicy::TailDrop, |_| {
                 tcp()
             });
@@ -55,14 +56,9 @@ fn loss_free_queue_stays_below_the_sum_of_the_windows() {
     let frames_per_window = 65_535 / 512;
     for (name, engine) in engines::ALL {
         for sources in [2, 5] {
-            let net = build::dumbbell(
-                sources,
-                Span::from_microseconds(5),
-                Span::from_milliseconds(40),
-                None,
-                DropPolicy::TailDrop,
-                |_| tcp(),
-            );
+            let net = build::dumbbell(sources, us(5), ms(40), None, DropPolicy::TailDrop, |_| {
+                tcp()
+            });
             let port = build::index_of(&net, "s", "t");
             let max = engine(&net, None).ports[port].as_ref().unwrap().max_queue;
             let windows = sources as u64 * frames_per_window * 12;
@@ -241,7 +237,7 @@ fn losses_on_purpose_follow_their_list_and_their_stream() {
 /// 48/53 of the line.
 #[test]
 fn bursts_of_more_cells_than_32_bits_count_are_whole() {
-    let on = Span::from_milliseconds(20_000_000);
+    let on = ms(20_000_000);
     let cells = on.0.div_ceil(Format::AAL5.cell_time(OC3).0);
     assert!(cells > 1 << 32);
     let vbr = build::vbr(OC3, on, on);
@@ -275,7 +271,7 @@ fn bursts_of_more_cells_than_32_bits_count_are_whole() {
 /// Two constant sources reach one port over their own links. The second begins `later` and sends
 /// one cell per `cells_apart` cell times of the first.
 fn two_inputs(later: Span, cells_apart: u64, buffer: Option<u64>) -> Scenario {
-    let mut net = build::network(Span::from_milliseconds(2));
+    let mut net = build::network(ms(2));
     net.hosts = ["a", "b", "c"].map(build::host).into();
     net.switches = vec![build::switch("s", buffer, DropPolicy::TailDrop)];
     let rate = BitRate(155_520_000);

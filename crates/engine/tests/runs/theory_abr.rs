@@ -2,6 +2,7 @@
 //! beforehand or found by ERICA.
 
 use crate::common;
+use crate::common::build::{ms, us};
 use crate::common::draws::Draws;
 use crate::common::{abr, build};
 use cellyard_engine::Kernel;
@@ -28,7 +29,7 @@ fn greedy(tcp: bool) -> Traffic {
             mss: 9_132,
             rwnd: 1 << 20,
             initial_window: 50,
-            initial_rto: Span::from_milliseconds(3_000),
+            initial_rto: ms(3_000),
             ..build::tcp()
         }));
     }
@@ -139,7 +140,7 @@ impl Random {
             if s > 0 {
                 parents.push(draws.below(s));
                 let rate = mbps(draws.one_of(&[10.0, 20.0, 30.0, 50.0, 100.0]));
-                let delay = Span::from_microseconds(draws.magnitude(1, 500));
+                let delay = us(draws.magnitude(1, 500));
                 net.links
                     .extend(build::links(&name(parents[s]), &name(s), rate, delay));
             }
@@ -159,7 +160,7 @@ impl Random {
                 mbps(80.0)
             };
             net.hosts.extend([build::host(&a), build::host(&b)]);
-            let delay = Span::from_microseconds(draws.magnitude(1, 500));
+            let delay = us(draws.magnitude(1, 500));
             net.links
                 .extend(build::links(&a, &name(from), BitRate(FAST), delay));
             net.links.extend(build::links(&name(to), &b, last, delay));
@@ -271,7 +272,7 @@ fn rate(net: &Scenario, tally: &Tally, vc: usize) -> f64 {
 /// take less than 1/32 of that: 0.1 %.
 #[test]
 fn with_rates_known_beforehand_greedy_sources_get_the_max_min_fair_ones() {
-    let (duration, warm_up) = (Span::from_milliseconds(330), Span::from_milliseconds(180));
+    let (duration, warm_up) = (ms(330), ms(180));
     let mut worst = 0.0_f64;
     for number in 0..u64::from(common::cases(1_000)) {
         let mut draws = Draws::of_case(31, number);
@@ -322,12 +323,12 @@ fn rates_at_target(random: &Random, target: f64) -> Vec<f64> {
 /// ERICA over random networks. Returns the number of VCs; those more than 5 % off, by network and
 /// VC; and those of them without a known cause. Prints all with their causes.
 fn off_with_erica(seed: u64, kind: Of) -> (usize, Vec<(u64, usize)>, Vec<String>) {
-    let (duration, warm_up) = (Span::from_milliseconds(1_000), Span::from_milliseconds(600));
+    let (duration, warm_up) = (ms(1_000), ms(600));
     let (mut all, mut off, mut without_cause) = (0, Vec::new(), Vec::new());
     for number in 0..u64::from(common::cases(100)) {
         let mut random = Random::new(&mut Draws::of_case(seed, number), duration, warm_up, kind);
         let erica = EricaParams {
-            interval: Span::from_milliseconds(5),
+            interval: ms(5),
             ..erica_to_the_target()
         };
         abr::tell(&mut random.net, Feedback::Erica(erica));
@@ -373,9 +374,9 @@ fn erica_brings_greedy_sources_to_the_max_min_fair_rates_of_its_target() {
 /// Senders a0, a1, ... over one link between s and t, each to its own host over a link of rate
 /// `last` in Mb/s.
 fn star(trunk: f64, last: &[f64], feedback: Feedback, tcp: bool) -> Scenario {
-    let mut net = build::network(Span::from_milliseconds(1_500));
-    net.measure.warm_up = Span::from_milliseconds(900);
-    let delay = Span::from_microseconds(100);
+    let mut net = build::network(ms(1_500));
+    net.measure.warm_up = ms(900);
+    let delay = us(100);
     net.switches = ["s", "t"]
         .map(|s| build::switch(s, None, DropPolicy::TailDrop))
         .into();
@@ -432,7 +433,7 @@ fn two_sources_on_one_link_converge_to_equal_shares_of_the_target() {
                 Feedback::Erica(erica_to_the_target()),
                 tcp,
             );
-            net.vcs[1].start = Span::from_milliseconds(50);
+            net.vcs[1].start = ms(50);
             for (vc, icr) in net.vcs.iter_mut().zip([first, second]) {
                 let abr = vc.abr.as_mut().expect("it has end systems");
                 abr.icr = icr.map(mbps);

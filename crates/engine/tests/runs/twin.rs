@@ -6,6 +6,7 @@
 
 use crate::common;
 use crate::common::build::{self, OC3};
+use crate::common::build::{ms, us};
 use crate::common::random;
 use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
@@ -52,8 +53,8 @@ fn single_cells(starts: &[u64], buffer: u64, duration: u64) -> Scenario {
 #[test]
 fn one_segment_and_its_ack_leave_every_link_at_the_computed_ticks() {
     let c = cell();
-    let d = Span::from_microseconds(5).0;
-    let mut net = build::network(Span::from_milliseconds(1));
+    let d = us(5).0;
+    let mut net = build::network(ms(1));
     net.hosts = ["a", "b"].map(build::host).into();
     net.switches = vec![build::switch("s", Some(10), DropPolicy::TailDrop)];
     net.links.extend(build::links("a", "s", OC3, Span(d)));

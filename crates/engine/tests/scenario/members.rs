@@ -1,6 +1,6 @@
 //! Tests of group members that are set individually, by their names in results.
 
-use crate::errors::spoil::{all_say, pair};
+use crate::errors::spoil::{all_say, overridden, pair};
 use cellyard_engine::format::Clock;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Span};
@@ -29,11 +29,7 @@ probe = [{ what = "cwnd", of = "vc", interval = "10 ms" }]
 "#;
 
 fn set(overrides: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>> {
-    let own: Vec<_> = overrides
-        .iter()
-        .map(|&(path, value)| (path.to_string(), value.to_string()))
-        .collect();
-    read_toml(NETWORK, "test.toml", &own)
+    overridden(NETWORK, overrides)
 }
 
 fn right(overrides: &[(&str, &str)]) -> Scenario {

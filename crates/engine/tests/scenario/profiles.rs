@@ -1,5 +1,6 @@
 //! Tests of the profiles of TCPs: what they set, and that stated values win.
 
+use crate::errors::spoil::{all_say, overridden};
 use cellyard_engine::format::Format;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::Span;
@@ -18,11 +19,7 @@ fn text(fields: &str) -> String {
 }
 
 fn read(fields: &str, set: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>> {
-    let set: Vec<_> = set
-        .iter()
-        .map(|(path, value)| (path.to_string(), value.to_string()))
-        .collect();
-    read_toml(&text(fields), "test.toml", &set)
+    overridden(&text(fields), set)
 }
 
 fn tcps(fields: &str, set: &[(&str, &str)]) -> Vec<TcpParams> {
@@ -135,35 +132,19 @@ fn options_of_the_recovery_that_a_profile_sets_are_taken() {
         };
         problem.to_string()
     };
-    for (fields, set, wanted) in [
-        (
-            ", profile = \"linux\", reno_window = \"rfc2001\"",
-            ("seed", "1"),
-            "has no effect with recovery = \"sack\"",
-        ),
-        (
-            ", profile = \"linus\"",
-            ("seed", "1"),
-            "is not one of the choices (allowed: 1996, linux); did you mean `linux`?",
-        ),
-        (
-            "",
-            ("vc.traffic.profile", "1997"),
-            "is not one of the choices (allowed: 1996, linux); did you mean `1996`?",
-        ),
-        (
-            ", profile = \"linux\", granularity = \"500 ms\"",
-            ("seed", "1"),
-            "is 200 ms by default, below one tick of the timer",
-        ),
-        (
-            ", profile = \"linux\", max_rto = \"500 ms\"",
-            ("seed", "1"),
-            "is 1 s by default, above max_rto (allowed: at most 500 ms)",
-        ),
-        (", min_rto = \"none\"", ("seed", "1"), ""),
-    ] {
-        let found = problem(fields, &[set]);
-        assert!(found.contains(wanted), "{found}");
-    }
+    all_say(
+        |fields| problem(fields, &[]),
+        r#"
+        , profile = "linux", reno_window = "rfc2001" => has no effect with recovery = "sack"
+        , profile = "linus" => is not one of the choices (allowed: 1996, linux)
+            | did you mean `linux`?
+        , profile = "linux", granularity = "500 ms" =>
+            | is 200 ms by default, below one tick of the timer
+        , profile = "linux", max_rto = "500 ms" =>
+            | is 1 s by default, above max_rto (allowed: at most 500 ms)
+        , min_rto = "none" =>
+        "#,
+    );
+    let found = problem("", &[("vc.traffic.profile", "1997")]);
+    assert!(found.contains("did you mean `1996`?"), "{found}");
 }

@@ -177,13 +177,8 @@ fn every_mechanism_has_a_source_and_limits() {
 fn every_probe_records_a_series() {
     for component in Family::Probe.components() {
         let scenario = around(component.family, &table(component, None)).expect("it reads");
-        let result = run(
-            &scenario,
-            None,
-            &Options::default(),
-            &AtomicBool::new(false),
-        )
-        .expect("it runs");
+        let never = AtomicBool::new(false);
+        let result = run(&scenario, None, &Options::default(), &never).expect("it runs");
         let series = result.series.iter().find(|s| s.what == component.name);
         let points = series.map_or(0, |series| series.value.len());
         let has_series = !matches!(component.name, "trace" | "capture");

@@ -1,6 +1,7 @@
 //! ABR end systems and feedback: the usual ones, and random ones with times near the cell time of
 //! the base rate.
 
+use super::build::ms;
 use super::components::{Scale, component};
 use super::edges::{LEAST, LONGEST, MOST_CELLS, MOST_TBE, ONE, SHORTEST, ZERO, or_edge, tenths};
 use super::random::span;
@@ -21,10 +22,10 @@ pub fn usual() -> AbrParams {
         tbe: 16_777_215,
         frtt: None,
         nrm: 32,
-        trm: Span::from_milliseconds(100),
+        trm: ms(100),
         rif: Ratio::new(1, 16),
         rdf: Ratio::new(1, 16),
-        adtf: Span::from_milliseconds(500),
+        adtf: ms(500),
         cdf: Ratio::new(1, 16),
         crm: None,
         rates: RmRates::Exact,
@@ -36,7 +37,7 @@ pub fn usual() -> AbrParams {
 pub fn erica() -> EricaParams {
     EricaParams {
         target: Ratio::new(9, 10),
-        interval: Span::from_milliseconds(1),
+        interval: ms(1),
         delta: Ratio::new(1, 10),
         max_alloc_previous: true,
         load_decay: Ratio::new(0, 1),
@@ -104,8 +105,8 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
         or_edge(time, [SHORTEST, longest])
     };
     let times = (
-        option::weighted(0.3, time(200, Span::from_milliseconds(16_700))),
-        time(400, Span::from_milliseconds(100_000)),
+        option::weighted(0.3, time(200, ms(16_700))),
+        time(400, ms(100_000)),
         time(800, LONGEST),
     );
     let factors = (factor(), factor(), factor());

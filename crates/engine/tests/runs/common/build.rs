@@ -8,6 +8,16 @@ use proptest::prelude::*;
 /// Rate of OC-3, 155.52 Mb/s.
 pub const OC3: BitRate = BitRate(155_520_000);
 
+/// Milliseconds.
+pub fn ms(n: u64) -> Span {
+    Span::from_milliseconds(n)
+}
+
+/// Microseconds.
+pub fn us(n: u64) -> Span {
+    Span::from_microseconds(n)
+}
+
 /// An empty network.
 pub fn network(duration: Span) -> Scenario {
     Scenario {
@@ -144,6 +154,26 @@ pub fn datagrams(datagram_size: u64, rate: BitRate) -> Traffic {
         on: None,
         off: Span::ZERO,
     })
+}
+
+/// Tail drop without a buffer; with one, a policy that counts cells by VC or one that does not.
+pub fn policy(counts: bool, buffer: Option<u64>) -> DropPolicy {
+    match (counts, buffer) {
+        (_, None) => DropPolicy::TailDrop,
+        (true, Some(cells)) => DropPolicy::SelectiveDrop {
+            r: Threshold::Cells(cells / 2),
+            z: Ratio::new(6, 5),
+        },
+        (false, Some(_)) => DropPolicy::Epd {
+            threshold: None,
+            reserve: Some(15),
+        },
+    }
+}
+
+/// Endless data in segments of this size.
+pub fn tcp_of(mss: u64) -> Traffic {
+    Traffic::Tcp(Box::new(TcpParams { mss, ..tcp() }))
 }
 
 /// EPD with a threshold in cells.

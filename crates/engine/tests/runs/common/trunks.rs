@@ -3,6 +3,7 @@
 
 use super::abr;
 use super::build;
+use super::build::{ms, us};
 use super::random::Case;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
@@ -131,7 +132,7 @@ impl Trunks {
 }
 
 fn microseconds(least: u64, most: u64) -> impl Strategy<Value = Span> {
-    (least..most).prop_map(Span::from_microseconds)
+    (least..most).prop_map(us)
 }
 
 fn end_systems() -> impl Strategy<Value = AbrParams> {
@@ -154,7 +155,7 @@ fn end_systems() -> impl Strategy<Value = AbrParams> {
             mcr: mcr.map(mbps),
             nrm: 1 << nrm,
             tbe,
-            trm: Span::from_microseconds(trm * 10),
+            trm: us(trm * 10),
             rates: if coded {
                 RmRates::Coded
             } else {
@@ -192,7 +193,7 @@ pub fn trunks() -> impl Strategy<Value = Trunks> {
         (1u64..4).prop_map(|n| BitRate(build::OC3.0 / n))
     ];
     let trunk = (rate, delay()).prop_map(|(rate, delay)| Trunk { rate, delay });
-    let delays = prop_oneof![Just([Span::from_microseconds(5); 2]), [delay(), delay()]];
+    let delays = prop_oneof![Just([us(5); 2]), [delay(), delay()]];
     let start = prop_oneof![Just(Span::ZERO), microseconds(0, 3_000)];
     let sender = (
         prop::bool::weighted(0.4),
@@ -213,7 +214,7 @@ pub fn trunks() -> impl Strategy<Value = Trunks> {
         prop_oneof![2 => Just(build::OC3), 1 => (1u64..150).prop_map(|n| BitRate(n * 1_000_000))],
         option::weighted(0.3, (microseconds(100, 5_000), microseconds(100, 5_000))),
         option::weighted(0.3, 20u64..2_000),
-        (Span::from_milliseconds(3).0..Span::from_milliseconds(20).0).prop_map(Span),
+        (ms(3).0..ms(20).0).prop_map(Span),
     );
     let shape = (vec(trunk, 1..=3), vec(sender, 1..=6));
     (feedback(), end_systems(), shape, parts).prop_map(

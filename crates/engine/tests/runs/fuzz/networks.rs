@@ -2,6 +2,7 @@
 //! agree under every kernel and with the twin.
 
 use super::campaign::{self, Input, Outcome};
+use crate::common::build::{ms, us};
 use crate::common::draws::Draws;
 use crate::common::hostile::hostile;
 use crate::common::random::{self, Case};
@@ -198,9 +199,9 @@ fn hostile_networks_make_everything_happen() {
                 .min()
                 .zip(rates().max())
                 .is_some_and(|(a, b)| b / a > 10_000),
-            net.duration > Span::from_milliseconds(100_000),
+            net.duration > ms(100_000),
             of_tcp(|tcp| tcp.mss > 60_000) && of_tcp(|tcp| tcp.mss < 50),
-            of_tcp(|tcp| tcp.min_rto < Span::from_microseconds(10) && tcp.rwnd > 1 << 24),
+            of_tcp(|tcp| tcp.min_rto < us(10) && tcp.rwnd > 1 << 24),
             of_end_systems(|end| end.backward_taken > 100),
             of_end_systems(|end| end.overwritten > 0),
             of_end_systems(|end| end.out_of_rate > 0),
@@ -217,9 +218,9 @@ fn hostile_networks_make_everything_happen() {
 /// Checks that each corrupted number of a result is found.
 #[test]
 fn a_result_that_breaks_an_invariant_is_found() {
-    let second = Span::from_milliseconds(1_000);
+    let second = ms(1_000);
     let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
-    let delay = Span::from_microseconds(5);
+    let delay = us(5);
     let net = build::dumbbell(2, delay, second, Some(100), DropPolicy::TailDrop, tcp);
     let case = Case::of(net);
     let right = result(&case).expect("it runs").expect("a result");
@@ -265,7 +266,7 @@ fn a_result_that_breaks_an_invariant_is_found() {
 /// Checks that each corrupted count of an end system is found.
 #[test]
 fn a_tally_of_end_systems_that_breaks_an_invariant_is_found() {
-    let (delay, duration) = (Span::from_microseconds(5), Span::from_milliseconds(50));
+    let (delay, duration) = (us(5), ms(50));
     let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
     let mut net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, tcp);
     for vc in &mut net.vcs {
@@ -304,7 +305,7 @@ fn an_endless_case() {
         "endless",
         1,
         |_| {
-            let duration = Span::from_milliseconds(100_000_000);
+            let duration = ms(100_000_000);
             let traffic = |_| build::cbr(BitRate(70_000_000));
             let policy = DropPolicy::TailDrop;
             let scenario = build::dumbbell(2, Span::ZERO, duration, Some(10), policy, traffic);

@@ -1,6 +1,6 @@
 //! Tests of valid and invalid overrides.
 
-use super::spoil::{GOOD, all_say, pair, says};
+use super::spoil::{GOOD, all_say, overridden, pair, says};
 use cellyard_engine::format::Clock;
 use cellyard_engine::scenario::read_toml;
 
@@ -89,11 +89,7 @@ fn what_was_computed_is_rounded_to_what_the_model_can_tell_apart() {
 #[test]
 fn an_override_can_take_a_field_away() {
     let read = |overrides: &[(&str, &str)]| {
-        let own: Vec<_> = overrides
-            .iter()
-            .map(|&(path, value)| (path.to_string(), value.to_string()))
-            .collect();
-        read_toml(GOOD, "test.toml", &own).map_err(|found| found[0].to_string())
+        overridden(GOOD, overrides).map_err(|found| found[0].to_string())
     };
     let seed = |value| read(&[("seed", value)]).unwrap().seed;
     assert_eq!((seed("7"), seed("default")), (7, seed("1")));

@@ -1,6 +1,6 @@
 //! A small valid scenario, and helpers that spoil one part of it and return the problem.
 
-use cellyard_engine::scenario::{Problem, read_toml};
+use cellyard_engine::scenario::{Problem, Scenario, read_toml};
 
 /// A small valid network. Tests spoil one part of it.
 pub const GOOD: &str = r#"name = "good"
@@ -29,6 +29,12 @@ from = "source"
 to = "sink"
 traffic = { kind = "tcp", recovery = "reno" }
 "#;
+
+/// `text` with overrides, as read.
+pub fn overridden(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Vec<Problem>> {
+    let set = set.iter().map(|&(path, value)| (path.into(), value.into()));
+    read_toml(text, "test.toml", &set.collect::<Vec<_>>())
+}
 
 pub fn problems(text: &str) -> Vec<Problem> {
     read_toml(text, "test.toml", &[]).expect_err("the scenario is wrong")
