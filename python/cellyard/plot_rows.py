@@ -1,9 +1,6 @@
 """Figures of rows of studies: the public name of `cellyard.plot.rows`."""
 
 from cellyard.plot.rows import (
-    LONGEST_LABEL as LONGEST_LABEL,
-    LONGEST_WORD as LONGEST_WORD,
-    QUANTITIES as QUANTITIES,
     READING as READING,
     against as against,
     against_diagonal as against_diagonal,
@@ -16,7 +13,6 @@ from cellyard.plot.rows import (
     legend_beside as legend_beside,
     legend_of_factors as legend_of_factors,
     levels as levels,
-    marks as marks,
     means as means,
     named as named,
     quantity as quantity,
