@@ -1,7 +1,5 @@
 """Exit statuses of commands. Each error becomes one line on standard error, with the line of a program below it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

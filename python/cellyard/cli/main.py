@@ -1,7 +1,5 @@
 """The command line. Each command imports its module only when called, so ``cellyard --help`` is fast."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from argparse import ArgumentParser

@@ -1,7 +1,5 @@
 """Arguments and options that several commands share, and the readers of their values."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from argparse import ArgumentParser, ArgumentTypeError

@@ -1,7 +1,5 @@
 """The commands of ``cellyard store``, on stores of finished runs."""
 
-from __future__ import annotations
-
 import os
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``cellyard check``: describes a scenario before it runs."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path

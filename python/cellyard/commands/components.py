@@ -1,7 +1,5 @@
 """The command ``cellyard components``: describes what a scenario can contain."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command ``cellyard example``: prints example scenarios and experiments."""
 
-from __future__ import annotations
-
 from cellyard.experiment import examples as ready_experiments
 from cellyard.scenario import examples
 from cellyard.show.table import Table

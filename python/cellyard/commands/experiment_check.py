@@ -1,7 +1,5 @@
 """The command ``cellyard experiment check``: describes an experiment and its cost. Nothing is simulated."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cellyard.commands.experiment_run import outline

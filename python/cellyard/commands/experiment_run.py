@@ -1,7 +1,5 @@
 """The commands ``cellyard experiment run`` and ``cellyard experiment report``: an experiment and its answer."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Text that ``cellyard experiment run`` prints: the answer, its tables, and the points."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``cellyard explore``: shows a scenario in the browser."""
 
-from __future__ import annotations
-
 import re
 import sys
 import threading

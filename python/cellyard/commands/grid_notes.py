@@ -1,7 +1,5 @@
 """Warnings about a grid and about its results."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Figures of report pages, and their files."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 from io import BytesIO

@@ -1,7 +1,5 @@
 """The command ``cellyard plot``: draws stored runs."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that ``cellyard run --out`` writes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Text that ``cellyard run`` prints: VCs, ports and classes of a run, or one line per point of a grid."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

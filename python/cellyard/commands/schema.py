@@ -1,7 +1,5 @@
 """The command ``cellyard schema``: prints or writes JSON Schemas."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cellyard.show.table import Table

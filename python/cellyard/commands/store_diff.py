@@ -1,7 +1,5 @@
 """The command ``cellyard store diff``: shows what changed between two engines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path

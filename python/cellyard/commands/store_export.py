@@ -1,7 +1,5 @@
 """The command ``cellyard store export``: writes the runs of a store as table files."""
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The command ``cellyard store merge``: copies the runs of stores into one."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``cellyard store prune``: removes runs from a store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cellyard.store import open_store

@@ -1,7 +1,5 @@
 """The command ``cellyard store query``: SQL over the runs of a store."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``cellyard store scenario``: prints a stored scenario as a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cellyard.scenario import Scenario

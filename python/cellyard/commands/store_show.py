@@ -1,7 +1,5 @@
 """The command ``cellyard store show``: lists what is in a store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cellyard import _engine

@@ -1,7 +1,5 @@
 """The command ``cellyard study list``: lists the studies and their tables."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import textwrap

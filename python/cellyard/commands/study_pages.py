@@ -1,7 +1,5 @@
 """Pages of ``cellyard study report``: HTML, and a summary in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The commands ``cellyard study run`` and ``cellyard study report``: rows of a study beside their published values."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The command ``cellyard study scenario``: prints a row of a study as a scenario file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from cellyard.commands.study_run import print_code_files

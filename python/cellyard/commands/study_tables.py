@@ -1,7 +1,5 @@
 """Tables of a study: simulated beside published values, agreement, and evidence of answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

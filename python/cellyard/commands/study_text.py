@@ -1,7 +1,5 @@
 """Text that ``cellyard study run`` prints: tables beside the published ones, agreement, claims."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What all components of a scenario have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field
 from typing import Any, ClassVar, dataclass_transform

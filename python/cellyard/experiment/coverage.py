@@ -1,7 +1,5 @@
 """What values of an experiment do not cover: cells that did not arrive, VCs without cells, runs without a value."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Grids: expands the values of ``--grid`` to points, each with its scenario."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Properties of a metric that follow from its place in the results. The name that an experiment gives it is irrelevant."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

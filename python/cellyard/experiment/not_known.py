@@ -1,7 +1,5 @@
 """What answers say of metrics of which some runs give only bounds, as their files did not finish."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from cellyard.experiment.runner import CachedRunner

@@ -1,7 +1,5 @@
 """Warnings about the scenarios of an experiment: those of single scenarios, each once, and those about several together."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """An experiment without its question: what is varied, how often, and what is measured."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterable, Mapping, Sequence

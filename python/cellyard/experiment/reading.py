@@ -1,7 +1,5 @@
 """Reads the description of an experiment and reports all problems at once."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

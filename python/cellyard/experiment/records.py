@@ -1,7 +1,5 @@
 """Runs as records, and statistics over many runs."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Computes metrics at points: by the engine, or by any runner with the interface."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

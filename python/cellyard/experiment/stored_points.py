@@ -1,7 +1,5 @@
 """Collects stored runs at the values of a parameter, for ``cellyard plot``. Nothing is simulated here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

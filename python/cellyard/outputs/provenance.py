@@ -1,7 +1,5 @@
 """Provenance of results: the command, the engine, the date, and the kind of machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shlex

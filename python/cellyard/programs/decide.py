@@ -1,7 +1,5 @@
 """Decisions of a policy in Python, which the engine's reference evaluator takes."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """The decorator that makes a drop policy of a Python function."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Mapping

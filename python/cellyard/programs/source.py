@@ -1,7 +1,5 @@
 """The source of a Python function as a syntax tree, and errors that show a place in it."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import linecache

@@ -1,7 +1,5 @@
 """Translates a Python function into the language of programs."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import math

@@ -1,7 +1,5 @@
 """The words of the language of programs (crates/engine/src/text/program/names.rs)."""
 
-from __future__ import annotations
-
 from typing import Final, Literal, TypeAlias
 
 #: What a policy answers. A function that ends without ``return`` accepts.

@@ -1,7 +1,5 @@
 """Result documents from the engine, most of which need never be decoded."""
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

@@ -1,7 +1,5 @@
 """Results of the runs of one scenario."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape

@@ -1,7 +1,5 @@
 """All numbers of a result, with their paths."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -15,8 +15,6 @@
 ================================================  ==============================================================
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

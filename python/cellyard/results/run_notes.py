@@ -1,7 +1,5 @@
 """Warnings about finished runs: facts of each run, which can be kept instead of it, and sentences on the facts of several runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

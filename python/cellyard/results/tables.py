@@ -1,7 +1,5 @@
 """Results as tables: one record per run, VC, port and so on, with units in the names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Runs batches on a Dask cluster, with tasks of about a second of work. Only the client stores finished runs."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import multiprocessing

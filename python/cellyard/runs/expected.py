@@ -1,7 +1,5 @@
 """Predicted cost of a run: the engine's share, and that of the process around it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Interfaces of arguments of runs: the store of finished runs, the kept part of each result, and cancellation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Finds side effects of an axis: changes of the largest goodput, of the numbers of VCs, or of the sizes of queues."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar

@@ -4,8 +4,6 @@
 'lan-5'
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cellyard.scenario.scenario import Overrides, Scenario

@@ -1,7 +1,5 @@
 """Recognises files of the wrong kind, so that one message replaces an error for each field."""
 
-from __future__ import annotations
-
 #: Fields that only one kind of file has, and the commands for it.
 _KINDS = {
     "scenario": (frozenset({"host", "link", "vc", "duration"}), "`cellyard run` or `cellyard check`"),

@@ -6,8 +6,6 @@
 ['long1', 'long2', 'hop1-1', 'hop1-2', 'hop2-1', 'hop2-2', 'hop3-1', 'hop3-2']
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 

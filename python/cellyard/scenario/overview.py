@@ -1,7 +1,5 @@
 """Summary of a scenario: its topology as a drawing, and the cost of a run."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Which field of a scenario a path sets, however it is spelled."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 
 from cellyard.scenario.scenario import Scenario

@@ -1,7 +1,5 @@
 """Turns values of a grid into table columns: numbers in the units of results, with the unit at the end of the name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The page of the explorer: its files, and a single-file version."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Converts records to frames of polars or pandas, which are imported only here."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Phrases that several notes share."""
 
-from __future__ import annotations
-
 #: Reason for a missing efficiency.
 NO_MAX_GOODPUT = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'
 #: Advice that makes efficiencies comparable.

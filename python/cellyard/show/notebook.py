@@ -1,7 +1,5 @@
 """Shows scenarios and results in notebooks: short tables, and drawings in characters."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields

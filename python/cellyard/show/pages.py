@@ -1,7 +1,5 @@
 """Renders pages from the files in ``templates/``. Every value is escaped, so that no text becomes markup."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Formats numbers and times as text, and documents as JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence

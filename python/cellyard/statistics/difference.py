@@ -1,7 +1,5 @@
 """Mean differences with their confidence intervals and verdicts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import fmean, stdev

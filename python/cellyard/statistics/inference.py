@@ -1,7 +1,5 @@
 """Confidence intervals and tests over many runs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

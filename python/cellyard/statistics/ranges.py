@@ -3,8 +3,6 @@
 If only bounds of some values are known (`cellyard.statistics.bounded`), so it is of what they decide.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Student's law and the incomplete beta function, in closed form."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

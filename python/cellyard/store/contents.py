@@ -1,7 +1,5 @@
 """Lists what is in a store: runs by scenario and engine, and damaged runs."""
 
-from __future__ import annotations
-
 import shlex
 import sqlite3
 import zlib

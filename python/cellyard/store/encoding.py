@@ -1,7 +1,5 @@
 """Encodes results as bytes: compressed JSON, with points and traced drops in separate pieces, all with checksums."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zlib

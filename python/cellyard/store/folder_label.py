@@ -1,7 +1,5 @@
 """Reads the label of a folder of results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads the file of a store: results by the hashes of their runs."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """The SQLite file of a store: its tables, their version, and opening or refusing a file."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

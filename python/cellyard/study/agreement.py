@@ -1,7 +1,5 @@
 """Agreement of simulated with published values."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The answer of a study in a few sentences. Each is made from simulated rows and contains no fixed number or outcome."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads a study in a user's folder: checks ``study.toml``, imports its modules, and locates errors in them."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.util

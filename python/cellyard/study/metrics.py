@@ -1,7 +1,5 @@
 """Metrics that a study measures in every run: the entry ``[metrics]`` of its ``study.toml``, and its module ``metrics``."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

@@ -1,7 +1,5 @@
 """Finds published values outside the range of their row's ensemble."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ So candidates are compared replication by replication. The intervals of all pair
 jointly at 95 % (`cellyard.statistics.difference.from_values`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ Cellyard's studies are beside this file; users keep theirs anywhere. `load` read
 data. Code of a study runs only through `Study.part`.
 """
 
-from __future__ import annotations
-
 import csv
 import importlib
 import os

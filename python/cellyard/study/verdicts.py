@@ -1,7 +1,5 @@
 """Verdicts on claims: what the replications show of the numbers on which a claim rests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

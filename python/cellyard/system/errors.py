@@ -1,7 +1,5 @@
 """Errors. Each text addresses the person who typed the scenario or the command."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ finds the list completes the renames. So after a crash at any moment, the set is
 the new one.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

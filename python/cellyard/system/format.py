@@ -1,7 +1,5 @@
 """What the cells and frames of a scenario look like, and the ticks of its times, as the engine defines them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The interface between this package and the compiled engine."""
 
-from __future__ import annotations
-
 #: Number of the interface: functions of the engine, their arguments, and the documents that they return. The
 #: engine has the same in `crates/python/src/lib.rs`, and calls `check` with it when it is imported.
 INTERFACE = 1

@@ -1,7 +1,5 @@
 """Lazy packages: public names are imported on first use, so that importing the package is cheap."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable, Mapping

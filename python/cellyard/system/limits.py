@@ -1,7 +1,5 @@
 """Limits on arguments, shared by the command line and Python."""
 
-from __future__ import annotations
-
 import operator
 import os
 import re

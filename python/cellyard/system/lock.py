@@ -1,7 +1,5 @@
 """A lock on a folder for one process. The system releases it when the process ends, however it ends."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The JSON Schemas of scenarios, experiments and results, which editors and validators read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cellyard.system.errors import unknown

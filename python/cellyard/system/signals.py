@@ -1,7 +1,5 @@
 """Termination: Ctrl-C, SIGTERM and SIGHUP end a command in one way, each with its own exit status."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

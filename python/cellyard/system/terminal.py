@@ -1,7 +1,5 @@
 """Safe printing: no name can send control codes, and encodings, closed streams and full disks are handled."""
 
-from __future__ import annotations
-
 import codecs
 import errno
 import io

@@ -1,7 +1,5 @@
 """Converts Python values to plain data of a scenario: numpy numbers to Python's, components to tables."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math

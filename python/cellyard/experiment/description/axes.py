@@ -1,7 +1,5 @@
 """Axes: what an experiment varies, and their levels."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

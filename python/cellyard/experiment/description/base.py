@@ -1,7 +1,5 @@
 """The scenario that an experiment varies: a file, an example, or a row of a study."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

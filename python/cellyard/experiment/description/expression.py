@@ -3,8 +3,6 @@
 Only arithmetic and comparisons are allowed; nothing is executed.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

@@ -1,7 +1,5 @@
 """Reads the fields of a table of the description one by one and reports what is wrong with each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Collects the problems of an experiment's description, so that all are reported at once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias

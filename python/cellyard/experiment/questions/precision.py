@@ -22,8 +22,6 @@ Other laws than the normal one need more values, or another interval:
 * In all other cases the interval is unknown. So it is if a run gives only bounds of the metric.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ replications. All points use common random numbers. Intervals come from `scipy.s
 (BCa).
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping, Sequence

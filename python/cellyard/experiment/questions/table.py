@@ -1,7 +1,5 @@
 """The question ``table``: the metrics at every point."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """A row of a table over ABR -> its scenario: n TCPs and a VBR source through two switches, the bottleneck between them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The study's question, ABR or UBR and with which buffer, answered network by network from the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import mean
 

@@ -1,7 +1,5 @@
 """What the slides say, judged on simulated rows."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 from statistics import geometric_mean, mean
 

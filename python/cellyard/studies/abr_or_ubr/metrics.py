@@ -1,7 +1,5 @@
 """What no path of study.toml can say: rates of sources that not every network has, and queues of TCPs by place."""
 
-from __future__ import annotations
-
 import cellyard as cy
 from cellyard.study import Row
 from cellyard.system.format import aal5

@@ -1,7 +1,5 @@
 """The network of every row: n TCPs through two switches, the bottleneck between them, and a VBR source where there is one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A row of a table -> its scenario: n TCPs through two switches, one bottleneck."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A row of the table services -> its scenario: one workload over UBR with each drop policy, GFR and ABR."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The study's question, what a switch should do when its buffer fills under file transfers, answered place by place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from cellyard.plot.rows import named

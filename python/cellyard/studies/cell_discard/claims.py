@@ -1,7 +1,5 @@
 """What the text says, judged on simulated rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from statistics import mean
 from typing import Any

@@ -1,7 +1,5 @@
 """The study's figures: what the policies decide, the tables beside the published values, the collapse, the queue, and the parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any

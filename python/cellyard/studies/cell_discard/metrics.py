@@ -1,7 +1,5 @@
 """What no path of study.toml can say: the text's own goodput and fairness, what transfers take, and cells sent in vain."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import mean
 from typing import Any

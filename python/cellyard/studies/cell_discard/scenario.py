@@ -1,7 +1,5 @@
 """A row of a table -> its scenario: servers, two switches, clients, one bottleneck (figures 4 and 5 of the text)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The study's question, how fairly one FIFO with leaky buckets can guarantee rates, answered scheme by scheme."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import mean
 from typing import Any

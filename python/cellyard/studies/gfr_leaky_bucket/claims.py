@@ -1,7 +1,5 @@
 """What the text says, judged on simulated rows."""
 
-from __future__ import annotations
-
 from statistics import mean
 
 from cellyard.study import Row, Rows, claim, count

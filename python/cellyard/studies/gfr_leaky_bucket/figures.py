@@ -1,7 +1,5 @@
 """The study's figures: who gets what under each scheme, throughput over time, one window watched closely."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial

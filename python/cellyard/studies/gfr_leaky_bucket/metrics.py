@@ -1,7 +1,5 @@
 """What no path of study.toml can say: numbers of the row's own VC, its ideal rate, and short-term behaviour from series."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise

@@ -3,8 +3,6 @@
 The rows of the VCs of one scheme and network are one scenario: nothing in it depends on the row's VC.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

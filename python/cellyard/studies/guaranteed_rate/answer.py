@@ -1,7 +1,5 @@
 """The study's question, what a minimum rate does for TCP under VBR of higher priority, answered path by path."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from statistics import mean
 

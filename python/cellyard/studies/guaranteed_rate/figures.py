@@ -1,7 +1,5 @@
 """The study's figures: link shares under a guarantee, efficiency against fairness, one TCP under VBR bursts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What no path of study.toml can say: how much of its guarantee each VC gets."""
 
-from __future__ import annotations
-
 import cellyard as cy
 from cellyard.studies.guaranteed_rate.scenario import goodput_of
 from cellyard.study import Row, load

@@ -1,7 +1,5 @@
 """A row of a table -> its scenario: N TCPs and one VBR source through two switches (figure 3 and section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The study's question, how buffers and drop policies decide TCP's efficiency and fairness over UBR, answered by tables 2 and 3."""
 
-from __future__ import annotations
-
 from cellyard.plot.rows import named
 from cellyard.study import Rows
 from cellyard.study.answer import changes, matters, of_values, sentence

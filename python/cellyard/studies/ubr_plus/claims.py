@@ -1,7 +1,5 @@
 """What the text says, judged on simulated rows."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from statistics import mean
 

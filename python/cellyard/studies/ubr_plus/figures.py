@@ -1,7 +1,5 @@
 """The study's figures: tables beside the published values by drop policy and parameters, one run watched closely."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """A row of a table -> its scenario: N sources, two switches, N sinks, one bottleneck (figure 2 of the text)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
