@@ -5,8 +5,6 @@ is more reliable than wall-clock time: CPU time beyond the engine's is what work
 scheduler cost.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import statistics

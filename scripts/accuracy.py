@@ -4,8 +4,6 @@ Usage: accuracy.py [STUDY ...]; without names, all studies. It simulates each ro
 values 10 times, or as `REPLICATIONS` says, which takes some minutes for all studies.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -8,8 +8,6 @@ A path `tcp.OPTION` sets that option of every TCP, and `udp.OPTION` that of ever
 begins with the name of a recovery (`reno.OPTION`) sets the option of every TCP with this recovery.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ disabilities are found by axe-core in Chromium; where one of them is missing, th
 and the script says so.
 """
 
-from __future__ import annotations
-
 import http.server
 import json
 import shutil

@@ -5,8 +5,6 @@ error. The schema knows each field alone. The reader also knows the scenario, so
 paths, values and names exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Each fast path is listed with the counted cases (`make instructions`) that enter
 of each case with and without it.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor

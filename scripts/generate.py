@@ -4,8 +4,6 @@ The files are Python classes, JSON Schemas and reference pages. ``--check`` writ
 when a file is out of date.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import json

@@ -10,8 +10,6 @@ compared only where all of these equal those of the stored counts. Otherwise the
 differences and passes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ is fetched. With ``--check`` nothing is written, and the exit status is 1 when t
 date.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ scripts/generate.py writes most of them. `python scripts/pages.py REPORT` writes
 the folder that `cellyard study report` made: the answer, the claims, mismatches, and one figure.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -3,8 +3,6 @@
 This module is part of scripts/generate.py.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import textwrap

@@ -7,8 +7,6 @@ every system. Only Python's own modules are needed, and nothing is taken from th
 page.
 """
 
-from __future__ import annotations
-
 import argparse
 import doctest
 import os

@@ -12,8 +12,6 @@ installed with all optional packages in a new environment, without Rust on the P
 front page (scripts/tour.py). Both must give the same results.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

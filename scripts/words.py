@@ -4,8 +4,6 @@ Three rules: no expression of the list, no comment or docstring whose first word
 above it, no sentence in README, CONTRIBUTING and docs that is too long.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -4,8 +4,6 @@ pip and other front ends call these functions (PEP 517, PEP 660). Wheels and sou
 contain `cellyard/explorer/engine.wasm` if it can be compiled here (explorer_engine.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ the target, or if rustup can fetch it. Debian's compiler comes second: its targe
 for the standard library, which is compiled as well. Only Python's own modules are needed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

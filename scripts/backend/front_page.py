@@ -1,7 +1,5 @@
 """Make README.md fit for a package index: its relative links lead to the tag of the version in the repository."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

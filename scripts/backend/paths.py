@@ -1,7 +1,5 @@
 """Mend what maturin packs: no path of the building machine in code and lists, and links that an index can follow."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib
