@@ -15,7 +15,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 proptest! {
-    #![proptest_config(common::config(12_000))]
+    #![proptest_config(common::config(6_000))]
 
     #[test]
     fn engine_agrees_with_the_twin(case in random::cases(2_000)) {
@@ -24,7 +24,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(common::config(1_200))]
+    #![proptest_config(common::config(600))]
 
     #[test]
     fn engine_agrees_with_the_twin_on_longer_runs(case in random::cases(20_000)) {

@@ -207,7 +207,7 @@ fn cases() -> impl Strategy<Value = Case> {
 }
 
 proptest! {
-    #![proptest_config(common::config(2_000))]
+    #![proptest_config(common::config(1_200))]
 
     #[test]
     fn engine_agrees_with_the_twin_where_each_cell_is_judged(case in cases()) {

@@ -274,7 +274,7 @@ fn rate(net: &Scenario, tally: &Tally, vc: usize) -> f64 {
 fn with_rates_known_beforehand_greedy_sources_get_the_max_min_fair_ones() {
     let (duration, warm_up) = (ms(330), ms(180));
     let mut worst = 0.0_f64;
-    for number in 0..u64::from(common::cases(1_000)) {
+    for number in 0..u64::from(common::cases(500)) {
         let mut draws = Draws::of_case(31, number);
         let mut random = Random::new(&mut draws, duration, warm_up, Of::Shares);
         let target = Ratio::new(draws.one_of(&[70, 80, 90]), 100);
