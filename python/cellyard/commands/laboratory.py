@@ -1,14 +1,12 @@
 """Runs a study or an experiment, and prints, writes and reports its results."""
 
-from __future__ import annotations
-
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cellyard.commands import FAILED, INTERRUPTED
 from cellyard.outputs import provenance
@@ -16,12 +14,10 @@ from cellyard.outputs.kept import interrupted_message, write_failure
 from cellyard.outputs.options import RunOptions
 from cellyard.show.table import Table
 from cellyard.show.text import dump
+from cellyard.store import Store
 from cellyard.system.files import FileSet
 from cellyard.system.progress import Progress
 from cellyard.system.terminal import printable
-
-if TYPE_CHECKING:
-    from cellyard.store import Store
 
 
 class Work(ABC):

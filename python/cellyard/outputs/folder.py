@@ -1,17 +1,16 @@
 """The result folder of a command. Only one command uses it at a time, and other content is overwritten only on request."""
 
-from __future__ import annotations
-
 import errno
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellyard.outputs.kept import kept_runs
 from cellyard.show.words import counted
+from cellyard.store import Store
 from cellyard.store.folder_label import LABEL_FILE, made_by, read_label
 from cellyard.system.errors import UsageError
 from cellyard.system.files import (
@@ -28,9 +27,6 @@ from cellyard.system.files import (
 )
 from cellyard.system.lock import FolderLock
 from cellyard.system.terminal import printable
-
-if TYPE_CHECKING:
-    from cellyard.store import Store
 
 
 class ResultFolder(AbstractContextManager["ResultFolder"]):

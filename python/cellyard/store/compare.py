@@ -1,21 +1,17 @@
 """Compares two builds of the engine by the numbers of runs that both have."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellyard.results.numbers import numbers
 from cellyard.results.tables import SERIES
 from cellyard.runs.identity import run_hash
 from cellyard.store.contents import StoredRun, check_run, engine_builds, result, stored_parts
+from cellyard.store.file import Store
 from cellyard.system.errors import UsageError
-
-if TYPE_CHECKING:
-    from cellyard.store.file import Store
 
 #: Numeric fields of a traced drop.
 _DROP_FIELDS = ("time_s", "frame", "cell", "waiting_cells", "waiting_of_vc_cells", "active_vcs", "threshold_cells")

@@ -1,22 +1,18 @@
 """Merges stores and removes runs."""
 
-from __future__ import annotations
-
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellyard.results.run import with_lists
 from cellyard.store import contents, schema
+from cellyard.store.contents import StoredRun
 from cellyard.store.encoding import Piece, piece_seal
+from cellyard.store.file import Store
 from cellyard.system.errors import UsageError
-
-if TYPE_CHECKING:
-    from cellyard.store.contents import StoredRun
-    from cellyard.store.file import Store
 
 #: Number of runs per transaction. Others can write in between.
 RUNS_PER_TRANSACTION = 200

@@ -1,18 +1,17 @@
 """Reproduces any study: simulates each row, puts the values beside the published ones, and judges claims."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellyard import _engine
 from cellyard.results import run_notes
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.statistics.ranges import interval, mean, median, whole_count
+from cellyard.store import Store
 from cellyard.study.agreement import summary
 from cellyard.study.answer import answer
 from cellyard.study.metrics import RowMetrics
@@ -20,10 +19,6 @@ from cellyard.study.rows import Row, Rows
 from cellyard.study.study import Study
 from cellyard.study.verdicts import Replications
 from cellyard.system.limits import MOST_REPLICATIONS, whole
-
-if TYPE_CHECKING:
-    from cellyard.store import Store
-
 
 #: Numbers in a note, and names that it shortens.
 _NUMBERS = re.compile(r"\d[\d.]*( and \d+ more)?")

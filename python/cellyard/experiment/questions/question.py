@@ -1,16 +1,12 @@
 """The interface of questions. Each is a class in its own module, with ``FIELDS`` and ``read`` beside it."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from cellyard.experiment.plan import Answer, Expected, Plan
+from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted
-
-if TYPE_CHECKING:
-    from cellyard.experiment.plan import Answer, Expected, Plan
-    from cellyard.experiment.runner import CachedRunner
 
 
 def rivals(interval: tuple[float, float], others: Iterable[tuple[float, float]]) -> str:
