@@ -162,6 +162,7 @@ class Cli:
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Return the command line in an empty folder."""
     monkeypatch.setattr(sys, "argv", ["cellyard"])
+    monkeypatch.setattr("cellyard.system.progress.LINE_SECONDS", 1e9)  # no progress on a slow machine
     return Cli(tmp_path)
 
 

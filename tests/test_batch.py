@@ -36,6 +36,14 @@ def test_a_failing_run_is_an_error_of_that_run() -> None:
         list(run_jobs([Job(CANONICAL), Job("{}")]))
 
 
+def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> int:
+        raise cy.RunError("a run failed")
+
+    assert cli_command.exit_status(fail) == 1
+    assert capsys.readouterr().err == "a run failed\n"
+
+
 @pytest.mark.parametrize("shown", ["", "0", "1"])
 def test_an_internal_error_is_reported_in_one_line(
     shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

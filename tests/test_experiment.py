@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -18,7 +20,7 @@ from cellyard.experiment.records import merge_joint_axes
 from cellyard.scenario import Scenario, examples as scenarios
 from cellyard.store import open_store
 from cellyard.system.errors import ExperimentError, UsageError
-from conftest import ROOT, Cli, stored
+from conftest import ROOT, Cli, shown_until_the_end, stored
 
 SMALL = """\
 name = "small"
@@ -161,6 +163,7 @@ import signal, sys
 from cellyard.system import signals
 from cellyard.experiment import runner
 signals.GRACE_SECONDS = 60.0
+signal.signal(signal.SIGINT, signal.default_int_handler)
 result, seen = runner.RunResult, []
 def until(document):
     seen.append(1)
@@ -438,3 +441,34 @@ def test_runs_in_which_no_tcp_delivers_anything_are_noted_with_their_points(cli:
     (note,) = meeting(cli.folder, cli, "ensemble.start_jitter", ["1 us", "100 ms"], metric)
     assert note.startswith(f"no TCP delivered anything in 2 of 4 runs: {SYNCHRONISED}")
     assert note.endswith(" (at start_jitter = 1 us)")
+
+
+def test_single_scenarios_have_the_note_and_whether_a_timeout_can_come(cli: Cli) -> None:
+    (cli.folder / "meeting.toml").write_text(MEETING)
+    command = ("run", "meeting.toml", "--replications", 2)
+    assert f"no TCP delivered anything: {SYNCHRONISED}" in cli(*command).stderr
+    lost = "no TCP delivered anything: they lost their first segments, and the run ends before the first timeout"
+    assert lost in cli(*command, "--set", "duration=9 ms").stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("vc.*.start", ["1 s", "2 s"]),  # none starts
+        ("host.source.count", [1]),  # there is no other TCP to meet
+        ("vc.*.traffic", ["'udp'"]),
+    ],
+)
+def test_runs_without_synchronised_tcps_get_no_note_on_timeouts(cli: Cli, path: str, values: list[object]) -> None:
+    assert not [note for note in meeting(cli.folder, cli, path, values) if "no TCP" in note and "timeout" in note]
+
+
+def test_progress_shows_points_runs_pace_and_time_left(small: Path, cli: Cli) -> None:
+    small.write_text(SMALL.replace("200 ms", "20 s"))
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "150", "TERM": "xterm"}
+    options: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": theirs, "env": environment}
+    with cli.begun("experiment", "run", small, "--jobs", 1, **options):
+        os.close(theirs)
+        shown = shown_until_the_end(ours).decode()
+    assert all(part in shown for part in (" of 6 points, ", " of 18 runs, ", " runs/s, about "))

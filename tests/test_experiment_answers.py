@@ -28,13 +28,15 @@ def test_compare_takes_the_better_direction_from_the_path_not_the_name() -> None
         "goodput_queue": "max(port.*.max_queue_cells)",
         "gone": "sum(port.*.dropped_cells.full)",
         "less": "segments",
+        "opposite": "efficiency",
     }
     metrics = {**higher, **lower}
+    # The field `better` decides where a kind has no direction, and against it.
     answer = asked(
         lambda at, i: {name: at["buffer"] + drawn(name, at["buffer"], i).gauss(0, 1) for name in metrics},
         buffers(1000, 2000),
         metrics=metrics,
-        question=ex.Compare("buffer", list(metrics), better={"less": "lower"}),  # the field `better` decides
+        question=ex.Compare("buffer", list(metrics), better={"less": "lower", "opposite": "lower"}),
         replications=5,
     ).answer
     assert {record["metric"]: record["better"] for record in answer.tables["comparisons"]} == {

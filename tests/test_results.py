@@ -346,6 +346,7 @@ def test_attributes_of_a_run_are_refused_for_several_runs() -> None:
             assert getattr(single, name) == getattr(single.only, name), name
             with pytest.raises(cy.UsageError, match="there are 2: index them"):
                 getattr(several, name)
+            assert not hasattr(several, name) and hasattr(several[0], name)
 
 
 def test_replications_spread_the_phase_of_the_timers_evenly() -> None:

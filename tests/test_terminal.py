@@ -187,3 +187,5 @@ def test_errors_in_python_escape_what_a_terminal_would_obey() -> None:
         cy.Scenario(name="n", duration="1 \u202es", hosts=[], switches=[], links=[], vcs=[])
     problem = next(found for found in raised.value.problems if found.path == "duration")
     assert "\\u202e" in str(raised.value) and "\u202e" not in str(raised.value) + problem.text + str(problem)
+    with pytest.raises(ValueError, match=r"\\u001b\[31mred\\u000a.*cannot read"):
+        cy.Scenario.read("\x1b[31mred\n.toml")

@@ -147,6 +147,15 @@ def test_the_table_shows_in_how_many_runs_files_were_complete(cli: Cli, tmp_path
     assert [file["completed_ms"].startswith("> ") for file in alone] == [False, True, False, False]
 
 
+def test_a_long_table_of_files_states_the_number_of_omitted_lines(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "files.toml").write_text(FILES.replace('name = "small",', 'name = "small", count = 42,'))
+    *_, shown, left_out, _ = cli("run", "files.toml", "--replications", 2, "--out", "out").stdout.split("\n\n")
+    assert len(columns(shown)) == 20
+    assert left_out == "23 more files: --out DIR writes all of them to vcs.csv"
+    sizes = [row["file_size_bytes"] for row in csv.DictReader((tmp_path / "out/vcs.csv").open())]
+    assert sum(size != "" for size in sizes) == 2 * 43
+
+
 def test_delays_are_in_milliseconds_in_every_table(cli: Cli) -> None:
     shown = cli("run", EXAMPLE / "vbr-guaranteed-rate.toml", "--set", "duration=1 s").stdout
     assert "_s " not in shown.replace("cells_s", "") and shown.count("mean_delay_ms") == 2

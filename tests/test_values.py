@@ -115,6 +115,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         "captures = 3: must be the name of a file",
     ),
     "store": (lambda: lan().run(store=3), "store = 3: must be an open store"),  # type: ignore[arg-type]
+    "file of a store": (
+        lambda: lan().run(store="a"),  # type: ignore[arg-type]
+        "store = 'a': must be an open store, such as cellyard.open_store",
+    ),
     "cluster": (lambda: lan().run(on="tcp://a:1", workers=2), "either on .* or workers .*, not both"),
     "study": (lambda: cy.study.load(None), "name = None: must be the name of a file"),  # type: ignore[arg-type]
     "tables": (
