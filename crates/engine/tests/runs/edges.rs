@@ -98,7 +98,7 @@ fn random_networks_draw_the_edges_of_every_range() {
     let mut runner = TestRunner::deterministic();
     let strategy = random::cases(300);
     let mut drawn = Drawn::new();
-    for _ in 0..4_000 {
+    for _ in 0..8_000 {
         let case = strategy.new_tree(&mut runner).expect("a case").current();
         let document = serde_json::to_value(&case.scenario).expect("a scenario is data");
         note(&document, "", &mut drawn);
