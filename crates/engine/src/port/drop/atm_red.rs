@@ -172,16 +172,8 @@ impl DropRule for AtmRed {
         true
     }
 
-    fn average(&self) -> Option<f64> {
-        Some(self.red.average())
-    }
-
-    fn probability(&self) -> Option<f64> {
-        Some(self.red.curve())
-    }
-
-    fn smallest_refusal(&self) -> u64 {
-        self.red.smallest_refusal()
+    fn red(&self) -> Option<&Red> {
+        Some(&self.red)
     }
 }
 

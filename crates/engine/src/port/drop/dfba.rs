@@ -88,10 +88,7 @@ impl Dfba {
 
 impl DropRule for Dfba {
     fn needs(&self) -> Needs {
-        Needs {
-            vc_counts: true,
-            ..Needs::default()
-        }
+        Needs::VC_COUNTS
     }
 
     fn admit(&mut self, _now: Time, cell: &Arriving, queue: &QueueView) -> Decision {

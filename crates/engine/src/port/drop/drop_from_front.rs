@@ -1,13 +1,20 @@
-//! Drop from front: a cell that finds the buffer full is taken, and the front cell of the queue is
-//! dropped instead.
+//! Drop from front, by cells and by frames: a cell that finds the buffer full is taken, and what is
+//! at the front of the queue is dropped instead.
 //!
-//! Push out the front cell  <=>  X >= K
+//! Push out the front cell, or all waiting cells of its frame  <=>  X >= K
 //!   X  cells waiting in the class queue      K  buffer size [cells]
 //! Decided cell by cell, for every cell. A frame that loses a waiting cell while its others are
 //! still arriving is damaged: `rest_of_frame` decides about those. The sender learns of the loss a
 //! queueing delay earlier than under tail drop.
+//! By frames: the cells of the frame may stand anywhere in the queue. With `rest_of_frame` =
+//! `drop-but-eom`, the default there, a waiting EOM of the frame is spared unless it is the front
+//! cell.
 //! Source: Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM",
-//! IEEE Infocom 1996; the plain form, which drops single cells.
+//! IEEE Infocom 1996, whose plain form drops single cells; `cell-discard`, section 2, for variants
+//! by cell and by frame.
+//! Not said there, chosen here, by frames: what has been sent of the frame stays sent. The EOM is
+//! spared so that it ends what was sent, which would otherwise take the next frame with it in
+//! reassembly. The arriving cell is taken even if it belongs to the dropped frame.
 //! Limits: no protection of one VC against another; one queue per class, not one per VC. The front
 //! cell most often belongs to the frame that is being sent. So while a greedy source overflows the
 //! buffer, every frame may lose cells, where EPD refuses about every second one. The first loss is
@@ -21,30 +28,37 @@ use crate::ground::units::Time;
 pub struct DropFromFront {
     /// K; `None`: unlimited.
     buffer: Option<u64>,
+    /// What happens to the front of a full queue.
+    push_out: Decision,
 }
 
 impl DropFromFront {
-    /// Creates the policy for a buffer of `buffer` cells.
-    pub fn new(buffer: Option<u64>) -> DropFromFront {
-        DropFromFront { buffer }
+    /// Creates the policy that drops the front cell of a buffer of `buffer` cells.
+    pub fn cell(buffer: Option<u64>) -> DropFromFront {
+        let push_out = Decision::PushOut;
+        DropFromFront { buffer, push_out }
+    }
+
+    /// Creates the policy that drops the front frame of a buffer of `buffer` cells.
+    pub fn frame(buffer: Option<u64>) -> DropFromFront {
+        let push_out = Decision::PushOutFrame;
+        DropFromFront { buffer, push_out }
     }
 }
 
 impl DropRule for DropFromFront {
     fn needs(&self) -> Needs {
         Needs {
-            every_cell: true,
             stored_cells: true,
-            ..Needs::default()
+            ..Needs::EVERY_CELL
         }
     }
 
     /// Pushes out if X >= K.
     fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
-        if self.buffer.is_some_and(|k| queue.waiting >= k) {
-            Decision::PushOut
-        } else {
-            Decision::Accept
+        match self.buffer {
+            Some(k) if queue.waiting >= k => self.push_out,
+            _ => Decision::Accept,
         }
     }
 
@@ -59,14 +73,19 @@ mod tests {
     use super::super::testing::{cell, queue};
     use super::*;
 
-    fn admits(buffer: Option<u64>, waiting: u64) -> Decision {
-        DropFromFront::new(buffer).admit(Time::ZERO, &cell(0, false, false), &queue(waiting, 0, 0))
-    }
-
     #[test]
     fn pushes_out_when_the_buffer_is_full_only() {
-        assert_eq!(admits(Some(10), 9), Decision::Accept);
-        assert_eq!(admits(Some(10), 10), Decision::PushOut);
-        assert_eq!(admits(None, u64::MAX), Decision::Accept);
+        let pairs = [
+            (DropFromFront::cell as fn(_) -> _, Decision::PushOut),
+            (DropFromFront::frame, Decision::PushOutFrame),
+        ];
+        for (of, push_out) in pairs {
+            let admits = |buffer, waiting| {
+                of(buffer).admit(Time::ZERO, &cell(0, false, false), &queue(waiting, 0, 0))
+            };
+            assert_eq!(admits(Some(10), 9), Decision::Accept);
+            assert_eq!(admits(Some(10), 10), push_out);
+            assert_eq!(admits(None, u64::MAX), Decision::Accept);
+        }
     }
 }

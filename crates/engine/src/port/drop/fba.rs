@@ -51,10 +51,7 @@ impl Fba {
 
 impl DropRule for Fba {
     fn needs(&self) -> Needs {
-        Needs {
-            vc_counts: true,
-            ..Needs::default()
-        }
+        Needs::VC_COUNTS
     }
 
     fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {

@@ -47,10 +47,7 @@ impl GcraEpd {
 
 impl DropRule for GcraEpd {
     fn needs(&self) -> Needs {
-        Needs {
-            every_cell: true,
-            ..Needs::default()
-        }
+        Needs::EVERY_CELL
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {

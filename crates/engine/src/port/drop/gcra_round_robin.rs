@@ -50,10 +50,7 @@ impl GcraRoundRobin {
 
 impl DropRule for GcraRoundRobin {
     fn needs(&self) -> Needs {
-        Needs {
-            every_cell: true,
-            ..Needs::default()
-        }
+        Needs::EVERY_CELL
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {

@@ -72,10 +72,7 @@ impl GcraTwoThresholds {
 
 impl DropRule for GcraTwoThresholds {
     fn needs(&self) -> Needs {
-        Needs {
-            every_cell: true,
-            ..Needs::default()
-        }
+        Needs::EVERY_CELL
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {

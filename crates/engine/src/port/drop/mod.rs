@@ -15,7 +15,6 @@ mod dfba;
 mod drop_from_front;
 mod epd;
 mod fba;
-mod frame_drop_from_front;
 mod gcra_epd;
 mod gcra_round_robin;
 mod gcra_two_thresholds;
@@ -43,13 +42,13 @@ use dfba::Dfba;
 use drop_from_front::DropFromFront;
 use epd::Epd;
 use fba::Fba;
-use frame_drop_from_front::FrameDropFromFront;
 use gcra_epd::GcraEpd;
 use gcra_round_robin::GcraRoundRobin;
 use gcra_two_thresholds::GcraTwoThresholds;
 use packet_red::PacketRed;
 use ppd::Ppd;
 use program::Programmed;
+use red::Red;
 use selective_drop::SelectiveDrop;
 use tail_drop::TailDrop;
 
@@ -181,7 +180,7 @@ impl AskedRuns<'_> {
 }
 
 /// What a policy needs to know. Kernels and queues provide nothing beyond that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// Provide Y_i and N_a.
     pub vc_counts: bool,
@@ -197,6 +196,27 @@ pub struct Needs {
     /// Store cells, since waiting ones can be pushed out. A kernel that stores cells serves the
     /// queue.
     pub stored_cells: bool,
+}
+
+impl Needs {
+    /// Only first cells of frames that find the port busy, and nothing of the queue but X.
+    const NOTHING: Needs = Needs {
+        vc_counts: false,
+        every_cell: false,
+        lost_cells: false,
+        idle_time: false,
+        stored_cells: false,
+    };
+    /// Y_i and N_a.
+    const VC_COUNTS: Needs = Needs {
+        vc_counts: true,
+        ..Needs::NOTHING
+    };
+    /// Every cell that is not the rest of a lost frame.
+    const EVERY_CELL: Needs = Needs {
+        every_cell: true,
+        ..Needs::NOTHING
+    };
 }
 
 /// Answer of a policy.
@@ -237,7 +257,7 @@ impl Decision {
 pub trait DropRule {
     /// What the policy needs to know.
     fn needs(&self) -> Needs {
-        Needs::default()
+        Needs::NOTHING
     }
 
     /// Decides on `cell`, which arrives at `now` and finds `queue`.
@@ -265,15 +285,20 @@ pub trait DropRule {
         None
     }
 
+    /// Average and curve of a policy of the RED family.
+    fn red(&self) -> Option<&Red> {
+        None
+    }
+
     /// Average queue length that the policy uses, cells; `None` where it keeps none.
     fn average(&self) -> Option<f64> {
-        None
+        self.red().map(Red::average)
     }
 
     /// Drop or mark probability of the policy's curve for the current average; `None` without a
     /// curve.
     fn probability(&self) -> Option<f64> {
-        None
+        self.red().map(Red::curve)
     }
 
     /// Parameters and state of the policy, with the state of the VC with this local number; for
@@ -288,7 +313,7 @@ pub trait DropRule {
     /// question serves the port. A policy with [`Needs::every_cell`] may return 1 if it refuses
     /// nothing where no cell has ever waited.
     fn smallest_refusal(&self) -> u64 {
-        0
+        self.red().map_or(0, Red::smallest_refusal)
     }
 }
 
@@ -306,7 +331,7 @@ pub enum Policy {
     SelectiveDrop,
     /// Fair Buffer Allocation.
     Fba,
-    /// Drop from front.
+    /// Drop from front, by cells or by frames.
     DropFromFront,
     /// Scheme one of `gfr-leaky-bucket`.
     GcraEpd,
@@ -322,8 +347,6 @@ pub enum Policy {
     CellRed,
     /// RED by whole frames.
     PacketRed,
-    /// Drop from front, by frames.
-    FrameDropFromFront,
     /// Program of the scenario.
     Programmed,
     #[cfg(test)]
@@ -359,7 +382,7 @@ impl Policy {
             DropPolicy::Epd { threshold, reserve } => Epd::new(threshold, reserve, buffer).into(),
             DropPolicy::SelectiveDrop { r, z } => SelectiveDrop::new(r, z, buffer).into(),
             DropPolicy::Fba { r, z, k_fba } => Fba::new(r, z, k_fba.or(buffer), buffer).into(),
-            DropPolicy::DropFromFront => DropFromFront::new(buffer).into(),
+            DropPolicy::DropFromFront => DropFromFront::cell(buffer).into(),
             DropPolicy::GcraEpd {
                 threshold,
                 export_tag,
@@ -383,7 +406,7 @@ impl Policy {
             DropPolicy::AtmRed(red) => AtmRed::new(&red, buffer, contracts.len()).into(),
             DropPolicy::CellRed(red) => CellRed::new(&red, buffer).into(),
             DropPolicy::PacketRed(red) => PacketRed::new(&red, buffer).into(),
-            DropPolicy::FrameDropFromFront => FrameDropFromFront::new(buffer).into(),
+            DropPolicy::FrameDropFromFront => DropFromFront::frame(buffer).into(),
         }
     }
 }

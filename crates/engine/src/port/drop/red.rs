@@ -92,7 +92,7 @@ impl Red {
             every_cell: true,
             lost_cells: true,
             idle_time: self.when == RedAverage::Idle,
-            ..Needs::default()
+            ..Needs::NOTHING
         }
     }
 

@@ -40,10 +40,7 @@ impl SelectiveDrop {
 
 impl DropRule for SelectiveDrop {
     fn needs(&self) -> Needs {
-        Needs {
-            vc_counts: true,
-            ..Needs::default()
-        }
+        Needs::VC_COUNTS
     }
 
     fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {

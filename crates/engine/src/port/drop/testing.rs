@@ -24,7 +24,7 @@ impl DropRule for EveryThird {
         Needs {
             every_cell: self.every_cell,
             lost_cells: self.every_cell,
-            ..Needs::default()
+            ..Needs::NOTHING
         }
     }
 
@@ -148,18 +148,11 @@ impl Cells {
         let mut lost = false;
         let of_frame = (0..4).map(|i| {
             let cell = Arriving {
-                vc,
-                begins: i == 0,
-                eom: i == 3,
                 tagged: self.tagged,
                 lost,
-                idle_cells: None,
-                draws: Stream::new(1, 0, "port", "drop"),
+                ..cell(vc, i == 0, i == 3)
             };
-            let queue = QueueView {
-                waiting,
-                ..QueueView::default()
-            };
+            let queue = queue(waiting, 0, 0);
             let decision = self.policy.admit(self.now, &cell, &queue);
             lost |= matches!(decision, Decision::Refuse(_));
             match decision {

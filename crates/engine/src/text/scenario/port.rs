@@ -117,7 +117,7 @@ pub enum DropPolicy {
     CellRed(RedParams),
     /// Packet-RED (`port::drop::packet_red`).
     PacketRed(RedParams),
-    /// Drop from front by whole frames (`port::drop::frame_drop_from_front`).
+    /// Drop from front by whole frames (`port::drop::drop_from_front`).
     FrameDropFromFront,
     /// Program of the scenario (`port::drop::program`).
     Program(ProgramPolicy),
