@@ -19,41 +19,30 @@ def notes_before(points: Sequence[Point], grid: Sequence[tuple[str, str]]) -> li
     """Sentences about values given twice, points with equal scenarios, and axes along which results are not comparable."""
     if not grid:
         return []
-    from cellyard.scenario.axis_notes import (
-        FairSums,
-        Queues,
-        add_queues,
-        changes_counts,
-        differing_queues,
-        equal_pairs,
-        is_of_vcs,
-        lines_along,
-        renumbered_vcs,
-        repeated,
-    )
+    from cellyard.scenario import axis_notes
 
-    notes = [note for path, text in grid for note in repeated(f"--grid {path}", split_values(path, text))]
-    if equal := equal_pairs((point, point.scenario) for point in points):
+    notes = [note for path, text in grid for note in axis_notes.repeated(f"--grid {path}", split_values(path, text))]
+    if equal := axis_notes.equal_pairs((point, point.scenario) for point in points):
         known, point = equal[0]
         notes.append(
             f"{len(equal)} of {len(points)} points of the grid have the same scenario as another point: "
             f"{_point_name(point)} is the same as {_point_name(known)}"
         )
     paths = [path for path, _ in grid]
-    for path in filter(is_of_vcs, paths):
-        queues, examined = Queues(), Counter[str]()
+    for path in filter(axis_notes.is_of_vcs, paths):
+        queues, examined = axis_notes.Queues(), Counter[str]()
         for point in points:
             service = point.values[path].strip("\"'")
             examined[service] += 1
             if examined[service] <= MOST_POINTS:
-                add_queues(queues, point.scenario.describe()["ports"], service)
-        notes += differing_queues(f"--grid {path}", queues)
-    sums, pairs = FairSums(), [(point.values, point.scenario) for point in points]
+                axis_notes.add_queues(queues, point.scenario.describe()["ports"], service)
+        notes += axis_notes.differing_queues(f"--grid {path}", queues)
+    sums, pairs = axis_notes.FairSums(), [(point.values, point.scenario) for point in points]
     for path in paths:
-        found = lines_along(pairs, [path])
+        found = axis_notes.lines_along(pairs, [path])
         notes += sums.note(f"--grid {path}", found)
-        if changes_counts([path]):
-            notes += renumbered_vcs(f"--grid {path}", found)
+        if axis_notes.changes_counts([path]):
+            notes += axis_notes.renumbered_vcs(f"--grid {path}", found)
     return notes
 
 

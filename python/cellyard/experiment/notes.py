@@ -12,21 +12,7 @@ from cellyard.experiment.plan import Plan
 from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import Replicate
 from cellyard.results import run_notes
-from cellyard.scenario import Scenario
-from cellyard.scenario.axis_notes import (
-    MOST_NAMED,
-    FairSums,
-    Line,
-    Queues,
-    add_queues,
-    changes_counts,
-    differing_queues,
-    equal_pairs,
-    is_of_vcs,
-    lines_along,
-    renumbered_vcs,
-    repeated,
-)
+from cellyard.scenario import Scenario, axis_notes
 from cellyard.show.hints import NO_MAX_GOODPUT
 from cellyard.show.words import counted, listed
 from cellyard.system.errors import ScenarioError
@@ -50,7 +36,7 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
     """
     points_by_note: dict[str, list[Point]] = {}
     points: list[Point] = []
-    queues = {axis.name: Queues() for axis in plan.axes if any(map(is_of_vcs, axis.paths))}
+    queues = {axis.name: axis_notes.Queues() for axis in plan.axes if any(map(axis_notes.is_of_vcs, axis.paths))}
     with suppress(ConditionError):  # reading the description checks only a sample of many points
         points = plan.checked_points(MOST_CHECKED, sampled=SAMPLED_POINTS)
     checked: dict[Point, Scenario] = {}
@@ -61,7 +47,7 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
                 points_by_note.setdefault(note, []).append(point)
             ports = checked[point].describe()["ports"] if queues else []
             for axis, buffers in queues.items():
-                add_queues(buffers, ports, dict(point.levels)[axis].text)
+                axis_notes.add_queues(buffers, ports, dict(point.levels)[axis].text)
     ranked = sorted(points_by_note.items(), key=lambda item: -len(item[1]))
     warnings = [f"{name} is undefined: {NO_MAX_GOODPUT}" for name in plan.undefined_metrics]
     warnings += question.warnings(plan)
@@ -70,7 +56,7 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
     warnings += _equal_scenarios(checked)
     warnings += _own_rest(plan, checked)
     warnings += _along_axes(plan, checked, scenario)
-    warnings += [note for axis, buffers in queues.items() for note in differing_queues(axis, buffers)]
+    warnings += [note for axis, buffers in queues.items() for note in axis_notes.differing_queues(axis, buffers)]
     warnings += [f"{note}{_where(affected, list(checked))}" for note, affected in ranked[:MOST_REPORTED]]
     if len(ranked) > MOST_REPORTED:
         warnings.append(
@@ -83,12 +69,16 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
 def _repeated_values(plan: Plan) -> list[str]:
     """A sentence for each value that an axis lists several times. Axes that vary together may repeat values."""
     lists = (axis for axis in plan.axes if not axis.is_range and not axis.together)
-    return [note for axis in lists for note in repeated(axis.name, axis.written_levels, lambda level: str(level.label))]
+    return [
+        note
+        for axis in lists
+        for note in axis_notes.repeated(axis.name, axis.written_levels, lambda level: str(level.label))
+    ]
 
 
 def _equal_scenarios(checked: Mapping[Point, Scenario]) -> list[str]:
     """A sentence on points with one scenario, whose rows are equal."""
-    equal = equal_pairs(checked.items())
+    equal = axis_notes.equal_pairs(checked.items())
     if not equal:
         return []
     known, point = equal[0]
@@ -123,20 +113,20 @@ def _along_axes(plan: Plan, checked: Mapping[Point, Scenario], scenario: Callabl
     """Sentences on axes along which efficiencies are not comparable, or along which measured VCs change their numbers."""
     compares = any(path.text == "totals.efficiency" for path in plan.metrics.values())
     vcs = {name for path in plan.metrics.values() for name in _NAMED_VC.findall(path.text)}
-    notes, sums = [], FairSums()
+    notes, sums = [], axis_notes.FairSums()
     labelled = [(point.labels, checked_scenario) for point, checked_scenario in checked.items()]
     for dimension in plan.space:
-        counts = vcs and any(changes_counts(axis.paths) for axis in dimension.axes)
+        counts = vcs and any(axis_notes.changes_counts(axis.paths) for axis in dimension.axes)
         if not (compares or counts):
             continue
         axes = [dimension.name, *(axis.name for axis in dimension.axes)]
-        lines_of_dimension = lines_along(labelled, axes) or [_line(plan, dimension, scenario)]
+        lines_of_dimension = axis_notes.lines_along(labelled, axes) or [_line(plan, dimension, scenario)]
         notes += sums.note(dimension.name, lines_of_dimension) if compares else []
-        notes += renumbered_vcs(dimension.name, lines_of_dimension, vcs) if counts else []
+        notes += axis_notes.renumbered_vcs(dimension.name, lines_of_dimension, vcs) if counts else []
     return notes
 
 
-def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario]) -> Line:
+def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario]) -> axis_notes.Line:
     """Both ends and the middle of a dimension at the middle of the others, if no design points differ in it alone."""
     line = []
     for share in (0.0, 0.5, 1.0):
@@ -189,7 +179,7 @@ def _where(affected: Sequence[Point], checked: Sequence[Point]) -> str:
         best = min(names, key=lambda name: len(selected[name]))
         names.remove(best)
         if len(selected[best]) < len(matching):
-            parts.append(f"{best} = {listed([level.label for level in values[best]], most=MOST_NAMED)}")
+            parts.append(f"{best} = {listed([level.label for level in values[best]], most=axis_notes.MOST_NAMED)}")
         matching = selected[best]
     if len(matching) > len(affected):
         return f" (at {len(affected)} of {len(checked)} points, for example {affected[0]})"
