@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard.cli.main import main
+from cellyard.cli.main import commands, main, parser
 from cellyard.study import Rows, Study
 from cellyard.study.reproduce import Reproduction
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+
+#: Parsers of all commands by their words, and the words of all groups.
+COMMANDS = commands(parser())
+GROUPS = sorted({words[:1] for words in COMMANDS if len(words) > 1})
 
 LAN = """\
 name = "two TCPs"

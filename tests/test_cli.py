@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from cellyard.system.progress import Progress
-from command_line import COMMANDS, GROUPS
-from conftest import EXAMPLES, ROOT, Cli, stored
+from conftest import COMMANDS, EXAMPLES, GROUPS, ROOT, Cli, stored
 
 
 @pytest.mark.parametrize("words", [(), *GROUPS, *COMMANDS], ids=" ".join)

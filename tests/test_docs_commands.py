@@ -11,8 +11,7 @@ import pytest
 import tour
 from cellyard.experiment import examples as experiments
 from cellyard.show import explorer
-from command_line import COMMANDS
-from conftest import ROOT, Cli
+from conftest import COMMANDS, ROOT, Cli
 
 PAGES = [
     *sorted(ROOT.glob("*.md")),

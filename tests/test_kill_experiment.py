@@ -12,7 +12,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -23,7 +22,7 @@ import pytest
 from cellyard.experiment import Experiment
 from cellyard.runs.cluster import Workers
 from cellyard.store import Store
-from conftest import LAN, stored
+from conftest import LAN, Cli, stored
 from test_kill import KILLS, SEED, kept_runs, without_cost
 
 REPLICATIONS = 20
@@ -56,13 +55,14 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def command(out: str, *options: str) -> list[str]:
-    arguments = ["experiment", "run", "small.toml", "--jobs", "1", "--out", out, "--overwrite"]
-    return [sys.executable, "-m", "cellyard", *arguments, *options]
+def begun(files: Path, out: str, *options: str) -> subprocess.Popen[str]:
+    words = ("experiment", "run", "small.toml", "--jobs", 1, "--out", out, "--overwrite", *options)
+    return Cli(files).begun(*words, stdout=subprocess.DEVNULL)
 
 
-def begun(files: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(command(*arguments), cwd=files, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+def done(files: Path, out: str) -> None:
+    process = begun(files, out)
+    assert process.wait() == 0, process.communicate()
 
 
 def tables(out: Path) -> Whole:
@@ -73,7 +73,7 @@ def tables(out: Path) -> Whole:
 def undisturbed(files: Path) -> tuple[Whole, dict[str, str], float]:
     """Return the tables, every run as text, and the duration of the experiment."""
     began = time.monotonic()
-    subprocess.run(command("whole"), cwd=files, check=True, capture_output=True)
+    done(files, "whole")
     took = time.monotonic() - began
     return tables(files / "whole"), kept_runs(files / "whole/runs.sqlite"), took
 
@@ -99,7 +99,7 @@ def check(before: dict[str, bytes], path: Path, whole: dict[str, str]) -> int:
     return len(after)
 
 
-def wait(draw: random.Random, store: Path, process: subprocess.Popen[bytes], took: float) -> None:
+def wait(draw: random.Random, store: Path, process: subprocess.Popen[str], took: float) -> None:
     """Wait until a random moment: of the whole command or, more often, soon after a run has finished."""
     if draw.random() < 0.25:
         time.sleep(draw.uniform(0, took))
@@ -110,7 +110,7 @@ def wait(draw: random.Random, store: Path, process: subprocess.Popen[bytes], too
     time.sleep(draw.uniform(0, took / 4))
 
 
-def killed(process: subprocess.Popen[bytes]) -> bool:
+def killed(process: subprocess.Popen[str]) -> bool:
     """Kill a command, and return whether it was still running. It must not have failed."""
     process.kill()
     _, err = process.communicate()
@@ -136,11 +136,11 @@ def test_an_experiment_that_is_killed_loses_no_run_and_makes_the_same_tables(fil
             "before the first run" if not stored_runs else "after the last run" if stored_runs == RUNS else "between"
         ] += 1
         if stored_runs == RUNS:  # to the end, then from the start
-            subprocess.run(command("out"), cwd=files, check=True, capture_output=True)
+            done(files, "out")
             assert tables(out) == whole
             shutil.rmtree(out)
             found["to the end"] += 1
-    subprocess.run(command("out"), cwd=files, check=True, capture_output=True)
+    done(files, "out")
     assert tables(out) == whole and kept_runs(store) == runs and len(runs) == RUNS
     print(f"{kills} kills: {dict(found)}")
 
@@ -162,7 +162,7 @@ def test_experiments_on_one_store_that_are_killed_lose_and_double_nothing(files:
             ends += 1
     processes = [begun(files, out, "--store", "shared.sqlite") for out in "ab"]
     errors = [process.communicate(timeout=120)[1] for process in processes]
-    assert errors == [b"", b""] and [process.returncode for process in processes] == [0, 0]
+    assert errors == ["", ""] and [process.returncode for process in processes] == [0, 0]
     assert [tables(files / out) for out in "ab"] == [whole, whole] and kept_runs(store) == runs
     print(f"{kills} kills; {ends} times all had finished")
 

@@ -17,8 +17,7 @@ from cellyard.results.drops import Drops
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.store import Store
 from cellyard.store.upkeep import merge
-from command_line import COMMANDS
-from conftest import LAN, Cli, stored
+from conftest import COMMANDS, LAN, Cli, stored
 
 SHORT = cy.Scenario.from_toml(LAN, overrides=[("duration", "5 ms")])
 PROBED = SHORT.with_values({"name": "probed", "probe": [cy.CwndProbe(of="vc1")]})
