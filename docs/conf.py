@@ -75,6 +75,7 @@ MENDED = {
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
     "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper ': '<div tabindex="0" class="table-wrapper ',
     '<th class="head"><p></p></th>': "<td></td>",
     '<div id="search-results">': '<h1>Search</h1><div id="search-results">',
 }
