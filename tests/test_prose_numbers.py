@@ -93,7 +93,7 @@ def undecided(page: str, metric: str, variant: str) -> int:
 
 
 def gain_of_the_program() -> list[float]:
-    """Return the interval of the gain in the notebook, and the best pause in ms."""
+    """Return the interval of the gain in the notebook, and the chosen pause in ms."""
     names = notebook("gallery/program")
     row = names["check"].answer.tables["comparisons"][0]
     return [row["difference_low"], row["difference_high"], float(names["pause"].removesuffix(" ms"))]
@@ -204,7 +204,7 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
     },
     "gallery/index": {"{} questions. Each page": lambda: WORDS[sum(page.startswith("gallery/") for page in PAGES) - 1]},
     "gallery/program": {
-        "by {:.2f} to {:.2f} over FBA, and the fairness does not suffer. The best `pause` is near {:.0f} ms.": gain_of_the_program,
+        "by {:.2f} to {:.2f} over FBA, and the fairness does not suffer. The search chose a `pause` of {:.1f} ms.": gain_of_the_program,
         "takes the link {:.1f} ms": lambda: math.ceil(65_535 / 512) * 12 * 424 / 155.52e3,
     },
     "gallery/satellite": {
