@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard import experiment as ex
-from cellyard.experiment.runner import Replicate, Runner
+from cellyard.experiment.description.design import Point
+from cellyard.runs.runner import Replicate, Runner
 from cellyard.scenario import examples
 from cellyard.statistics.bounded import Value
 
@@ -14,10 +15,10 @@ BUFFER = "switch.west.ubr.buffer"
 Measure = Callable[[Mapping[str, Any], int], Mapping[str, Value]]
 
 
-def by(measure: Measure) -> Runner:
+def by(measure: Measure) -> Runner[Point]:
     """Return a runner whose results are a function of the values of a point and of the replication."""
 
-    def run(draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Value]]]:
+    def run(draws: Sequence[Replicate[Point]]) -> Iterator[tuple[int, Mapping[str, Value]]]:
         for place, draw in enumerate(draws):
             yield place, measure(draw.point.values, draw.replication)
 

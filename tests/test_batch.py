@@ -178,7 +178,7 @@ def test_a_run_of_10_000_vcs_takes_at_most_5_s_of_cpu_time(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the largest memory so far is told in other units elsewhere")
-@pytest.mark.parametrize(("name", "most_bytes"), [("check", 640e6), ("run", 1300e6)])
+@pytest.mark.parametrize(("name", "most_bytes"), [("check", 640e6), ("run", 1450e6)])
 def test_a_command_on_100_000_vcs_takes_at_most_this_memory(name: str, most_bytes: float, tmp_path: Path) -> None:
     path = network_of_many_vcs(tmp_path, 100_000)
     assert peak_bytes(tmp_path, name, path) < most_bytes

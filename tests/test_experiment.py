@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from cellyard import experiment as ex
-from cellyard.commands.experiment_text import answer_tables
+from cellyard.commands.tables import answer_tables
 from cellyard.experiment import examples, reading
 from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.records import merge_joint_axes
@@ -296,7 +296,7 @@ def test_a_file_and_python_make_the_same_experiment() -> None:
     read = examples.experiment("policies")
     assert built.question == read.question
     points = read.plan.points()
-    assert [built.engine().scenario(p) for p in built.plan.points()] == [read.engine().scenario(p) for p in points]
+    assert [built.scenario(p) for p in built.plan.points()] == [read.scenario(p) for p in points]
 
 
 SMALLER: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cellyard import components, experiment as ex
-from cellyard.commands.experiment_text import text
+from cellyard.commands.texts import of_experiment as text
 from cellyard.experiment import examples, notes
 from cellyard.experiment.description.axes import TAGS
 from cellyard.experiment.description.design import Point

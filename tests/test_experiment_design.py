@@ -46,7 +46,7 @@ def test_axes_that_vary_together_and_constraints_choose_the_points() -> None:
     )
     found = [tuple(point.values[name] for name in ("sources", "buffer", "east")) for point in experiment.plan.points()]
     assert found == [(2, 500, 600), (2, 1000, 1200), (5, 1000, 1200)]
-    assert experiment.engine().scenario(experiment.plan.points()[0]).to_dict()["vcs"].__len__() == 2
+    assert experiment.scenario(experiment.plan.points()[0]).to_dict()["vcs"].__len__() == 2
 
 
 def test_joint_lists_keep_repeated_values() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cellyard.commands import study_run, study_text
+from cellyard.commands import study_run, texts
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.study import Row, Rows, load, select, studies
@@ -75,9 +75,9 @@ def test_simulated_is_the_centre_that_the_study_states(centre: str) -> None:
     study = replace(study, info={**study.info, "centre": centre})
     row = select(study, ["2-3"], {"configuration": "lan", "buffer_cells": "1000"})[:1]
     begun = Reproduction(study, Rows(row), replications=3)
-    assert study_text.text(study, begun, begun.to_dict(wall_seconds=0)).startswith("no row finished, seed ")
+    assert texts.of_study(study, begun, begun.to_dict(wall_seconds=0)).startswith("no row finished, seed ")
     done = reproduced(study, Rows(row), replications=3)
-    assert f"{centre}s of 3 replications" in study_text.text(study, done, done.to_dict(wall_seconds=0))
+    assert f"{centre}s of 3 replications" in texts.of_study(study, done, done.to_dict(wall_seconds=0))
     values = study.scenario(row[0]).run(replications=3).values("efficiency")
     expected = {"median": np.median(values), "mean": np.mean(values)}
     assert expected["median"] != expected["mean"]
@@ -114,7 +114,7 @@ def test_only_runs_that_are_to_be_made_are_announced(
     def announced(rows: Rows, replications: int) -> str:
         with Store(tmp_path / "runs.sqlite") as store:
             work = study_run.StudyWork(study, rows, replications=replications, seed=1)
-            work.run({"threads": 1, "store": store, "on": None}, lambda done: None)
+            work.run({"threads": 1, "store": store, "on": None}, lambda done, points: None)
         return capsys.readouterr().err
 
     monkeypatch.setattr(study_run, "LONG_SECONDS", 0.0)

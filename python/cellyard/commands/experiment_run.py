@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellyard.commands import experiment_text, laboratory
+from cellyard.commands import laboratory, tables, texts
 from cellyard.commands.picture import Picture, add_figure
 from cellyard.experiment import reading
 from cellyard.experiment.experiment import Experiment, Outcome
@@ -66,15 +66,11 @@ class ExperimentWork(laboratory.Work):
         self.name = self.report_folder = experiment.name
         self.total, self.points = self._expected.runs, self._expected.points
         self.outcome = Outcome(experiment)
-        self._cpu_seconds = 0.0
 
     def run(self, engine: Mapping[str, Any], on_progress: Callable[..., None]) -> None:
         """Ask the question."""
-        runner = self.outcome.experiment.engine(on_progress, **engine)
-        try:
-            self.outcome.ask(runner)
-        finally:
-            self._cpu_seconds = runner.cpu_seconds
+        self._runner = self.outcome.experiment.engine(on_progress, **engine)
+        self.outcome.ask(self._runner)
 
     @property
     def finished(self) -> str:
@@ -83,7 +79,7 @@ class ExperimentWork(laboratory.Work):
 
     def document(self, wall_seconds: float) -> dict[str, Any]:
         """The document of the outcome."""
-        timing = {"cpu_seconds": self._cpu_seconds, "wall_seconds": wall_seconds}
+        timing = {"cpu_seconds": self._runner.cpu_seconds, "wall_seconds": wall_seconds}
         return {**self.outcome.to_dict(), "timing": timing}
 
     def records(self, document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -93,7 +89,7 @@ class ExperimentWork(laboratory.Work):
 
     def text(self, document: Mapping[str, Any], out: Path | None) -> str:
         """The answer, its tables, and the points."""
-        return experiment_text.text(document, out)
+        return texts.of_experiment(document, out)
 
     def add(self, files: FileSet, document: Mapping[str, Any]) -> None:
         """Add the description, the base scenario, the document, and CSV files of points, runs and answer tables."""
@@ -102,7 +98,7 @@ class ExperimentWork(laboratory.Work):
         files.add("results.json", itertools.chain(dump_pieces(document), "\n"))
         files.add("points.csv", Table.from_records(document["points"]).csv())
         files.add("runs.csv", csv_pieces(self.outcome.records))
-        for title, records in experiment_text.answer_tables(document).items():
+        for title, records in tables.answer_tables(document).items():
             files.add(f"{title}.csv", Table.from_records(records).csv())
 
     def add_report(self, files: FileSet, document: Mapping[str, Any]) -> None:
@@ -118,10 +114,7 @@ def page(document: Mapping[str, Any], pictures: Sequence[Picture], *, text: str,
     """The whole HTML page, figures included."""
     from cellyard.show import pages
 
-    tables = {
-        experiment_text.heading(name, document).capitalize(): table
-        for name, table in experiment_text.tables(document).items()
-    }
+    shown = {tables.heading(name, document).capitalize(): table for name, table in tables.of_outcome(document).items()}
     return pages.html(
-        "experiment.html", document=document, figures=pictures, tables=tables, most=MOST_ROWS, text=text, base=base
+        "experiment.html", document=document, figures=pictures, tables=shown, most=MOST_ROWS, text=text, base=base
     )

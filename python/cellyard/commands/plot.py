@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cellyard import plot
-from cellyard.commands import FAILED, experiment_text
+from cellyard.commands import FAILED, tables
 from cellyard.experiment.figures import one_figure
 from cellyard.experiment.stored_points import PlotRequest, collect
 from cellyard.show.table import Table
@@ -41,9 +41,7 @@ def command(
         unwritten = printable(f"{error.filename}: cannot be written: {error.strerror or error}")
     if output_format == "table":
         points = document["points"]
-        print(
-            f"points{experiment_text.means_note(points)}:\n{experiment_text.points_table(points, document['metrics'])}"
-        )
+        print(f"points{tables.means_note(points)}:\n{tables.points_table(points, document['metrics'])}")
     else:
         print(
             dump(document) if output_format == "json" else Table.from_records(document["points"]).csv(),

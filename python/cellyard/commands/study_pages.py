@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cellyard.commands import study_tables
+from cellyard.commands import tables
 from cellyard.commands.picture import Picture
 from cellyard.show import pages
 from cellyard.show.text import range_name
@@ -56,14 +56,14 @@ def values(
     far, nearer = outside(rows)
     replications = document["replications"] or 1
     key = next((one for one in figures if one.name == study.key_figure), figures[0] if figures else None)
-    tables = [
-        (table, study_tables.comparison_table(study, table, rows), study_tables.notes(shown_rows))
+    shown = [
+        (table, tables.comparison_table(study, table, rows), tables.notes(shown_rows))
         for name, table in study.tables.items()
         if (shown_rows := rows.where(table=name))
     ]
     return {
-        "agreement": study_tables.agreement(document["summary"], groups=False),
-        "agreement_by_group": study_tables.agreement(document["summary"]),
+        "agreement": tables.agreement(document["summary"], groups=False),
+        "agreement_by_group": tables.agreement(document["summary"]),
         "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
         "numbers_caption": NUMBERS_CAPTION,
         "chosen": chosen,
@@ -73,18 +73,18 @@ def values(
         "document": document,
         "doubtful": [row for row in rows if row.doubtful],
         "effects": study.info.get("effects", {}).get("text", ""),
-        "evidence": study_tables.evidence(document["evidence"]),
-        "far": study_tables.outliers(far, replications) if far else None,
+        "evidence": tables.evidence(document["evidence"]),
+        "far": tables.outliers(far, replications) if far else None,
         "far_from": FAR,
         "figures": [one for one in figures if one is not key],
         "key": key,
         "nearer": nearer,
-        "numbers": study_tables.numbers(document["numbers"]),
+        "numbers": tables.numbers(document["numbers"]),
         "range_name": range_name(replications),
         "share_inside": share_inside(replications),
         "shared": list(_flat(study.info["shared"])),
         "study": study,
-        "tables": tables,
+        "tables": shown,
         "undrawn": undrawn,
         "unmatched": [*where_errors_come_from(study, rows), *told(study, rows)],
         "untold": untold(study, rows),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cellyard.commands import laboratory, study_text
+from cellyard.commands import laboratory, texts
 from cellyard.commands.picture import Picture, add_figure
 from cellyard.outputs.options import RunOptions
 from cellyard.runs.batch import core_count
@@ -82,12 +82,12 @@ class StudyWork(laboratory.Work):
         self.study = replace(self.study, seed=self.reproduction.seed, engine={**engine, "store": None})
         announced = False
 
-        def report(done: float) -> None:
+        def report(done: float, points: int) -> None:
             nonlocal announced
             if not announced:
                 announced = True
                 self._announce_runs(engine)
-            on_progress(done)
+            on_progress(done, points)
 
         for _ in self.reproduction.advance(**engine, on_progress=report):
             pass
@@ -124,7 +124,7 @@ class StudyWork(laboratory.Work):
 
     def text(self, document: Mapping[str, Any], out: Path | None) -> str:
         """The tables beside the published ones, their agreement, and the claims."""
-        return study_text.text(self.study, self.reproduction, document)
+        return texts.of_study(self.study, self.reproduction, document)
 
     def add(self, files: FileSet, document: Mapping[str, Any]) -> None:
         """Add the document, the rows, their VCs and their scenarios."""

@@ -17,16 +17,11 @@ from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import (
-    RUNS_PER_BATCH,
-    CachedRunner,
-    EngineRunner,
-    Replicate,
-    Runner,
-)
+from cellyard.experiment.runner import PointRunner
 from cellyard.results import run_notes
 from cellyard.runs.batch import Job, check_memory
 from cellyard.runs.expected import outline, process_bytes, seconds
+from cellyard.runs.runner import RUNS_PER_BATCH, CachedRunner, Runner
 from cellyard.scenario import Scenario, read_text
 from cellyard.show import frame
 from cellyard.show.columns import as_columns
@@ -168,16 +163,20 @@ class Experiment:
 
     def _sampled_scenarios(self) -> Iterator[Scenario]:
         """The scenarios of a sample of the points."""
-        return map(self.engine().scenario, self.plan.sample_points(MOST_COSTED) or [Point(())])
+        return map(self.scenario, self.plan.sample_points(MOST_COSTED) or [Point(())])
 
     @cached_property
     def notes(self) -> list[str]:
         """Warnings about the scenarios, each once with its points. Of many points only a sample is checked."""
-        return notes.notes(self.plan, self.question, self.engine().scenario)
+        return notes.notes(self.plan, self.question, self.scenario)
 
-    def engine(self, on_progress: Callable[..., None] | None = None, **options: Any) -> EngineRunner:
+    def scenario(self, point: Point) -> Scenario:
+        """The scenario of a point; raises `ScenarioError` when it is invalid."""
+        return self.plan.scenario(point.levels)
+
+    def engine(self, on_progress: Callable[..., None] | None = None, **options: Any) -> PointRunner:
         """The runner that simulates; ``options`` are further arguments of `cellyard.runs.batch.run_jobs`."""
-        return EngineRunner(self.plan, on_progress, options)
+        return PointRunner(self.plan, on_progress=on_progress, **options)
 
     def run(
         self,
@@ -187,7 +186,7 @@ class Experiment:
         store: Store | None = None,
         on: str | Workers | None = None,
         workers: int | None = None,
-        runner: Runner | None = None,
+        runner: Runner[Point] | None = None,
     ) -> Outcome:
         """Answer the question; ``jobs``, ``memory``, ``store``, ``on`` and ``workers`` are as for `Scenario.run`.
 
@@ -232,18 +231,13 @@ class Outcome:
 
     experiment: Experiment
     answer: Answer | None = None
-    measured: dict[Point, dict[int, Mapping[str, Value]]] = field(default_factory=dict)
-    facts: Mapping[Replicate, run_notes.Facts] = field(default_factory=dict)
-    _runner: Runner | None = None
+    runner: CachedRunner[Point] = field(default_factory=lambda: CachedRunner(lambda _: ()))
 
-    def ask(self, runner: Runner) -> None:
+    def ask(self, runner: Runner[Point]) -> None:
         """Ask the question. After an interrupt, the metrics measured so far are kept, but there is no answer."""
-        cached = CachedRunner(runner)
-        self.measured = cached.cache
-        self.facts = runner.facts if isinstance(runner, EngineRunner) else {}
-        self._runner = runner
+        self.runner = CachedRunner(runner)
         try:
-            self.answer = self.experiment.question.answer(self.experiment.plan, cached)
+            self.answer = self.experiment.question.answer(self.experiment.plan, self.runner)
         except ScenarioError as error:
             raise UsageError(
                 f"{self.experiment.name}: the scenario of a point is invalid: {error.problems[0].summary}"
@@ -292,18 +286,23 @@ class Outcome:
         return " ".join(self.answer.sentences) if self.answer else "No answer: the experiment was interrupted."
 
     @property
+    def measured(self) -> dict[Point, dict[int, Mapping[str, Value]]]:
+        """The metrics of every run, by point and replication."""
+        return self.runner.measured
+
+    @property
     def runs(self) -> int:
         """Number of measured runs."""
-        return sum(map(len, self.measured.values()))
+        return self.runner.runs
 
     @property
     def notes(self) -> list[str]:
         """Warnings about possibly misleading answers: notes on scenarios and on finished runs, and what values leave out."""
-        plan, scenario = self.experiment.plan, self.experiment.engine().scenario
+        plan = self.experiment.plan
         measured = [list(samples.values()) for samples in self.measured.values()]
         return [
             *self.experiment.notes,
-            *notes.of_runs(plan, scenario, self._begun, self.facts),
+            *notes.of_runs(plan, self.experiment.scenario, list(self._begun), self.runner),
             *self._efficiency_above_one(),
             *coverage.undefined_runs(plan.metrics, measured),
             *self._left_out,
@@ -312,7 +311,7 @@ class Outcome:
     @property
     def _left_out(self) -> list[str]:
         """Sentences on what delays do not cover, if the engine measured them."""
-        return self._runner.coverage.notes if isinstance(self._runner, EngineRunner) else []
+        return runner.coverage.notes if isinstance(runner := self.runner.runner, PointRunner) else []
 
     def _efficiency_above_one(self) -> list[str]:
         """A sentence on an efficiency above 1, if any."""

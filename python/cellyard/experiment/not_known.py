@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable
 
-from cellyard.experiment.runner import CachedRunner
+from cellyard.experiment.description.design import Point
+from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed
 from cellyard.statistics.bounded import bounded_runs
 
 
-def run_longer(metrics: Iterable[str], runner: CachedRunner) -> list[str]:
+def run_longer(metrics: Iterable[str], runner: CachedRunner[Point]) -> list[str]:
     """A sentence on the metrics of which some runs give only bounds, if any."""
-    runs = [sample for samples in runner.cache.values() for sample in samples.values()]
+    runs = [sample for samples in runner.measured.values() for sample in samples.values()]
     bounded = {metric: number for metric in dict.fromkeys(metrics) if (number := bounded_runs(runs, metric))}
     parts = [f"{metric} in {number} of {counted(len(runs), 'run')}" for metric, number in bounded.items()]
     return (

@@ -10,8 +10,7 @@ from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.metric_kind import is_of_whole_run
 from cellyard.experiment.plan import Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Replicate
-from cellyard.results import run_notes
+from cellyard.runs.runner import CachedRunner
 from cellyard.scenario import Scenario, axis_notes
 from cellyard.show.hints import NO_MAX_GOODPUT
 from cellyard.show.words import counted, listed
@@ -137,24 +136,16 @@ def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario
 
 
 def of_runs(
-    plan: Plan,
-    scenario: Callable[[Point], Scenario],
-    measured: Mapping[Point, Iterable[int]],
-    facts: Mapping[Replicate, run_notes.Facts],
+    plan: Plan, scenario: Callable[[Point], Scenario], points: Sequence[Point], runner: CachedRunner[Point]
 ) -> list[str]:
-    """The notes of `run` on the finished runs, each with its points, as far as they concern what is measured."""
-    runs = [Replicate(point, number) for point, numbers in measured.items() for number in numbers]
-    found = run_notes.notes([facts.get(run, {}) for run in runs])
-    told = []
-    for note in run_notes.concerning(found, " ".join(path.text for path in plan.metrics.values())):
-        affected = list(dict.fromkeys(runs[place].point for place in note.runs))
+    """The notes of `run` on the finished runs of ``points``, each with its points, as far as they concern what is measured."""
+    paths = [path.text for path in plan.metrics.values()]
+    return [
+        f"{note.text}{HINTS.get(note.kind, '')}{_where(affected, points)}"
+        for note, affected in runner.notes(points, paths, lambda point: scenario(point).states("tie_order"))
         # Other notes name these metrics.
-        if note.kind == "efficiency_above_one" or (note.kind == "no_efficiency" and plan.undefined_metrics):
-            continue
-        if note.kind == "tied_refusals" and scenario(affected[0]).states("tie_order"):
-            continue
-        told.append(f"{note.text}{HINTS.get(note.kind, '')}{_where(affected, list(measured))}")
-    return told
+        if note.kind != "efficiency_above_one" and not (note.kind == "no_efficiency" and plan.undefined_metrics)
+    ]
 
 
 def _whole_run_metrics(plan: Plan) -> list[str]:

@@ -2,23 +2,23 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cellyard import _engine
 from cellyard.results import run_notes
-from cellyard.runs.batch import Job, run_jobs
+from cellyard.runs.batch import Job
+from cellyard.runs.runner import CachedRunner, EngineRunner, replicates
 from cellyard.statistics.ranges import interval, mean, median, whole_count
 from cellyard.store import Store
 from cellyard.study.agreement import summary
 from cellyard.study.answer import answer
-from cellyard.study.metrics import RowMetrics
+from cellyard.study.metrics import Measures, RowMetrics
 from cellyard.study.rows import Row, Rows
 from cellyard.study.study import Study
 from cellyard.study.verdicts import Replications
-from cellyard.system.limits import MOST_REPLICATIONS, whole
+from cellyard.system.limits import MOST_REPLICATIONS, MOST_RUNS, whole
 
 #: Numbers in a note, and names that it shortens.
 _NUMBERS = re.compile(r"\d[\d.]*( and \d+ more)?")
@@ -27,6 +27,36 @@ _NUMBERS = re.compile(r"\d[\d.]*( and \d+ more)?")
 def _nameless(canonical: str) -> str:
     """A scenario without its name, which affects no number."""
     return json.dumps({**json.loads(canonical), "name": ""})
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A distinct network of a study: its scenario, and the rows that describe it, or other VCs of it."""
+
+    scenario: str
+    rows: list[Row]
+
+
+class NetworkRunner(EngineRunner[Network]):
+    """Runs networks, as published unless ``is_drawn``, and keeps the metrics of their rows."""
+
+    batch = MOST_RUNS  # all, so that those that are stored come first
+
+    def __init__(self, measures: Measures, *, is_drawn: bool) -> None:
+        super().__init__()
+        self.measures, self.is_drawn = measures, is_drawn
+        #: Scenarios as a store names them, by scenario without a name.
+        self.named: dict[str, str] = {}
+
+    def job(self, network: Network) -> Job:
+        """The run of a network. Only metrics of the study's own function differ among its rows."""
+        rows = network.rows if self.measures.module else network.rows[:1]
+        text = self.named.get(_nameless(network.scenario), network.scenario)
+        return Job(text, keep=RowMetrics(self.measures, tuple(rows)))
+
+    def read(self, result: Mapping[str, Any]) -> tuple[Mapping[str, Any], run_notes.Facts]:
+        """What is kept of a run, which holds its facts."""
+        return result, result["facts"]
 
 
 class Reproduction:
@@ -42,77 +72,70 @@ class Reproduction:
         self.study = study
         self.replications = replications
         self.seed = seed
-        self.cpu_seconds = 0.0
         self._rows = rows
-        draws: tuple[int | None, ...] = (None,) if replications is None else tuple(range(replications))
-        self._jobs: list[Job] = []
-        measures = study.measures
-        # Rows of one network share its runs. They describe different VCs of it, or appear in
-        # several tables.
-        alike: dict[str, tuple[int, str, list[Row]]] = {}
-        #: Per row: the number of its distinct network, and its place among the rows of that
-        #: network.
-        self._places: list[tuple[int, int]] = []
+        self._engine = NetworkRunner(study.measures, is_drawn=replications is not None)
+        self._runner = CachedRunner(self._engine)
+        self._draws = range(replications or 1)
+        #: Networks by scenario without a name. Rows of one network share its runs. They describe
+        #: different VCs of it, or appear in several tables.
+        alike: dict[str, Network] = {}
+        #: The network of each row.
+        self._network_of: list[Network] = []
         for row in rows:
             text = study.scenario(row).with_seed(seed).canonical
-            number, _, own = alike.setdefault(_nameless(text), (len(alike), text, []))
-            if not own or measures.module:
-                own.append(row)
-            self._places.append((number, len(own) - 1))
-        for _, text, own in alike.values():
-            keep = RowMetrics(measures, tuple(own))
-            self._jobs.extend(Job(text, draw, keep) for draw in draws)
-        self._draws = len(draws)
-        self._kept: dict[int, Mapping[str, Any]] = {}
+            network = alike.setdefault(_nameless(text), Network(text, []))
+            network.rows.append(row)
+            self._network_of.append(network)
+        self._networks = list(alike.values())
 
     @property
     def total(self) -> int:
         """Number of runs."""
-        return len(self._jobs)
+        return len(self._networks) * len(self._draws)
 
     @property
     def missing(self) -> Mapping[str, int]:
         """The scenarios with unfinished runs, each with the number of these."""
-        return Counter(job.scenario for index, job in enumerate(self._jobs) if index not in self._kept)
+        left = {one.scenario: len(self._draws) - len(self._runner.measured.get(one, ())) for one in self._networks}
+        return {scenario: runs for scenario, runs in left.items() if runs}
 
-    def advance(self, *, store: Store | None = None, **engine: Any) -> Iterator[int]:
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time of the runs made."""
+        return self._engine.cpu_seconds
+
+    def advance(
+        self, *, store: Store | None = None, on_progress: Callable[..., None] | None = None, **engine: Any
+    ) -> Iterator[int]:
         """Simulate, and yield the number of finished runs after each. Closing the iterator stops; finished runs stay.
 
         ``engine`` holds further arguments of `cellyard.runs.batch.run_jobs`.
         """
-        if store:
-            self._name_as_the_study()
-        for finished in run_jobs(self._jobs, store=store, **engine):
-            self._kept[finished.index] = finished.result
-            self.cpu_seconds += finished.cpu_seconds
-            yield len(self._kept)
-
-    def _name_as_the_study(self) -> None:
-        """Name each network after the first of all rows that have it, so that a store finds it whichever rows were selected."""
         every = [row for table in self.study.tables.values() for row in table.rows]
-        if len(self._rows) == len(every):
-            return
-        first: dict[str, str] = {}
-        for row in every:
-            text = self.study.scenario(row).with_seed(self.seed).canonical
-            first.setdefault(_nameless(text), text)
-        named = {text: first.get(_nameless(text), text) for text in {job.scenario for job in self._jobs}}
-        self._jobs = [replace(job, scenario=named[job.scenario]) for job in self._jobs]
+        if store and len(self._rows) < len(every):
+            # Name each network after the first of all rows that have it, so that the store finds it
+            # whichever rows were selected.
+            for row in every:
+                text = self.study.scenario(row).with_seed(self.seed).canonical
+                self._engine.named.setdefault(_nameless(text), text)
+        self._engine.on_progress, self._engine.options = on_progress, {"store": store, **engine}
+        for _ in self._runner.advance(replicates(self._networks, self._draws)):
+            yield self._engine.runs
 
     @property
     def complete(self) -> bool:
         """Whether every run has finished."""
-        return len(self._kept) == self.total
+        return self._runner.runs == self.total
 
     @property
     def rows(self) -> Rows:
         """Rows with all their runs, in the order of the tables."""
         rows = []
-        for (scenario, place), row in zip(self._places, self._rows, strict=True):
-            first = scenario * self._draws
-            runs = [self._kept[i]["metrics"][place] for i in range(first, first + self._draws) if i in self._kept]
-            if len(runs) == self._draws:
-                rows.append(self._judge(row, runs))
+        for network, row in zip(self._network_of, self._rows, strict=True):
+            runs = self._runner.measured.get(network, {})
+            if len(runs) == len(self._draws):
+                place = network.rows.index(row) if self.study.measures.module else 0
+                rows.append(self._judge(row, [runs[number]["metrics"][place] for number in self._draws]))
         return Rows(rows)
 
     def _judge(self, row: Row, runs: Sequence[Mapping[str, Any]]) -> Row:
@@ -164,28 +187,18 @@ class Reproduction:
         Notes that differ only in numbers appear once, for the first of their rows. Refusals at ties are
         left out if the scenario or an assumption of the study states the order at ties.
         """
-        rows_by_network: dict[int, list[Row]] = {}
-        for (network, _), row in zip(self._places, self._rows, strict=True):
-            rows_by_network.setdefault(network, []).append(row)
-        alike: dict[str, tuple[str, list[int]]] = {}
-        for network in rows_by_network:
-            scenario = self.study.scenario(rows_by_network[network][0])
-            for text in scenario.notes(replicated=self.replications is not None):
+        alike: dict[str, tuple[str, list[Network]]] = {}
+        for network in self._networks:
+            for text in self.study.scenario(network.rows[0]).notes(replicated=self._engine.is_drawn):
                 alike.setdefault(_NUMBERS.sub("#", text), (text, []))[1].append(network)
-        told = list(alike.values())
-        finished = sorted(self._kept)
-        found = run_notes.notes([self._kept[index]["facts"] for index in finished])
-        for note in run_notes.concerning(found, " ".join(self.study.measures.names)):
-            affected = list(dict.fromkeys(finished[place] // self._draws for place in note.runs))
-            if note.kind == "tied_refusals" and (
-                self.study.assumes("tie_order")
-                or self.study.scenario(rows_by_network[affected[0]][0]).states("tie_order")
-            ):
-                continue
-            told.append((note.text, affected))
+        of_runs = self._runner.notes(
+            self._runner.measured,
+            self.study.measures.names,
+            lambda one: self.study.assumes("tie_order") or self.study.scenario(one.rows[0]).states("tie_order"),
+        )
+        told = [*alike.values(), *((note.text, affected) for note, affected in of_runs)]
         return [
-            f"{text}{self._where([row for network in affected for row in rows_by_network[network]])}"
-            for text, affected in told
+            f"{text}{self._where([row for network in affected for row in network.rows])}" for text, affected in told
         ]
 
     def _where(self, affected: Sequence[Row]) -> str:
@@ -202,7 +215,7 @@ class Reproduction:
 
     def to_dict(self, *, wall_seconds: float) -> dict[str, Any]:
         """The JSON document. Everything but ``timing`` is reproducible."""
-        rows = self.rows
+        rows, runs = self.rows, [run for of_network in self._runner.measured.values() for run in of_network.values()]
         told = answer(self.study, rows, self.replications)
         return {
             "study": self.study.name,
@@ -218,7 +231,6 @@ class Reproduction:
             "evidence": [{"sentence": k, **one.to_dict()} for k, of in enumerate(told, 1) for one in of.evidence],
             "summary": self.summary(),
             "claims": self.claims,
-            "cells": sum(run["cells"] for run in self._kept.values()),
-            "bottleneck_cells": sum(run["bottleneck_cells"] for run in self._kept.values()),
+            **{name: sum(run[name] for run in runs) for name in ("cells", "bottleneck_cells")},
             "timing": {"cpu_seconds": self.cpu_seconds, "wall_seconds": wall_seconds},
         }

@@ -24,7 +24,7 @@ from cellyard.experiment.metric_kind import better_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question, rivals
-from cellyard.experiment.runner import CachedRunner
+from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent, probability, to_be
 from cellyard.statistics.bounded import ends_of, known
 from cellyard.statistics.difference import Difference, at_confidence, log_no_difference, log_no_majority
@@ -56,7 +56,7 @@ class Compare(Question):
         points = plan.size(without=dimension) * dimension.size
         return Expected(points, points * plan.replications)
 
-    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner[Point]) -> Answer:
         """A sentence for each comparison, or for each metric if there are many or several points."""
         comparisons = self.comparisons(plan, runner)
         verdicts = holm([comparison.log_probability for comparison in comparisons], self.confidence)
@@ -99,7 +99,7 @@ class Compare(Question):
             [*self._summarised(records, sentences, words), *longer, last], {"comparisons": records}, tuple(self.metrics)
         )
 
-    def comparisons(self, plan: Plan, runner: CachedRunner) -> list[Comparison]:
+    def comparisons(self, plan: Plan, runner: CachedRunner[Point]) -> list[Comparison]:
         """The differences of each pair, at every point of the other axes, for every metric."""
         dimension = plan.dimension(self.axis)
         variants = [dimension.at_index(index) for index in range(dimension.size)]

@@ -33,7 +33,7 @@ from cellyard.experiment.metric_kind import column_units, condition_text
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import CachedRunner, Replicate
+from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, percent
 from cellyard.statistics.bounded import Value, every
 from cellyard.statistics.inference import exact_share_interval, share_interval
@@ -110,7 +110,7 @@ class Find(Question):
             )
         return warnings
 
-    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner[Point]) -> Answer:
         """The value found at each point of the other axes, and the assumptions."""
         dimension = plan.dimension(self.axis)
         searches: list[tuple[Search, int | None]] = []
@@ -247,7 +247,7 @@ class Search:
         self,
         find: Find,
         plan: Plan,
-        runner: CachedRunner,
+        runner: CachedRunner[Point],
         dimension: Dimension,
         point: Point,
         *,
@@ -308,7 +308,6 @@ class Search:
 
     def _shares(self, indices: Sequence[int], replications: range) -> dict[int, float]:
         points = [self.point.with_levels(self._candidates[index]) for index in indices]
-        self._runner([Replicate(point, i) for point in points for i in replications])
         samples = self._runner.samples(points, replications)
         return {index: self._held(runs) / len(runs) for index, runs in zip(indices, samples, strict=True)}
 

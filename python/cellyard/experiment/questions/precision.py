@@ -34,7 +34,7 @@ from cellyard.experiment.metric_kind import bounds_of, unit_of, within_bounds
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import CachedRunner, Replicate
+from cellyard.runs.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, percent, plus_minus, to_be
 from cellyard.statistics.bounded import Value, bounded_runs
 from cellyard.statistics.inference import Estimate, defined, exact_share_interval, skewness
@@ -93,7 +93,7 @@ class Precision(Question):
             )
         return warnings
 
-    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner[Point]) -> Answer:
         """The mean of each metric, the replications that these took, and the points where ``most`` were too few."""
         points = plan.points()
         bounds = {metric: bounds_of(plan.metrics[metric]) for metric in self.within}
@@ -159,7 +159,12 @@ class Precision(Question):
         return Answer(sentences, {"precision": records}, tuple(self.within))
 
     def replicate(
-        self, points: Sequence[Point], runner: CachedRunner, *, first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
+        self,
+        points: Sequence[Point],
+        runner: CachedRunner[Point],
+        *,
+        first: int,
+        bounds: Mapping[str, Bounds] = NO_BOUNDS,
     ) -> dict[Point, int]:
         """Number of replications that the rule gives each point; ``bounds`` of metrics are optional."""
         counts = dict.fromkeys(points, first)

@@ -4,8 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import ClassVar
 
+from cellyard.experiment.description.design import Point
 from cellyard.experiment.plan import Answer, Expected, Plan
-from cellyard.experiment.runner import CachedRunner
+from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted
 
 
@@ -31,7 +32,7 @@ class Question(ABC):
         """Number of points and runs, an upper bound where the question may stop earlier."""
 
     @abstractmethod
-    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner[Point]) -> Answer:
         """The answer, from the runs it requests."""
 
     def reserved_columns(self, axis: str) -> tuple[str, ...]:

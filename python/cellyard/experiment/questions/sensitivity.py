@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cellyard.experiment.description.design import at_shares, load_scipy
+from cellyard.experiment.description.design import Point, at_shares, load_scipy
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, require_defined
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import CachedRunner
+from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent
 from cellyard.statistics.bounded import Value, bounded_runs
 from cellyard.statistics.inference import defined, estimate
@@ -56,7 +56,7 @@ class Sensitivity(Question):
         """True: the question chooses the values of all axes."""
         return True
 
-    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner[Point]) -> Answer:
         """The axes in the order of their total index, for each metric."""
         stats = load_scipy("the question sensitivity")
         import numpy as np

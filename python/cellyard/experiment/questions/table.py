@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from cellyard.experiment.description.design import Point
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question, rivals
-from cellyard.experiment.runner import CachedRunner
+from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, spread, to_be
 from cellyard.statistics.bounded import bounded_runs
 from cellyard.statistics.inference import Estimate, defined
@@ -28,7 +29,7 @@ class Table(Question):
         """All points."""
         return Expected(plan.size(), plan.size() * plan.replications)
 
-    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner[Point]) -> Answer:
         """Where each metric is highest and lowest."""
         points = plan.points()
         samples = runner.samples(points, plan.replication_numbers)

@@ -1,10 +1,12 @@
-"""Tables of a study: simulated beside published values, agreement, and evidence of answers."""
+"""Tables of studies and experiments: measured values with their ranges and published values, agreement, and answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from cellyard.experiment.records import count_metrics, merge_joint_axes, range_of
 from cellyard.show.table import Column, Table, field
 from cellyard.show.text import decimals, format_range, format_value, range_head, range_name
+from cellyard.statistics.bounded import field_value
 from cellyard.study import Study, Table as Published
 from cellyard.study.outliers import is_outside
 from cellyard.study.rows import Row, Rows
@@ -18,13 +20,15 @@ AGREEMENT = {
     "inside_range": "inside range",
     "expected_inside": "expected inside",
 }
+#: Fields of a document that are not tables of an answer.
+_OTHER_FIELDS = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
 
 
 def comparison_table(study: Study, table: Published, all_rows: Rows) -> Table:
     """A published table: parameters, and for each metric the simulated value, its range, and the published value."""
     rows = all_rows.where(table=table.name)
     columns = [_parameter_column(name) for name in table.parameters]
-    columns += [column for metric in table.metrics for column in _metric_columns(metric, rows)]
+    columns += [column for metric in table.metrics for column in _published_columns(metric, rows)]
     if second := study.second_column(table, all_rows):
         other, partners = second
         partner_of = {id(row): partner for row, partner in zip(rows, partners, strict=True)}
@@ -46,19 +50,29 @@ def _partner_column(metric: str, name: str, partner_of: Mapping[int, Row | None]
     return Column(f"{metric} {name}", lambda row: simulated_text(partner_of[id(row)], metric))
 
 
-def _metric_columns(metric: str, rows: Rows) -> Iterator[Column]:
-    yield Column(metric, lambda row: simulated_text(row, metric))
-    if has_ranges(rows):
-        yield Column(
-            range_head(rows[0].runs),
-            lambda row: format_range(row.ranges.get(metric), is_count=metric in row.counts),
-            lambda _: "range",
-        )
+def _published_columns(metric: str, rows: Rows) -> Iterator[Column]:
+    """A metric of rows: its value, its range, and what was published."""
+    head = range_head(rows[0].runs) if has_ranges(rows) else ""
+    centre, ends = (lambda row: row.simulated[metric]), (lambda row: row.ranges.get(metric))
+    yield from _value_columns(metric, head, centre, ends, lambda row: metric in row.counts)
     if any(row.published.get(metric) is not None for row in rows):
         yield Column(
             "published", lambda row: published_text(row, metric), lambda row: "out" if is_outside(row, metric) else ""
         )
         yield Column("diff", lambda row: difference_text(row, metric))
+
+
+def _value_columns(
+    metric: str,
+    ranges: str,
+    centre: Callable[[Any], Any],
+    ends: Callable[[Any], tuple[float, float] | None],
+    is_count: Callable[[Any], bool],
+) -> Iterator[Column]:
+    """A metric of records and, with the head ``ranges``, its range."""
+    yield Column(metric, lambda record: format_value(centre(record), is_count=is_count(record)))
+    if ranges:
+        yield Column(ranges, lambda record: format_range(ends(record), is_count=is_count(record)), lambda _: "range")
 
 
 def parameter(value: Any) -> str:
@@ -161,3 +175,55 @@ def outliers(far: Sequence[tuple[Row, str]], replications: int) -> Table:
         Column("published", lambda pair: published_text(*pair), lambda _: "out"),
     ]
     return Table(far, columns)
+
+
+def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The tables behind the answer, by title."""
+    return {
+        title: value
+        for title, value in document.items()
+        if title not in _OTHER_FIELDS and isinstance(value, list) and value and isinstance(value[0], Mapping)
+    }
+
+
+def range_column_head(points: Sequence[Mapping[str, Any]]) -> str:
+    """Head of the column of ranges."""
+    return range_head(*(point["runs"] for point in points))
+
+
+def means_note(points: Sequence[Mapping[str, Any]]) -> str:
+    """End of a heading that describes the values of points with several runs."""
+    return f", means of the runs, {range_column_head(points)}" if any(point["runs"] > 1 for point in points) else ""
+
+
+def heading(name: str, document: Mapping[str, Any]) -> str:
+    """Heading of a table."""
+    return f"points{means_note(document['points'])}" if name == "points" else name
+
+
+def of_outcome(document: Mapping[str, Any]) -> dict[str, Table]:
+    """The tables of a document by file name: those behind the answer, and the points."""
+    counts = count_metrics(document["points"], document["metrics"])
+    found = {title: _answer_table(records, counts) for title, records in answer_tables(document).items()}
+    if points := merge_joint_axes(document, named=True):
+        found["points"] = points_table(points, document["metrics"])
+    return found
+
+
+def _answer_table(records: Sequence[Mapping[str, Any]], counts: Container[str]) -> Table:
+    """Records as a table. Means of counts, such as ``timeouts`` and ``timeouts.mean``, are formatted as counts."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return Table(records, [field(name, is_count=name.partition(".")[0] in counts) for name in names], 1)
+
+
+def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> Table:
+    """Points with the mean of each metric, and its range if they have several runs."""
+    keys = [name for name in points[0] if name not in metrics]
+    counts = count_metrics(points, metrics)
+    ranges = range_column_head(points) if any(point["runs"] > 1 for point in points) else ""
+
+    def columns(metric: str) -> Iterator[Column]:
+        mean, ends = (lambda point: field_value(point[metric].get, "mean")), (lambda point: range_of(point, metric))
+        return _value_columns(metric, ranges, mean, ends, lambda _: metric in counts)
+
+    return Table(points, [*map(field, keys), *(column for metric in metrics for column in columns(metric))], len(keys))
