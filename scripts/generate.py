@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import component_pages
 import experiment_schema
 import pages
 import result_classes
@@ -289,132 +290,6 @@ def components_face(public: dict[str, list[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGE_HEAD = """# Components
-
-Everything a scenario can name. This page is generated from the registry \
-(`crates/engine/src/text/registry/`); `cellyard components NAME` shows one entry.
-"""
-
-
-UNITS_HEAD = """
-## Units
-
-A quantity is a string of a number and a unit. Each unit is also read in the other spellings of its line; any other spelling is an
-error, with a suggestion where it is known what is meant.
-
-| quantity | unit | also read |
-|---|---|---|
-"""
-
-
-def page(registry: dict[str, Any]) -> str:
-    """Return the page of all components.
-
-    Each family has a chapter, and each component a section with its parameters, formula and source.
-    """
-    return PAGE_HEAD + units(registry["units"]) + "".join(chapter(family) for family in registry["families"])
-
-
-def units(quantities: list[dict[str, Any]]) -> str:
-    """Return the section on the units of all quantities."""
-    rows = [
-        f"| {quantity['quantity']} | `{unit['name']}` | {', '.join(f'`{also}`' for also in unit['also'])} |\n"
-        for quantity in quantities
-        for unit in quantity["units"]
-    ]
-    return UNITS_HEAD + "".join(rows)
-
-
-def chapter(family: dict[str, Any]) -> str:
-    """Return the chapter of the components of a family."""
-    components, tag = family["components"], family["tag"]
-    text = f"\n## {family['name']}\n\n{family['help']}"
-    if tag is None:
-        (only,) = components
-        text += f" {only['help']}\n"
-    else:
-        short = any(c["shorthand"] for c in components)
-        by_name = "; a component without required parameters may be given by its name alone" if short else ""
-        text += f"\n\nChosen by `{tag}`{by_name}.\n"
-    return text + "".join(section(component, titled=tag is not None) for component in components)
-
-
-def section(component: dict[str, Any], *, titled: bool) -> str:
-    """Return the section of a component. The only component of a family has no title."""
-    parts = []
-    if titled:
-        parts.append(f"\n### {component['name']}\n\n{component['help']}\n")
-    if component["formula"]:
-        parts.append(f"\n```text\n{component['formula']}\n```\n")
-    if component["diagram"]:
-        parts.append(f"\n```text\n{component['diagram']}\n```\n")
-    if component["source"]:
-        parts.append(f"\nSource: {component['source']}.\n")
-    if component["limits"]:
-        parts.append(f"\nLimits: {component['limits']}\n")
-    if component["parameters"]:
-        parts.append("\n| parameter | meaning | values | default |\n|---|---|---|---|\n")
-        parts += map(row, component["parameters"])
-    if own := component["own"]:
-        parts.append(f"| *any name* | {own['help']} | {own['allowed']} | none |\n")
-    for parameter in component["parameters"]:
-        if choices := parameter["kind"].get("choices"):
-            parts.append(f"\nValues of `{parameter['name']}`:\n\n")
-            parts += map(bullet, choices)
-            parts.append(set_by_choices(component, parameter["name"], choices))
-    return "".join(parts)
-
-
-def row(parameter: dict[str, Any]) -> str:
-    """Return a parameter's row in the table of its component."""
-    text = parameter["help"]
-    if only := parameter["only_with"]:
-        text += f" Only with `{only['parameter']}` = {', '.join(only['values'])}."
-    if parameter["required"]:
-        default = "required"
-    elif parameter["default"] is None:
-        default = parameter["default_text"]
-    else:
-        default = f"`{parameter['default_text']}`"
-    cells = (cell.replace("|", "\\|") for cell in (text, values(parameter["kind"], parameter["allowed"]), default))
-    return f"| `{parameter['name']}` | {' | '.join(cells)} |\n"
-
-
-def set_by_choices(component: dict[str, Any], name: str, choices: list[dict[str, Any]]) -> str:
-    """Return the table of the defaults that choices of the parameter ``name`` set; empty if they set none."""
-    defaults = {parameter["name"]: parameter["default_text"] for parameter in component["parameters"]}
-    fields = [field for field in defaults if any(field in choice["sets"] for choice in choices)]
-    if not fields:
-        return ""
-    heads = [f"`{choice['name']}`" for choice in choices]
-    lines = [f"\n| default with `{name}` | {' | '.join(heads)} |\n"]
-    lines.append("|---" * (1 + len(choices)) + "|\n")
-    for field in fields:
-        cells = [choice["sets"].get(field, defaults[field]) for choice in choices]
-        lines.append(f"| `{field}` | {' | '.join(cells)} |\n")
-    return "".join(lines)
-
-
-def values(kind: dict[str, Any], allowed: str) -> str:
-    """Return the allowed values of a parameter, with links to the chapters of components."""
-    match kind["type"]:
-        case "component":
-            return f"[{kind['family']}](#{kind['family']})"
-        case "named":
-            return f"{', '.join(c['name'] for c in kind['choices'])}, or [{kind['family']}](#{kind['family']})"
-        case "list":
-            return f"list of {values(kind['items'], kind['items_allowed'])}"
-    return allowed
-
-
-def bullet(choice: dict[str, Any]) -> str:
-    """Return the list item for one of the values of a parameter."""
-    formula = f" `{choice['formula']}`." if choice["formula"] else ""
-    source = f" Source: {choice['source']}." if choice["source"] else ""
-    limits = f" Limits: {choice['limits']}" if choice["limits"] else ""
-    return f"* `{choice['name']}`: {choice['help']}{formula}{source}{limits}\n"
-
-
 def formatted(source: str) -> str:
     """Return the source as ruff formats it, without unused imports."""
     ruff = str(Path(sys.executable).with_name("ruff"))
@@ -455,7 +330,7 @@ def generated() -> dict[Path, str]:
             scenario=json.loads(_engine.json_schema()), results=results, experiment=experiment_schema.schema()
         ),
         ROOT / "python/cellyard/scenario/fields.py": scenario_text(registry["families"][0]["components"][0]),
-        ROOT / "docs/components.md": page(registry),
+        **{ROOT / "docs" / name: text for name, text in component_pages.pages(registry).items()},
         ROOT / "python/cellyard/results/types.py": formatted(result_classes.module(results)),
         ROOT / "docs/results.md": result_classes.page(results),
         model: pages.between_marks(model.read_text(encoding="utf-8"), "ties", pages.tie_table()),
@@ -479,6 +354,7 @@ def main() -> int:
             lines = difflib.unified_diff(old.splitlines(), content.splitlines(), "is", "should be", lineterm="")
             print(f"{path.relative_to(ROOT)} is stale; run `make docs`", *list(lines)[:20], sep="\n")
         else:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(content, encoding="utf-8")
             print(f"wrote {path.relative_to(ROOT)}")
     return 1 if check and stale else 0

@@ -34,14 +34,26 @@ def test_python_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
         os.chdir(before)
 
 
-def test_the_component_page_has_every_parameter_and_choice() -> None:
-    page = (ROOT / "docs/components.md").read_text(encoding="utf-8")
+def test_the_component_pages_have_every_parameter_and_choice() -> None:
+    page = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "docs/components").glob("*.md"))
     for family in json.loads(_engine.registry())["families"]:
         for parameter in (p for c in family["components"] for p in c["parameters"]):
             assert f"| `{parameter['name']}` | {parameter['help']}" in page
             for choice in parameter["kind"].get("choices", ()):
                 assert f"* `{choice['name']}`: {choice['help']}" in page
         assert all(f"| *any name* | {c['own']['help']}" in page for c in family["components"] if c["own"])
+
+
+def test_the_index_of_components_leads_to_every_entry() -> None:
+    index = (ROOT / "docs/components.md").read_text(encoding="utf-8")
+    for family in json.loads(_engine.registry())["families"]:
+        for component in family["components"]:
+            name = component["name"] if family["tag"] else family["name"]
+            links = re.findall(rf"\[`{name}`\]\((components/\w+\.md)#?([\w-]*)\)", index)
+            assert links
+            for file, anchor in links:
+                titles = re.findall(r"^#+ (.*)", (ROOT / "docs" / file).read_text(encoding="utf-8"), re.M)
+                assert not anchor or titles.count(anchor) == 1, f"{file}#{anchor}"
 
 
 def test_generated_files_are_fresh() -> None:

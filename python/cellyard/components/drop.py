@@ -31,7 +31,8 @@ class Ppd(Component, policy="ppd"):
 
     Source: Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3.
 
-    Limits: The first cells of a damaged frame are carried in vain. VCs are not protected from each other.
+    Limits: The first cells of a damaged frame are carried although it is lost. VCs are not protected from each
+    other.
     """
 
 
@@ -45,8 +46,8 @@ class Epd(Component, policy="epd"):
     Limits: VCs are not protected from each other.
 
     Fields:
-        threshold: T, cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
-            from 0 to 1. Default: K - reserve.
+        threshold: T, threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
+            Default: K - reserve.
         reserve: Cells reserved for frames that have begun, if no threshold is given; at most K. Allowed: "0 cells"
             to "1000000000 cells"; units: cells, cell. Default: 200 cells, but at most K / 2.
     """
@@ -65,8 +66,8 @@ class SelectiveDrop(Component, policy="selective-drop"):
     Limits: Needs a counter per VC. It does not protect against sources that ignore loss.
 
     Fields:
-        r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
-            buffer from 0 to 1. Default: ``0.9``.
+        r: R, threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default:
+            ``0.9``.
         z: Z, cutoff of the load ratio Y_i N_a / X. Allowed: a number from 0 to 1000 with at most 6 decimals.
             Default: ``0.8``.
     """
@@ -85,8 +86,8 @@ class Fba(Component, policy="fba"):
     Limits: Needs a counter per VC. With small R and Z, it refuses frames so early that the link runs empty.
 
     Fields:
-        r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
-            buffer from 0 to 1. Default: ``0.9``.
+        r: R, threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default:
+            ``0.9``.
         z: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals. Default: ``0.8``.
         k_fba: K_f, used as K in this formula; at least R. Allowed: "0 cells" to "1000000000 cells"; units: cells,
             cell. Default: K.
@@ -121,8 +122,8 @@ class GcraEpd(Component, policy="gcra-epd"):
     excess. Defined for the format aal5 only.
 
     Fields:
-        threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
-            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        threshold: Th, congestion threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
+            from 0 to 1. Default: ``1000 cells``.
         export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
             is never tagged. Default: ``false``.
     """
@@ -143,8 +144,8 @@ class GcraRoundRobin(Component, policy="gcra-round-robin"):
     for the format aal5 only.
 
     Fields:
-        threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
-            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        threshold: Th, congestion threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
+            from 0 to 1. Default: ``1000 cells``.
         keep_credit: Whether a VC keeps credit that it gets while its bucket is empty. Default: ``false``.
         export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
             is never tagged. Default: ``false``.
@@ -167,10 +168,10 @@ class GcraTwoThresholds(Component, policy="gcra-two-thresholds"):
     format aal5 only.
 
     Fields:
-        low: L, lower threshold: cells or a fraction of the buffer; at most Th. Allowed: cells, "800 cells", or a
-            fraction of the buffer from 0 to 1. Default: ``500 cells``.
-        threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
-            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        low: L, lower threshold; at most Th. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
+            Default: ``500 cells``.
+        threshold: Th, congestion threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
+            from 0 to 1. Default: ``1000 cells``.
         export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
             is never tagged. Default: ``false``.
     """
@@ -192,10 +193,10 @@ class Dfba(Component, policy="dfba"):
     Defined for the format aal5 only.
 
     Fields:
-        low: L, queue up to which every frame is accepted: cells or a fraction of the buffer; at most H. Allowed:
-            cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``500 cells``.
-        high: H, queue from which no frame is accepted: cells or a fraction of the buffer; at most K. Allowed:
-            cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        low: L, queue up to which every frame is accepted; at most H. Allowed: cells, "800 cells", or a fraction of
+            the buffer from 0 to 1. Default: ``500 cells``.
+        high: H, queue from which no frame is accepted; at most K. Allowed: cells, "800 cells", or a fraction of the
+            buffer from 0 to 1. Default: ``1000 cells``.
         z: Z, scale of the drop probability. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``1``.
         alpha: alpha, weight of the VC's excess; the load has weight 1 - alpha. Allowed: a number from 0 to 1 with
             at most 6 decimals. Default: ``0.5``.
@@ -224,10 +225,10 @@ class AtmRed(Component, policy="atm-red"):
             decimals. Default: ``0.002``.
         max_p: max_p, probability just below max_th for all cells of a segment together; above 0. Allowed: a number
             from 0 to 1 with at most 6 decimals. Default: ``0.02``.
-        min_th: min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.
-            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
-        max_th: max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most
-            K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        min_th: min_th, average queue at which random drops begin; below max_th. Allowed: cells, "800 cells", or a
+            fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which everything is dropped; at most K. Allowed: cells, "800 cells", or a
+            fraction of the buffer from 0 to 1. Default: ``0.75``.
         segment_cells: Cells per segment, the divisor of max_p: 32 for an MSS of 1460 bytes, 192 for 9140 bytes.
             With 1, max_p applies to each cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell.
             Default: ``32 cells``.
@@ -264,10 +265,10 @@ class CellRed(Component, policy="cell-red"):
             decimals. Default: ``0.002``.
         max_p: max_p, probability just below max_th for all cells of a segment together; above 0. Allowed: a number
             from 0 to 1 with at most 6 decimals. Default: ``0.02``.
-        min_th: min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.
-            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
-        max_th: max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most
-            K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        min_th: min_th, average queue at which random drops begin; below max_th. Allowed: cells, "800 cells", or a
+            fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which everything is dropped; at most K. Allowed: cells, "800 cells", or a
+            fraction of the buffer from 0 to 1. Default: ``0.75``.
         segment_cells: Cells per segment, the divisor of max_p: 32 for an MSS of 1460 bytes, 192 for 9140 bytes.
             With 1, max_p applies to each cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell.
             Default: ``32 cells``.
@@ -302,10 +303,10 @@ class PacketRed(Component, policy="packet-red"):
             decimals. Default: ``0.002``.
         max_p: max_p, probability just below max_th for a frame of a VC with an equal share of the queue; above 0.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.02``.
-        min_th: min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.
-            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
-        max_th: max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most
-            K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        min_th: min_th, average queue at which random drops begin; below max_th. Allowed: cells, "800 cells", or a
+            fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which everything is dropped; at most K. Allowed: cells, "800 cells", or a
+            fraction of the buffer from 0 to 1. Default: ``0.75``.
         average: When the average is updated. ``cell``: At every arriving cell. ``frame``: At the first cell of each
             frame. ``idle``: At every arriving cell. After an idle time, the average decays as if a cell per cell
             time had found an empty queue. Default: ``cell``.
@@ -354,9 +355,9 @@ class Program(Component, policy="program"):
         asked: What the program is asked about. ``frames``: First cells of frames that find the port busy.
             ``cells``: Every arriving cell, also at an idle port, and also those of lost frames, whose answer
             changes nothing. Default: ``frames``.
-        never_below: Queue X up to which the program promises to refuse nothing: cells or a fraction of the buffer.
-            Kernels need not ask it there; a refusal there ends the run. Allowed: cells, "800 cells", or a fraction
-            of the buffer from 0 to 1. Default: what the text shows by a leading X > R.
+        never_below: Queue X up to which the program promises to refuse nothing. Kernels need not ask it there; a
+            refusal there ends the run. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
+            Default: what the text shows by a leading X > R.
         export_tag: Whether cells that the program tags leave with CLP = 1 instead of as they came. Default:
             ``true``.
         parameters: Parameters by name. A parameter of the program: a name with letters, digits and _. A decimal is

@@ -63,7 +63,7 @@ const R: Parameter = parameter(
     "r",
     Kind::Threshold,
     Decimal("0.9"),
-    "R, threshold: cells or a fraction of K; at most K.",
+    "R, threshold; at most K.",
 );
 
 const fn z(help: &'static str) -> Parameter {
@@ -85,7 +85,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Partial packet discard: once a frame has lost a cell, drops the rest of the frame except the EOM.",
         formula: "drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM",
         source: "Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3",
-        limits: "The first cells of a damaged frame are carried in vain. VCs are not protected from each other.",
+        limits: "The first cells of a damaged frame are carried although it is lost. VCs are not protected from each other.",
         implies: &[("rest_of_frame", "drop-but-eom")],
         ..of(Family::Drop)
     },
@@ -100,7 +100,7 @@ pub(super) static DROP: &[Component] = &[
                 "threshold",
                 Kind::Threshold,
                 Derived("K - reserve"),
-                "T, cells or a fraction of K; at most K.",
+                "T, threshold; at most K.",
             ),
             parameter(
                 "reserve",
@@ -193,7 +193,7 @@ pub(super) static DROP: &[Component] = &[
                 "low",
                 Kind::Threshold,
                 Text("500 cells"),
-                "L, lower threshold: cells or a fraction of the buffer; at most Th.",
+                "L, lower threshold; at most Th.",
             ),
             CONGESTION,
             EXPORT_TAG,
@@ -213,13 +213,13 @@ pub(super) static DROP: &[Component] = &[
                 "low",
                 Kind::Threshold,
                 Text("500 cells"),
-                "L, queue up to which every frame is accepted: cells or a fraction of the buffer; at most H.",
+                "L, queue up to which every frame is accepted; at most H.",
             ),
             parameter(
                 "high",
                 Kind::Threshold,
                 Text("1000 cells"),
-                "H, queue from which no frame is accepted: cells or a fraction of the buffer; at most K.",
+                "H, queue from which no frame is accepted; at most K.",
             ),
             parameter(
                 "z",
@@ -343,7 +343,7 @@ pub(super) static DROP: &[Component] = &[
                 "never_below",
                 Kind::Threshold,
                 Derived("what the text shows by a leading X > R"),
-                "Queue X up to which the program promises to refuse nothing: cells or a fraction of the buffer. Kernels need not ask it there; a refusal there ends the run.",
+                "Queue X up to which the program promises to refuse nothing. Kernels need not ask it there; a refusal there ends the run.",
             ),
             parameter(
                 "export_tag",
@@ -401,14 +401,14 @@ const MIN_TH: Parameter = parameter(
     "min_th",
     Kind::Threshold,
     Decimal("0.25"),
-    "min_th, average queue at which random drops begin: cells or a fraction of the buffer; below max_th.",
+    "min_th, average queue at which random drops begin; below max_th.",
 );
 
 const MAX_TH: Parameter = parameter(
     "max_th",
     Kind::Threshold,
     Decimal("0.75"),
-    "max_th, average queue from which everything is dropped: cells or a fraction of the buffer; at most K.",
+    "max_th, average queue from which everything is dropped; at most K.",
 );
 
 const SEGMENT: Parameter = parameter(
@@ -445,7 +445,7 @@ const CONGESTION: Parameter = parameter(
     "threshold",
     Kind::Threshold,
     Text("1000 cells"),
-    "Th, congestion threshold: cells or a fraction of the buffer; at most K.",
+    "Th, congestion threshold; at most K.",
 );
 
 const EXPORT_TAG: Parameter = parameter(

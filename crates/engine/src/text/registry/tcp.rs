@@ -61,7 +61,7 @@ const RECOVERIES: &[Choice] = &[
     },
 ];
 
-/// Defaults of a TCP by name. Text, table and tests of `docs/components.md` follow from them.
+/// Defaults of a TCP by name. Text, table and tests of `docs/components/tcp.md` follow from them.
 const PROFILES: &[Choice] = &[
     choice(
         "1996",
