@@ -6,6 +6,7 @@ This module is part of scripts/generate.py.
 import json
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,6 +49,9 @@ LATER = (
     "max_transfer_s_above",
     *(f"p{percent}_transfer_s_{bound}" for percent in (50, 95, 99) for bound in ("above", "below")),
 )
+
+#: Number of fields from which on a section refers to an earlier one that has the same.
+SHARED = 3
 
 #: Classes whose fields are the parts of a count.
 COUNTS = ("DroppedCells",)
@@ -200,13 +204,15 @@ def module(schema: dict[str, Any]) -> str:
 PAGE = """# Results
 
 What a run gives back: the objects under `runs` of `cellyard run --format json` ([JSON
-Schema](../python/cellyard/schemas/results.schema.json)), and the classes of `cellyard.results` in Python. None is `null` in
-JSON. The unit 1 is that of counts of other things and of plain numbers. All three are generated
-from `crates/engine/src/run/results/`.
+Schema](../python/cellyard/schemas/results.schema.json)), and the classes of `cellyard.results` in
+Python. Generated from `crates/engine/src/run/results/`.
+
+Names end in the unit of the value. A value without one is a count or has no unit. A type with `?`
+may be none, which is `null` in JSON.
 
 ## Values of what did not finish
 
-A run may end before a file does. Then the duration of that transfer is only bounded:
+A run may end before a file does. Then the duration of that transfer has bounds only:
 
 | file | bounds of its duration |
 |---|---|
@@ -218,42 +224,17 @@ Due are the files of a TCP with `files` = n that would begin before its `stop`. 
 sequence only the file under way counts. `unfinished_transfers` counts both kinds.
 
 A quantile is a number only if the unfinished files cannot change it. Otherwise it is `null`, and
-two fields bound it. The field that ends in `_above` has the lower bound: the quantile with each
-unfinished file at its lower bound. The field that ends in `_below` has the upper bound: the
-quantile with each unfinished file at infinity. It is `null` if that is infinite. The longest
-duration and `completed_s` have only a lower bound, `file_goodput_mbps` only an upper one.
+two fields bound it:
 
-Tables show such a value as `> 0.3`, or as `0.2..0.3` if it is bounded on both sides. Paths such as
-`max(vc.*.completed_s)` and `totals.p99_transfer_s` give metrics with these bounds. [What an
-experiment does with them](experiments.md#values-that-are-not-known) is stated there.
+* `..._above`, the lower bound: the quantile with each unfinished file at its lower bound;
+* `..._below`, the upper bound: the quantile with each unfinished file at infinity. It is `null` if
+  that is infinite.
 
-Results that an earlier version stored lack these fields. Their durations are those of the finished
-files alone.
+The longest duration and `completed_s` have only a lower bound, `file_goodput_mbps` only an upper
+one. Tables show such a value as `> 0.3`, or as `0.2..0.3` if it has both bounds. Paths such as
+`max(vc.*.completed_s)` and `totals.p99_transfer_s` give metrics with these bounds.
+[Experiments](experiments.md#values-that-are-not-known) says how it uses them.
 """
-
-#: Words in the names of fields that state the unit.
-UNITS = {
-    "s": "s",
-    "mbps": "Mb/s",
-    "bytes": "bytes",
-    "cells": "cells",
-    "frames": "frames",
-    "segments": "segments",
-    "vcs": "VCs",
-}
-
-
-def unit(name: str, schema: dict[str, Any]) -> str:
-    """Return the unit of a field: from the schema if stated there, otherwise from its name.
-
-    A field that is not a number has an empty unit.
-    """
-    inner, _ = plain(schema)
-    inner = inner.get("items", inner)
-    if inner.get("type") not in ("integer", "number"):
-        return ""
-    named = [UNITS[word] for word in name.split("_") if word in UNITS]
-    return str(schema.get("unit") or (named[-1] if named else "1"))
 
 
 def page_type(schema: dict[str, Any]) -> str:
@@ -262,28 +243,40 @@ def page_type(schema: dict[str, Any]) -> str:
     if inner.get("type") == "array":
         return f"list of {page_type(inner['items'])}"
     name = reference(inner)
-    typed = (
-        f"[{name}](#{name.lower()})"
-        if name
-        else {"string": "text", "boolean": "true or false"}.get(inner["type"], inner["type"])
-    )
-    return f"{typed} or none" if optional else typed
+    words = {"string": "text", "boolean": "true or false"}
+    typed = f"[{name}](#{name.lower()})" if name else words.get(inner["type"], inner["type"])
+    return f"{typed}?" if optional else typed
 
 
-def page_section(title: str, schema: dict[str, Any]) -> str:
-    """Return the section of one type: its fields or its words."""
+def page_section(title: str, schema: dict[str, Any], first: dict[str, str]) -> str:
+    """Return the section of one type: its fields or its words.
+
+    ``first`` has the rows of earlier sections, each with the title of the first one. Groups of them
+    are not repeated.
+    """
     head = f"## {title}\n\n{text(schema)}\n\n"
     if "oneOf" in schema:
         return head + "\n".join(f"* `{item['const']}`: {text(item)}" for item in schema["oneOf"]) + "\n"
-    lines = ["| field | unit | type | what it is |", "|---|---|---|---|"]
+    rows = {}
     for name, inner in properties(schema):
         shown = f"`{name}`, in Python `{RENAMED[name]}`" if name in RENAMED else f"`{name}`"
-        lines.append(f"| {shown} | {unit(name, inner)} | {page_type(inner)} | {text(inner)} |".replace("|  |", "| |"))
+        rows[name] = f"| {shown} | {page_type(inner)} | {text(inner)} |"
+    known = Counter(first[row] for row in rows.values() if row in first)
+    same = [other for other, number in known.items() if number >= SHARED]
+    new = [row for row in rows.values() if first.get(row) not in same]
+    if title in COUNTS:
+        return f"{head}Its fields are the words of [DropReason](#dropreason), with a count of cells each.\n"
+    lines = ["| field | type | what it is |", "|---|---|---|", *new]
+    for other in same:
+        names = ", ".join(f"`{name}`" for name, row in rows.items() if first.get(row) == other)
+        lines += ["", f"Also, as in [{other}](#{other.lower()}): {names}."]
+    first |= dict.fromkeys(new, title)
     return head + "\n".join(lines) + "\n"
 
 
 def page(schema: dict[str, Any]) -> str:
     """Return the reference page."""
-    order = Types(schema).order
-    sections = [page_section("RunResult", schema), *(page_section(name, schema["$defs"][name]) for name in order)]
+    first: dict[str, str] = {}
+    sections = [page_section("RunResult", schema, first)]
+    sections += [page_section(name, schema["$defs"][name], first) for name in Types(schema).order]
     return "\n".join([PAGE, *sections])

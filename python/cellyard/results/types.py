@@ -21,9 +21,8 @@ class Totals(ResultPart):
     """Results of the whole network.
 
     Goodput, efficiency, fairness and delays cover the VCs that carry frames, in the measuring time. All other
-    values cover the whole run. A VC that is active for only a part of the measuring time counts with what it
-    delivered in all of it. So efficiency and fairness describe deliveries, not the rates of active senders. For the
-    goodput of a file see ``file_goodput_mbps`` of its VC.
+    values cover the whole run. Goodput is relative to the whole measuring time, even if a VC sends in a part of it
+    only. For the goodput of a file see ``file_goodput_mbps`` of its VC.
     """
 
     #: Cell transmissions, summed over all links.
@@ -80,21 +79,20 @@ class Totals(ResultPart):
     #: Files completely acknowledged. 0 without a file.
     finished_transfers: int
 
-    #: Files that began, or were still to begin, and were not completely acknowledged by the end of the run. Files
-    #: that would begin after ``stop`` do not count. Of an endless sequence only the file under way counts.
+    #: Files under way or still due when the run ended. Files that would begin after ``stop`` do not count, and of
+    #: an endless sequence only the file under way does.
     unfinished_transfers: int | None = None
 
     #: Median duration of the transfers. None when not known or without transfers.
     p50_transfer_s: float | None
 
-    #: Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    #: Lower bound of the median when it is not known.
     p50_transfer_s_above: float | None = None
 
-    #: Upper bound of the median when it has a lower one. None when it is not bounded.
+    #: Upper bound of the median when it is not known but bounded.
     p50_transfer_s_below: float | None = None
 
-    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not known or without
-    #: transfers.
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed.
     p95_transfer_s: float | None
 
     #: Lower bound of the 95 % quantile, as for the median.
@@ -103,7 +101,7 @@ class Totals(ResultPart):
     #: Upper bound of the 95 % quantile, as for the median.
     p95_transfer_s_below: float | None = None
 
-    #: 99 % quantile of the transfer durations. None when not known or without transfers.
+    #: 99 % quantile of the transfer durations.
     p99_transfer_s: float | None
 
     #: Lower bound of the 99 % quantile, as for the median.
@@ -176,21 +174,20 @@ class BackResult(ResultPart):
     #: Files completely acknowledged. 0 without a file.
     finished_transfers: int
 
-    #: Files that began, or were still to begin, and were not completely acknowledged by the end of the run. Files
-    #: that would begin after ``stop`` do not count. Of an endless sequence only the file under way counts.
+    #: Files under way or still due when the run ended. Files that would begin after ``stop`` do not count, and of
+    #: an endless sequence only the file under way does.
     unfinished_transfers: int | None = None
 
     #: Median duration of the transfers. None when not known or without transfers.
     p50_transfer_s: float | None
 
-    #: Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    #: Lower bound of the median when it is not known.
     p50_transfer_s_above: float | None = None
 
-    #: Upper bound of the median when it has a lower one. None when it is not bounded.
+    #: Upper bound of the median when it is not known but bounded.
     p50_transfer_s_below: float | None = None
 
-    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not known or without
-    #: transfers.
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed.
     p95_transfer_s: float | None
 
     #: Lower bound of the 95 % quantile, as for the median.
@@ -199,7 +196,7 @@ class BackResult(ResultPart):
     #: Upper bound of the 95 % quantile, as for the median.
     p95_transfer_s_below: float | None = None
 
-    #: 99 % quantile of the transfer durations. None when not known or without transfers.
+    #: 99 % quantile of the transfer durations.
     p99_transfer_s: float | None
 
     #: Lower bound of the 99 % quantile, as for the median.
@@ -294,7 +291,7 @@ class VcResult(ResultPart):
     """Results of one VC. Counters cover its data over the whole run; goodput and delays cover the measuring time.
 
     The transfer delay of a cell runs from the end of its transmission by the source host to its arrival at the
-    destination host.
+    destination host. All delays are none when no cell arrived in the measuring time.
     """
 
     NAMES: ClassVar[Mapping[str, str]] = {"from": "source", "to": "destination", "class": "service_class"}
@@ -418,21 +415,20 @@ class VcResult(ResultPart):
     #: Files completely acknowledged. 0 without a file.
     finished_transfers: int
 
-    #: Files that began, or were still to begin, and were not completely acknowledged by the end of the run. Files
-    #: that would begin after ``stop`` do not count. Of an endless sequence only the file under way counts.
+    #: Files under way or still due when the run ended. Files that would begin after ``stop`` do not count, and of
+    #: an endless sequence only the file under way does.
     unfinished_transfers: int | None = None
 
     #: Median duration of the transfers. None when not known or without transfers.
     p50_transfer_s: float | None
 
-    #: Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    #: Lower bound of the median when it is not known.
     p50_transfer_s_above: float | None = None
 
-    #: Upper bound of the median when it has a lower one. None when it is not bounded.
+    #: Upper bound of the median when it is not known but bounded.
     p50_transfer_s_below: float | None = None
 
-    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not known or without
-    #: transfers.
+    #: 95 % quantile of the transfer durations: the shortest that 95 % do not exceed.
     p95_transfer_s: float | None
 
     #: Lower bound of the 95 % quantile, as for the median.
@@ -441,7 +437,7 @@ class VcResult(ResultPart):
     #: Upper bound of the 95 % quantile, as for the median.
     p95_transfer_s_below: float | None = None
 
-    #: 99 % quantile of the transfer durations. None when not known or without transfers.
+    #: 99 % quantile of the transfer durations.
     p99_transfer_s: float | None
 
     #: Lower bound of the 99 % quantile, as for the median.
@@ -464,24 +460,22 @@ class VcResult(ResultPart):
     #: sends.
     back: tuple[BackResult, ...] = field(repr=False)
 
-    #: Mean transfer delay of the data cells. None when no cell arrived in the measuring time.
+    #: Mean transfer delay of the data cells.
     mean_cell_transfer_delay_s: float | None
 
     #: Median of the cell transfer delays, rounded up like all quantiles by bins of at most 1/64 relative width.
-    #: None when no cell arrived in the measuring time.
     p50_cell_transfer_delay_s: float | None
 
-    #: 95 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
+    #: 95 % quantile of the cell transfer delays.
     p95_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
+    #: 99 % quantile of the cell transfer delays.
     p99_cell_transfer_delay_s: float | None
 
-    #: Largest cell transfer delay. None when no cell arrived in the measuring time.
+    #: Largest cell transfer delay.
     max_cell_transfer_delay_s: float | None
 
-    #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest. None when no cell
-    #: arrived in the measuring time.
+    #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
     cell_delay_variation_s: float | None
 
     #: Load of the source host's link: the mean rates of the host's cell sources on it together, relative to the
@@ -516,7 +510,11 @@ class VcResult(ResultPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortClassResult(ResultPart):
-    """Results of one class queue of a port. Values cover the whole run unless their names begin with ``measured``."""
+    """Results of one class queue of a port.
+
+    Values cover the whole run, except those whose names begin with ``measured``. A port that cannot queue has none
+    of these, and its ``max_queue_cells`` is 0.
+    """
 
     NAMES: ClassVar[Mapping[str, str]] = {"class": "service_class"}
 
@@ -540,20 +538,19 @@ class PortClassResult(ResultPart):
     #: count as sent.
     cell_loss_ratio: float
 
-    #: Largest number of waiting cells of this class. 0 for a port that cannot queue.
+    #: Largest number of waiting cells of this class.
     max_queue_cells: int
 
-    #: Cells that arrived in the measuring time. None for a port that cannot queue.
+    #: Cells that arrived in the measuring time.
     measured_arrived_cells: int | None
 
-    #: Cells that the port, not the link, dropped in the measuring time. None for a port that cannot queue.
+    #: Cells that the port, not the link, dropped in the measuring time.
     measured_dropped_cells: int | None
 
-    #: ``measured_dropped_cells`` relative to ``measured_arrived_cells``. 0 when none arrived; none for a port that
-    #: cannot queue.
+    #: ``measured_dropped_cells`` relative to ``measured_arrived_cells``. 0 when none arrived.
     measured_cell_loss_ratio: float | None
 
-    #: Longest queue in the measuring time, its start included. None for a port that cannot queue.
+    #: Longest queue in the measuring time, its start included.
     measured_max_queue_cells: int | None
 
 
@@ -574,7 +571,11 @@ class PortInputResult(ResultPart):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortResult(ResultPart):
-    """One output port of a switch. Values cover the whole run, except ``efficiency`` and those whose names begin with ``measured``.
+    """One output port of a switch.
+
+    Values cover the whole run, except ``efficiency`` and those whose names begin with ``measured``, which cover the
+    measuring time. A port that cannot queue has no ``measured`` values, no ``refusals`` and no ``inputs``, and its
+    ``max_queue_cells`` is 0.
 
     The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held + pushed out
     (``front``). Cells that the link loses (``link``) count as sent. All other drops happen on arrival.
@@ -621,14 +622,12 @@ class PortResult(ResultPart):
     tagged_cells: int
 
     #: Cells that the buffer or the drop policy refused on arrival. Of a refused frame, only the first cell counts.
-    #: None for a port that cannot queue, and in results of earlier versions.
     refusals: int | None = None
 
-    #: Refusals at an instant at which the port accepted a cell of another input: ``tie_order`` decided which. None
-    #: for a port that cannot queue, and in results of earlier versions.
+    #: Refusals at an instant at which the port accepted a cell of another input: ``tie_order`` decided which.
     tied_refusals: int | None = None
 
-    #: Largest number of waiting cells, over all classes. 0 for a port that cannot queue.
+    #: Largest number of waiting cells, over all classes.
     max_queue_cells: int
 
     #: Mean number of waiting cells, over all classes.
@@ -641,33 +640,31 @@ class PortResult(ResultPart):
     #: relative to the link rate. None when no data frames cross it.
     efficiency: float | None
 
-    #: Cells that arrived in the measuring time. None for a port that cannot queue.
+    #: Cells that arrived in the measuring time.
     measured_arrived_cells: int | None
 
-    #: Cells whose last bit left in the measuring time. None for a port that cannot queue.
+    #: Cells whose last bit left in the measuring time.
     measured_sent_cells: int | None
 
-    #: Cells that the port, not the link, dropped in the measuring time. None for a port that cannot queue.
+    #: Cells that the port, not the link, dropped in the measuring time.
     measured_dropped_cells: int | None
 
-    #: ``measured_dropped_cells`` relative to ``measured_arrived_cells``. 0 when none arrived; none for a port that
-    #: cannot queue.
+    #: ``measured_dropped_cells`` relative to ``measured_arrived_cells``. 0 when none arrived.
     measured_cell_loss_ratio: float | None
 
-    #: Longest queue in the measuring time, its start included, over all classes. None for a port that cannot queue.
+    #: Longest queue in the measuring time, its start included, over all classes.
     measured_max_queue_cells: int | None
 
-    #: Mean number of waiting cells in the measuring time, over all classes. None for a port that cannot queue.
+    #: Mean number of waiting cells in the measuring time, over all classes.
     measured_mean_queue_cells: float | None
 
-    #: Fraction of the measuring time in which the link transmits. None for a port that cannot queue.
+    #: Fraction of the measuring time in which the link transmits.
     measured_utilisation: float | None
 
     #: Results of every service class that crosses the port, most urgent first.
     classes: tuple[PortClassResult, ...] = field(repr=False)
 
-    #: Refusals of every input, in scenario order. Empty for a port that cannot queue, and in results of earlier
-    #: versions.
+    #: Refusals of every input, in scenario order.
     inputs: tuple[PortInputResult, ...] = field(default=(), repr=False)
 
 

@@ -10,8 +10,11 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// One output port of a switch. Values cover the whole run, except `efficiency` and those whose
-/// names begin with `measured`.
+/// One output port of a switch.
+///
+/// Values cover the whole run, except `efficiency` and those whose names begin with `measured`,
+/// which cover the measuring time. A port that cannot queue has no `measured` values, no `refusals`
+/// and no `inputs`, and its `max_queue_cells` is 0.
 ///
 /// The cell counts balance: arrived = accepted + dropped on arrival, and accepted = sent + held +
 /// pushed out (`front`). Cells that the link loses (`link`) count as sent. All other drops happen
@@ -43,12 +46,12 @@ pub struct PortResult {
     /// Cells of high priority that a policer or the drop policy tagged; they continue with CLP = 1.
     pub tagged_cells: u64,
     /// Cells that the buffer or the drop policy refused on arrival. Of a refused frame, only the
-    /// first cell counts. None for a port that cannot queue, and in results of earlier versions.
+    /// first cell counts.
     pub refusals: Option<u64>,
     /// Refusals at an instant at which the port accepted a cell of another input: `tie_order`
-    /// decided which. None for a port that cannot queue, and in results of earlier versions.
+    /// decided which.
     pub tied_refusals: Option<u64>,
-    /// Largest number of waiting cells, over all classes. 0 for a port that cannot queue.
+    /// Largest number of waiting cells, over all classes.
     pub max_queue_cells: u64,
     /// Mean number of waiting cells, over all classes.
     pub mean_queue_cells: f64,
@@ -57,29 +60,23 @@ pub struct PortResult {
     /// Goodput in the measuring time of the VCs whose data frames cross the port, counted as cells
     /// on the line, relative to the link rate. None when no data frames cross it.
     pub efficiency: Option<f64>,
-    /// Cells that arrived in the measuring time. None for a port that cannot queue.
+    /// Cells that arrived in the measuring time.
     pub measured_arrived_cells: Option<u64>,
-    /// Cells whose last bit left in the measuring time. None for a port that cannot queue.
+    /// Cells whose last bit left in the measuring time.
     pub measured_sent_cells: Option<u64>,
-    /// Cells that the port, not the link, dropped in the measuring time. None for a port that
-    /// cannot queue.
+    /// Cells that the port, not the link, dropped in the measuring time.
     pub measured_dropped_cells: Option<u64>,
-    /// `measured_dropped_cells` relative to `measured_arrived_cells`. 0 when none arrived; none for
-    /// a port that cannot queue.
+    /// `measured_dropped_cells` relative to `measured_arrived_cells`. 0 when none arrived.
     pub measured_cell_loss_ratio: Option<f64>,
-    /// Longest queue in the measuring time, its start included, over all classes. None for a port
-    /// that cannot queue.
+    /// Longest queue in the measuring time, its start included, over all classes.
     pub measured_max_queue_cells: Option<u64>,
-    /// Mean number of waiting cells in the measuring time, over all classes. None for a port that
-    /// cannot queue.
+    /// Mean number of waiting cells in the measuring time, over all classes.
     pub measured_mean_queue_cells: Option<f64>,
-    /// Fraction of the measuring time in which the link transmits. None for a port that cannot
-    /// queue.
+    /// Fraction of the measuring time in which the link transmits.
     pub measured_utilisation: Option<f64>,
     /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,
-    /// Refusals of every input, in scenario order. Empty for a port that cannot queue, and in results of
-    /// earlier versions.
+    /// Refusals of every input, in scenario order.
     pub inputs: Vec<PortInputResult>,
 }
 
@@ -95,8 +92,10 @@ pub struct PortInputResult {
     pub tied_refusals: u64,
 }
 
-/// Results of one class queue of a port. Values cover the whole run unless their names begin with
-/// `measured`.
+/// Results of one class queue of a port.
+///
+/// Values cover the whole run, except those whose names begin with `measured`. A port that cannot
+/// queue has none of these, and its `max_queue_cells` is 0.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortClassResult {
     /// The service class.
@@ -113,17 +112,15 @@ pub struct PortClassResult {
     /// Cells dropped by the port, relative to cells that arrived. 0 when none arrived. Cells that
     /// the link loses count as sent.
     pub cell_loss_ratio: f64,
-    /// Largest number of waiting cells of this class. 0 for a port that cannot queue.
+    /// Largest number of waiting cells of this class.
     pub max_queue_cells: u64,
-    /// Cells that arrived in the measuring time. None for a port that cannot queue.
+    /// Cells that arrived in the measuring time.
     pub measured_arrived_cells: Option<u64>,
-    /// Cells that the port, not the link, dropped in the measuring time. None for a port that
-    /// cannot queue.
+    /// Cells that the port, not the link, dropped in the measuring time.
     pub measured_dropped_cells: Option<u64>,
-    /// `measured_dropped_cells` relative to `measured_arrived_cells`. 0 when none arrived; none for
-    /// a port that cannot queue.
+    /// `measured_dropped_cells` relative to `measured_arrived_cells`. 0 when none arrived.
     pub measured_cell_loss_ratio: Option<f64>,
-    /// Longest queue in the measuring time, its start included. None for a port that cannot queue.
+    /// Longest queue in the measuring time, its start included.
     pub measured_max_queue_cells: Option<u64>,
 }
 

@@ -15,9 +15,8 @@ use serde::Serialize;
 /// Results of the whole network.
 ///
 /// Goodput, efficiency, fairness and delays cover the VCs that carry frames, in the measuring time.
-/// All other values cover the whole run. A VC that is active for only a part of the measuring time
-/// counts with what it delivered in all of it. So efficiency and fairness describe deliveries, not
-/// the rates of active senders. For the goodput of a file see `file_goodput_mbps` of its VC.
+/// All other values cover the whole run. Goodput is relative to the whole measuring time, even if a
+/// VC sends in a part of it only. For the goodput of a file see `file_goodput_mbps` of its VC.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Cell transmissions, summed over all links.

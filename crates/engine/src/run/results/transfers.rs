@@ -96,24 +96,22 @@ pub(super) struct Transfers<'a> {
 pub struct TransferTimes {
     /// Files completely acknowledged. 0 without a file.
     pub finished_transfers: u64,
-    /// Files that began, or were still to begin, and were not completely acknowledged by the end of
-    /// the run. Files that would begin after `stop` do not count. Of an endless sequence only the
-    /// file under way counts.
+    /// Files under way or still due when the run ended. Files that would begin after `stop` do not
+    /// count, and of an endless sequence only the file under way does.
     pub unfinished_transfers: u64,
     /// Median duration of the transfers. None when not known or without transfers.
     pub p50_transfer_s: Option<f64>,
-    /// Lower bound of the median when unfinished transfers leave it open. None otherwise.
+    /// Lower bound of the median when it is not known.
     pub p50_transfer_s_above: Option<f64>,
-    /// Upper bound of the median when it has a lower one. None when it is not bounded.
+    /// Upper bound of the median when it is not known but bounded.
     pub p50_transfer_s_below: Option<f64>,
-    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed. None when not
-    /// known or without transfers.
+    /// 95 % quantile of the transfer durations: the shortest that 95 % do not exceed.
     pub p95_transfer_s: Option<f64>,
     /// Lower bound of the 95 % quantile, as for the median.
     pub p95_transfer_s_above: Option<f64>,
     /// Upper bound of the 95 % quantile, as for the median.
     pub p95_transfer_s_below: Option<f64>,
-    /// 99 % quantile of the transfer durations. None when not known or without transfers.
+    /// 99 % quantile of the transfer durations.
     pub p99_transfer_s: Option<f64>,
     /// Lower bound of the 99 % quantile, as for the median.
     pub p99_transfer_s_above: Option<f64>,

@@ -17,7 +17,7 @@ use serde::Serialize;
 /// measuring time.
 ///
 /// The transfer delay of a cell runs from the end of its transmission by the source host to its
-/// arrival at the destination host.
+/// arrival at the destination host. All delays are none when no cell arrived in the measuring time.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VcResult {
     /// Name of the VC.
@@ -107,19 +107,18 @@ pub struct VcResult {
     /// counts of frames and cells above cover all frames from `from` to `to`, including ACKs for
     /// its data, but none that it sends.
     pub back: Vec<BackResult>,
-    /// Mean transfer delay of the data cells. None when no cell arrived in the measuring time.
+    /// Mean transfer delay of the data cells.
     pub mean_cell_transfer_delay_s: Option<f64>,
     /// Median of the cell transfer delays, rounded up like all quantiles by bins of at most 1/64
-    /// relative width. None when no cell arrived in the measuring time.
+    /// relative width.
     pub p50_cell_transfer_delay_s: Option<f64>,
-    /// 95 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
+    /// 95 % quantile of the cell transfer delays.
     pub p95_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the cell transfer delays. None when no cell arrived in the measuring time.
+    /// 99 % quantile of the cell transfer delays.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// Largest cell transfer delay. None when no cell arrived in the measuring time.
+    /// Largest cell transfer delay.
     pub max_cell_transfer_delay_s: Option<f64>,
     /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
-    /// None when no cell arrived in the measuring time.
     pub cell_delay_variation_s: Option<f64>,
     /// Load of the source host's link: the mean rates of the host's cell sources on it together,
     /// relative to the link rate. Above 1, the queue there grows throughout the run. Cells waiting
