@@ -323,7 +323,7 @@ def schema_files(**schemas: dict[str, Any]) -> dict[Path, str]:
 def generated() -> dict[Path, str]:
     """Return every generated file with its content."""
     results, registry = json.loads(_engine.results_schema()), json.loads(_engine.registry())
-    model, front = ROOT / "docs/model.md", ROOT / "README.md"
+    front = ROOT / "README.md"
     return {
         **components(),
         **schema_files(
@@ -333,7 +333,6 @@ def generated() -> dict[Path, str]:
         **{ROOT / "docs" / name: text for name, text in component_pages.pages(registry).items()},
         ROOT / "python/cellyard/results/types.py": formatted(result_classes.module(results)),
         ROOT / "docs/results.md": result_classes.page(results),
-        model: pages.between_marks(model.read_text(encoding="utf-8"), "ties", pages.tie_table()),
         ROOT / "docs/speed.md": pages.speed_page(),
         front: pages.with_speed(pages.between_marks(front.read_text(encoding="utf-8"), "studies", pages.study_table())),
     }

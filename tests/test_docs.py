@@ -56,6 +56,16 @@ def test_the_index_of_components_leads_to_every_entry() -> None:
                 assert not anchor or titles.count(anchor) == 1, f"{file}#{anchor}"
 
 
+#: Most words, as `wc -w` counts them, of pages that grow by repeating themselves.
+WORDS = {"model.md": 11_000, "components*": 12_300, "results.md": 4_700}
+
+
+@pytest.mark.parametrize("pages", WORDS)
+def test_a_reference_page_has_no_more_words_than_it_needs(pages: str) -> None:
+    files = [file for path in (ROOT / "docs").glob(pages) for file in (path.glob("*.md") if path.is_dir() else [path])]
+    assert 0 < sum(len(file.read_text(encoding="utf-8").split()) for file in files) <= WORDS[pages]
+
+
 def test_generated_files_are_fresh() -> None:
     done = subprocess.run([sys.executable, ROOT / "scripts/generate.py", "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

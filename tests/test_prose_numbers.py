@@ -135,14 +135,6 @@ def captured_bytes() -> list[int]:
     return found
 
 
-def queues_with_an_early_threshold() -> list[int]:
-    study = load("ubr-plus")
-    rows = [row for row in study.tables["1"].rows if row.parameters["configuration"] == "wan"]
-    value = {"vc.traffic.initial_ssthresh": "65535 bytes"}
-    queues = [study.scenario(row).with_values(value).run().only.totals.max_queue_cells for row in rows]
-    return [int(one) for one in (*queues, *(row.published["max_queue_cells"] or 0 for row in rows))]
-
-
 def coarse_ticks() -> list[float]:
     """Return a row of the model's table on decisions, without the columns that need the defaults too."""
     study = load("ubr-plus")
@@ -211,7 +203,6 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         "{} runs show no significant difference": lambda: undecided("gallery/satellite", "efficiency", "new-reno")
     },
     "model": {
-        "would peak at {} and {} cells, where {} and {} were published": queues_with_an_early_threshold,
         "`min_rto` = 1 s | {:.3f} | {:.3f} | 0.290 | 0.448 | {:.2f} | {:.2f} |": coarse_ticks,
     },
     "own-policy": {
