@@ -5,6 +5,7 @@ This module is part of scripts/generate.py.
 
 from __future__ import annotations
 
+import textwrap
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -35,6 +36,12 @@ PAGES = (
 ALONE = {("traffic", "tcp"): "tcp"}
 
 GENERATED = "Generated from the registry (`crates/engine/src/text/registry/`)"
+
+#: First line of every page but the index.
+HEAD = "[How to read the tables](../components.md#how-to-read-the-tables) and [terms](../glossary.md)."
+
+#: Characters in a line of a formula.
+WIDTH = 90
 
 INDEX = f"""# Components
 
@@ -79,7 +86,7 @@ def pages(registry: Registry) -> dict[str, str]:
     families = {family["name"]: family for family in registry["families"]}
     assert sorted(families) == sorted(name for page in PAGES for name in page.families)
     for page in PAGES:
-        parts = [f"# {page.title}\n"]
+        parts = [f"# {page.title}\n\n{HEAD}\n"]
         if len(page.families) == 1:
             parts.append(chapter(families[page.families[0]], "#"))
         else:
@@ -147,7 +154,8 @@ def chapter(family: Registry, level: str) -> str:
         text = " ".join(filter(None, (only["help"], more, f"Where: {stop(where)}")))
         return f"\n{text}\n{section(only, {})}"
     short = any(component["shorthand"] for component in components)
-    text = f"\n{family['help']}\n\nChosen by `{tag}`{' or by name alone' if short else ''}.\n"
+    chosen = f'`{tag} = "{components[0]["name"]}"` and so on' + (", or by the name alone" if short else "")
+    text = f"\n{family['help']}\n\nChosen by {chosen}.\n"
     first: dict[str, str] = {}
     for component in components:
         text += f"\n{level}# {component['name']}\n\n{component['help']}"
@@ -162,7 +170,9 @@ def section(component: Registry, first: dict[str, str]) -> str:
     ``first`` has the rows that earlier components of the family showed, each with the name of the
     first such component. They are not repeated.
     """
-    parts = [f"\n```text\n{component[each]}\n```\n" for each in ("formula", "diagram") if component[each]]
+    formula = component["formula"].replace("; ", ";\n").splitlines()
+    lines = "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in formula)
+    parts = [f"\n```text\n{text}\n```\n" for text in (lines, component["diagram"]) if text]
     parts += [f"\n{each.capitalize()}: {stop(component[each])}\n" for each in ("source", "limits") if component[each]]
     rows = {parameter["name"]: row(parameter) for parameter in component["parameters"]}
     known = {name: first[text] for name, text in rows.items() if text in first}
@@ -173,8 +183,8 @@ def section(component: Registry, first: dict[str, str]) -> str:
         parts.append(f"| *any name* | {own['help']} | {own['allowed']} | none |\n")
     shown = list(first.values())
     others = groupby(sorted(known, key=lambda name: shown.index(known[name])), known.get)
-    if same := [f"{', '.join(f'`{name}`' for name in names)} as for [{other}](#{other})" for other, names in others]:
-        parts.append(f"\n{'Also' if new or own else 'Parameters:'} {'; '.join(same)}.\n")
+    if same := [f"as for [{other}](#{other}): {', '.join(f'`{name}`' for name in names)}" for other, names in others]:
+        parts.append(f"\n{'Also' if new or own else 'Parameters'}, {'; '.join(same)}.\n")
     for parameter in component["parameters"]:
         choices = parameter["kind"].get("choices")
         if choices and parameter["name"] not in known:

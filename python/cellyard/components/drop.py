@@ -124,8 +124,8 @@ class GcraEpd(Component, policy="gcra-epd"):
     Fields:
         threshold: Th, congestion threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
             from 0 to 1. Default: ``1000 cells``.
-        export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
-            is never tagged. Default: ``false``.
+        export_tag: Whether cells tagged here leave with CLP = 1. Otherwise they leave as they came. The first cell
+            of a frame is never tagged. Default: ``false``.
     """
 
     threshold: str | float = "1000 cells"
@@ -147,8 +147,8 @@ class GcraRoundRobin(Component, policy="gcra-round-robin"):
         threshold: Th, congestion threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
             from 0 to 1. Default: ``1000 cells``.
         keep_credit: Whether a VC keeps credit that it gets while its bucket is empty. Default: ``false``.
-        export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
-            is never tagged. Default: ``false``.
+        export_tag: Whether cells tagged here leave with CLP = 1. Otherwise they leave as they came. The first cell
+            of a frame is never tagged. Default: ``false``.
     """
 
     threshold: str | float = "1000 cells"
@@ -172,8 +172,8 @@ class GcraTwoThresholds(Component, policy="gcra-two-thresholds"):
             Default: ``500 cells``.
         threshold: Th, congestion threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
             from 0 to 1. Default: ``1000 cells``.
-        export_tag: Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame
-            is never tagged. Default: ``false``.
+        export_tag: Whether cells tagged here leave with CLP = 1. Otherwise they leave as they came. The first cell
+            of a frame is never tagged. Default: ``false``.
     """
 
     low: str | float = "500 cells"
@@ -217,8 +217,8 @@ class AtmRed(Component, policy="atm-red"):
     Source: `cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for
     congestion avoidance, IEEE/ACM ToN 1(4), 1993.
 
-    Limits: A mark within a frame or at its EOM discards the next frame of the VC, and a mark at a first cell that
-    frame. The discarded frame may be an ACK if a VC carries both data and ACKs.
+    Limits: A mark within a frame or at its EOM discards the next frame of the VC, and a mark at a first cell
+    discards the frame of that cell. The discarded frame may be an ACK if a VC carries both data and ACKs.
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
@@ -353,13 +353,13 @@ class Program(Component, policy="program"):
         program: Statements: assignments, `if`, and verdicts. Excludes `refuse`. Allowed: a program of at most 4096
             characters; see docs/programs.md. Default: none.
         asked: What the program is asked about. ``frames``: First cells of frames that find the port busy.
-            ``cells``: Every arriving cell, also at an idle port, and also those of lost frames, whose answer
-            changes nothing. Default: ``frames``.
+            ``cells``: Every arriving cell, also at an idle port. It also sees cells of lost frames; there its
+            answer has no effect. Default: ``frames``.
         never_below: Queue X up to which the program promises to refuse nothing. Kernels need not ask it there; a
             refusal there ends the run. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
-            Default: what the text shows by a leading X > R.
-        export_tag: Whether cells that the program tags leave with CLP = 1 instead of as they came. Default:
-            ``true``.
+            Default: what a leading condition such as X > R shows.
+        export_tag: Whether cells that the program tags leave with CLP = 1. Otherwise they leave as they came.
+            Default: ``true``.
         parameters: Parameters by name. A parameter of the program: a name with letters, digits and _. A decimal is
             exact; cells, times (ticks) and rates (bit/s) are integers. Allowed: a number from 0 with at most 6
             decimals, "900 cells", a fraction of the buffer such as "0.9 K", a time such as "5 ms", or a rate such

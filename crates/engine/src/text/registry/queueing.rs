@@ -243,7 +243,7 @@ pub(super) static DROP: &[Component] = &[
                   (avg - min_th) / (max_th - min_th); a uniform draw < p sets the mark m of a VC",
         diagram: ATM_RED,
         source: "`cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993",
-        limits: "A mark within a frame or at its EOM discards the next frame of the VC, and a mark at a first cell that frame. The discarded frame may be an ACK if a VC carries both data and ACKs.",
+        limits: "A mark within a frame or at its EOM discards the next frame of the VC, and a mark at a first cell discards the frame of that cell. The discarded frame may be an ACK if a VC carries both data and ACKs.",
         parameters: &[
             W_Q,
             MAX_P_OF_SEGMENT,
@@ -333,7 +333,7 @@ pub(super) static DROP: &[Component] = &[
                     choice("frames", "First cells of frames that find the port busy."),
                     choice(
                         "cells",
-                        "Every arriving cell, also at an idle port, and also those of lost frames, whose answer changes nothing.",
+                        "Every arriving cell, also at an idle port. It also sees cells of lost frames; there its answer has no effect.",
                     ),
                 ]),
                 Text("frames"),
@@ -342,14 +342,14 @@ pub(super) static DROP: &[Component] = &[
             parameter(
                 "never_below",
                 Kind::Threshold,
-                Derived("what the text shows by a leading X > R"),
+                Derived("what a leading condition such as X > R shows"),
                 "Queue X up to which the program promises to refuse nothing. Kernels need not ask it there; a refusal there ends the run.",
             ),
             parameter(
                 "export_tag",
                 Kind::Bool,
                 Bool(true),
-                "Whether cells that the program tags leave with CLP = 1 instead of as they came.",
+                "Whether cells that the program tags leave with CLP = 1. Otherwise they leave as they came.",
             ),
         ],
         own: Some(Own {
@@ -452,7 +452,7 @@ const EXPORT_TAG: Parameter = parameter(
     "export_tag",
     Kind::Bool,
     Bool(false),
-    "Whether cells tagged here leave with CLP = 1 instead of as they came. The first cell of a frame is never tagged.",
+    "Whether cells tagged here leave with CLP = 1. Otherwise they leave as they came. The first cell of a frame is never tagged.",
 );
 
 const FRACTION: Kind = decimal(0, 1);
