@@ -46,7 +46,10 @@ LATER = (
     "unfinished_transfers",
     "completed_s_above",
     "file_goodput_mbps_below",
+    "max_transfer_s",
     "max_transfer_s_above",
+    "busy_goodput_mbps",
+    "under_way_s",
     *(f"p{percent}_transfer_s_{bound}" for percent in (50, 95, 99) for bound in ("above", "below")),
 )
 

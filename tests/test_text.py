@@ -127,7 +127,11 @@ def test_the_table_shows_when_files_began_and_were_complete(cli: Cli, tmp_path: 
 def test_the_table_shows_in_how_many_runs_files_were_complete(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "files.toml").write_text(FILES)
     grid = ("--grid", "link.0.rate=4.24 Mbps,42.4 Mbps")
-    files = columns(cli("run", "files.toml", *grid, "--replications", 3).stdout.split("\n\n")[2])
+    _, _, together, of_vcs, *_ = cli("run", "files.toml", *grid, "--replications", 3).stdout.split("\n\n")
+    assert together.startswith("files of all VCs and runs together; an interval needs 6 replications:\n")
+    assert [(point["finished"], point["unfinished"]) for point in columns(together)] == [("3", "3"), ("6", "0")]
+    assert [point["max_transfer_ms"].startswith("> ") for point in columns(together)] == [True, False]
+    files = columns(of_vcs)
     names = ("link.0.rate", "vc", "complete")
     assert [tuple(file[name] for name in names) for file in files] == [
         ("4.24 Mbps", "small", "3 of 3"),
@@ -147,13 +151,16 @@ def test_the_table_shows_in_how_many_runs_files_were_complete(cli: Cli, tmp_path
     assert [file["completed_ms"].startswith("> ") for file in alone] == [False, True, False, False]
 
 
-def test_a_long_table_of_files_states_the_number_of_omitted_lines(cli: Cli, tmp_path: Path) -> None:
+def test_many_files_have_their_quantiles_and_not_a_line_each(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "files.toml").write_text(FILES.replace('name = "small",', 'name = "small", count = 42,'))
-    *_, shown, left_out, _ = cli("run", "files.toml", "--replications", 2, "--out", "out").stdout.split("\n\n")
-    assert len(columns(shown)) == 20
-    assert left_out == "23 more files: --out DIR writes all of them to vcs.csv"
+    *_, together, left_out, _ = cli("run", "files.toml", "--replications", 6, "--out", "out").stdout.split("\n\n")
+    (shown,) = columns(together)
+    assert (shown["finished"], shown["unfinished"]) == ("252", "6") and shown["95 % interval"]
+    assert left_out == "43 VCs with files: --out DIR writes all of them to vcs.csv"
     sizes = [row["file_size_bytes"] for row in csv.DictReader((tmp_path / "out/vcs.csv").open())]
-    assert sum(size != "" for size in sizes) == 2 * 43
+    assert sum(size != "" for size in sizes) == 6 * 43
+    (summary,) = csv.DictReader((tmp_path / "out/summary.csv").open())
+    assert (summary["files_unfinished_transfers"], summary["files_p99_transfer_s_high"]) == ("6", "")
 
 
 def test_delays_are_in_milliseconds_in_every_table(cli: Cli) -> None:

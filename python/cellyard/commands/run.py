@@ -15,6 +15,7 @@ from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_text
 from cellyard.experiment.grid import Point, expand
 from cellyard.outputs.kept import interrupted_message, write_failure
 from cellyard.outputs.options import RunOptions
+from cellyard.results.transfers import pooled
 from cellyard.runs import captures
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.expected import outline
@@ -257,7 +258,7 @@ def document(
 
 
 def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Median and range of the totals over the runs of each point."""
+    """Median and range of the totals over the runs of each point, and what their files have together."""
     from cellyard.results.types import Totals
 
     points: dict[str, list[Mapping[str, Any]]] = {}
@@ -276,7 +277,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             entry["range"][metric] = (
                 [whole_count(end, is_count=is_count) for end in ends] if ends and known(ends) else None
             )
-        found.append(entry)
+        found.append({**entry, "files": pooled(members)})
     return found
 
 

@@ -54,7 +54,7 @@ def _run_columns(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One record per point of a grid: median and range of each total."""
+    """One record per point of a grid: median and range of each total, and what the files of its runs have together."""
     found = []
     for values, point in zip(as_columns([point["set"] for point in points]), points, strict=True):
         record: dict[str, Any] = {**values, "runs": point["runs"]}
@@ -62,6 +62,7 @@ def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
             record[metric] = value
             if metric in point["range"]:  # no bound of a median
                 record[f"{metric}_low"], record[f"{metric}_high"] = point["range"][metric] or (None, None)
+        record |= {f"files_{name}": value for name, value in (point["files"] or {}).items()}
         found.append(record)
     return found
 

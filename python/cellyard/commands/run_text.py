@@ -1,15 +1,19 @@
 """Text that ``cellyard run`` prints: VCs, ports and classes of a run, or one line per point of a grid."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from cellyard.results.document import queueing_ports
 from cellyard.results.run_notes import carries_frames, is_overloaded
+from cellyard.results.transfers import LONGEST, QUANTILES
 from cellyard.show.table import Table
 from cellyard.show.text import cell_count, cpu_time, format_range, format_value, range_head
-from cellyard.statistics.bounded import Bounded, field_value
+from cellyard.statistics.bounded import Bounded, Value, ends_of, field_value
+from cellyard.statistics.difference import FEWEST
 from cellyard.statistics.ranges import interval, median
 
 #: Totals shown for runs with VCs that carry frames.
@@ -23,6 +27,13 @@ FRAME_TOTALS = (
     "retransmitted_segments",
     "timeouts",
 )
+
+#: Of these, totals that the sizes of files and the duration decide if all VCs send files that end.
+DEMANDED = frozenset({"goodput_mbps", "efficiency", "max_goodput_mbps", "fairness"})
+
+#: Totals shown first if VCs send files, and those that several runs of a point have for all files together.
+POOLED = ("finished_transfers", "unfinished_transfers", *QUANTILES)
+FILE_TOTALS = (*POOLED, "busy_goodput_mbps")
 
 #: Totals shown if every VC carries single cells. The other totals are about frames, and 0.
 CELL_TOTALS = ("cell_loss_ratio", "max_queue_cells", "mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
@@ -90,8 +101,9 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
     runs = document["runs"]
     ranged = document["replications"] is not None
     ranges = range_head(*(point["runs"] for point in document["summary"]))
-    shown = _total_names(runs[0], fair_shares=fair_shares)
-    metrics = [m for m in shown if any(point["median"].get(m) is not None for point in document["summary"])]
+    shown = [m for m in _total_names(runs[0], fair_shares=fair_shares) if not (ranged and m in POOLED)]
+    medians = [partial(field_value, point["median"].get) for point in document["summary"]]
+    metrics = [m for m in shown if any(median_of(m) is not None for median_of in medians)]
     counts = {m for m in metrics if all(isinstance(run["totals"][m] or 0, int) for run in runs)}
     header = [
         *paths,
@@ -99,11 +111,11 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
         *(column for m in metrics for column in ([_column_head(m), ranges] if ranged else [_column_head(m)])),
     ]
     rows = []
-    for point in document["summary"]:
+    for point, median_of in zip(document["summary"], medians, strict=True):
         row = [*(point["set"][path] for path in paths), point["runs"]]
         for metric in metrics:
             is_count = metric in counts
-            row.append(format_value(_in_unit(metric, point["median"][metric]), is_count=is_count))
+            row.append(format_value(_in_unit(metric, median_of(metric)), is_count=is_count))
             if ranged:
                 ends = [_in_unit(metric, end) for end in point["range"][metric] or ()]
                 row.append(format_range(ends, is_count=is_count))
@@ -113,6 +125,8 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
     parts = [first, *_measuring_time_note(runs), f"{caption}{Table.from_rows(header, rows, keys=len(paths) + 1)}"]
     if not paths:
         parts += _ensemble_vcs(runs, ranges, contracts=contracts)
+    if ranged:
+        parts += _pooled_files(document["summary"], paths)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
     return "\n\n".join([*parts, *_drops(runs, paths, noun)])
 
@@ -222,13 +236,44 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
             measured = (_in_unit(metric, field_value(file.get, metric)) for file in files)
             row += _median_and_range([value for value in measured if value is not None])
         rows.append(row)
+    if len(rows) > MOST_FILES:
+        return [f"{len(rows)} VCs with files: --out DIR writes all of them to vcs.csv"]
     table = Table.from_rows([*paths, "vc", *(["complete"] if counted else []), *columns], rows, keys=len(paths) + 1)
-    more = len(rows) - MOST_FILES
     caption = f"files, medians of the runs, {ranges}:\n" if ranges else ""
-    return [
-        f"{caption}{table.first(MOST_FILES)}",
-        *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else []),
-    ]
+    return [f"{caption}{table}"]
+
+
+def _pooled_files(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
+    """Quantiles of the files of all runs of each point, with their intervals."""
+    rows = []
+    for point in points:
+        found = point["files"]
+        if found is None:
+            continue
+        row = [*(point["set"][path] for path in paths), found["finished_transfers"], found["unfinished_transfers"]]
+        for name in QUANTILES:
+            row.append(_in_unit(name, field_value(found.get, name)))
+            if name != LONGEST:
+                row.append(
+                    _interval(name, field_value(found.get, f"{name}_low"), field_value(found.get, f"{name}_high"))
+                )
+        rows.append(row)
+    if not rows:
+        return []
+    heads = [head for name in QUANTILES for head in (_column_head(name), "95 % interval")][:-1]
+    few = f"; an interval needs {FEWEST} replications" if all(point["runs"] < FEWEST for point in points) else ""
+    table = Table.from_rows([*paths, "finished", "unfinished", *heads], rows, keys=len(paths))
+    return [f"files of all VCs and runs together{few}:\n{table}"]
+
+
+def _interval(name: str, low: Value, high: Value) -> str:
+    """An interval, whose upper end is not known above the longest duration; empty without one."""
+    if low is None:
+        return ""
+    ends = Bounded(ends_of(low)[0], math.inf if high is None else ends_of(high)[1])
+    if math.isinf(ends.high):
+        return format_value(_in_unit(name, ends))
+    return format_range((_in_unit(name, ends.low), _in_unit(name, ends.high)))
 
 
 def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -241,12 +286,9 @@ def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool, noun: str) -> str:
-    totals = run["totals"]
-    shown = {
-        _column_head(m): _in_unit(m, totals[m])
-        for m in _total_names(run, fair_shares=fair_shares)
-        if totals[m] is not None
-    }
+    names = _total_names(run, fair_shares=fair_shares)
+    totals = {m: value for m in names if (value := field_value(run["totals"].get, m)) is not None}
+    shown = {_column_head(m): _in_unit(m, value) for m, value in totals.items()}
     if not _has_frames(run):
         shown = {"goodput_of_cells_mbps": sum(vc["goodput_mbps"] for vc in run["vcs"]), **shown}
     parts = [
@@ -254,7 +296,7 @@ def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool, n
         _vcs(run["vcs"], contracts=contracts),
     ]
     if ports := [port for port in queueing_ports(run) if port["can_queue"] and port["arrived_cells"]]:
-        parts.append(_ports(ports))
+        parts += _ports(ports)
         if run["measured_s"] < run["duration_s"]:
             parts.append(_measured_ports(ports))
     parts += _end_systems(run["vcs"])
@@ -346,7 +388,15 @@ def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [str(Table.from_rows(["vc", *senders[0][1]], [[name, *end.values()] for name, end in senders], keys=1))]
 
 
-def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
+def _ports(every: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The ports at which a cell waited or was dropped, and the number of the others."""
+    ports = [port for port in every if port["max_queue_cells"] or any(port["dropped_cells"].values())]
+    others = len(every) - len(ports)
+    idle = f"{others} {'other ' * bool(ports)}port{'s' * (others > 1)} at which no cell waited: --out DIR writes all to ports.csv"
+    return [*([_port_table(ports)] if ports else []), *([idle] if others else [])]
+
+
+def _port_table(ports: Sequence[Mapping[str, Any]]) -> str:
     reasons = list(ports[0]["dropped_cells"])
     # Shown beside utilisation to reveal wasted transmissions. ACKs and single cells have no
     # efficiency.
@@ -385,6 +435,11 @@ def _has_file(vc: Mapping[str, Any]) -> bool:
     return vc["file_size_bytes"] is not None
 
 
+def _has_end(vc: Mapping[str, Any]) -> bool:
+    """Whether a VC sends a number of files, not endless data."""
+    return vc["completed_s"] is not None or vc["completed_s_above"] is not None
+
+
 def _file_metrics(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
     """Columns shown for the files of VCs: each metric that any VC has."""
     several = any(vc["finished_transfers"] > 1 for vc in vcs)
@@ -402,7 +457,11 @@ def _total_names(run: Mapping[str, Any], *, fair_shares: bool) -> Sequence[str]:
     if not _has_frames(run):
         return CELL_TOTALS
     place = FRAME_TOTALS.index("efficiency") + 1
-    return [*FRAME_TOTALS[:place], "max_goodput_mbps", *FRAME_TOTALS[place:]] if fair_shares else FRAME_TOTALS
+    names = [*FRAME_TOTALS[:place], *["max_goodput_mbps"] * fair_shares, *FRAME_TOTALS[place:]]
+    if any(map(_has_file, run["vcs"])):
+        ends = all(_has_end(vc) for vc in run["vcs"] if carries_frames(vc))
+        return [*FILE_TOTALS, *(name for name in names if not (ends and name in DEMANDED))]
+    return names
 
 
 def _column_head(metric: str) -> str:

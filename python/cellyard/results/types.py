@@ -110,6 +110,17 @@ class Totals(ResultPart):
     #: Upper bound of the 99 % quantile, as for the median.
     p99_transfer_s_below: float | None = None
 
+    #: Longest transfer duration. None when not known or without transfers.
+    max_transfer_s: float | None = None
+
+    #: Lower bound of the longest duration when a transfer is unfinished. None otherwise.
+    max_transfer_s_above: float | None = None
+
+    #: Goodput of the VCs that send files, over the time in which any of them had a file under way: bytes delivered
+    #: in order in the whole run, divided by that time. Data from ``to`` to ``from`` does not count. None when no
+    #: time passed, or no VC sends files.
+    busy_goodput_mbps: float | None = None
+
 
 #: Service class of a VC. The order is that of strict priority, most urgent first. ``cbr``: Constant bit rate.
 #: ``vbr``: Variable bit rate. ``abr``: Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit
@@ -206,13 +217,16 @@ class BackResult(ResultPart):
     p99_transfer_s_below: float | None = None
 
     #: Longest transfer duration. None when not known or without transfers.
-    max_transfer_s: float | None
+    max_transfer_s: float | None = None
 
-    #: Lower bound of the longest duration, as for the VC.
+    #: Lower bound of the longest duration when a transfer is unfinished. None otherwise.
     max_transfer_s_above: float | None = None
 
     #: Finished transfers, in order.
     transfers: tuple[TransferResult, ...] = field(default=(), repr=False)
+
+    #: Time that the file under way at the end of the run had taken. None without one.
+    under_way_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -447,13 +461,16 @@ class VcResult(ResultPart):
     p99_transfer_s_below: float | None = None
 
     #: Longest transfer duration. None when not known or without transfers.
-    max_transfer_s: float | None
+    max_transfer_s: float | None = None
 
     #: Lower bound of the longest duration when a transfer is unfinished. None otherwise.
     max_transfer_s_above: float | None = None
 
     #: Finished transfers, in order.
     transfers: tuple[TransferResult, ...] = field(default=(), repr=False)
+
+    #: Time that the file under way at the end of the run had taken. None without one.
+    under_way_s: float | None = None
 
     #: Results of the TCP at ``to``: one element where both ends send data, otherwise empty. The counts of frames
     #: and cells above cover all frames from ``from`` to ``to``, including ACKs for its data, but none that it

@@ -1,6 +1,6 @@
 //! Results of the whole network.
 
-use super::transfers::{Durations, Files, TcpCounts, TransferTimes};
+use super::transfers::{Durations, Files, TcpCounts, TransferTimes, covered};
 use super::{VcResult, frame_loss, quantile, ratio};
 use crate::ground::delays::{DelayBins, DelayTally};
 use crate::ground::format::Clock;
@@ -54,6 +54,9 @@ pub struct Totals {
     /// Transfers of all VCs.
     #[serde(flatten)]
     pub files: TransferTimes,
+    /// Goodput from `from` to `to` of all VCs with files, over the time of the whole run in which a
+    /// file was under way. None without such time.
+    pub busy_goodput_mbps: Option<f64>,
 }
 
 /// Computes the totals from the counters and the results of the VCs.
@@ -103,7 +106,25 @@ pub(super) fn totals(
         p99_cell_transfer_delay_s: p99_delay,
         tcp: TcpCounts::of(senders),
         files: durations.times(),
+        busy_goodput_mbps: busy_goodput(scenario, topology, tally, vcs),
     }
+}
+
+/// Returns the goodput of the files over the time in which one was under way, in Mb/s.
+fn busy_goodput(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    vcs: &[VcResult],
+) -> Option<f64> {
+    let sending = || (0..vcs.len()).filter(|&i| vcs[i].file_size_bytes.is_some());
+    let under_way = sending().flat_map(|i| {
+        let files = Files::of(scenario, topology, i);
+        files.under_way(&tally.vcs[i].transfers, &tally.vcs[i].sender)
+    });
+    let seconds = covered(under_way).as_seconds(scenario.format.clock);
+    let bytes: u64 = sending().map(|i| vcs[i].delivered_bytes).sum();
+    (seconds > 0.0).then(|| bytes as f64 * 8e-6 / seconds)
 }
 
 /// Returns mean and 99 % quantile of the delays in seconds, over the VCs that carry frames, or over

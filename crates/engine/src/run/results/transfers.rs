@@ -58,6 +58,22 @@ impl Files<'_> {
         }
     }
 
+    /// Returns how long, in seconds, the file under way at the end of the run has taken.
+    pub(super) fn under_way_s(&self, sender: &SenderCounters) -> Option<f64> {
+        let began = sender.under_way?;
+        Some(self.end.since(began).as_seconds(self.clock))
+    }
+
+    /// Returns the times in which a file of a TCP was under way.
+    pub(super) fn under_way<'a>(
+        &self,
+        finished: &'a [Transfer],
+        sender: &SenderCounters,
+    ) -> impl Iterator<Item = (Time, Time)> + use<'a> {
+        let last = sender.under_way.map(|began| (began, self.end));
+        finished.iter().map(|t| (t.began, t.done)).chain(last)
+    }
+
     /// Returns the lower bound of the time, in seconds, at which all files are complete; `None`
     /// where they are, or where there is no last file.
     pub(super) fn completed_above(&self, sender: &SenderCounters) -> Option<f64> {
@@ -117,6 +133,10 @@ pub struct TransferTimes {
     pub p99_transfer_s_above: Option<f64>,
     /// Upper bound of the 99 % quantile, as for the median.
     pub p99_transfer_s_below: Option<f64>,
+    /// Longest transfer duration. None when not known or without transfers.
+    pub max_transfer_s: Option<f64>,
+    /// Lower bound of the longest duration when a transfer is unfinished. None otherwise.
+    pub max_transfer_s_above: Option<f64>,
 }
 
 /// Counters of one or more TCP senders. 0 for other traffic.
@@ -144,6 +164,21 @@ impl TcpCounts {
         }
         sums
     }
+}
+
+/// Returns the time covered by at least one of the intervals.
+pub(super) fn covered(intervals: impl IntoIterator<Item = (Time, Time)>) -> Span {
+    let mut sorted: Vec<(Time, Time)> = intervals.into_iter().collect();
+    sorted.sort_unstable();
+    let (mut total, mut until) = (Span::ZERO, Time::ZERO);
+    for (from, to) in sorted {
+        let from = from.max(until);
+        if to > from {
+            total += to.since(from);
+            until = to;
+        }
+    }
+    total
 }
 
 /// A value in seconds, or its bounds. Without an upper bound it may be of any size.
@@ -185,7 +220,7 @@ impl Durations {
 
     /// Returns the numbers and quantiles that are reported.
     pub(super) fn times(&self) -> TransferTimes {
-        let [p50, p95, p99] = [50, 95, 99].map(|percent| self.quantile(percent));
+        let [p50, p95, p99, max] = [50, 95, 99, 100].map(|percent| self.quantile(percent));
         TransferTimes {
             finished_transfers: self.finished(),
             unfinished_transfers: self.unfinished(),
@@ -198,6 +233,8 @@ impl Durations {
             p99_transfer_s: p99.known,
             p99_transfer_s_above: p99.above,
             p99_transfer_s_below: p99.below,
+            max_transfer_s: max.known,
+            max_transfer_s_above: max.above,
         }
     }
 
@@ -284,6 +321,21 @@ mod tests {
     fn quantile(durations: &Durations, percent: u64) -> [Option<u64>; 3] {
         let found = durations.quantile(percent);
         [found.known, found.above, found.below].map(|s| s.map(|s| (s * 1e3).round() as u64))
+    }
+
+    #[test]
+    fn time_in_which_files_overlap_is_counted_once() {
+        let times = |of: &[(u64, u64)]| {
+            let at = |n| Time::ZERO + Span::from_milliseconds(n);
+            covered(of.iter().map(|&(from, to)| (at(from), at(to))))
+        };
+        let expected = Span::from_milliseconds(7);
+        assert_eq!(
+            times(&[(8, 10), (0, 2), (1, 3), (1, 1), (9, 9), (5, 6), (5, 7)]),
+            expected
+        );
+        assert_eq!(times(&[(0, 10), (2, 3)]), Span::from_milliseconds(10));
+        assert_eq!(times(&[]), Span::ZERO);
     }
 
     #[test]

@@ -97,12 +97,10 @@ pub struct VcResult {
     /// Transfers of this TCP.
     #[serde(flatten)]
     pub files: TransferTimes,
-    /// Longest transfer duration. None when not known or without transfers.
-    pub max_transfer_s: Option<f64>,
-    /// Lower bound of the longest duration when a transfer is unfinished. None otherwise.
-    pub max_transfer_s_above: Option<f64>,
     /// Finished transfers, in order.
     pub transfers: Vec<TransferResult>,
+    /// Time that a file under way at the end of the run had taken.
+    pub under_way_s: Option<f64>,
     /// Results of the TCP at `to`: one element where both ends send data, otherwise empty. The
     /// counts of frames and cells above cover all frames from `from` to `to`, including ACKs for
     /// its data, but none that it sends.
@@ -161,12 +159,10 @@ pub struct BackResult {
     /// Transfers of this TCP.
     #[serde(flatten)]
     pub files: TransferTimes,
-    /// Longest transfer duration. None when not known or without transfers.
-    pub max_transfer_s: Option<f64>,
-    /// Lower bound of the longest duration, as for the VC.
-    pub max_transfer_s_above: Option<f64>,
     /// Finished transfers, in order.
     pub transfers: Vec<TransferResult>,
+    /// Time that a file under way at the end of the run had taken.
+    pub under_way_s: Option<f64>,
 }
 
 /// A file of a TCP that was completely acknowledged.
@@ -325,7 +321,6 @@ fn of(
     let clock = format.clock;
     let quantile = |p| quantile(&tally.bins, &tally.delay, p, clock);
     let durations = Durations::of([files.transfers(&tally.transfers, &tally.sender)], clock);
-    let max = durations.quantile(100);
     let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
         true => count as f64 * megabits / measured_s,
         false => 0.0,
@@ -370,9 +365,8 @@ fn of(
         file_goodput_mbps: file_goodput(tally, clock),
         file_goodput_mbps_below: files.goodput_below(&tally.sender),
         files: durations.times(),
-        max_transfer_s: max.known,
-        max_transfer_s_above: max.above,
         transfers: transfers(&tally.transfers, clock),
+        under_way_s: files.under_way_s(&tally.sender),
         back: tally
             .back
             .iter()
@@ -401,7 +395,6 @@ fn back(counted: &Back, files: &Files, clock: Clock) -> BackResult {
         [files.transfers(&counted.transfers, &counted.sender)],
         clock,
     );
-    let max = durations.quantile(100);
     BackResult {
         acknowledged_bytes: counted.sender.acknowledged,
         tcp: TcpCounts::of([&counted.sender]),
@@ -409,9 +402,8 @@ fn back(counted: &Back, files: &Files, clock: Clock) -> BackResult {
         completed_s: counted.sender.completed.map(|at| at.as_seconds(clock)),
         completed_s_above: files.completed_above(&counted.sender),
         files: durations.times(),
-        max_transfer_s: max.known,
-        max_transfer_s_above: max.above,
         transfers: transfers(&counted.transfers, clock),
+        under_way_s: files.under_way_s(&counted.sender),
     }
 }
 
