@@ -105,10 +105,12 @@ def test_a_folder_with_another_file_named_like_its_store(cli: Cli, lan: Path, tm
 
 def test_plot_without_series(cli: Cli, lan: Path) -> None:
     probe = ["--set", 'probe=[{ what = "cwnd", of = "vc1" }]']
-    refused(cli("run", lan, "--plot", "a.png"), "no probe")
     refused(cli("run", lan, *probe, "--plot", "a.txt"), "a.txt", ".png, .svg, .pdf")
     refused(cli("run", lan, *probe, "--plot", "none/a.png"), "no folder none")
-    refused(cli("run", lan, *probe, "--plot", "a.png", "--replications", 8), "at most 7 runs")
+    refused(
+        cli("run", lan, *probe, "--plot", "a.png", "--replications", 10),
+        "at most 9 panels, but the series of 10 runs have 10",
+    )
     refused(cli("run", lan, "--plot-from", "0 s"), "--plot FILE")
     for text in ("3", "nan", "-1 s", "1 min", ""):
         refused(cli("run", lan, *probe, "--plot", "a.png", f"--plot-to={text}"), "--plot-to", "s, ms or us")

@@ -269,7 +269,6 @@ def test_options_that_prevent_captures_are_refused(cli: Cli, lan: Path) -> None:
         ([*probe, "--out", "out", "--capture-limit", "much"], "capture_limit = 'much': must be a size"),
         ([*probe, "--out", "out", "--kernel", "twin"], "the reference engine"),
         ([*probe, "--out", "out", "--workers", "1"], "omit the cluster"),
-        ([*probe, "--out", "out", "--plot", "a.png"], "no probe of the scenario records one"),
     ]:
         told = cli.refused("run", lan, *arguments)
         assert expected in told

@@ -321,3 +321,23 @@ def completion(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "cellyard", "--print-completion", "bash"]
     path.write_text(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return path
+
+
+def test_the_first_plot_needs_no_probe_and_draws_the_queue_of_the_bottleneck(cli: Cli, lan: Path) -> None:
+    done = cli("run", lan, "--grid", "switch.west.ubr.drop=tail-drop,epd", "--plot", "queue.svg")
+    assert done.stderr.startswith("note: no probe records a series, so --plot draws the queue of west->east, which ")
+    drawn = (cli.folder / "queue.svg").read_text()
+    shown = re.findall(r"<!-- (.*?) -->", drawn)
+    assert shown.index("tail-drop") < shown.index("epd") and "two TCPs: queue" in shown
+    assert any(text.startswith("2 runs, one per panel; TCP: ") for text in shown)
+    totals = [run["totals"] for run in cli.json("run", lan, "--plot", "queue.svg")["runs"]]
+    assert totals == [run["totals"] for run in cli.json("run", lan)["runs"]]
+    single = (
+        'host=[{name="a"},{name="b"}]',
+        'link=[{from="a",to="b",rate="10 Mbps"}]',
+        'vc=[{from="a",to="b",traffic="tcp"}]',
+    )
+    told = cli.refused(
+        "run", lan, *(part for one in ("switch=[]", *single) for part in ("--set", one)), "--plot", "a.svg"
+    )
+    assert "cells can queue at no port" in told

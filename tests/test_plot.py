@@ -52,7 +52,7 @@ def labels(axes: Any) -> tuple[str, str]:
 def test_published_values_are_on_x_and_simulated_ones_with_their_ranges_on_y() -> None:
     axes: Any = plot.panels(1)[1][0]
     plot_rows.against_diagonal(axes, ROWS, "efficiency", group="drop_policy", groups=["epd", "fba"])
-    assert labels(axes) == ("published efficiency [-]", "simulated efficiency [-]")
+    assert labels(axes) == ("published efficiency", "simulated efficiency")
     epd, fba = axes.containers
     assert [group.get_label() for group in (epd, fba)] == ["EPD", "FBA"]
     points = [group.lines[0].get_xydata() for group in (epd, fba)]
@@ -81,7 +81,7 @@ def test_a_grid_has_a_panel_for_each_metric_and_column_with_a_line_per_group_ove
         cube(), ("efficiency", "fairness"), x="buffer_cells", group="drop_policy", columns=["sources"]
     )
     assert [axes.get_title() for axes in figure.axes] == ["N = 5", "N = 15", "", ""]
-    assert [axes.get_ylabel() for axes in figure.axes] == ["efficiency [-]", "", "Jain's fairness [-]", ""]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["efficiency", "", "Jain's fairness", ""]
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "buffer K [cells]", "buffer K [cells]"]
     for place, axes in enumerate(figure.axes):
         more = 0.1 * (place % 2)
@@ -188,7 +188,7 @@ def test_ticks_have_all_their_digits_and_what_is_always_zero_is_drawn_from_zero(
     figure.draw_without_rendering()
     sequence, *others = figure.axes
     ticks = [tick.get_text() for tick in sequence.get_yticklabels()]
-    assert "3,000,000" in ticks and not any("e+" in tick for tick in ticks)
+    assert "3000000" in ticks and not any("e+" in tick for tick in ticks)
     assert [axes.get_ylim() for axes in others] == [(-0.05, 1.05)] * 2
     (left, right), nothing = plot.panels(2)[1], plot.panels(1)[1]
     left.plot([0, 1], [0, 0])
@@ -260,7 +260,7 @@ def test_the_time_axis_has_the_unit_of_what_it_shows() -> None:
     series = [recorded("queue", "a->b", [0, 40e-6, 2], [1, 2, 3])]
     for window, label, tick, shown in (
         ((None, None), "time [s]", 1.5, "1.5"),
-        ((1.0, 1.02), "time [ms]", 1.005, "1,005"),
+        ((1.0, 1.02), "time [ms]", 1.005, "1005"),
         ((0.0, 100e-6), "time [us]", 2e-5, "20"),
     ):
         (axes,) = cast(Any, plot.over_time(series, window=window)).axes
@@ -438,7 +438,7 @@ def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
     delay, *losses = study.part("figures").vbr_cost(Rows(rows)).figure.axes
     for axes, per_gr, ylabel in (
         (delay, 100, "VBR cell delay variation [ms]"),
-        *((a, 0.01, "VBR cell loss ratio [-]") for a in losses),
+        *((a, 0.01, "VBR cell loss ratio") for a in losses),
     ):
         assert labels(axes) == ("guaranteed rate [of the link]", ylabel)
         assert [group.get_label() for group in axes.containers] == ["LAN", "WAN", "satellite"]
@@ -519,13 +519,13 @@ def test_an_index_that_is_not_jains_is_named_on_axes_and_in_captions() -> None:
 def test_an_alternative_text_has_the_values_of_each_series_and_is_in_every_file() -> None:
     figure = plot_rows.grid(cube(), ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"])
     drawn = plot.Drawn("f", "A title", "A caption.", figure)
-    first = "N = 5, efficiency [-] over buffer K [cells]: FBA 0.3 to 0.1; EPD 0.7 to 0.5; "
+    first = "N = 5, efficiency over buffer K [cells]: FBA 0.3 to 0.1; EPD 0.7 to 0.5; "
     assert drawn.alt.startswith(f"A title. {first}")
     over = plot_rows.grid(cube(), ["efficiency"], x="drop_policy", group="buffer_cells", columns=["sources"])
-    assert "N = 5, efficiency [-]: K = 1000 cells 0.3 to 0.7; " in plot.described(over)
+    assert "N = 5, efficiency: K = 1000 cells 0.3 to 0.7; " in plot.described(over)
     inner = plot_rows.grid(cube(), ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"])
     inner.axes[1].set_ylabel(f"({plot.START} 0.8)")
-    assert f"efficiency [-] ({plot.START} 0.8) over buffer K [cells]: " in plot.described(inner)
+    assert f"efficiency ({plot.START} 0.8) over buffer K [cells]: " in plot.described(inner)
     table = plot_rows.table_map(cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"))
     assert "highest 0.8 (EPD, 1000); lowest 0.1 (FBA, 2000)." in plot.described(table)
     for kind in ("png", "svg", "pdf"):
@@ -629,20 +629,40 @@ def test_a_figure_is_the_same_file_whenever_it_is_made(kind: str, monkeypatch: p
     assert files[0] == files[1]
 
 
-def test_runs_lie_over_each_other_with_a_colour_each() -> None:
+def test_each_run_has_panels_of_its_own_on_the_scale_of_all() -> None:
     probes = (cy.QueueProbe(of="west->east", interval="1 ms"), cy.CwndProbe(of="vc1"))
     scenario = cy.examples.scenario("lan-5", overrides={"duration": "50 ms", "probe": probes})
     series = {
-        policy: scenario.with_values({"switch.west.ubr.drop": policy}).run().series for policy in ("epd", "tail-drop")
+        policy: scenario.with_values({"switch.west.ubr.drop": policy}).run().series for policy in ("tail-drop", "epd")
     }
     figure: Any = plot.over_time(series)
-    queue, cwnd = figure.axes
-    assert [line.get_label() for line in queue.lines] == ["epd: west->east", "tail-drop: west->east"]
-    assert [line.get_label() for line in cwnd.lines] == ["epd: vc1", "tail-drop: vc1"]
-    for axes in (queue, cwnd):
-        assert len({line.get_color() for line in axes.lines}) == 2
-    with pytest.raises(cy.UsageError, match="series of 8 runs: at most 7"):
-        plot.over_time({str(number): series["epd"] for number in range(8)})
+    titles = [(axes.get_title(loc="left"), axes.get_ylabel()) for axes in figure.axes]
+    quantities = ("queue [cells]", "cwnd [bytes]")
+    assert titles == [(policy, label) for label in quantities for policy in ("tail-drop", "epd")]
+    for own in (figure.axes[:2], figure.axes[2:]):
+        assert len({axes.get_ylim() for axes in own}) == 1
+        assert len({line.get_color() for axes in own for line in axes.lines}) == 1
+    for axes, policy in zip(figure.axes, series, strict=False):
+        assert axes.lines[0].get_ydata()[: len(series[policy][0].value)].tolist() == series[policy][0].value.tolist()
+    with pytest.raises(cy.UsageError, match="5 runs have 10 panels: a figure has at most 9"):
+        plot.over_time({str(number): series["epd"] for number in range(5)})
+
+
+def test_a_figure_has_its_title_and_its_note_beyond_panels_and_legends() -> None:
+    for long in (1, 30):
+        figure, (axes, _) = plot.panels(2, width=5)
+        axes.plot([0, 1], [1, 2], label="a")
+        plot.legend(figure, axes.lines, loc="outside upper center")
+        height = figure.get_size_inches()[1]
+        plot.frame(figure, "A $title " * long, "N = 3 runs " * long)
+        figure.draw_without_rendering()
+        title, note = (text.get_window_extent() for text in figure.texts)
+        legend = figure.legends[0].get_window_extent()
+        panels: list[Any] = [one.get_tightbbox() for one in figure.axes]
+        assert figure.get_size_inches()[1] > height
+        assert figure.bbox.y1 >= title.y1 and title.y0 >= legend.y1 and legend.y0 >= max(one.y1 for one in panels)
+        assert min(one.y0 for one in panels) >= note.y1 and note.y0 >= 0
+        assert max(title.x1, note.x1) <= figure.bbox.x1 and axes.bbox.height > 0.4 * height * figure.dpi
 
 
 def test_the_figures_of_a_report_are_one_call() -> None:

@@ -55,7 +55,10 @@ def _scenarios(top: Group) -> None:
     limit = "end each capture file at this size, such as 1GB; default: 100MB"
     run.add_argument("--capture-limit", metavar="SIZE", help=limit)
     options.file(
-        run, "--plot", metavar="FILE", help="draw the probes of at most seven runs to this PNG, SVG or PDF file"
+        run,
+        "--plot",
+        metavar="FILE",
+        help="draw the probes, by default the queue of the bottleneck, to this PNG, SVG or PDF file",
     )
     run.add_argument(
         "--plot-from",

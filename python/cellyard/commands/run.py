@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cellyard
-from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_text
+from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_plot, run_text
 from cellyard.experiment.grid import Point, expand
 from cellyard.outputs.kept import interrupted_message, write_failure
 from cellyard.outputs.options import RunOptions
@@ -33,9 +32,6 @@ from cellyard.system.terminal import printable
 if TYPE_CHECKING:
     from cellyard.outputs.folder import ResultFolder
     from cellyard.store import Store
-
-#: First and last second of a plot.
-Window = tuple[float | None, float | None]
 
 
 def command(
@@ -61,17 +57,19 @@ def command(
         )
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
     draws: Sequence[int | None] = [replication] if replications is None else range(replications)
-    planned = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
     if style and not plot:
         raise UsageError("--style needs --plot FILE")
-    window = _window(plot, plot_from, plot_to)
+    window = run_plot.window(plot, plot_from, plot_to)
+    watched: list[str] = []
     if plot:
         if kernel == "twin":
             raise UsageError("--plot cannot be used with --kernel twin: omit one of them")
-        _can_plot(plot, planned, window)
+        points, watched = run_plot.with_series(points)
+        run_plot.can_plot(plot, points, runs=len(draws), window=window)
+    planned = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
     on_cluster = options.on is not None or options.workers is not None
     limit = _capture_limit(capture_limit, planned, out, kernel=kernel, on_cluster=on_cluster)
-    before = grid_notes.notes_before(points, grid)
+    before = watched + grid_notes.notes_before(points, grid)
     before += [note for point in points for note in point.scenario.notes(replicated=draws[0] is not None)]
     _print_notes(before)
     first = points[0].scenario
@@ -101,8 +99,7 @@ def command(
             unwritten = [_publish(folder, results, captured) if folder and runs else write_failure(store)]
         _print_notes(after)
         if plot and runs:
-            names = [_name_of_run(point, job) for point, job in planned]
-            unwritten.append(_draw(plot, dict(zip(names, runs, strict=False)), window, style or "paper"))
+            unwritten.append(run_plot.draw(plot, planned, runs, window, style or "paper"))
         unwritten = [told for told in unwritten if told]
         _show(
             results,
@@ -279,76 +276,3 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             )
         found.append({**entry, "files": pooled(members)})
     return found
-
-
-def _can_plot(path: Path, planned: Sequence[tuple[Point, Job]], window: Window) -> None:
-    """Raise `UsageError` before anything runs if ``--plot`` has no data, no matplotlib or no place for its file."""
-    from cellyard import plot
-
-    if len(planned) > plot.MOST_OVERLAID:
-        raise UsageError(
-            f"--plot draws the series of at most {plot.MOST_OVERLAID} runs over each other, but this command makes "
-            f"{len(planned)}: use fewer values of --grid or fewer --replications"
-        )
-    scenario = planned[0][0].scenario
-    if not any(
-        probe["what"] not in ("trace", "capture")
-        for point, _ in planned
-        for probe in point.scenario.to_dict()["probes"]
-    ):
-        raise UsageError(
-            "--plot draws the series of probes, but no probe of the scenario records one: add a probe, such as a queue probe"
-        )
-    duration = outline(scenario.canonical)["duration_s"]
-    if window[0] is not None and window[0] >= duration:
-        raise UsageError(f"--plot-from {window[0]:g} s: must be before the end of the run ({duration:g} s)")
-    plot.can_save(path)
-
-
-def _window(plot: Path | None, start: str | None, end: str | None) -> Window:
-    """The plotted time in seconds; raises `UsageError` for an invalid time or an empty window."""
-    if not plot and (start is not None or end is not None):
-        raise UsageError("--plot-from and --plot-to need --plot FILE")
-    first, last = _seconds("--plot-from", start), _seconds("--plot-to", end)
-    if last is not None and last <= (first or 0):
-        raise UsageError(f"--plot-to {end}: must be after {'--plot-from ' + start if start else '0 s'}")
-    return first, last
-
-
-def _seconds(option: str, text: str | None) -> float | None:
-    """Convert a time with a unit to seconds."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+) ?(s|ms|us)", text.strip())
-    if not found:
-        raise UsageError(f'{option} {text!r}: must be a number from 0 with a unit (s, ms or us), such as "0.5 s"')
-    return float(found[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[found[2]]
-
-
-def _name_of_run(point: Point, job: Job) -> str:
-    """A run in the legend of a figure: the values of its point, and its replication."""
-    replication = [] if job.replication is None else [f"replication {job.replication}"]
-    return ", ".join([*point.values.values(), *replication])
-
-
-def _draw(path: Path, runs: Mapping[str, Mapping[str, Any]], window: Window, style: str) -> str:
-    """Plot the series of runs, by their names, into a file; returns why it could not be written, if so."""
-    from cellyard import plot
-    from cellyard.results.run import RunResult
-    from cellyard.system.files import write_whole
-
-    try:
-        with plot.style(style):
-            results = {name: RunResult(run) for name, run in runs.items()}
-            first, *others = results.values()
-            if others:
-                figure = plot.over_time({name: result.series for name, result in results.items()}, window=window)
-            else:
-                figure = plot.over_time(first.series, trace=first.trace, window=window)
-            content = plot.saved(figure, path.suffix.lstrip("."))
-        write_whole(path, content)
-    except UsageError as error:
-        return printable(f"{path}: not drawn: {error}")
-    except OSError as error:
-        return printable(f"{error.filename}: cannot be written: {error.strerror or error}")
-    return ""

@@ -11,20 +11,20 @@ from cellyard.plot.drawing import (
     COLOURS as COLOURS,
     DASHES as DASHES,
     MARKERS as MARKERS,
-    MOST_OVERLAID as MOST_OVERLAID,
     MOST_PANELS as MOST_PANELS,
     STYLES as STYLES,
     Drawing as Drawing,
     Drawn as Drawn,
     can_save as can_save,
+    frame as frame,
     groups_of as groups_of,
     legend as legend,
     level as level,
     lines as lines,
-    over_time as over_time,
     panels as panels,
     panels_grid as panels_grid,
     saved as saved,
     style as style,
 )
 from cellyard.plot.heat import divide as divide, heat as heat
+from cellyard.plot.series import over_time as over_time, quantities as quantities

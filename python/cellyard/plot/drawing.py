@@ -1,4 +1,4 @@
-"""The style of all figures, and figures of series over time; `cellyard.plot.rows` draws rows. Nothing is simulated.
+"""The style of all figures; `cellyard.plot.series` draws series over time, and `cellyard.plot.rows` rows. Nothing is simulated.
 
 Needs matplotlib.
 """
@@ -9,15 +9,14 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from io import BytesIO
-from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cellyard.plot.alt import START, described
-from cellyard.results import DroppedCell, Series
+from cellyard.results import Series
 from cellyard.show.figure import empty
 from cellyard.show.notebook import picture_html
 from cellyard.system.errors import UsageError, unknown
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
-
-Part = TypeVar("Part", Series, DroppedCell)
-
-#: First and last second shown.
-Window: TypeAlias = tuple[float | None, float | None]
 
 #: Colours that are distinct in print and for the colour-blind (Okabe and Ito, 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
@@ -52,31 +46,19 @@ DASHES = ("-", "--", ":")
 #: Label of published values beside simulated ones.
 PUBLISHED = "published"
 
-#: Limit on runs that lie over each other, so that each has a colour of its own.
-MOST_OVERLAID = len(COLOURS)
 #: Limit on panels of a figure that is still legible on a page.
 MOST_PANELS = 9
 #: Limits: panels side by side, and the size of a figure in inches. At 160 dots an inch, no backend
 #: draws larger ones.
 MOST_SIDE_BY_SIDE, MOST_INCHES = 100, 400
 
-#: Limit on named lines of a panel.
-MOST_LABELS = 12
-#: Quantities recorded at ports. All others belong to a VC.
-PORTS = frozenset({"queue", "drops", "link-share", "credit", "average-queue"})
-#: Sums over intervals, which are stamped with the interval's end. All other values hold from their
-#: time on.
-WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
-#: Quantities drawn in the panel of another quantity, if that was recorded too.
-JOINED = {"acknowledged": "sequence"}
+#: Title and note of a figure: size in points, and width of a character relative to it.
+TITLE, NOTE = (10.0, 0.66), (7.5, 0.56)
+#: Height of their lines relative to the size, and the space around each in inches.
+LINE_HEIGHT, STRIP = 1.25, 0.12
 
 #: Suffixes of files that a figure can be written to.
 KINDS = (".png", ".svg", ".pdf")
-
-#: Format of numbers on an axis, with all their digits.
-TICKS = "{x:,.10g}"
-#: Units of a time axis, with their number per second.
-TIMES = ((1, "s"), (1_000, "ms"), (1_000_000, "us"))
 
 _STYLE: Any = {
     "axes.axisbelow": True,
@@ -122,16 +104,18 @@ _chosen: ContextVar[Style] = ContextVar("style", default=STYLES["paper"])
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with a caption."""
+    """A figure with a caption. Title and ``note``, such as "20 runs per point", also stand in the figure."""
 
     name: str
     title: str
     text: str
     figure: Figure
+    note: str = ""
 
     def __post_init__(self) -> None:
         say_starts(self.figure)
         fit(self.figure)
+        frame(self.figure, self.title, self.note)
 
     @property
     def alt(self) -> str:
@@ -182,7 +166,7 @@ def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Fig
 
     Raises `UsageError` for an invalid number of panels or size.
     """
-    figure = empty(*_sizes(width, height))
+    figure = empty(*sizes(width, height))
     axes = figure.subplots(1, _count("number", number), squeeze=False)
     return figure, list(axes[0])
 
@@ -192,7 +176,7 @@ def panels_grid(
 ) -> tuple[Figure, list[list[Axes]]]:
     """A figure with a grid of panels; sizes and errors as for `panels`. A dense one has its size on paper in every style."""
     size = _inches("width", width), _inches("height", height)
-    figure = empty(*(size if dense else _sizes(width, height)))
+    figure = empty(*(size if dense else sizes(width, height)))
     axes = figure.subplots(_count("down", down), _count("across", across), squeeze=False)
     return figure, [list(line) for line in axes]
 
@@ -205,7 +189,7 @@ def _count(name: str, value: object) -> int:
     return found
 
 
-def _sizes(width: object, height: object) -> tuple[float, float]:
+def sizes(width: object, height: object) -> tuple[float, float]:
     """Width and height in the chosen style."""
     size = _chosen.get().size
     return _inches("width", width) * size, _inches("height", height) * size
@@ -217,26 +201,6 @@ def _inches(name: str, value: object) -> float:
     if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size <= MOST_INCHES:
         raise UsageError(f"{name} = {shown(value)}: must be a number of inches above 0, at most {MOST_INCHES}")
     return float(size)
-
-
-def _all(name: str, given: object, kind: type[Part]) -> Sequence[Part]:
-    """``given`` as a sequence of this kind; raises `UsageError` for anything else."""
-    items = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else None
-    if items is None or not all(isinstance(item, kind) for item in items):
-        raise UsageError(f"{name} = {shown(given)}: must be the {name} of a run, as result.{name} is")
-    return items
-
-
-def _window(given: object) -> Window:
-    """The first and last second; raises `UsageError` for anything that is not a time window."""
-    made = as_python(given)
-    if isinstance(made, (tuple, list)) and len(made) == 2:
-        ends = [end for end in map(as_python, made) if end is not None]
-        real = all(isinstance(end, (int, float)) and not isinstance(end, bool) and isfinite(end) for end in ends)
-        if real and (len(ends) < 2 or ends[0] < ends[1]):
-            first, last = made
-            return first, last
-    raise UsageError(f"window = {shown(given)}: must be the first and the last second shown, or None for either")
 
 
 def can_save(path: Path) -> None:
@@ -266,125 +230,6 @@ def saved(shown: Figure | Drawn, kind: str, **options: Any) -> bytes:
     content = BytesIO()
     figure.savefig(content, format=kind, metadata=metadata, **options)
     return content.getvalue()
-
-
-def over_time(
-    series: Sequence[Series] | Mapping[str, Sequence[Series]],
-    *,
-    trace: Sequence[DroppedCell] = (),
-    window: Window = (None, None),
-) -> Figure:
-    """One panel per kind of series, from top to bottom over a shared time axis, with a line for each VC, port or class.
-
-    Acknowledged bytes are drawn among the segments if both were recorded: a time-sequence diagram.
-    An envelope is a line for the mean, in a band from the least to the greatest value.
-
-    A VC has one colour in all panels, different from that of a port in its panels. Lines of one
-    colour in a panel differ in style. The figure has the look of `style`, wherever it is made.
-    Among segments, a ring marks one that was retransmitted, and a cross one that lost a cell, as far
-    as ``trace`` contains that. ``window`` is the first and last second shown, by default everything.
-
-    Several runs lie over each other if ``series`` has the series of each by a name, such as
-    ``{"epd": first.series, "fba": second.series}``. The names stand before those of VCs and ports.
-
-    Raises `UsageError` without series, for more than `MOST_OVERLAID` runs, for invalid series, trace
-    or window, and for a window that begins after the last value.
-    """
-    if isinstance(series, Mapping):
-        series = _overlaid(series)
-    series, trace = _all("series", series, Series), _all("trace", trace, DroppedCell)
-    window = _window(window)
-    if not series:
-        raise UsageError(
-            'there are no series to draw: probes record them, such as cy.QueueProbe(of=..., interval="1 ms")'
-        )
-    with style():  # which says so where matplotlib is missing
-        return _over_time(series, trace, window)
-
-
-def _overlaid(runs: Mapping[str, Sequence[Series]]) -> list[Series]:
-    """The series of several runs, each with the name of its run before its own."""
-    if len(runs) > MOST_OVERLAID:
-        raise UsageError(f"series of {len(runs)} runs: at most {MOST_OVERLAID} can lie over each other")
-    return [
-        replace(one, vc=f"{name}: {one.vc}") if one.vc else replace(one, of=f"{name}: {one.of}")
-        for name, series in runs.items()
-        for one in _all("series", series, Series)
-    ]
-
-
-def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: Window) -> Figure:
-    from matplotlib.ticker import StrMethodFormatter
-
-    recorded = {one.what for one in series}
-    panel_of = {what: onto if onto in recorded else what for what, onto in JOINED.items()}
-    kinds = list(dict.fromkeys((panel_of.get(one.what, one.what), one.unit) for one in series))
-    whose = dict.fromkeys((_of_vc(one), _whose(one)) for one in series)
-    ports = [key for key in whose if not key[0]]
-    # VCs and ports are counted separately, unless a panel shows both.
-    both = any(len({_of_vc(one) for one in series if one.what == what}) > 1 for what, _ in kinds)
-    numbers = {key: number for number, key in enumerate(ports)}
-    numbers |= {key: number for number, key in enumerate((key for key in whose if key[0]), len(ports) if both else 0)}
-    end = max((float(one.time_s[-1]) for one in series if len(one.time_s)), default=0.0)
-    first, last = window
-    if (first is not None and first > end) or (last is not None and last <= 0):
-        raise UsageError(f"window = {shown(window)}: contains no value, as the series are from 0 to {end:g} s")
-    figure = empty(*_sizes(7.2, 0.6 + 2.0 * len(kinds)))
-    panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (what, unit) in zip(panels, kinds, strict=True):
-        chosen = [one for one in series if (panel_of.get(one.what, one.what), one.unit) == (what, unit)]
-        looks = set[tuple[str, str]]()
-        for one, ends in _with_bands(chosen):
-            number = numbers[_of_vc(one), _whose(one)]
-            colour = COLOURS[number % len(COLOURS)]
-            statistic = None if ends else one.statistic
-            label = " ".join(part for part in (one.of, one.service_class, one.vc, statistic) if part)
-            if one.what != what:
-                label = f"{label} {one.what}"
-            if one.what == "sequence":
-                _segments(axes, one, trace, window, label=label, colour=colour)
-            elif one.what == "rtt":
-                inside = _inside(one, window)
-                axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=3)
-            else:
-                dashes = DASHES[number // len(COLOURS) % len(DASHES)]
-                dashes = next((free for free in (dashes, *DASHES) if (colour, free) not in looks), dashes)
-                looks.add((colour, dashes))
-                time, value = _shown(*_whole(one, end), window)
-                # Lines with fewer points lie higher, since one that changes with every cell would
-                # hide the others.
-                above = 2 + 1 / (1 + len(time))
-                look: Any = {"color": colour, "linestyle": dashes, "zorder": above}
-                axes.step(time, value, where=_where(one), label=label, **look)
-                if ends:
-                    (time, least), (_, greatest) = (_shown(*_whole(part, end), window) for part in ends)
-                    axes.fill_between(time, least, greatest, step="pre", color=colour, alpha=0.25, linewidth=0)
-        axes.set_ylabel(f"{what} [{unit}]")
-        axes.yaxis.set_major_formatter(StrMethodFormatter(TICKS))
-        zero_at_the_bottom(axes)
-        axes.margins(x=0)
-        if len(axes.lines) <= MOST_LABELS:
-            # Put the legend above the panel, where no line is.
-            columns = min(5, len(axes.lines))
-            legend(axes, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
-    panels[-1].set_xlim(left=first, right=last)
-    _label_times(panels[-1])
-    say_starts(figure)
-    return figure
-
-
-def _label_times(axes: Axes) -> None:
-    """Label a time axis, in milliseconds or microseconds if it is short: a port at 100 Gb/s sends 236 cells in one microsecond."""
-    from matplotlib.ticker import FuncFormatter
-
-    first, last = axes.get_xlim()
-    scale, unit = next((one for one in TIMES if (last - first) * one[0] >= 0.5), TIMES[-1])
-    axes.set_xlabel(f"time [{unit}]")
-    axes.xaxis.set_major_formatter(FuncFormatter(partial(_scaled, scale)))
-
-
-def _scaled(scale: int, value: float, place: int | None) -> str:
-    return TICKS.format(x=value * scale)
 
 
 def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **options: Any) -> None:
@@ -464,109 +309,45 @@ def fit(figure: Figure) -> None:
     figure.set_size_inches(min(width, MOST_INCHES), min(height, MOST_INCHES))
 
 
+def frame(figure: Figure, title: str, note: str = "") -> None:
+    """Write a title above all panels and legends, and a note below them; the figure grows by their height.
+
+    A file is often shown without its page, so it has to say itself what it shows and of what.
+    """
+    width, height = figure.get_size_inches()
+    above, top = _strip(title, *TITLE, width)
+    below, bottom = _strip(note, *NOTE, width)
+    tall = height + top + bottom
+    figure.set_size_inches(width, tall)
+    # Panels and legends share what is between the two. A legend outside the panels stands at its upper edge.
+    legends = [one for one in figure.legends if getattr(one, "_outside_loc", None)]
+    of_legends = max((one.get_window_extent().height / figure.dpi + 0.06 for one in legends), default=0.0)
+    engine: Any = figure.get_layout_engine()
+    if engine is not None:
+        engine.set(rect=(0, bottom / tall, 1, 1 - (top + of_legends + bottom) / tall))
+    for one in legends:
+        one.set_bbox_to_anchor((0, 0, 1, 1 - top / tall), transform=figure.transFigure)
+    look: Any = {"ha": "left", "parse_math": False, "x": 0.06 / width}
+    more: Any
+    for y, text, more in (
+        (1 - STRIP / 2 / tall, above, {"va": "top", "fontsize": TITLE[0], "weight": "bold", "color": "#222222"}),
+        (STRIP / 2 / tall, below, {"va": "bottom", "fontsize": NOTE[0], "color": "#555555"}),
+    ):
+        if text:
+            figure.text(y=y, s=text, **look, **more)
+
+
+def _strip(text: str, points: float, character: float, width: float) -> tuple[str, float]:
+    """A text in lines that fit a figure of this width, and their height; both in inches."""
+    most = max(int(72 * width / (points * character)), 10)
+    lines = [part for line in printable(text).split("\n") for part in wrap(line, most, break_on_hyphens=False)]
+    return "\n".join(lines), points * LINE_HEIGHT * len(lines) / 72 + STRIP if lines else 0.0
+
+
 def as_written(texts: Iterable[Text]) -> None:
     """Make matplotlib show texts of a figure literally, so that ``$`` begins no formula."""
     for text in texts:
         text.set_parse_math(False)
-
-
-def _whose(one: Series) -> tuple[str, str | None]:
-    """Owner of a colour: a VC, for any quantity, or a class of a port."""
-    return (one.vc, None) if one.vc else (one.of, one.service_class)
-
-
-def _of_vc(one: Series) -> bool:
-    return bool(one.vc) or one.what not in PORTS
-
-
-def _where(one: Series) -> Literal["pre", "post"]:
-    """The side of a point on which its value holds."""
-    return "pre" if one.statistic else WHERE.get(one.what, "post")
-
-
-def _with_bands(series: Sequence[Series]) -> Iterator[tuple[Series, tuple[Series, Series] | None]]:
-    """Yield each line to draw. The mean of an envelope comes with its least and greatest values if all three exist."""
-    envelopes: dict[Any, dict[str, Series]] = {}
-    for one in series:
-        if one.statistic:
-            envelopes.setdefault(_envelope(one), {})[one.statistic] = one
-    for one in series:
-        parts = envelopes.get(_envelope(one), {})
-        if not one.statistic or len(parts) < 3:
-            yield one, None
-        elif one.statistic == "mean":
-            yield one, (parts["min"], parts["max"])
-
-
-def _envelope(one: Series) -> tuple[object, ...]:
-    """Return what the three series of an envelope have in common."""
-    return one.what, one.of, one.service_class, one.vc, len(one.time_s)
-
-
-def _whole(one: Series, end: float) -> tuple[Any, Any]:
-    """Times and values over the whole time.
-
-    Sums over intervals begin at the start of the first interval, which would otherwise be a spike
-    at its end. A state holds until ``end``.
-    """
-    import numpy as np
-
-    time, value = one.time_s, one.value
-    if not len(time):
-        return time, value
-    if _where(one) == "post":
-        return (np.append(time, end), np.append(value, value[-1])) if time[-1] < end else (time, value)
-    interval = time[1] - time[0] if len(time) > 1 else time[0]
-    return np.append(max(float(time[0] - interval), 0.0), time), np.append(value[0], value)
-
-
-def _shown(time: Any, value: Any, window: Window) -> tuple[Any, Any]:
-    """Points in the window and the next on either side, so that lines reach its edges."""
-    import numpy as np
-
-    first, last = window
-    begin = 0 if first is None else max(int(np.searchsorted(time, first, side="right")) - 1, 0)
-    end = len(time) if last is None else int(np.searchsorted(time, last)) + 1
-    return time[begin:end], value[begin:end]
-
-
-def _inside(one: Series, window: Window) -> Any:
-    """Whether each point lies in the window."""
-    first, last = window
-    return (one.time_s >= (0 if first is None else first)) & (one.time_s <= (inf if last is None else last))
-
-
-def _segments(
-    axes: Axes,
-    one: Series,
-    trace: Sequence[DroppedCell],
-    window: Window,
-    *,
-    label: str,
-    colour: str,
-) -> None:
-    """Segments as dots at their sending times, with marks for those sent again and those that lost a cell."""
-    import numpy as np
-
-    highest = np.maximum.accumulate(one.value) if len(one.value) else one.value
-    again = np.zeros(len(one.value), bool)
-    again[1:] = one.value[1:] <= highest[:-1]
-    # Segments are the frames of their VC in the order of sending.
-    lost = np.zeros(len(one.value), bool)
-    lost[
-        sorted(
-            {cell.frame for cell in trace if cell.vc == one.of and cell.direction == "data" and cell.frame < len(lost)}
-        )
-    ] = True
-    inside = _inside(one, window)
-    axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=2)
-    for chosen, marker, size, text in ((again, "o", 5.5, "sent again"), (lost, "x", 5.0, "lost")):
-        if (chosen & inside).any():
-            named = f"{label} {text}"
-            axes.plot(
-                one.time_s[chosen & inside], one.value[chosen & inside], linestyle="", marker=marker, markersize=size,
-                fillstyle="none", markeredgewidth=0.9, color="#111111" if marker == "x" else colour, label=named,
-            )  # fmt: skip
 
 
 def zero_at_the_bottom(axes: Axes) -> None:

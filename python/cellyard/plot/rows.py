@@ -50,10 +50,10 @@ QUANTITIES: Mapping[str, str] = {
     "configuration": "configuration",
     "delay_ms": "mean cell transfer delay [ms]",
     "drop_policy": "drop policy",
-    "efficiency": "efficiency [-]",
+    "efficiency": "efficiency",
     "excess_mbps": "excess over MCR [Mb/s]",
     "epd": "EPD",
-    "fairness": "Jain's fairness [-]",
+    "fairness": "Jain's fairness",
     "goodput": "goodput [of the ideal]",
     "mean_queue_cells": "mean queue [cells]",
     "p50_transfer_s": "median transfer time [s]",
@@ -75,7 +75,7 @@ QUANTITIES: Mapping[str, str] = {
     "vbr_period_ms": "VBR on and off time [ms]",
     "window_share": "sum of windows [round trips]",
     "tbe_cells": "TBE [cells]",
-    "z": "cutoff Z [-]",
+    "z": "cutoff Z",
 }
 
 #: Short axis labels for narrow panels.
@@ -247,8 +247,8 @@ def word(place: Any, longest: int = LONGEST_WORD) -> str:
 def _beside(text: str) -> str:
     r"""A label beside a panel of `grid`; long ones take two lines.
 
-    >>> _beside("efficiency [-]"), _beside("mean cell transfer delay [ms]")
-    ('efficiency [-]', 'mean cell transfer\ndelay [ms]')
+    >>> _beside("efficiency"), _beside("mean cell transfer delay [ms]")
+    ('efficiency', 'mean cell transfer\ndelay [ms]')
     >>> _beside("longest queue [round trips]")
     'longest queue\n[round trips]'
     """

@@ -66,7 +66,7 @@ def shares(study: Study) -> plot.Drawn:
         plot.lines(one, {name.upper(): by_class[name] for name in ("vbr", "ubr")})
         one.lines[1].set_linestyle((0, (3, 1.5)))  # where both have the same share, both are seen
         one.set(
-            title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link [-]" if gr == 0 else None,
+            title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link" if gr == 0 else None,
             xticks=[0.6, 1.2, 1.8, 2.4],
         )  # fmt: skip
     plot.legend(axes[2], loc="upper right")
@@ -172,8 +172,8 @@ def vbr_cost(rows: Rows) -> plot.Drawn:
     places, grs = plot_rows.levels(rows, "configuration"), plot_rows.levels(rows, "gr")
     panels = (
         ("unlimited", "vbr_cell_delay_variation_s", 1e3, "VBR cell delay variation [ms]", "VBR buffer unlimited"),
-        (10000, "vbr_cell_loss_ratio", 1.0, "VBR cell loss ratio [-]", "VBR buffer of 10000 cells"),
-        (1000, "vbr_cell_loss_ratio", 1.0, "VBR cell loss ratio [-]", "VBR buffer of 1000 cells"),
+        (10000, "vbr_cell_loss_ratio", 1.0, "VBR cell loss ratio", "VBR buffer of 10000 cells"),
+        (1000, "vbr_cell_loss_ratio", 1.0, "VBR cell loss ratio", "VBR buffer of 1000 cells"),
     )
     for one, (buffer, metric, scale, label, title) in zip(axes, panels, strict=True):
         chosen = rows.where(vbr_buffer=buffer)
