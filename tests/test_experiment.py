@@ -58,7 +58,7 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     shown = cli.ok("experiment", "run", small, "--out", "results")
     assert "Is EPD better here?" in shown
     assert "6 points, 3 replications of each." in shown
-    assert "\npoints, means of the runs, min-max:\n" in shown
+    assert "\npoints, means of the runs, 95 % intervals:\n" in shown
     assert re.search(r"engine \S+: \d+\.\d s of CPU time in the engine, ", shown)
     folder = tmp_path / "results"
     document = json.loads((folder / "results.json").read_text())
@@ -231,7 +231,7 @@ def test_joint_axes_are_shown_as_the_axis_with_labels(small: Path, cli: Cli, tmp
     assert all(" drop = " not in sentence and "policy = " in sentence for sentence in document["answer"][:-1])
     assert (tmp_path / "small-report/points.csv").read_text().startswith("drop,buffer_cells,policy,runs,")
     page = (tmp_path / "small-report/index.html").read_text()
-    assert "for each value of policy" in page
+    assert ", by policy" in page
     assert "<th>policy</th>" in page and "<th>drop</th>" not in page
     assert (tmp_path / "small-report/lines.png").exists()
     done = cli("experiment", "run", small, "--out", "small-report")

@@ -3,7 +3,9 @@
 import itertools
 from typing import Any
 
-from cellyard.experiment.figures import _differences, figures
+import numpy as np
+from cellyard.experiment.answer_figures import differences
+from cellyard.experiment.figures import figures
 from known_answers import asked, buffers
 
 NUMBERS = {"difference": 0.1, "difference_low": 0.0, "difference_high": 0.2, "better": "not significant"}
@@ -38,7 +40,7 @@ def test_a_figure_of_too_many_differences_says_how_many_it_shows() -> None:
 
     def drawn(number: int) -> Any:
         record = {"metric": "efficiency", "against": "base", **NUMBERS}
-        (one,) = _differences({"comparisons": [{**record, "variant": f"v{i}"} for i in range(number)]})
+        (one,) = differences({"comparisons": [{**record, "variant": f"v{i}"} for i in range(number)]})
         return one
 
     few, many = drawn(60), drawn(61)
@@ -73,7 +75,7 @@ def test_words_are_listed_downwards_without_lines_and_take_little_width() -> Non
 def test_differences_of_long_values_leave_room_for_the_intervals() -> None:
 
     records = [{"metric": "near", "variant": name, "against": LONG[1], **NUMBERS} for name in LONG]
-    (drawn,) = _differences({"comparisons": records, "paths": {"near": "vc.near.goodput_mbps"}})
+    (drawn,) = differences({"comparisons": records, "paths": {"near": "vc.near.goodput_mbps"}})
     figure: Any = drawn.figure
     figure.draw_without_rendering()
     (axes,) = figure.axes
@@ -96,8 +98,6 @@ def test_no_figure_has_more_than_nine_panels() -> None:
 
 
 def test_words_beside_numbers_have_a_line_each_and_maps_share_a_scale() -> None:
-    from cellyard.experiment.figures import figures
-
     document = document_of(["m"], buffer_cells=[1, 2, 3], drop=["epd", "fba"])
     for place, point in enumerate(document["points"]):
         point["m"] = {**point["m"], "mean": place / 10}
@@ -118,3 +118,44 @@ def test_words_beside_numbers_have_a_line_each_and_maps_share_a_scale() -> None:
     ]
     assert panels[0].images[0].get_clim() == panels[1].images[0].get_clim() == (0, 0.7)
     assert len(panels[0].texts) == 4
+
+
+def test_an_axis_that_is_a_range_by_ratio_is_logarithmic_whatever_its_values() -> None:
+    document = document_of(["efficiency"], buffer_cells=[100, 200, 400], drop=["tail-drop", "epd"])
+    for log, scale in (([], "linear"), (["buffer"], "log")):
+        (drawn,) = figures(document, log=log)
+        assert drawn.figure.axes[0].get_xscale() == scale
+
+
+def test_the_requirement_of_a_search_is_drawn_and_an_axis_over_decades_is_logarithmic() -> None:
+    document = document_of(["p99_s", "efficiency"], buffer_cells=[100, 200, 400])
+    document |= {"question": {"kind": "find", "axis": "buffer", "require": ["p99_s < 20 ms and 0.9 <= efficiency"]}}
+    for point, mean in zip(document["points"], (7.0, 0.05, 0.014), strict=True):
+        point["p99_s"] = {**point["p99_s"], "mean": mean, "low": mean / 2, "high": mean * 2}
+    (drawn,) = figures(document)
+    p99, efficiency = drawn.figure.axes
+    assert (p99.get_yscale(), efficiency.get_yscale()) == ("log", "linear")
+    for axes, limit in ((p99, 0.02), (efficiency, 0.9)):
+        (line,) = [line for line in axes.lines if line.get_linestyle() == ":"]
+        low, high = axes.get_ylim()
+        assert np.asarray(line.get_ydata()).tolist() == [limit] * 2 and low < limit < high
+    assert drawn.note == "N = 20 runs per point; means, with 95 % confidence intervals; dotted: the requirement"
+
+
+def test_many_differences_have_a_panel_for_each_group_on_one_scale_and_their_sentence_as_title() -> None:
+    pairs = [("epd", "tail-drop"), ("fba", "tail-drop"), ("fba", "epd")]
+    records = [
+        {"buffer": buffer, "metric": metric, "variant": one, "against": other, **NUMBERS}
+        for metric in ("efficiency", "fairness")
+        for buffer in ("250 cells", "500 cells", "1000 cells")
+        for one, other in pairs
+    ]
+    document = {"comparisons": records, "answer": ["In efficiency, a.", "In fairness, b."]}
+    efficiency, fairness = differences(document)
+    assert [one.name for one in (efficiency, fairness)] == ["differences", "differences-fairness"]
+    assert [one.message for one in (efficiency, fairness)] == document["answer"]
+    panels: Any = efficiency.figure.axes
+    assert [axes.get_title() for axes in panels] == ["buffer 250 cells", "buffer 500 cells", "buffer 1000 cells"]
+    assert [text.get_text() for text in panels[0].get_yticklabels()] == [f"{one} - {other}" for one, other in pairs]
+    assert len({axes.get_xlim() for axes in panels}) == 1
+    assert len(differences(document | {"comparisons": records[:6]})) == 1

@@ -43,7 +43,7 @@ def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
 
 
 def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
-    from cellyard.experiment.figures import _indices
+    from cellyard.experiment.answer_figures import indices
     from cellyard.experiment.questions.sensitivity import _sentences
 
     ends = {"first": 0.9, "first_low": 0.8, "first_high": 1.0, "total": 0.9, "total_low": 0.8, "total_high": 1.0}
@@ -51,7 +51,7 @@ def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
     records: list[dict[str, Any]] = [{"metric": "m", "axis": "buffer", **ends}, {"metric": "m", "axis": "idle", **none}]
     influence, _ = _sentences("m", records)
     assert influence.startswith("buffer has the largest influence on m:") and "overlap" not in influence
-    (drawn,) = _indices(records)
+    (drawn,) = indices({"indices": records})
     assert len(drawn.figure.axes) == 1
     assert _sentences("m", [{"metric": "m", "axis": "idle", **none}]) == ["m does not vary, so no axis influences it."]
 

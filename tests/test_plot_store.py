@@ -10,12 +10,12 @@ import cellyard as cy
 import pytest
 from cellyard import _engine
 from cellyard.experiment.figures import _grouped, figures, one_figure
-from cellyard.experiment.records import range_of
+from cellyard.experiment.records import interval_of
 from cellyard.experiment.stored_points import PlotRequest, StoredPoints, collect
 from cellyard.plot import style
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.scenario.parameters import Scenarios
-from cellyard.statistics.ranges import interval
+from cellyard.statistics.inference import estimate
 from cellyard.store import Store, open_store
 from conftest import LAN, Cli
 
@@ -56,7 +56,7 @@ def asked(path: Path, x: str = "buffer", y: tuple[str, ...] = ("efficiency",), *
         return collect(store, PlotRequest(x, y, **more))
 
 
-def test_points_are_means_of_the_replications_with_their_range(path: Path) -> None:
+def test_points_are_means_of_the_replications_with_their_intervals(path: Path) -> None:
     where = [(DROP, "epd"), (MSS, "512 bytes")]
     found = asked(path, where=where, y=("efficiency", "max(port.*.max_queue_cells)"))
     assert found.axis == "buffer_cells"
@@ -69,7 +69,8 @@ def test_points_are_means_of_the_replications_with_their_range(path: Path) -> No
         assert point["efficiency"]["mean"] == pytest.approx(sum(values) / REPLICATIONS)
         one = point["efficiency"]
         assert values[0] == one["min"] <= one["p5"] <= one["p95"] <= one["max"] == values[-1]
-        assert range_of(point, "efficiency") == interval(values)
+        expected = estimate(values, 0.95)
+        assert expected and interval_of(point, "efficiency") == pytest.approx((expected.low, expected.high))
         queues = [max(port.max_queue_cells for port in run.ports.values()) for run in runs]
         assert point["max(port.*.max_queue_cells)"]["mean"] == pytest.approx(sum(queues) / REPLICATIONS)
     assert not found.notes
@@ -96,7 +97,7 @@ def test_runs_that_differ_in_more_are_not_averaged(path: Path) -> None:
 )
 def test_where_chooses_by_value_kind_or_quantity(path: Path, where: list[tuple[str, str]], labels: list[str]) -> None:
     found = asked(path, x=DROP, where=[*where, (MSS, "0.512 kB"), (BUFFER, "300 cells")])
-    assert [point["drop"] for point in found.points] == labels
+    assert sorted(point["drop"] for point in found.points) == labels
 
 
 def test_where_none_chooses_the_runs_in_which_a_field_is_not_set(tmp_path: Path) -> None:
@@ -226,13 +227,13 @@ def shown(figure: Any) -> list[Any]:
     return [axes for axes in figure.axes if axes.get_visible()]
 
 
-def test_the_means_are_a_line_with_a_band_of_the_runs(path: Path) -> None:
+def test_the_means_are_a_line_with_a_band_of_their_intervals(path: Path) -> None:
     points = asked(path, where=[("mss", "512 bytes"), ("drop", "epd")])
     (axes,) = shown(one_figure(points.document()).figure)
     means = [point["efficiency"]["mean"] for point in points.points]
     assert axes.lines[0].get_xydata().tolist() == [[300, means[0]], [1000, means[1]]]
     band = axes.collections[0].get_paths()[0].vertices
-    assert band[:, 1].max() == pytest.approx(max(point["efficiency"]["max"] for point in points.points))
+    assert band[:, 1].max() == pytest.approx(max(point["efficiency"]["high"] for point in points.points))
 
 
 def cut_off(figure: Any) -> list[str]:
@@ -240,7 +241,7 @@ def cut_off(figure: Any) -> list[str]:
     figure.draw_without_rendering()
     page = figure.bbox
     texts = [*(text for one in figure.legends for text in one.get_texts()), *(axes.title for axes in shown(figure))]
-    texts += [figure._supxlabel] if figure._supxlabel else []
+    texts += figure.texts
     boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()]
     wide = [axes.get_title() for axes in shown(figure) if axes.title.get_window_extent().width > axes.bbox.width + 1]
     return wide + [
@@ -248,19 +249,17 @@ def cut_off(figure: Any) -> list[str]:
     ]
 
 
-def test_a_figure_says_what_its_bands_are_where_it_has_any() -> None:
+def test_a_figure_says_what_it_shows_of_how_many_runs_and_what_its_bands_are() -> None:
     document = points_of(["fairness"], buffer_cells=[500, 1000])
     with style():
-        drawn: Any = one_figure(document).figure
-        assert drawn.get_supxlabel() == "means, and the range of the runs (5 to 95 %)"
+        drawn: Any = one_figure(document, tcp="TCP: SACK").figure
+        told = ["Fairness over buffer", "N = 20 runs per point; TCP: SACK; means, with 95 % confidence intervals"]
+        assert [text.get_text() for text in drawn.texts] == told and cut_off(drawn) == []
         document["points"][1]["runs"] = 4
-        drawn = one_figure(document).figure
-        told = "means, and the range of the runs (5 to 95 %, of fewer runs smallest to largest)"
-        assert drawn.get_supxlabel() == told and cut_off(drawn) == []
+        assert one_figure(document).figure.texts[1].get_text().startswith("N = 4 to 20 runs per point; means")
         for point in document["points"]:
             point["runs"] = 1
-        drawn = one_figure(document).figure
-        assert drawn.get_supxlabel() == ""
+        assert one_figure(document).figure.texts[1].get_text() == "N = 1 run per point"
 
 
 def points_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:
@@ -303,7 +302,7 @@ def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: 
     assert float(rows[0]["efficiency.mean"]) == document["points"][0]["efficiency"]["mean"]
     assert document["runs"] == 2 * REPLICATIONS
     assert cli(*arguments, "--out", "figure.png").stdout.startswith(
-        "points, means of the runs, min-max:\nbuffer_cells  runs"
+        "points, means of the runs, 95 % intervals:\nbuffer_cells  runs"
     )
 
 
@@ -326,6 +325,30 @@ def test_what_is_wrong_is_one_line_and_leaves_nothing(cli: Cli, path: Path, argu
     (line,) = error.splitlines()
     assert told in line
     assert list(cli.folder.iterdir()) == []
+
+
+def test_words_stand_in_the_order_in_which_they_were_run(path: Path) -> None:
+    found = asked(path, x=DROP, where=[(MSS, "512 bytes"), (BUFFER, "300 cells")])
+    assert [point["drop"] for point in found.points] == ["tail-drop", "epd", "fba z=0.5", "fba z=0.8"]
+
+
+def test_title_width_and_labels_are_those_asked_for(cli: Cli, path: Path) -> None:
+    arguments = ["plot", path, "--x", "buffer", "--y", "efficiency", "--where", "mss=512 bytes", "--where", "drop=epd"]
+    words = ["--title", "My $title", "--label", "buffer=buffer of west", "--label", "efficiency=share of the link"]
+    assert cli(*arguments, *words, "--width", 5, "--out", "a.svg").returncode == 0
+    drawn = (cli.folder / "a.svg").read_text()
+    assert all(f"<!-- {text} -->" in drawn for text in ("My $title", "buffer of west", "share of the link"))
+    assert 'width="360pt"' in drawn
+    for wrong, told in (
+        (
+            ["--label", "bufer=x"],
+            "--label 'bufer' does not exist; did you mean 'buffer'? There are: buffer, efficiency",
+        ),
+        (["--width", "0"], "'0' must be a number of inches from 2 to 100"),
+        (["--width", "wide"], "'wide' must be a number of inches from 2 to 100"),
+        (["--label", "buffer"], "'buffer' must be NAME=TEXT"),
+    ):
+        assert told in cli.refused(*arguments, *wrong, "--out", "b.svg")
 
 
 def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:

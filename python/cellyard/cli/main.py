@@ -114,7 +114,7 @@ def _scenarios(top: Group) -> None:
 
 
 def _plot(top: Group) -> None:
-    text = "Draw stored runs over a parameter: means with the range of the runs. Print the plotted values."
+    text = "Draw stored runs over a parameter: means with 95 %% intervals. Print the plotted values."
     plot = top.command("plot", "plot", text, "cellyard plot results --x buffer --y efficiency --out buffer.png")
     cli_store.store(plot)
     options.file(plot, "--out", required=True, metavar="FILE", help="figure to write: a PNG, SVG or PDF file")
@@ -125,6 +125,12 @@ def _plot(top: Group) -> None:
     options.where(plot, "PATH=VALUE", "only runs with this value of a parameter")
     cli_store.run_filters(plot)
     options.style(plot)
+    plot.add_argument("--title", metavar="TEXT", help="title of the figure; default: what it shows")
+    plot.add_argument(
+        "--width", type=options.inches, metavar="INCHES", help="width of the figure; default: what it needs"
+    )
+    named = "label of an axis or a metric, which are named as by --x and --y; may be repeated"
+    options.repeatable(plot, "--label", type=options.pair("NAME=TEXT"), metavar="NAME=TEXT", dest="labels", help=named)
     options.output_format(plot)
 
 

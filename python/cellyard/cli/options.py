@@ -15,6 +15,8 @@ STORE = "CELLYARD_STORE"
 #: Formats of results on standard output.
 FORMATS = ("table", "json", "csv")
 
+#: Limits on the width of a figure.
+LEAST_INCHES, MOST_INCHES = 2, 100
 #: Styles of figures, as in `cellyard.plot.STYLES`.
 STYLES = ("paper", "slide")
 
@@ -35,6 +37,17 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
         return value
 
     return number
+
+
+def inches(text: str) -> float:
+    """Read the width of a figure."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not LEAST_INCHES <= value <= MOST_INCHES:
+        raise ArgumentTypeError(f"'{text[:60]}' must be a number of inches from {LEAST_INCHES} to {MOST_INCHES}")
+    return value
 
 
 def pair(shape: str) -> Callable[[str], tuple[str, str]]:

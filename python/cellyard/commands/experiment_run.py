@@ -106,7 +106,7 @@ class ExperimentWork(laboratory.Work):
         from cellyard.experiment.figures import figures
 
         experiment = self.outcome.experiment
-        pictures = [add_figure(files, drawn) for drawn in figures(document, noun=experiment.noun)]
+        pictures = [add_figure(files, drawn) for drawn in figures(document, **experiment.figure_facts)]
         files.add("index.html", page(document, pictures, text=self._text, base=f"Base: {experiment.plan.base_summary}"))
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
-from cellyard.experiment.records import count_metrics, merge_joint_axes, range_of
+from cellyard.experiment.plan import CONFIDENCE
+from cellyard.experiment.records import count_metrics, interval_of, merge_joint_axes
 from cellyard.show.table import Column, Table, field
 from cellyard.show.text import decimals, format_range, format_value, range_head, range_name
 from cellyard.statistics.bounded import field_value
@@ -20,6 +21,9 @@ AGREEMENT = {
     "inside_range": "inside range",
     "expected_inside": "expected inside",
 }
+#: Head of a column of intervals.
+INTERVAL = f"{100 * CONFIDENCE:g} % interval"
+
 #: Fields of a document that are not tables of an answer.
 _OTHER_FIELDS = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
 
@@ -69,7 +73,7 @@ def _value_columns(
     ends: Callable[[Any], tuple[float, float] | None],
     is_count: Callable[[Any], bool],
 ) -> Iterator[Column]:
-    """A metric of records and, with the head ``ranges``, its range."""
+    """A metric of records and, with the head ``ranges``, its range or interval."""
     yield Column(metric, lambda record: format_value(centre(record), is_count=is_count(record)))
     if ranges:
         yield Column(ranges, lambda record: format_range(ends(record), is_count=is_count(record)), lambda _: "range")
@@ -186,14 +190,9 @@ def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str
     }
 
 
-def range_column_head(points: Sequence[Mapping[str, Any]]) -> str:
-    """Head of the column of ranges."""
-    return range_head(*(point["runs"] for point in points))
-
-
 def means_note(points: Sequence[Mapping[str, Any]]) -> str:
     """End of a heading that describes the values of points with several runs."""
-    return f", means of the runs, {range_column_head(points)}" if any(point["runs"] > 1 for point in points) else ""
+    return f", means of the runs, {INTERVAL}s" if any(point["runs"] > 1 for point in points) else ""
 
 
 def heading(name: str, document: Mapping[str, Any]) -> str:
@@ -217,13 +216,13 @@ def _answer_table(records: Sequence[Mapping[str, Any]], counts: Container[str]) 
 
 
 def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> Table:
-    """Points with the mean of each metric, and its range if they have several runs."""
+    """Points with the mean of each metric, and its interval if they have several runs."""
     keys = [name for name in points[0] if name not in metrics]
     counts = count_metrics(points, metrics)
-    ranges = range_column_head(points) if any(point["runs"] > 1 for point in points) else ""
+    head = INTERVAL if any(point["runs"] > 1 for point in points) else ""
 
     def columns(metric: str) -> Iterator[Column]:
-        mean, ends = (lambda point: field_value(point[metric].get, "mean")), (lambda point: range_of(point, metric))
-        return _value_columns(metric, ranges, mean, ends, lambda _: metric in counts)
+        mean, ends = (lambda point: field_value(point[metric].get, "mean")), (lambda point: interval_of(point, metric))
+        return _value_columns(metric, head, mean, ends, lambda _: metric in counts)
 
     return Table(points, [*map(field, keys), *(column for metric in metrics for column in columns(metric))], len(keys))

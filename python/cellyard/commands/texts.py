@@ -60,7 +60,7 @@ def claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def of_experiment(document: Mapping[str, Any], out: Path | None = None) -> str:
-    """The answer in sentences, its tables, and the points with mean and range of each metric.
+    """The answer in sentences, its tables, and the points with mean and interval of each metric.
 
     Tables too long to print are in files of the folder ``out``, if given.
     """

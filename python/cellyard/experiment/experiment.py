@@ -161,6 +161,18 @@ class Experiment:
         """What a reader calls a cell of these scenarios: "cell" or "packet"."""
         return common_noun(of_scenario(scenario.canonical).noun for scenario in self._sampled_scenarios())
 
+    @property
+    def figure_facts(self) -> dict[str, Any]:
+        """What figures show besides results, for `cellyard.experiment.figures.figures`."""
+        from cellyard.plot.notes import tcps
+
+        scenarios = [scenario.canonical for scenario in self._sampled_scenarios()]
+        return {
+            "noun": self.noun,
+            "tcp": tcps(scenarios),
+            "log": [axis.name for axis in self.plan.axes if axis.is_log],
+        }
+
     def _sampled_scenarios(self) -> Iterator[Scenario]:
         """The scenarios of a sample of the points."""
         return map(self.scenario, self.plan.sample_points(MOST_COSTED) or [Point(())])
@@ -251,7 +263,7 @@ class Outcome:
         from cellyard.experiment.figures import figures
 
         with plot.style(style):
-            return figures(self.to_dict(), noun=self.experiment.noun)
+            return figures(self.to_dict(), **self.experiment.figure_facts)
 
     def _repr_html_(self) -> str:
         """Show the question, the answer, the first figure if matplotlib is installed, and the points."""

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from textwrap import fill
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from cellyard.experiment.questions.compare import COLUMNS, UNDECIDED
-from cellyard.experiment.records import merge_joint_axes, range_of
+from cellyard.experiment.answer_figures import differences, indices
+from cellyard.experiment.description.expression import Condition
+from cellyard.experiment.figure_parts import (
+    CHARACTER,
+    INTERVALS,
+    LEAST_ACROSS,
+    MOST_ACROSS,
+    MOST_LEVELS,
+    WIDTH,
+    axis_label,
+    explained,
+    in_lines,
+    is_log,
+    label,
+    listed,
+    message,
+    note,
+    noun_of,
+    pages,
+    panels_of,
+    tick_text,
+    title,
+    with_unit,
+    wrapped,
+)
+from cellyard.experiment.records import interval_of, merge_joint_axes
 from cellyard.plot import (
     COLOURS,
     DASHES,
@@ -18,47 +41,39 @@ from cellyard.plot import (
     groups_of,
     heat,
     legend,
+    log_axis,
     number_axis,
     panels_grid,
     value_axis,
     word_axis,
 )
-from cellyard.plot.axes import in_a_row, is_word, shifted, shifts
-from cellyard.show.text import format_value, range_name
-from cellyard.show.words import number
+from cellyard.plot.axes import is_word, shifted, shifts
+from cellyard.show.text import format_value
 from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-Item = TypeVar("Item")
-
-#: Limits: levels of an axis on a heat map, and panels side by side.
-MOST_LEVELS, MOST_ACROSS = 16, 3
-#: Least number of values of a numeric axis for lines instead of a heat map.
-LEAST_ACROSS = 3
-#: Units at the ends of names, and how axes show them. Cells are shown as the format calls them.
-UNITS = {"s": "s", "ms": "ms", "mbps": "Mb/s", "bytes": "bytes"}
-#: Limit on the rows of a figure of differences.
-MOST_ROWS = 60
-#: Size of a panel in inches, and of a line of its labels.
-WIDTH, HEIGHT, LINE, CHARACTER = 3.4, 2.8, 0.14, 0.062
-#: Limit on the characters of a line of a label.
-LONGEST_LINE = 32
+#: Ratio of the largest to the smallest mean from which an axis of values is logarithmic.
+DECADES = 100
 
 
-def figures(document: Mapping[str, Any], *, noun: str = "cell") -> list[Drawn]:
-    """The figures that suit the question, and the metrics over the axes. ``noun`` is what a reader calls a cell."""
-    document = {**document, "noun": noun}
+def figures(document: Mapping[str, Any], **facts: Any) -> list[Drawn]:
+    """The figures that suit the question, and the metrics over the axes.
+
+    ``facts`` are not in the document: ``noun`` is what a reader calls a cell, ``tcp`` names the TCPs,
+    and ``log`` the axes that are ranges by ratio.
+    """
+    document = {**document, **facts}
     kind = document["question"]["kind"]
     drawn: list[Drawn] = []
     if kind == "compare" and document.get("comparisons"):
-        drawn += _differences(document)
+        drawn += differences(document)
     if kind == "sensitivity" and document.get("indices"):
-        drawn += _indices(document["indices"])
+        drawn += indices(document)
     if document["points"]:
-        drawn += _over_axes({**document, "points": merge_joint_axes(document, named=False)})
+        answered = {"answer": ()} if drawn else {}  # which is the title of the first figure
+        drawn += _over_axes({**document, **answered, "points": merge_joint_axes(document, named=False)})
     return drawn
 
 
@@ -77,71 +92,33 @@ def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
     if not axes:
         return []
     if len(axes) == 1:
-        return [_lines(document, axes[0], page, name) for name, page in _pages("lines", metrics)]
+        return [_lines(document, axes[0], page, name) for name, page in pages("lines", metrics)]
     if 1 < len(axes) <= 3 and _is_grid(document, axes):
         if two := _numbers_and_words(document, axes):
-            return [_grouped(document, two[0], two[1], page, name) for name, page in _pages("lines", metrics)]
+            return [_grouped(document, two[0], two[1], page, name) for name, page in pages("lines", metrics)]
         if len(axes) == 2:
-            return [_maps(document, axes, [{}], page, name) for name, page in _pages("map", metrics)]
+            return [_maps(document, axes, [{}], page, name) for name, page in pages("map", metrics)]
         return [
             _maps(document, axes[:2], page, [metric], name)
             for metric in metrics
-            for name, page in _pages(f"maps-{metric}", _others(document, axes[2]))
+            for name, page in pages(f"maps-{metric}", _others(document, axes[2]))
         ]
     if len(axes) <= MOST_ACROSS:
-        return [_dots(document, axes, page, name) for name, page in _pages("dots", metrics, MOST_PANELS // len(axes))]
+        return [_dots(document, axes, page, name) for name, page in pages("dots", metrics, MOST_PANELS // len(axes))]
     named = [("dots" if metric == metrics[0] else f"dots-{metric}", metric) for metric in metrics]
-    return [_dots(document, page, [metric], name) for first, metric in named for name, page in _pages(first, axes)]
+    return [_dots(document, page, [metric], name) for first, metric in named for name, page in pages(first, axes)]
 
 
-def _pages(name: str, items: Sequence[Item], most: int = MOST_PANELS) -> Iterator[tuple[str, Sequence[Item]]]:
-    """Items of one figure each, with its name."""
-    for place in range(0, len(items), most):
-        yield (f"{name}-{place // most + 1}" if place else name), items[place : place + most]
+def one_figure(document: Mapping[str, Any], **facts: Any) -> Drawn:
+    """All metrics over the only axis in one figure; raises `UsageError` for too many metrics.
 
-
-def one_figure(document: Mapping[str, Any], *, noun: str = "cell") -> Drawn:
-    """All metrics over the only axis in one figure; ``noun`` is what a reader calls a cell. Raises `UsageError` for too many metrics."""
+    ``facts`` are those of `figures`, and what a user asked for: a ``heading``, a ``width`` in inches,
+    and ``labels`` of axes and metrics.
+    """
     (axis,), metrics = columns_of(document), document["metrics"]
     if len(metrics) > MOST_PANELS:
         raise UsageError(f"{len(metrics)} panels are more than {MOST_PANELS}: ask for fewer metrics")
-    return _lines({**document, "noun": noun}, axis, metrics)
-
-
-def with_unit(name: str, path: str = "", *, noun: str = "cell") -> str:
-    """The name of a column or metric for an axis, with the unit in brackets. It is at the end of the name, or of the metric's path.
-
-    >>> [with_unit(name) for name in ("buffer_cells", "mean_cell_transfer_delay_s", "efficiency")]
-    ['buffer [cells]', 'mean cell transfer delay [s]', 'efficiency']
-    >>> with_unit("near", "vc.near.goodput_mbps"), with_unit("max(port.*.max_queue_cells)")
-    ('near [Mb/s]', 'max(port.*.max_queue_cells) [cells]')
-    >>> with_unit("buffer_cells", noun="packet")
-    'buffer [packets]'
-    >>> with_unit("ratio", "near_mbps / far_mbps")
-    'ratio'
-    """
-    units = {**UNITS, "cells": f"{noun}s"}
-    stem, _, unit = name.rpartition("_")
-    if stem.isidentifier() and unit in units:
-        return f"{stem.replace('_', ' ')} [{units[unit]}]"
-    end = (path or name).rpartition("_")[2].rstrip(")")
-    is_path = " " not in path and "." in (path or name)
-    return f"{name} [{units[end]}]" if is_path and end in units else name
-
-
-def _label(document: Mapping[str, Any], metric: str) -> str:
-    """A metric with its unit, for an axis."""
-    return with_unit(metric, document.get("paths", {}).get(metric, ""), noun=_noun(document))
-
-
-def _axis_label(document: Mapping[str, Any], axis: str) -> str:
-    """An axis of the experiment with its unit."""
-    return with_unit(axis, noun=_noun(document))
-
-
-def _noun(document: Mapping[str, Any]) -> str:
-    """What a reader calls a cell."""
-    return str(document.get("noun", "cell"))
+    return _lines({**document, **facts}, axis, metrics)
 
 
 def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
@@ -165,25 +142,55 @@ def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
 
 
 def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str], name: str = "lines") -> Drawn:
-    """The mean of each metric over one axis, with a band for the range of the runs; over words, marks with bars."""
+    """The mean of each metric over one axis, with a band for its interval; over words, marks with bars."""
     points = document["points"]
     words = _words(points, axis)
-    figure, places, across = _panels_of(metrics, words)
+    figure, places, across = panels_of(metrics, words, total=document.get("width"))
+    marked = []
     for at, (place, metric) in enumerate(zip(places, metrics, strict=True)):
-        _line(place, points, axis, metric, words=words)
+        required = _required(document, metric)
+        log = not words and _spans_decades(points, metric, required)
+        _line(place, document, axis, metric, words=words)
         for value in _found(document, axis):
             place.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
+            marked.append("dashed: the value found")
         if words:
-            place.set_xlabel(_label(document, metric))
+            place.set_xlabel(label(document, metric))
             place.tick_params(labelleft=at % across == 0)
-            place.set_ylabel(_axis_label(document, axis) if at % across == 0 else "")
+            place.set_ylabel(axis_label(document, axis) if at % across == 0 else "")
         else:
-            place.set_xlabel(_axis_label(document, axis))
-            place.set_ylabel(_label(document, metric))
-        value_axis([place], down=not words)
-    marked = " The dashed line is at the value found." if _found(document, axis) else ""
-    _explain_range(figure, points)
-    return Drawn(name, f"{_and(metrics)} over {axis}", f"Means, and {_range(points)}.{marked}", figure)
+            place.set_xlabel(axis_label(document, axis))
+            place.set_ylabel(label(document, metric))
+        for _, limit in required:
+            (place.axvline if words else place.axhline)(
+                limit, color=COLOURS[1], linestyle=":", linewidth=1.2, label="_"
+            )
+            (place.update_datalim)([(limit, 0) if words else (place.dataLim.x0, limit)])
+            marked.append("dotted: the requirement")
+        if log:
+            log_axis(place)
+        else:
+            value_axis([place], down=not words)
+    how = dict.fromkeys([explained(points), *marked])
+    drawn = title(f"{listed(document, metrics)} over {listed(document, [axis])}")
+    caption = f"Means, with {INTERVALS}. {' '.join(part.capitalize() + '.' for part in dict.fromkeys(marked))}".strip()
+    return Drawn(name, drawn, caption, figure, note(document, *how), message(document, drawn))
+
+
+def _required(document: Mapping[str, Any], metric: str) -> list[tuple[str, float]]:
+    """The limits of a metric that a search requires, each with its comparison."""
+    if document["question"]["kind"] != "find":
+        return []
+    texts = document["question"].get("require", [])
+    texts = [texts] if isinstance(texts, str) else texts
+    return [(sign, limit) for text in texts for name, sign, limit in Condition(text).limits() if name == metric]
+
+
+def _spans_decades(points: Sequence[Mapping[str, Any]], metric: str, required: Sequence[tuple[str, float]]) -> bool:
+    """Whether the means, or they and a requirement, differ by so much that a linear axis would hide the small ones."""
+    means = [mean for point in points if (mean := point[metric]["mean"]) is not None]
+    means += [limit for _, limit in required] if means else []
+    return bool(means) and min(means) > 0 and max(means) / min(means) >= DECADES
 
 
 def _words(points: Sequence[Mapping[str, Any]], axis: str) -> list[Any]:
@@ -192,57 +199,42 @@ def _words(points: Sequence[Mapping[str, Any]], axis: str) -> list[Any]:
     return values if any(map(is_word, values)) else []
 
 
-def _panels_of(
-    metrics: Collection[str], words: Sequence[Any] = (), *, groups: int = 1, above: float = 0.0
-) -> tuple[Figure, list[Axes], int]:
-    """A panel for each metric, and how many are side by side, with room ``above`` in inches.
-
-    With words, a panel has a row for each beside its name.
-    """
-    across = min(len(metrics), MOST_ACROSS)
-    width, height = max(4.4, WIDTH * across), HEIGHT
-    if words:
-        texts = [_wrapped(_tick(word)) for word in words]
-        lines = sum(max(text.count("\n") + 1, 0.8 * groups) + 0.8 for text in texts)
-        longest = max(len(line) for text in texts for line in text.split("\n"))
-        width, height = 0.8 + longest * CHARACTER + 2.2 * across, 0.8 + LINE * lines
-    down = -(-len(metrics) // across)
-    figure, grid = panels_grid(down, across, width=width, height=above + height * down)
-    return figure, [place for (place,) in _in_lines(grid, len(metrics), 1)], across
-
-
 def _line(
     place: Axes,
-    points: Sequence[Mapping[str, Any]],
+    document: Mapping[str, Any],
     axis: str,
     metric: str,
     *,
     group: int = 0,
     groups: int = 1,
-    label: str | None = None,
+    name: str | None = None,
     words: Sequence[Any] = (),
-    every: Sequence[Mapping[str, Any]] = (),
+    points: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
-    """Means over an axis of numbers with a band of the runs, or with bars for several groups. On an axis of words: marks with bars.
+    """Means over an axis of numbers with a band of intervals, or with bars for several groups. On an axis of words: marks with bars.
 
-    ``every`` holds the points of all panels, which share a scale.
+    ``points`` are those of the group, by default all.
     """
-    own = [(p[axis], p[metric]["mean"], ends) for p in points if (ends := range_of(p, metric))]
+    every = document["points"]
+    own = [
+        (p[axis], mean, interval_of(p, metric) or (mean, mean))
+        for p in (every if points is None else points)
+        if (mean := p[metric]["mean"]) is not None
+    ]
     values, means = [value for value, _, _ in own], [mean for _, mean, _ in own]
     low, high = [end for _, _, (end, _) in own], [end for _, _, (_, end) in own]
-    # A mean may lie outside of the range of the runs.
     bars = [
         [max(m - a, 0) for m, a in zip(means, low, strict=True)],
         [max(b - m, 0) for m, b in zip(means, high, strict=True)],
     ]
-    look: Any = {"color": COLOURS[group % len(COLOURS)], "label": label or "_", "marker": MARKERS[group % len(MARKERS)]}
+    look: Any = {"color": COLOURS[group % len(COLOURS)], "label": name or "_", "marker": MARKERS[group % len(MARKERS)]}
     look |= {"markersize": 3.4, "elinewidth": 0.9}
     if words:
-        word_axis(place, [_wrapped(_tick(word)) for word in words], down=True)
+        word_axis(place, [wrapped(tick_text(word)) for word in words], down=True)
         at = [words.index(value) for value in values]
         place.errorbar(means, at, xerr=bars, linestyle="", **look)
         return
-    number_axis(place, [point[axis] for point in every or points])
+    number_axis(place, [point[axis] for point in every], ratio=is_log(document, axis))
     look["linestyle"] = DASHES[group // len(COLOURS) % len(DASHES)]
     if groups > 1:
         place.errorbar(shifted(place, values, shifts(groups)[group]), means, yerr=bars, **look)
@@ -261,27 +253,21 @@ def _grouped(
     """A line for each value of ``by``; a panel for each metric, side by side."""
     points = document["points"]
     values = list(dict.fromkeys(point[by] for point in points))
-    figure, places, across = _panels_of(metrics, above=0.6)
+    figure, places, across = panels_of(metrics, above=0.6)
     for place, metric in zip(places, metrics, strict=True):
         for group, value in enumerate(values):
             own = [point for point in points if point[by] == value]
-            _line(place, own, axis, metric, group=group, groups=len(values), label=_tick(value), every=points)
-        place.set_xlabel(_axis_label(document, axis))
-        place.set_ylabel(_label(document, metric))
+            _line(place, document, axis, metric, group=group, groups=len(values), name=tick_text(value), points=own)
+        place.set_xlabel(axis_label(document, axis))
+        place.set_ylabel(label(document, metric))
         value_axis([place])
-    entries, title = groups_of(places[0]), _axis_label(document, by)
-    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across), title=title)
-    over = " for each value of ".join([axis, by])
-    _explain_range(figure, points)
-    return Drawn(name, f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
-
-
-def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list[Any]]:
-    """Rearrange panels into ``count`` rows of ``each``; the rest of the grid is hidden."""
-    places = [place for line in grid for place in line]
-    for place in places[count * each :]:
-        place.set_visible(False)
-    return [places[i * each : (i + 1) * each] for i in range(count)]
+    entries = groups_of(places[0])
+    legend(
+        figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across), title=axis_label(document, by)
+    )
+    drawn = title(f"{listed(document, metrics)} over {listed(document, [axis])}, by {listed(document, [by])}")
+    how = note(document, explained(points))
+    return Drawn(name, drawn, f"Means, with {INTERVALS}.", figure, how, message(document, drawn))
 
 
 def _of_panel(other: Mapping[str, Any], noun: str) -> list[str]:
@@ -293,7 +279,7 @@ def _of_panel(other: Mapping[str, Any], noun: str) -> list[str]:
     said = []
     for name, value in other.items():
         stem, _, unit = with_unit(name, noun=noun).partition(" [")
-        said.append(f"{stem} = {_tick(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
+        said.append(f"{stem} = {tick_text(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
     return said
 
 
@@ -342,20 +328,21 @@ def _maps(
         # One scale for each metric makes panels comparable.
         known = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
         ends = (min(known), max(known)) if known else None
-        names = [_tick(value) for value in columns], [_wrapped(_tick(value)) for value in rows]
+        names = [tick_text(value) for value in columns], [wrapped(tick_text(value)) for value in rows]
         heat(place, values, texts, ends=ends, columns=names[0], rows=names[1])
-        place.set_xlabel(_axis_label(document, across_axis))
-        place.set_ylabel(_axis_label(document, down_axis))
-        place.set_title(", ".join([_label(document, metric), *_of_panel(other, _noun(document))]))
+        place.set_xlabel(axis_label(document, across_axis))
+        place.set_ylabel(axis_label(document, down_axis))
+        place.set_title(", ".join([label(document, metric), *_of_panel(other, noun_of(document))]))
         _turn(place, columns, size)
     for place in places[len(wanted) :]:
         place.set_visible(False)
-    return Drawn(name, f"{_and(metrics)} over {_and(axes)}", "Means over the replications.", figure)
+    drawn = title(f"{listed(document, metrics)} over {listed(document, axes)}")
+    return Drawn(name, drawn, "Means over the replications.", figure, note(document, "means"), message(document, drawn))
 
 
 def _turn(place: Axes, columns: Sequence[Any], width: float) -> None:
     """Turn the labels below a map of some width if they have no room side by side."""
-    if sum(len(_tick(value)) + 2 for value in columns) * CHARACTER > width - 1.0:
+    if sum(len(tick_text(value)) + 2 for value in columns) * CHARACTER > width - 1.0:
         place.tick_params(axis="x", rotation=30)
 
 
@@ -369,141 +356,30 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
         width=2.6 * across,
         height=2.4 * len(metrics) * -(-len(axes) // across),
     )
-    for line, metric in zip(_in_lines(grid, len(metrics), len(axes)), metrics, strict=True):
+    for line, metric in zip(in_lines(grid, len(metrics), len(axes)), metrics, strict=True):
         for number_of, (place, axis) in enumerate(zip(line, axes, strict=True)):
             own = [(p[axis], p[metric]["mean"]) for p in points if p[metric]["mean"] is not None]
             words = _words(points, axis)
             if words:
-                word_axis(place, [_wrapped(_tick(word), 12) for word in words])
+                word_axis(place, [wrapped(tick_text(word), 12) for word in words])
             else:
-                number_axis(place, [point[axis] for point in points])
+                number_axis(place, [point[axis] for point in points], ratio=is_log(document, axis))
             x = [words.index(value) if words else value for value, _ in own]
             means = [mean for _, mean in own]
             place.plot(x, means, linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7, label="_")
-            place.set_xlabel(_axis_label(document, axis))
+            place.set_xlabel(axis_label(document, axis))
             if number_of % across == 0:
-                place.set_ylabel(_label(document, metric))
+                place.set_ylabel(label(document, metric))
         value_axis(line)
         for place in line[::across]:
             place.tick_params(labelleft=True)
-    return Drawn(name, f"{_and(metrics)} at every point", "Means over the replications; a dot for each point.", figure)
-
-
-def _indices(records: Sequence[Mapping[str, Any]]) -> list[Drawn]:
-    """The first-order and total index of each axis with their intervals, axes from the top."""
-    drawn = []
-    for name, metrics in _pages("indices", list(dict.fromkeys(one["metric"] for one in records))):
-        found = {
-            metric: [one for one in records if one["metric"] == metric and one["total"] is not None]
-            for metric in metrics
-        }
-        words = list(dict.fromkeys(one["axis"] for own in found.values() for one in own))
-        figure, places, across = _panels_of(metrics, words or [""], groups=2, above=0.4)
-        for at, (place, metric) in enumerate(zip(places, metrics, strict=True)):
-            word_axis(place, [_wrapped(word) for word in words], down=True)
-            for group, which in enumerate(("first", "total")):
-                own = found[metric]
-                # An axis without influence has no interval.
-                ends = [(one[which], one[f"{which}_low"], one[f"{which}_high"]) for one in own]
-                bars = [
-                    [0 if low is None else max(value - low, 0) for value, low, _ in ends],
-                    [0 if high is None else max(high - value, 0) for value, _, high in ends],
-                ]
-                place.errorbar(
-                    [value for value, _, _ in ends], [words.index(one["axis"]) + in_a_row(2)[group] for one in own], xerr=bars,
-                    linestyle="", marker=MARKERS[group], markersize=4, elinewidth=0.9, color=COLOURS[group], label=f"{which} order",
-                )  # fmt: skip
-            place.axvline(0, color="#333333", linewidth=0.6, label="_")
-            place.tick_params(labelleft=at % across == 0)
-            place.set_xlabel("share of the variance")
-            place.set_title(metric)
-            value_axis([place], down=False)
-        legend(figure, groups_of(places[0]), loc="outside upper center", ncols=2)
-        drawn.append(Drawn(name, "Sensitivity to each axis", "Sobol's indices with their intervals.", figure))
-    return drawn
-
-
-def _differences(document: Mapping[str, Any]) -> list[Drawn]:
-    """The interval of each difference, by metric, from the top."""
-    records = document["comparisons"]
-    metrics = list(dict.fromkeys(one["metric"] for one in records))
-    known = {
-        metric: found
-        for metric in metrics
-        if (found := [one for one in records if one["metric"] == metric and one["difference_low"] is not None])
-    }
-    many = max(map(len, known.values()), default=0)
-    first = f" The first {MOST_ROWS} of {many}; comparisons.csv has all." if many > MOST_ROWS else ""
-    text = f"Intervals by Holm's method; grey: no significant difference.{first}"
-    return [
-        Drawn(
-            name, "Differences", text, _of_differences(document, {metric: known[metric][:MOST_ROWS] for metric in page})
-        )
-        for name, page in _pages("differences", list(known))
-    ]
-
-
-def _of_differences(document: Mapping[str, Any], shown: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
-    names = {metric: [_compared(one) for one in own] for metric, own in shown.items()}
-    figure, places, across = _panels_of(shown, max(names.values(), key=len) or [""])
-    left: list[str] = []
-    for at, (place, (metric, own)) in enumerate(zip(places, shown.items(), strict=True)):
-        word_axis(place, names[metric], down=True)
-        for y, one in enumerate(own):
-            colour = COLOURS[0] if one["better"] not in UNDECIDED else "#888888"
-            ends = one["difference_low"], one["difference_high"]
-            bars = [[max(one["difference"] - ends[0], 0)], [max(ends[1] - one["difference"], 0)]]
-            place.errorbar(
-                [one["difference"]], [y], xerr=bars, linestyle="", marker="o", markersize=4, elinewidth=1.6, color=colour,
-                label=names[metric][y],
-            )  # fmt: skip
-        is_as_left = at % across > 0 and names[metric] == left
-        place.tick_params(labelleft=not is_as_left)
-        left = names[metric]
-        place.axvline(0, color="#333333", linewidth=0.8, label="_")
-        place.margins(x=0.08)
-        place.locator_params(axis="x", nbins=4)
-        place.set_xlabel(f"difference of {_label(document, metric)}")
-    return figure
-
-
-def _compared(one: Mapping[str, Any]) -> str:
-    """What a difference is of, in lines."""
-    others = (f"{key} {value}" for key, value in one.items() if key not in COLUMNS)
-    return "\n".join(_wrapped(part) for part in [f"{one['variant']} - {one['against']}", *others])
-
-
-def _wrapped(text: str, most: int = LONGEST_LINE) -> str:
-    r"""A long label in lines.
-
-    >>> _wrapped("atm-red min_th=200 cells max_th=1000 cells")
-    'atm-red min_th=200 cells\nmax_th=1000 cells'
-    """
-    return fill(text, most, break_long_words=False, break_on_hyphens=False)
-
-
-def _range(points: Sequence[Mapping[str, Any]]) -> str:
-    """Meaning of bands and bars, in words."""
-    names = [range_name(run(point["runs"] for point in points)) for run in (max, min)]
-    return f"the range of the runs ({', of fewer runs '.join(dict.fromkeys(names))})"
-
-
-def _explain_range(figure: Figure, points: Sequence[Mapping[str, Any]]) -> None:
-    """Explain bands and bars below the panels, since a figure may be shown without its page."""
-    if any(point["runs"] > 1 for point in points):
-        figure.supxlabel(f"means, and {_range(points)}", fontsize=7.5, color="#666666")
+    drawn, caption = (
+        title(f"{listed(document, metrics)} at every point"),
+        "Means over the replications; a dot for each point.",
+    )
+    return Drawn(name, drawn, caption, figure, note(document, "means"), message(document, drawn))
 
 
 def _order(points: Sequence[Mapping[str, Any]], axis: str) -> Any:
     places = {value: place for place, value in enumerate(dict.fromkeys(point[axis] for point in points))}
     return lambda value: (0, value) if isinstance(value, (int, float)) else (1, places[value])
-
-
-def _tick(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return "unlimited" if math.isinf(value) else number(value)
-
-
-def _and(words: Sequence[str]) -> str:
-    return ", ".join(words[:4]) + (", ..." if len(words) > 4 else "")

@@ -106,7 +106,7 @@ def count_metrics(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -
     }
 
 
-def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
-    """The range of a metric's runs at a point, as in `cellyard.statistics.ranges.interval`; ``None`` where undefined."""
-    low, high = (point[metric][end] for end in ("p5", "p95"))
+def interval_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
+    """The confidence interval of a metric's mean at a point; ``None`` where it has none, as where all runs are equal."""
+    low, high = (point[metric][end] for end in ("low", "high"))
     return None if None in (low, high) else (low, high)

@@ -6,6 +6,7 @@ from typing import Any
 
 from cellyard.experiment import records
 from cellyard.experiment.description.axes import default_name
+from cellyard.plot.notes import tcps
 from cellyard.results import Totals
 from cellyard.results.path import MetricPath, metric_path
 from cellyard.scenario.parameters import UNSET, Scenarios, listed_paths
@@ -57,6 +58,8 @@ class StoredPoints:
     notes: list[str] = field(default_factory=list)
     #: What a reader calls a cell of the scenarios.
     noun: str = "cell"
+    #: The TCPs of the scenarios.
+    tcp: str = ""
 
     def document(self) -> dict[str, Any]:
         """The data in the form that figures and tables take."""
@@ -192,7 +195,9 @@ def _points(
             else "nothing to draw"
         )
     (axis,) = columns[0]
-    points.sort(key=lambda point: (isinstance(point[axis], str), point[axis]))
+    # Numbers ascend, and words keep the order in which they were run.
+    points.sort(key=lambda point: (1, 0) if isinstance(point[axis], str) else (0, point[axis]))
     used = {run.scenario for group in runs_by_value.values() for run in group}
-    formats = (of_scenario(contents.canonical_scenario(store, scenario)) for scenario in used)
-    return StoredPoints(axis, list(metrics), points, notes, common_noun(one.noun for one in formats))
+    texts = [contents.canonical_scenario(store, scenario) for scenario in used]
+    noun = common_noun(of_scenario(text).noun for text in texts)
+    return StoredPoints(axis, list(metrics), points, notes, noun, tcps(texts))

@@ -3,6 +3,7 @@
 from cellyard.plot.alt import START as START, described as described
 from cellyard.plot.axes import (
     MOST_SHIFT as MOST_SHIFT,
+    log_axis as log_axis,
     number_axis as number_axis,
     value_axis as value_axis,
     word_axis as word_axis,

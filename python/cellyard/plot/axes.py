@@ -29,6 +29,8 @@ TOGETHER, APART = 0.7, 0.22
 RATIO = 20
 #: Limit on ticks of an axis of numbers that is not labelled with the values themselves.
 MOST_TICKS = 5
+#: Ratio of the ends of a logarithmic axis below which it has ticks between powers of ten.
+MOST_DECADES = 200
 #: Margin of an axis, relative to its length.
 MARGIN = 0.05
 #: Values are drawn from 0 on if the smallest is at most this part of the largest.
@@ -168,6 +170,17 @@ def value_axis(axes: Sequence[Axes], *, down: bool = True) -> None:
     for number, one in enumerate(axes):
         if down:
             one.tick_params(labelleft=number == 0)
+
+
+def log_axis(axes: Axes) -> None:
+    """Make the y axis logarithmic, with ticks at 1, 2 and 5 times powers of ten if there are few of these."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log", nonpositive="clip")
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < MOST_DECADES else (1.0,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, place: number_tick(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def few_ticks(axis: Axis) -> None:

@@ -53,7 +53,7 @@ MOST_PANELS = 9
 MOST_SIDE_BY_SIDE, MOST_INCHES = 100, 400
 
 #: Title and note of a figure: size in points, and width of a character relative to it.
-TITLE, NOTE = (10.0, 0.66), (7.5, 0.56)
+TITLE, NOTE = (10.0, 0.61), (7.5, 0.53)
 #: Height of their lines relative to the size, and the space around each in inches.
 LINE_HEIGHT, STRIP = 1.25, 0.12
 
@@ -104,18 +104,19 @@ _chosen: ContextVar[Style] = ContextVar("style", default=STYLES["paper"])
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with a caption. Title and ``note``, such as "20 runs per point", also stand in the figure."""
+    """A figure with a caption. In the file stand ``note``, such as "20 runs per point", and ``message``, by default the title."""
 
     name: str
     title: str
     text: str
     figure: Figure
     note: str = ""
+    message: str = ""
 
     def __post_init__(self) -> None:
         say_starts(self.figure)
         fit(self.figure)
-        frame(self.figure, self.title, self.note)
+        frame(self.figure, self.message or self.title, self.note)
 
     @property
     def alt(self) -> str:

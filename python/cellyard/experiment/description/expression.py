@@ -72,6 +72,15 @@ class ConditionError(ValueError):
         self.allowed = allowed
 
 
+#: Comparisons with a limit: as written, and with both sides exchanged.
+_LIMITS: Mapping[type, tuple[str, str]] = {
+    ast.Lt: ("<", ">"),
+    ast.LtE: ("<=", ">="),
+    ast.Gt: (">", "<"),
+    ast.GtE: (">=", "<="),
+}
+
+
 @dataclass(frozen=True)
 class _Expression:
     """An expression over named values."""
@@ -219,6 +228,23 @@ class Condition(_Expression):
             return False
         except (TypeError, ConditionError) as error:
             raise self._invalid(error, values) from None
+
+    def limits(self) -> list[tuple[str, str, float]]:
+        """Each name that is compared with a number alone, with the sign and the number.
+
+        >>> Condition("p99 < 20 ms and 2 * a <= b and 0.5 <= x").limits()
+        [('p99', '<', 0.02), ('x', '>=', 0.5)]
+        """
+        found = []
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _LIMITS:
+                sign, turned = _LIMITS[type(node.ops[0])]
+                match node.left, node.comparators[0]:
+                    case ast.Name(name), ast.Constant(int() | float() as limit):
+                        found.append((name, sign, float(limit)))
+                    case ast.Constant(int() | float() as limit), ast.Name(name):
+                        found.append((name, turned, float(limit)))
+        return found
 
     def _invalid(self, error: Exception, values: Mapping[str, Any]) -> ConditionError:
         """The error of a condition that these values make invalid."""
