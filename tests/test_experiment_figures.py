@@ -139,7 +139,7 @@ def test_the_requirement_of_a_search_is_drawn_and_an_axis_over_decades_is_logari
         (line,) = [line for line in axes.lines if line.get_linestyle() == ":"]
         low, high = axes.get_ylim()
         assert np.asarray(line.get_ydata()).tolist() == [limit] * 2 and low < limit < high
-    assert drawn.note == "N = 20 runs per point; means, with 95 % confidence intervals; dotted: the requirement"
+    assert drawn.note == "20 runs per point; means, with 95 % confidence intervals; dotted: the requirement"
 
 
 def test_many_differences_have_a_panel_for_each_group_on_one_scale_and_their_sentence_as_title() -> None:

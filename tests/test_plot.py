@@ -1,5 +1,6 @@
 """Figures match their data: each axis has its quantity, each line its series."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -11,6 +12,8 @@ import pytest
 from cellyard import plot
 from cellyard.cli import options
 from cellyard.plot import rows as plot_rows
+from cellyard.plot.notes import tcps
+from cellyard.plot.table_map import table_map
 from cellyard.results import Series
 from cellyard.study import Row, Rows, load, studies
 from conftest import ROOT
@@ -113,7 +116,7 @@ def test_panels_share_a_scale_that_holds_ranges_and_published_values_unless_they
     assert apart.axes[0].get_ylim() != apart.axes[1].get_ylim()
 
 
-def test_means_by_factor_are_drawn_with_the_range_of_their_rows_and_how_far_they_are_apart() -> None:
+def test_means_by_factor_are_drawn_with_each_row_and_how_far_they_are_apart() -> None:
     axes: Any = plot.panels(1)[1][0]
     spread = plot_rows.by_factor(axes, cube(), "efficiency", "drop_policy")
     assert spread == pytest.approx(0.4)
@@ -121,8 +124,8 @@ def test_means_by_factor_are_drawn_with_the_range_of_their_rows_and_how_far_they
     assert [one.get_label() for one in (simulated, published)] == ["simulated", "published"]
     assert np.allclose(simulated.lines[0].get_ydata(), [0.25, 0.65])
     assert np.allclose(published.lines[0].get_ydata(), [0.26, 0.66])
-    (bars,) = simulated.lines[2]
-    assert np.allclose([segment[:, 1] for segment in bars.get_segments()], [[0.1, 0.4], [0.5, 0.8]])
+    dashes = [sorted(line.get_ydata()) for line in axes.lines if line.get_marker() == "_"]
+    assert np.allclose(dashes[:2], [[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8]])
     assert simulated.lines[0].get_linestyle() == "None"  # policies have no order
 
 
@@ -378,7 +381,8 @@ def test_a_figure_of_some_rows_has_panels_for_these_alone(
     name: str, figure: str, where: dict[str, Any], panels: int
 ) -> None:
     study = load(name)
-    drawn = getattr(study.part("figures"), figure)(noise(name).where(**where))
+    given = (study,) if figure == "services" else ()
+    drawn = getattr(study.part("figures"), figure)(*given, noise(name).where(**where))
     axes = drawn.figure.axes
     assert len(axes) == panels
     assert all(one.images or any(len(line.get_xdata()) for line in one.lines) for one in axes)
@@ -386,6 +390,36 @@ def test_a_figure_of_some_rows_has_panels_for_these_alone(
     if figure == "services":
         chosen = where.get("configuration", tuple(told))
         assert all((text in drawn.title) == (key in chosen) for key, text in told.items())
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_notes_of_a_study_name_its_tcps_its_centre_and_its_runs(name: str) -> None:
+    study, (_, drawn) = load(name), figures_of(name)
+    figures = study.part("figures")
+    rows = [one for table in study.tables.values() for one in table.rows[::7]]
+    assert tcps(study.scenario(one).canonical for one in rows) == figures.TCP
+    assert study.centre == figures.CENTRE
+    for one in drawn:
+        assert re.match(r"1 run per row; |one run each; |formulas", one.note) and (
+            "TCP: " in one.note or one.name == "functions"
+        )
+    told = plot_rows.note([replace(one, runs=30) for one in rows[:3]], "TCP: Reno", "mean", "more", published=False)
+    assert told == "30 runs per row; TCP: Reno; means of the runs, bars: their range; all simulated; more"
+
+
+def test_the_excess_of_a_vc_is_what_it_gets_beyond_its_minimum_rate() -> None:
+    figures = load("gfr-leaky-bucket").part("figures")
+    given = {"mcr_mbps": 6, "network": "tcp-udp", "kind": "udp"}
+    one = Row(
+        "t",
+        given,
+        {"throughput_mbps": 7.5},
+        simulated={"throughput_mbps": 8.0, "ideal_mbps": 9.0},
+        ranges={"throughput_mbps": (7, 9)},
+    )
+    made = figures.beyond(one)
+    assert (made.published["excess_mbps"], made.simulated["excess_mbps"], made["whose"]) == (1.5, 2.0, "UDP")
+    assert made.ranges["excess_mbps"] == (1, 3)
 
 
 def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
@@ -526,7 +560,7 @@ def test_an_alternative_text_has_the_values_of_each_series_and_is_in_every_file(
     inner = plot_rows.grid(cube(), ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"])
     inner.axes[1].set_ylabel(f"({plot.START} 0.8)")
     assert f"efficiency ({plot.START} 0.8) over buffer K [cells]: " in plot.described(inner)
-    table = plot_rows.table_map(cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"))
+    table = table_map(cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"))
     assert "highest 0.8 (EPD, 1000); lowest 0.1 (FBA, 2000)." in plot.described(table)
     for kind in ("png", "svg", "pdf"):
         content = plot.saved(drawn, kind)
@@ -535,9 +569,7 @@ def test_an_alternative_text_has_the_values_of_each_series_and_is_in_every_file(
 
 
 def test_the_best_cells_of_a_map_are_framed_and_published_values_are_in_brackets() -> None:
-    table: Any = plot_rows.table_map(
-        cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"), mean=True
-    )
+    table: Any = table_map(cube(), ["efficiency"], down=["drop_policy"], across=("sources", "buffer_cells"), mean=True)
     (axes,) = table.axes
     texts = [text.get_text() for text in axes.texts]
     assert "0.70\n(0.71)" in texts and "0.65" in texts

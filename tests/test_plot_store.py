@@ -253,13 +253,13 @@ def test_a_figure_says_what_it_shows_of_how_many_runs_and_what_its_bands_are() -
     document = points_of(["fairness"], buffer_cells=[500, 1000])
     with style():
         drawn: Any = one_figure(document, tcp="TCP: SACK").figure
-        told = ["Fairness over buffer", "N = 20 runs per point; TCP: SACK; means, with 95 % confidence intervals"]
+        told = ["Fairness over buffer", "20 runs per point; TCP: SACK; means, with 95 % confidence intervals"]
         assert [text.get_text() for text in drawn.texts] == told and cut_off(drawn) == []
         document["points"][1]["runs"] = 4
-        assert one_figure(document).figure.texts[1].get_text().startswith("N = 4 to 20 runs per point; means")
+        assert one_figure(document).figure.texts[1].get_text().startswith("4 to 20 runs per point; means")
         for point in document["points"]:
             point["runs"] = 1
-        assert one_figure(document).figure.texts[1].get_text() == "N = 1 run per point"
+        assert one_figure(document).figure.texts[1].get_text() == "1 run per point"
 
 
 def points_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:

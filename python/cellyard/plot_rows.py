@@ -17,6 +17,6 @@ from cellyard.plot.rows import (
     named as named,
     quantity as quantity,
     style as style,
-    table_map as table_map,
     word as word,
 )
+from cellyard.plot.table_map import table_map as table_map

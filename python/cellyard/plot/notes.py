@@ -22,8 +22,8 @@ def runs(counts: Iterable[int], of: str = "point") -> str:
     """The numbers of runs behind the points of a figure.
 
     >>> runs([20, 20]), runs([6, 20], "row"), runs([1])
-    ('N = 20 runs per point', 'N = 6 to 20 runs per row', 'N = 1 run per point')
+    ('20 runs per point', '6 to 20 runs per row', '1 run per point')
     """
     found = sorted(set(counts))
     several = f"{found[0]} to " if len(found) > 1 else ""
-    return f"N = {several}{found[-1]} run{'s' * (found[-1] > 1)} per {of}"
+    return f"{several}{found[-1]} run{'s' * (found[-1] > 1)} per {of}"

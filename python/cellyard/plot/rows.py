@@ -34,8 +34,9 @@ from cellyard.plot.drawing import (
     panels_grid,
     style as drawing_style,
 )
-from cellyard.plot.heat import divide, heat
+from cellyard.plot.notes import runs
 from cellyard.study import Study
+from cellyard.study.answer import Sentence
 from cellyard.study.rows import Row, Rows
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 #: Parameters as axis labels: quantity and unit.
 QUANTITIES: Mapping[str, str] = {
     "buffer_cells": "buffer K [cells]",
+    "buffer_thousands": "K [1000 cells]",
     "cell_loss_percent": "cells lost [%]",
     "configuration": "configuration",
     "delay_ms": "mean cell transfer delay [ms]",
@@ -140,6 +142,8 @@ _UNLIMITED: Mapping[tuple[str, Any], str] = {("tbe_cells", 16777215): "TBE unlim
 
 #: How to read figures of rows.
 READING = "Filled marks are simulated, with the range of the replications; hollow marks are published."
+#: The note of a figure of one run, or of one for each panel or line.
+ONE_RUN = "one run each"
 
 #: Limits on the characters of a label in one line, and of a line of a word on an axis.
 LONGEST_LABEL, LONGEST_WORD = 20, 12
@@ -169,6 +173,23 @@ def named(parameter: str, value: Any) -> str:
     return _VALUES.get(parameter, "{}").format(text)
 
 
+def note(rows: Sequence[Row], tcp: str, centre: str, *more: str, published: bool = True) -> str:
+    """The note of a figure of rows: how many runs, the ``tcp``, and what marks are; ``centre`` is that of the study."""
+    several = any(row.runs > 1 for row in rows)
+    simulated = f"{centre}s of the runs, bars: their range" if several else ""
+    both = "filled: simulated, hollow: published" if published else "all simulated"
+    return "; ".join(part for part in [runs((row.runs for row in rows), "row"), tcp, simulated, both, *more] if part)
+
+
+def said(sentence: Sentence, study: Study, rows: Rows) -> str:
+    """What an answer's sentence says of rows; empty without all its rows and their replications."""
+    whole = sentence.whole(study, rows)
+    if not whole or not all(row.samples for row in whole):
+        return ""
+    told = sentence.tell(whole)
+    return told if isinstance(told, str) else told.text
+
+
 def levels(rows: Sequence[Row], parameter: str) -> list[Any]:
     """The values of a parameter: numbers in ascending order, names in order of appearance."""
     found = list(dict.fromkeys(row.parameters[parameter] for row in rows))
@@ -187,6 +208,7 @@ def against(
     among: Sequence[Any] = (),
     scale: float = 1,
     ratio: bool | None = None,
+    published: bool = True,
 ) -> None:
     """Draw a metric over the values ``places`` of parameter ``x``, with a colour and marker per value of ``group``.
 
@@ -208,7 +230,7 @@ def against(
         if not words:
             at = shifted(axes, [row[x] for row in own], shift)
         centre = [float(row.simulated[metric]) * scale for row in own]
-        printed = [(place, row) for place, row in zip(at, own, strict=True) if is_printed(row, metric)]
+        printed = [(place, row) for place, row in zip(at, own, strict=True) if published and is_printed(row, metric)]
         across = [place for place, _ in printed]
         values = [float(row.published[metric] or 0) * scale for _, row in printed]
         bars = _ranges(own, metric, scale)
@@ -289,6 +311,7 @@ def grid(
     labels: Mapping[str, str] | None = None,
     ratio: bool | None = None,
     width: float = 7.2,
+    published: bool = True,
 ) -> Figure:
     """Panels of `against`, on few scales that hold everything drawn.
 
@@ -297,14 +320,25 @@ def grid(
     by side, and the values of ``columns`` below each other; panels of one metric share a scale.
     Panels that differ in a parameter named in ``apart`` share none. ``among`` holds all rows that
     could have been selected, so that each group keeps its colour. ``labels`` replaces labels of
-    metrics.
+    metrics. Published values are drawn if ``published`` is true.
     """
     groups, known = levels(rows, group), levels(among, group)
     labels = {metric: (labels or {}).get(metric, quantity(metric)) for metric in metrics}
 
     def draw(one: Axes, chosen: Rows, metric: str) -> None:
         places = levels(chosen, x)
-        against(one, chosen, metric, x=x, group=group, places=places, groups=groups, among=known, ratio=ratio)
+        against(
+            one,
+            chosen,
+            metric,
+            x=x,
+            group=group,
+            places=places,
+            groups=groups,
+            among=known,
+            ratio=ratio,
+            published=published,
+        )
 
     if any(map(is_word, levels(rows, x))):
         most = max(word(value, LONGEST_LABEL).count("\n") for value in levels(rows, x))
@@ -315,7 +349,9 @@ def grid(
     for line_of_panels in axes:
         for one in line_of_panels:
             as_written([one.title, one.xaxis.label, one.yaxis.label])
-    legend_above(figure, axes[0][0], published=any(is_printed(row, metric) for row in rows for metric in metrics))
+    legend_above(
+        figure, axes[0][0], published=published and any(is_printed(row, metric) for row in rows for metric in metrics)
+    )
     return figure
 
 
@@ -329,8 +365,8 @@ def _of_numbers(
     labels: Mapping[str, str],
     width: float,
 ) -> tuple[Figure, list[list[Axes]]]:
-    across = _combinations(rows, columns)
-    down = [(metric, chosen) for metric in labels for chosen in _combinations(rows, lines)]
+    across = combinations(rows, columns)
+    down = [(metric, chosen) for metric in labels for chosen in combinations(rows, lines)]
     narrow = len(across) > 3
     figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 0.15 * narrow + 1.7 * len(down))
     for own, (metric, line) in zip(axes, down, strict=True):
@@ -363,7 +399,7 @@ def _of_words(
     width: float,
 ) -> tuple[Figure, list[list[Axes]]]:
     """Panels over words, each of which takes this ``height`` in inches."""
-    down = _combinations(rows, columns)
+    down = combinations(rows, columns)
     words = max(len(levels(rows.where(**line), x)) for line in down)
     figure, axes = panels_grid(len(down), len(labels), width=width, height=0.8 + (words * height + 0.35) * len(down))
     for number, metric in enumerate(labels):
@@ -383,7 +419,7 @@ def _of_words(
     return figure, axes
 
 
-def _combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]:
+def combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]:
     """Combinations of values of some parameters that occur in rows, in order."""
     wanted = product(*(levels(rows, parameter) for parameter in parameters))
     found = (dict(zip(parameters, values, strict=True)) for values in wanted)
@@ -467,7 +503,7 @@ def against_diagonal(
 
 
 def by_factor(axes: Axes, rows: Rows, metric: str, factor: str) -> float:
-    """Draw the mean of a metric over all rows with each value of a factor, simulated and published, with the range of the rows.
+    """Draw the mean of a metric over all rows with each value of a factor, simulated and published, and each row as a dash.
 
     Returns the highest minus the lowest of the simulated means.
     """
@@ -483,7 +519,7 @@ def by_factor(axes: Axes, rows: Rows, metric: str, factor: str) -> float:
 
 
 def means(axes: Axes, groups: Mapping[str, Mapping[Any, Sequence[float]]], factor: str) -> None:
-    """Draw the mean of the values at each value of a factor, with their range; each group has a name and its values."""
+    """Draw the mean of the values at each value of a factor, and each as a dash; every group has a name and its values."""
     places = list(dict.fromkeys(place for values in groups.values() for place in values))
     words = any(map(is_word, places))
     places = places if words else sorted(places)
@@ -495,15 +531,12 @@ def means(axes: Axes, groups: Mapping[str, Mapping[Any, Sequence[float]]], facto
         shift = (in_a_row if words else shifts)(len(groups))[number]
         known = {place: found for place in places if (found := values.get(place))}
         at = [places.index(place) + shift for place in known] if words else shifted(axes, known, shift)
-        centres = [fmean(found) for found in known.values()]
-        bars = [
-            [centre - min(found) for centre, found in zip(centres, known.values(), strict=True)],
-            [max(found) - centre for centre, found in zip(centres, known.values(), strict=True)],
-        ]
         colour, marker = style(number)
+        for place, found in zip(at, known.values(), strict=True):
+            axes.plot([place] * len(found), found, "_", color=colour, alpha=0.35, markersize=7, label="_")
         axes.errorbar(
-            at, centres, yerr=bars, color=colour, marker=marker, markersize=5, linewidth=1.2,
-            linestyle="" if words else "-", elinewidth=0.8, label=label, zorder=3,
+            at, list(map(fmean, known.values())), color=colour, marker=marker, markersize=5.5, linewidth=1.2,
+            linestyle="" if words else "-", label=label, zorder=3, markeredgecolor=colour,
             markerfacecolor="white" if label == PUBLISHED else colour,
         )  # fmt: skip
 
@@ -511,77 +544,6 @@ def means(axes: Axes, groups: Mapping[str, Mapping[Any, Sequence[float]]], facto
 def legend_of_factors(figure: Figure, axes: Axes) -> None:
     """The legend of `by_factor`, of one of its panels."""
     legend(figure, groups_of(axes), loc="outside upper center", ncols=2)
-
-
-def table_map(
-    rows: Rows,
-    metrics: Sequence[str],
-    *,
-    down: Sequence[str],
-    across: tuple[str, str],
-    mean: bool = False,
-    ends: tuple[float, float] = (0.0, 1.0),
-) -> Figure:
-    """A heat map for each metric: the values of ``down`` from the top, those of ``across`` side by side, in groups of the first.
-
-    Cells hold the simulated value, and the published one in brackets. With ``mean``, a last column
-    has the means of the rows of the map. A frame marks the highest values of this column, and without
-    it those of each column. ``ends`` are the values of the darkest and the brightest colour.
-    """
-    lines = _combinations(rows, down)
-    columns = _combinations(rows, across)
-    figure, (axes,) = panels_grid(1, len(metrics), width=7.2, height=0.95 + 0.34 * len(lines), dense=True)
-    for one, metric in zip(axes, metrics, strict=True):
-        cells = [[rows.where(**line, **column) for column in columns] for line in lines]
-        values = [[own[0].simulated[metric] if own else None for own in line] for line in cells]
-        texts = [[_cell(own, metric) for own in line] for line in cells]
-        ticks = [_level(across[1], column[across[1]]) for column in columns]
-        if mean:
-            known = [[value for value in line if value is not None] for line in values]
-            averages = [fmean(line) if line else None for line in known]
-            values = [[*line, average] for line, average in zip(values, averages, strict=True)]
-            texts = [[*line, f"{average:.2f}"] for line, average in zip(texts, averages, strict=True)]
-            ticks = [*ticks, "mean"]
-        judged = [len(columns)] if mean else list(range(len(columns)))
-        best = [place for column in judged for place in _highest(values, column)]
-        heat(one, values, texts, columns=ticks, rows=[_names(line) for line in lines], best=best, ends=ends)
-        one.tick_params(labelleft=one is axes[0])
-        one.set_xlabel(quantity(across[1], short=True))
-        one.set_title(quantity(metric), pad=6 + 14 * len(named(across[0], columns[0][across[0]]).split("\n")))
-        last = [k for k in range(len(columns) - 1) if columns[k][across[0]] != columns[k + 1][across[0]]]
-        divide(
-            one,
-            after_columns=[*last, *([len(columns) - 1] if mean else [])],
-            after_rows=[k for k in range(len(lines) - 1) if lines[k][down[0]] != lines[k + 1][down[0]]],
-        )
-        for start, end in zip([0, *(k + 1 for k in last)], [*last, len(columns) - 1], strict=True):
-            place = ((start + end) / 2, -0.62)
-            one.text(*place, named(across[0], columns[start][across[0]]), ha="center", va="bottom", fontsize="small")
-    return figure
-
-
-def _level(parameter: str, value: Any) -> str:
-    """A value below a column of a map, where the axis names the parameter."""
-    return word(value) if is_word(value) else f"{value:g}"
-
-
-def _names(chosen: Mapping[str, Any]) -> str:
-    return ", ".join(named(key, value) for key, value in chosen.items())
-
-
-def _cell(rows: Sequence[Row], metric: str) -> str:
-    """The text of a cell: the simulated value, and the published one in brackets."""
-    if not rows or (value := rows[0].simulated[metric]) is None:
-        return "-" if rows else ""
-    published = f"\n({rows[0].published[metric]:.2f})" if is_printed(rows[0], metric) else ""
-    return f"{value:.2f}{published}"
-
-
-def _highest(values: Sequence[Sequence[float | None]], column: int) -> list[tuple[int, int]]:
-    """Row and column of the highest cells of a column; none where all are equal to two digits."""
-    rounded = {i: round(value, 2) for i, line in enumerate(values) if (value := line[column]) is not None}
-    different = len(set(rounded.values())) > 1
-    return [(i, column) for i, value in rounded.items() if different and value == max(rounded.values())]
 
 
 def drawings(study: Study, rows: Rows) -> Iterable[Drawing]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import cellyard as cy
 from cellyard import plot
 from cellyard.plot import rows as plot_rows
+from cellyard.plot.notes import runs as counted_runs
+from cellyard.studies.abr_or_ubr import answer
 from cellyard.studies.abr_or_ubr.answer import PATHS
 from cellyard.study import Row, Rows, Study
 from cellyard.study.answer import of_values
@@ -23,6 +26,9 @@ PORT = "west->east"
 
 #: The metrics of tables.
 METRICS = ("efficiency", "fairness")
+
+#: For notes of figures: the TCP of all rows, and the study's centre.
+TCP, CENTRE = "TCP: vanilla", "mean"
 
 #: Metrics of which less is better.
 COSTS = ("cell_loss_percent", "max_queue_cells", "host_queue_cells", "delay_ms")
@@ -42,7 +48,7 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     if chosen := rows.where(table="abr-sources"):
         yield partial(by_sources, chosen)
     if chosen := rows.where(table="services"):
-        yield partial(services, chosen)
+        yield partial(services, study, chosen)
         yield partial(costs, chosen)
     if chosen := rows.where(table="windows"):
         yield partial(by_window, chosen)
@@ -70,6 +76,7 @@ def by_buffer(rows: Rows) -> plot.Drawn:
             columns=["epd"],
             ratio=True,
         ),
+        plot_rows.note(rows, TCP, CENTRE),
     )
 
 
@@ -81,6 +88,7 @@ def by_window(rows: Rows) -> plot.Drawn:
         "Simulated, with unlimited buffers. Below one round trip the windows limit the rate; "
         "above it, only slow start costs throughput.",
         plot_rows.grid(rows, ["efficiency"], x="window_share", group="sources", columns=()),
+        plot_rows.note(rows, TCP, CENTRE, published=False),
     )
 
 
@@ -91,6 +99,7 @@ def by_timer(rows: Rows) -> plot.Drawn:
         "Efficiency and fairness against the timer granularity, by buffer",
         "Simulated, with the range of the replications; windows of 600000 bytes.",
         plot_rows.grid(rows, METRICS, x="granularity_ms", group="buffer_cells", columns=["epd"], ratio=True),
+        plot_rows.note(rows, TCP, CENTRE, published=False),
     )
 
 
@@ -119,6 +128,7 @@ def queue(study: Study) -> plot.Drawn:
         "overflows at the end of slow start, and empties while the sources wait for their "
         "timers.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; WAN, 5 sources, K = 12000 cells",
     )
 
 
@@ -136,6 +146,7 @@ def by_abr_buffer(rows: Rows) -> plot.Drawn:
             group="tbe_cells",
             columns=["sources"],
         ),
+        plot_rows.note(rows, TCP, CENTRE),
     )
 
 
@@ -147,32 +158,37 @@ def by_sources(rows: Rows) -> plot.Drawn:
         "Simulated, with unlimited buffers, in round trips of 30 ms at the rate of the link. All "
         "sources start together.",
         plot_rows.grid(rows, ["queue_round_trips"], x="sources", group="tbe_cells", columns=["vbr"], ratio=False),
+        plot_rows.note(rows, TCP, CENTRE, published=False),
     )
 
 
-def services(rows: Rows) -> plot.Drawn:
+def services(study: Study, rows: Rows) -> plot.Drawn:
     """Which service is best on which network."""
-    figure, axes = plot.panels_grid(2, 1, width=7.2, height=1.3 + 0.5 * len(_networks(rows)), dense=True)
-    for (one,), metric in zip(axes, METRICS, strict=True):
+    figure, axes = plot.panels_grid(1, 2, width=7.2, height=1.5 + 0.42 * len(_networks(rows)), dense=True)
+    for one, metric in zip(axes[0], METRICS, strict=True):
         best = [
-            (place, plot_rows.levels(rows, "service").index(service))
+            (place, _services(rows).index(service))
             for place, network in enumerate(_networks(rows))
             for service in _best(rows.where(**network), metric)
         ]
         _map(one, rows, metric, best=best, ends=(0.0, 1.0))
+        one.tick_params(axis="x", rotation=90)
+        one.tick_params(labelleft=one is axes[0][0])
     return plot.Drawn(
         "services",
         f"Efficiency and fairness of one workload over each service: {_where(rows)}",
-        "Simulated means; buffers of one size for all services of a network. Dark is 0, bright "
-        "is 1. A frame marks the highest value of a network and those without a "
-        "significant difference from it. Efficiency is relative to what VBR leaves.",
+        f"Simulated means over {_listed(plot_rows.levels(rows, 'sources'))} TCPs; buffers of one size for all services of a "
+        "network. A frame marks the highest value of a network and those without a significant difference from it. "
+        "Efficiency is relative to what VBR leaves.",
         figure,
+        f"{_note(rows)}; frame: the highest of a row, and those without a significant difference",
+        plot_rows.said(answer.which, study, rows),
     )
 
 
 def costs(rows: Rows) -> plot.Drawn:
     """What each service costs on each network."""
-    figure, axes = plot.panels_grid(2, 2, width=7.2, height=1.6 + 0.46 * len(_networks(rows)), dense=True)
+    figure, axes = plot.panels_grid(2, 2, width=7.2, height=1.6 + 0.66 * len(_networks(rows)), dense=True)
     for number, (one, metric) in enumerate(zip((one for line in axes for one in line), COSTS, strict=True)):
         _map(one, rows, metric, low_is_good=True, ratio=True)
         one.tick_params(labelleft=number % 2 == 0, labelbottom=number >= 2)
@@ -183,15 +199,27 @@ def costs(rows: Rows) -> plot.Drawn:
         "Simulated means of the rows of the figure services. Bright is low, on logarithmic "
         "colours; k is a thousand. Queues are the longest of a switch and of a host.",
         figure,
+        f"{_note(rows)}; bright: low",
     )
 
 
+def _note(rows: Rows) -> str:
+    """The note of a map: a cell holds a mean over rows."""
+    sources = _listed(plot_rows.levels(rows, "sources"))
+    return f"{counted_runs((row.runs for row in rows), 'row')}; {TCP}; means over {sources} TCPs"
+
+
 def _networks(rows: Rows) -> list[dict[str, Any]]:
-    """The networks of the table, each as the values that choose its rows."""
-    names = ("configuration", "vbr", "sources")
+    """The networks of the answer, each as the values that choose its rows."""
+    names = ("configuration", "vbr")
     return [
         dict(zip(names, values, strict=True)) for values in dict.fromkeys(tuple(row[n] for n in names) for row in rows)
     ]
+
+
+def _services(rows: Rows) -> list[Any]:
+    """The services of the table; ABR stands last, apart from those without feedback."""
+    return sorted(plot_rows.levels(rows, "service"), key=lambda service: bool(service == "abr"))
 
 
 def _best(rows: Rows, metric: str) -> list[Any]:
@@ -202,17 +230,20 @@ def _best(rows: Rows, metric: str) -> list[Any]:
 
 def _map(axes: Axes, rows: Rows, metric: str, **options: Any) -> None:
     """A heat map of a metric: networks from the top, services side by side."""
-    networks, across = _networks(rows), plot_rows.levels(rows, "service")
-    found = [[rows.where(**network, service=service) for service in across] for network in networks]
-    values = [[own[0].simulated[metric] if own else None for own in line] for line in found]
+    networks, across = _networks(rows), _services(rows)
+    values = [[_mean(rows.where(**network, service=service), metric) for service in across] for network in networks]
     texts = [["" if value is None else _short(value) for value in line] for line in values]
-    names = [
-        f"{plot_rows.named('configuration', n['configuration'])}, N = {n['sources']}{VBR[n['vbr']]}" for n in networks
-    ]
+    names = [f"{plot_rows.named('configuration', n['configuration'])}{VBR[n['vbr']]}" for n in networks]
     plot.heat(axes, values, texts, columns=[plot_rows.word(name) for name in across], rows=names, **options)
     ends = [k for k in range(len(networks) - 1) if networks[k]["configuration"] != networks[k + 1]["configuration"]]
-    plot.divide(axes, after_rows=ends)
+    plot.divide(axes, after_rows=ends, after_columns=[len(across) - 2] if across[-1] == "abr" else [])
     axes.set_title(plot_rows.quantity(metric))
+
+
+def _mean(rows: Rows, metric: str) -> float | None:
+    """The mean over rows; none if one of them has no value."""
+    values = [row.simulated[metric] for row in rows]
+    return None if None in values or not values else fmean(values)
 
 
 def _short(value: float) -> str:
@@ -257,4 +288,5 @@ def abr_against_ubr(study: Study) -> plot.Drawn:
         "The bottleneck's queue under VBR, over ABR and over UBR",
         "WAN of the table services, five TCPs; one run of each as published. VBR is on in the grey intervals.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; WAN, 5 sources; grey: VBR is on",
     )

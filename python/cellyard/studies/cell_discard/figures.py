@@ -7,6 +7,8 @@ from typing import Any
 import cellyard as cy
 from cellyard import plot
 from cellyard.plot import rows as plot_rows
+from cellyard.plot.notes import runs as counted_runs
+from cellyard.studies.cell_discard import answer
 from cellyard.studies.cell_discard.scenario import PORT, parameters
 from cellyard.study import Rows, Study
 
@@ -28,6 +30,9 @@ OWN_INDEX = (
     "Fairness is the index of the text, not Jain's: 1 minus the mean relative distance of the goodputs from their mean."
 )
 
+#: For notes of figures: the TCP of all rows, and the study's centre.
+TCP, CENTRE = "TCP: Reno", "mean"
+
 #: What figures 1 and 2 of the text show of each environment: its parameters in tables 1 and 2.
 SHOWN = (("lan", "solid"), ("access", "dashed"))
 
@@ -36,7 +41,7 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     """All figures whose tables were run."""
     yield partial(functions, study)
     if chosen := rows.where(table="1-2"):
-        yield partial(tables, chosen)
+        yield partial(tables, study, chosen)
         yield partial(transfers, chosen)
         if collapsed := chosen.where(environment="access", drop_policy="tail-drop"):
             yield partial(collapse, study, collapsed)
@@ -85,6 +90,7 @@ def functions(study: Study) -> plot.Drawn:
         "cells than that. Right: above the upper threshold RED marks every frame; the "
         "probability per cell is that per frame divided by the cells of a frame.",
         figure,
+        "formulas, with the parameters of tables 1 and 2",
     )
 
 
@@ -106,20 +112,23 @@ def marking(average: float, given: Mapping[str, float | str]) -> float:
     return 1.0 if average >= high else _number(given, "max_p") * (average - low) / (high - low)
 
 
-def tables(rows: Rows) -> plot.Drawn:
-    """The study's question: goodput, fairness and queue by policy."""
+def tables(study: Study, rows: Rows) -> plot.Drawn:
+    """The study's question: goodput and fairness by policy."""
     return plot.Drawn(
         "tables",
-        "Goodput, fairness and queue by discard policy",
+        "Goodput and fairness by discard policy",
         f"{plot_rows.READING} Goodput is relative to what the framing allows. {OWN_INDEX}",
         plot_rows.grid(
             rows,
-            ("goodput", "fairness", "mean_queue_cells"),
+            ("goodput", "fairness"),
             x="drop_policy",
             group="mss_bytes",
             columns=["environment"],
+            apart=["environment"],
             labels=INDICES,
         ),
+        plot_rows.note(rows, TCP, CENTRE, "the scales of both networks differ"),
+        plot_rows.said(answer.on_the_access_network, study, rows),
     )
 
 
@@ -127,18 +136,19 @@ def transfers(rows: Rows) -> plot.Drawn:
     """What a user of files sees."""
     return plot.Drawn(
         "transfers",
-        "Transfer times of files, and useless cells on the bottleneck",
+        "Transfer times of files, useless cells on the bottleneck, and its queue",
         "Simulated, with the range of the replications. Transfer times are the median and the 95 "
         "% quantile of the files finished in a run. Useless cells belong to frames that are not "
         "delivered, or were delivered before.",
         plot_rows.grid(
             rows,
-            ("p50_transfer_s", "p95_transfer_s", "wasted_percent"),
+            ("p50_transfer_s", "p95_transfer_s", "wasted_percent", "mean_queue_cells"),
             x="drop_policy",
             group="mss_bytes",
             columns=["environment"],
             apart=["environment"],
         ),
+        plot_rows.note(rows, TCP, CENTRE, published=False),
     )
 
 
@@ -153,6 +163,7 @@ def sources(rows: Rows) -> plot.Drawn:
         plot_rows.grid(
             rows, ("goodput", "fairness"), x="drop_policy", group="mss_bytes", columns=["sources"], labels=INDICES
         ),
+        plot_rows.note(rows, TCP, CENTRE, published=False),
     )
 
 
@@ -179,6 +190,7 @@ def collapse(study: Study, rows: Rows) -> plot.Drawn:
         "and 23 at about 2 kb/s. How many sources starve here differs between replications; the "
         "claim on the collapse gives the centre of all.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; tail drop",
     )
 
 
@@ -211,6 +223,7 @@ def queues(study: Study, rows: Rows) -> plot.Drawn:
         "MSS 1460 bytes, parameters of tables 1 and 2; the first 20 s of replication 0 of each "
         "row, a point every 20 ms.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; segments of 1460 bytes",
     )
 
 
@@ -239,9 +252,9 @@ def tried(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         f"parameters-{'-'.join(policies)}",
         f"Goodput and fairness by each parameter of {names}",
-        "Simulated means over all values of the other parameters; bars reach from the lowest to "
-        f"the highest of them.{thresholds} {OWN_INDEX}",
+        f"Simulated means over all values of the other parameters; dashes are rows.{thresholds} {OWN_INDEX}",
         figure,
+        f"{counted_runs((row.runs for row in rows), 'row')}; {TCP}; marks: means over all rows with a value; dashes: rows",
     )
 
 
@@ -273,4 +286,5 @@ def others(rows: Rows, printed: Rows) -> plot.Drawn:
             columns=["environment"],
             labels=INDICES,
         ),
+        plot_rows.note([*printed, *rows], TCP, CENTRE),
     )

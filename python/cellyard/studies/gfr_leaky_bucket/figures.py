@@ -8,6 +8,7 @@ from typing import Any
 import cellyard as cy
 from cellyard import plot
 from cellyard.plot import rows as plot_rows
+from cellyard.studies.gfr_leaky_bucket import answer
 from cellyard.study import Row, Rows, Study
 
 NETWORKS = {
@@ -15,6 +16,9 @@ NETWORKS = {
     "tcp-udp": "five TCPs, five UDPs",
     "chain": "chain of four switches",
 }
+
+#: For notes of figures: the TCP of all rows, and the study's centre.
+TCP, CENTRE = "TCP: Reno", "median"
 
 #: Limit on schemes side by side in a figure.
 SIDE_BY_SIDE = 3
@@ -31,7 +35,7 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     if chosen := rows.where(table=tuple(NETWORKS)):
         every = plot_rows.levels(chosen, "scheme")
         for part in range(0, len(every), SIDE_BY_SIDE):
-            yield partial(schemes, chosen, every[part : part + SIDE_BY_SIDE], "-others" if part else "")
+            yield partial(schemes, study, chosen, every[part : part + SIDE_BY_SIDE], "-others" if part else "")
         for scheme, figure in ((1, "4-5"), (2, "5-2")):
             if mine := chosen.where(scheme=scheme):
                 yield partial(over_time, study, mine, figure)
@@ -41,9 +45,10 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
         yield lambda: ramps(runs())
 
 
-def schemes(rows: Rows, known: Sequence[Any], end: str = "") -> plot.Drawn:
-    """The study's question: throughput against the minimum rate, a panel for each of some schemes and each network."""
-    rows = Rows(replace(row, parameters={**row.parameters, "whose": whose(row)}) for row in rows)
+def schemes(study: Study, rows: Rows, known: Sequence[Any], end: str = "") -> plot.Drawn:
+    """The study's question: what each VC gets beyond its minimum rate, a panel for each of some schemes and each network."""
+    message = "" if end else plot_rows.said(answer.excess, study, rows)
+    rows = Rows(map(beyond, rows))
     networks = [name for name in NETWORKS if rows.where(network=name)]
     figure, axes = plot.panels_grid(len(networks), len(known), width=7.2, height=0.9 + 1.75 * len(networks))
     for line, network in zip(axes, networks, strict=True):
@@ -51,23 +56,39 @@ def schemes(rows: Rows, known: Sequence[Any], end: str = "") -> plot.Drawn:
         rates, groups = plot_rows.levels(here, "mcr_mbps"), plot_rows.levels(here, "whose")
         for one, scheme in zip(line, known, strict=True):
             chosen = here.where(scheme=scheme)
-            ideal = [chosen.where(mcr_mbps=rate).values("ideal_mbps")[0] for rate in rates]
+            ideal = [chosen.where(mcr_mbps=rate).values("ideal_mbps")[0] - rate for rate in rates]
             one.plot(rates, ideal, color="#999999", linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label="ideal")
-            plot_rows.against(one, chosen, "throughput_mbps", x="mcr_mbps", group="whose", places=rates, groups=groups)
+            plot_rows.against(one, chosen, "excess_mbps", x="mcr_mbps", group="whose", places=rates, groups=groups)
             if line is axes[0]:
                 one.set_title(plot_rows.named("scheme", scheme))
             if line is axes[-1]:
                 one.set_xlabel("MCR [Mb/s]")
-        line[0].set_ylabel(f"{NETWORKS[network]}\nthroughput [Mb/s]")
+        line[0].set_ylabel(f"{NETWORKS[network]}\nexcess over MCR [Mb/s]")
         plot.value_axis(line)
         plot_rows.legend_beside(line[-1])
     return plot.Drawn(
         f"schemes{end}",
-        f"Throughput against the minimum rate: {', '.join(plot_rows.named('scheme', scheme) for scheme in known)}",
-        f"{plot_rows.READING} The dashed line is the ideal: MCR and an equal share of the rest. "
-        "Legends give round trips of propagation. In the chain, group A crosses three congested "
+        f"Throughput beyond the minimum rate: {', '.join(plot_rows.named('scheme', scheme) for scheme in known)}",
+        f"{plot_rows.READING} The dashed line is the ideal, an equal share of what is beyond all minimum rates. "
+        "Legends give round trips (RTT) of propagation. In the chain, group A crosses three congested "
         "links, the other groups one.",
         figure,
+        plot_rows.note(rows, TCP, CENTRE, "dashed: an equal share of what is beyond all minimum rates (MCR)"),
+        message,
+    )
+
+
+def beyond(row: Row) -> Row:
+    """A row with its group, and with what it gets beyond its minimum rate."""
+    mcr, printed = row["mcr_mbps"], row.published.get("throughput_mbps")
+    ends = row.ranges.get("throughput_mbps")
+    simulated = {metric: row.simulated[metric] for metric in ("throughput_mbps", "ideal_mbps")}
+    return replace(
+        row,
+        parameters={**row.parameters, "whose": whose(row)},
+        simulated={**simulated, "excess_mbps": simulated["throughput_mbps"] - mcr},
+        published={"excess_mbps": None if printed is None else printed - mcr},
+        ranges={"excess_mbps": (ends[0] - mcr, ends[1] - mcr)} if ends else {},
     )
 
 
@@ -77,7 +98,7 @@ def whose(row: Row) -> str:
         return f"group {row['vc'][0]}"
     if row["network"] == "tcp-udp":
         return str(row["kind"]).upper()
-    return f"{row['round_trip_ms']} ms"
+    return f"RTT {row['round_trip_ms']} ms"
 
 
 def on_the_line(run: cy.RunResult, vc: str) -> float:
@@ -131,6 +152,7 @@ def over_time(study: Study, rows: Rows, number: str) -> plot.Drawn:
         "a VC may exceed its minimum rate, until its bucket is full. The tables count the whole "
         "run.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; a point every second",
     )
 
 
@@ -157,6 +179,7 @@ def window(runs: Mapping[int, cy.RunResult]) -> plot.Drawn:
         "VC10, packets of 1024 bytes, scheme two; one run as published. The window grows by a "
         "packet per round trip almost all of the time.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; VC10, scheme two, packets of 1024 bytes",
     )
 
 
@@ -173,4 +196,5 @@ def ramps(runs: Mapping[int, cy.RunResult]) -> plot.Drawn:
         "Figure 7-2: throughput of that TCP in half seconds, and with larger packets",
         "VC10 under scheme two; one run each. With larger packets the rate recovers from a loss in fewer round trips.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; VC10, scheme two",
     )

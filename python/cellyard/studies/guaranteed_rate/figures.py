@@ -1,6 +1,6 @@
 """The study's figures: link shares under a guarantee, efficiency against fairness, one TCP under VBR bursts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,6 +8,8 @@ from typing import Any
 import cellyard as cy
 from cellyard import plot
 from cellyard.plot import rows as plot_rows
+from cellyard.plot.notes import runs as counted_runs
+from cellyard.plot.table_map import table_map
 from cellyard.study import Rows, Study
 
 #: The queue of the bottleneck.
@@ -22,6 +24,8 @@ BEYOND = (
 
 #: The metrics of tables.
 METRICS = ("efficiency", "fairness")
+#: For notes of figures: the TCPs of whole tables, and the study's centre.
+TCP, CENTRE = "TCP: vanilla, Reno, SACK", "mean"
 FACTORS = ("tcp", "gr", "drop_policy")
 #: Tables over the guaranteed rate, and what each is about.
 WHERE = {
@@ -77,6 +81,7 @@ def shares(study: Study) -> plot.Drawn:
         "300 ms, at the rate of the link. With a guarantee for UBR, VBR bursts queue and become "
         "smoother; without one, UBR can send only while VBR is off.",
         figure,
+        f"{plot_rows.ONE_RUN}; TCP: SACK; LAN, 5 sources, K = 3000 cells, Selective Drop",
     )
 
 
@@ -101,6 +106,7 @@ def window(study: Study) -> plot.Drawn:
         "Congestion window of one source under VBR bursts",
         "The rows of figure 2 with GR = 0 and 0.5; one run of each TCP as published. VBR is on in the grey intervals.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; LAN, 5 sources; grey: VBR is on",
     )
 
 
@@ -119,6 +125,7 @@ def periods(study: Study, rows: Rows) -> plot.Drawn:
             apart=["configuration"],
             among=study.tables["1-2"].rows,
         ),
+        plot_rows.note(rows, "TCP: SACK", CENTRE),
     )
 
 
@@ -140,15 +147,29 @@ def factors(rows: Rows, metric: str) -> plot.Drawn:
             by = spreads[place]
             weight = "bold" if by[factor] == max(by.values()) else "normal"
             one.set_xlabel(f"{plot_rows.quantity(factor)}\nmeans differ by {by[factor]:.2f}", weight=weight)
+    most = [_most(place, by) for place, by in spreads.items()]
     plot_rows.legend_of_factors(figure, axes[0][0])
     return plot.Drawn(
         f"figure-5-{metric}",
         f"Figure 5: {metric} by TCP, guaranteed rate and drop policy (tables 3 to 9)",
-        "Means over all rows with a value of the factor; bars reach from the lowest to the "
-        "highest row. Bold: the factor whose simulated means differ most on that "
-        f"path.{BEYOND if metric == 'efficiency' else ''}",
+        "Means over all rows with a value of the factor; dashes are rows. Bold: the factor whose simulated means "
+        f"differ most on that path.{BEYOND if metric == 'efficiency' else ''}",
         figure,
+        f"{counted_runs((row.runs for row in rows), 'row')}; {TCP}; marks: means over all rows with a value of the factor; "
+        "dashes: rows; bold: the factor whose simulated means differ most",
+        f"What decides {plot_rows.quantity(metric)} most: {', '.join(most)}",
     )
+
+
+def _most(place: str, spreads: Mapping[str, float]) -> str:
+    """The factor whose means differ most on a path.
+
+    >>> _most("lan", {"tcp": 0.26, "gr": 0.1})
+    'TCP on the LAN (means differ by 0.26)'
+    """
+    factor = max(spreads, key=lambda name: spreads[name])
+    where = plot_rows.named("configuration", place) + " path" * (place == "satellite")
+    return f"{plot_rows.quantity(factor).partition(' [')[0]} on the {where} (means differ by {spreads[factor]:.2f})"
 
 
 def guarantees(rows: Rows, metric: str, where: str) -> plot.Drawn:
@@ -162,7 +183,8 @@ def guarantees(rows: Rows, metric: str, where: str) -> plot.Drawn:
         f"{metric.capitalize()} by TCP, drop policy, sources, buffer and guaranteed rate: {where}",
         "Simulated values, with the published ones in brackets; the report's tables have the "
         "ranges. Dark is 0, bright is 1. A frame marks the highest values of a column.",
-        plot_rows.table_map(rows, [metric], down=("tcp", "drop_policy"), across=("network", "gr")),
+        table_map(rows, [metric], down=("tcp", "drop_policy"), across=("network", "gr")),
+        plot_rows.note(rows, TCP, CENTRE, "in brackets: published", "frame: highest of a column", published=False),
     )
 
 
@@ -190,4 +212,5 @@ def vbr_cost(rows: Rows) -> plot.Drawn:
         "the link. Bars are the ranges of the replications. Left: peak-to-peak variation of the "
         "transfer delay of VBR cells. Centre and right: their loss with finite buffers.",
         figure,
+        plot_rows.note(rows, "TCP: SACK", CENTRE, published=False),
     )

@@ -10,6 +10,8 @@ import numpy as np
 import cellyard as cy
 from cellyard import plot
 from cellyard.plot import rows as plot_rows
+from cellyard.plot.table_map import table_map
+from cellyard.studies.ubr_plus import answer
 from cellyard.study import Rows, Study
 
 #: The queue of the bottleneck.
@@ -18,6 +20,9 @@ PORT = "west->east"
 
 #: The metrics of tables.
 METRICS = ("efficiency", "fairness")
+
+#: For notes of figures: the TCP of all rows, and the study's centre.
+TCP, CENTRE = "TCP: vanilla", "median"
 
 
 def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
@@ -37,19 +42,25 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
 
 def policies(study: Study, rows: Rows) -> plot.Drawn:
     """The study's question: efficiency and fairness against the buffer, a line per drop policy."""
+    message = plot_rows.said(answer.on_the_lan, study, rows)
+    rows = Rows(
+        replace(row, parameters={**row.parameters, "buffer_thousands": row["buffer_cells"] / 1000}) for row in rows
+    )
     return plot.Drawn(
         "policies",
         "Efficiency and fairness against the buffer, by drop policy (tables 2 and 3)",
-        f"{plot_rows.READING} The scales of LAN and WAN differ.",
+        "Simulated, with the range of the replications. The next figure compares with the published values.",
         plot_rows.grid(
             rows,
             METRICS,
-            x="buffer_cells",
+            x="buffer_thousands",
             group="drop_policy",
             columns=("configuration", "sources"),
-            apart=["configuration"],
             among=study.tables["2-3"].rows,
+            published=False,
         ),
+        plot_rows.note(rows, TCP, CENTRE, published=False),
+        message,
     )
 
 
@@ -61,6 +72,7 @@ def agreement(study: Study, rows: Rows) -> plot.Drawn:
         "A point per row; on the diagonal both values agree. Bars are the ranges of the "
         "replications. The scales of LAN and WAN differ.",
         plot_rows.compared(rows, METRICS, lines="configuration", group="drop_policy", among=study.tables["2-3"].rows),
+        plot_rows.note(rows, TCP, CENTRE, "both agree on the diagonal"),
     )
 
 
@@ -71,6 +83,7 @@ def cutoffs(rows: Rows, place: str) -> plot.Drawn:
         f"Selective Drop with R = 0.9 K on the {place.upper()}: efficiency and fairness against Z (table 4)",
         f"{plot_rows.READING} Doubtful published values are left out.",
         plot_rows.grid(rows, METRICS, x="z", group="buffer_cells", columns=["sources"]),
+        plot_rows.note(rows, TCP, CENTRE),
     )
 
 
@@ -82,7 +95,8 @@ def factorial(rows: Rows, table: str, place: str) -> plot.Drawn:
         "Simulated values, with the published ones in brackets, and the mean of each row; a "
         "frame marks the highest mean. Dark is 0, bright is 1. FBA discards frames once the "
         "queue exceeds R, so a small R wastes the buffer.",
-        plot_rows.table_map(rows, METRICS, down=("r_fraction", "z"), across=("sources", "buffer_cells"), mean=True),
+        table_map(rows, METRICS, down=("r_fraction", "z"), across=("sources", "buffer_cells"), mean=True),
+        plot_rows.note(rows, TCP, CENTRE, "in brackets: published", "frame: highest mean", published=False),
     )
 
 
@@ -110,6 +124,7 @@ def window(study: Study) -> plot.Drawn:
         "waits for its coarse timer. Each timeout drops cwnd to one segment and sets ssthresh to "
         "half of the window. Before the first timeout ssthresh is unlimited, off the scale.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; LAN, 5 sources, K = 1000 cells, EPD",
     )
 
 
@@ -134,4 +149,5 @@ def queue(study: Study) -> plot.Drawn:
         "empties while all sources wait for their timers; policies that spare some sources keep "
         "it busy. Where its length is constant, a single source sends at the rate of the link.",
         figure,
+        f"{plot_rows.ONE_RUN}; {TCP}; LAN, 5 sources",
     )
