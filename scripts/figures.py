@@ -1,7 +1,8 @@
 """Draw the figures of the documentation that take runs: python scripts/figures.py [NAME ...], by default all.
 
-`first` is the picture of the front page (164 runs), `tcp-family` five TCP recoveries after the same
-four losses, and `mechanisms` a figure with its page. They need the extra ``plot``.
+Each is drawn for light and for dark pages. `first` is the picture of the front page (164 runs),
+`tcp-family` five TCP recoveries after the same four losses, and `mechanisms` a figure with its page.
+The commands of a page draw the others. They need the extra ``plot``.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import cellyard as cy
 import numpy as np
 from cellyard import _engine, plot
+from cellyard.plot.notes import tcps
+from cellyard.show.figure import empty
 from cellyard.study import load, select
+from mechanisms_figure import Runs, draw as gains_figure
+from pictures import DOCS, OF_PAGES, keep, of_page
 
 if TYPE_CHECKING:
     from cellyard.results.ensemble import Results
@@ -25,13 +30,13 @@ if TYPE_CHECKING:
 
     Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-FIGURES = DOCS / "figures"
-
 # first.png: a network, the queue of its bottleneck by VC for two TCPs under two drop policies, and what
 # the users get, next to the published values. tests/test_front_page.py compares its captions with these runs.
 
 REPLICATIONS = 20
+
+#: The bottleneck of all networks.
+PORT = "west->east"
 
 #: What TCP can get of the link: 512 of the 636 bytes that carry a segment, of 155.52 Mb/s.
 MAX_GOODPUT_MBPS = 125.198491
@@ -40,10 +45,12 @@ MAX_GOODPUT_MBPS = 125.198491
 POLICIES = {"tail-drop": "tail drop", "epd": "EPD", "selective-drop": "Selective\nDrop", "fba": "FBA"}
 
 #: TCPs by their `recovery`, as the figure names them, and the colours of their bars. The study has the first.
-RECOVERIES = {"vanilla": ("vanilla (no fast retransmit)", "#9ecae1"), "sack": ("SACK", "#fdae6b")}
+RECOVERIES = {"vanilla": ("vanilla (no fast retransmit)", "#c8c8c8"), "sack": ("SACK", "#777777")}
 
-#: Seconds of a run that are shown, and the length of the scale of queues, in cells.
-SHOWN_S, MOST_CELLS = 2.5, 1100
+#: Second from which a run is shown, for how long, and the length of the scale of queues, in cells.
+FROM_S, SHOWN_S, MOST_CELLS = 1.0, 1.0, 1100
+#: Colours of a link that is busy, and idle.
+BUSY, IDLE = "#444444", "#eeeeee"
 
 
 class Case(NamedTuple):
@@ -52,6 +59,11 @@ class Case(NamedTuple):
     scenario: cy.Scenario
     published: dict[str, float]
     runs: Results
+
+    def is_outside(self, metric: str) -> bool:
+        """Whether a published value, printed with two digits, is outside the range of the runs."""
+        _, low, high = self.spread(metric)
+        return not low - 0.005 <= self.published[metric] <= high + 0.005
 
     def spread(self, metric: str) -> tuple[float, float, float]:
         """Return the median of a metric, and both ends of its range."""
@@ -77,7 +89,7 @@ def cases() -> dict[tuple[str, str], Case]:
 
 def draw_network(axes: Axes) -> None:
     """Draw five senders, two switches and five receivers."""
-    axes.set(xlim=(0, 10), ylim=(-0.2, 5), aspect="auto")
+    axes.set(xlim=(0, 10), ylim=(-0.6, 5), aspect="auto")
     axes.axis("off")
     for number in range(5):
         height, colour = 4.4 - number, plot.COLOURS[number]
@@ -89,20 +101,27 @@ def draw_network(axes: Axes) -> None:
     for place in (3.3, 6.7):
         axes.plot(place, 2.4, "s", color="0.3", markersize=24, zorder=2)
     for x, y, text in (
-        (0.9, -0.15, "5 TCP senders"),
-        (9.1, -0.15, "5 receivers"),
+        (0.9, -0.45, "5 TCP senders"),
+        (9.1, -0.45, "5 receivers"),
         (3.3, 3.25, "switch with a\nbuffer of 1000 cells"),
         (5.0, 1.65, "155.52 Mb/s, shared by all"),
     ):
         axes.text(x, y, text, ha="center", fontsize=9)
 
 
-def draw_queue(axes: Axes, scenario: cy.Scenario) -> None:
-    """Draw the queue of the bottleneck by VC, in one run."""
-    probes = [cy.QueueProbe(of="west->east", vc=f"vc{number}", interval="0.5 ms") for number in range(1, 6)]
-    series = scenario.with_values({"probe": probes}).run().only.series
-    axes.stackplot(series[0].time_s, *(one.value for one in series), colors=plot.COLOURS[:5], step="post")
-    axes.set(xlim=(0, SHOWN_S), ylim=(0, MOST_CELLS))
+def draw_queue(axes: Axes, strip: Axes, scenario: cy.Scenario) -> None:
+    """Draw the queue of the bottleneck by VC in one run, and below it when the link is busy."""
+    probes: list[Any] = [cy.QueueProbe(of=PORT, vc=f"vc{number}", interval="0.5 ms") for number in range(1, 6)]
+    run = scenario.with_values({"probe": [*probes, cy.LinkShareProbe(of=PORT, interval="1 ms")]}).run().only
+    queues = [one for one in run.series if one.what == "queue"]
+    (share,) = (one for one in run.series if one.what == "link-share")
+    axes.stackplot(queues[0].time_s, *(one.value for one in queues), colors=plot.COLOURS[:5], step="post")
+    axes.set(xlim=(FROM_S, FROM_S + SHOWN_S), ylim=(0, MOST_CELLS))
+    axes.tick_params(labelbottom=False)
+    strip.set_facecolor(IDLE)
+    strip.fill_between(share.time_s, share.value, step="pre", color=BUSY, linewidth=0)
+    strip.set(xlim=axes.get_xlim(), ylim=(0, 1), yticks=[])
+    strip.grid(visible=False)
 
 
 def draw_bars(axes: Axes, found: dict[tuple[str, str], Case], metric: str, scale: float) -> None:
@@ -121,22 +140,23 @@ def draw_bars(axes: Axes, found: dict[tuple[str, str], Case], metric: str, scale
 
 def first() -> None:
     """Simulate and draw what Cellyard is about, in one picture."""
-    from matplotlib.figure import Figure
-
     found = cases()
-    figure = Figure(figsize=(10.5, 6.2), layout="constrained")
-    parts = figure.add_gridspec(3, 3, height_ratios=[0.75, 1, 1], width_ratios=[1, 1, 1.2])
+    figure = empty(10.5, 6.6)
+    parts = figure.add_gridspec(3, 3, height_ratios=[0.7, 1, 1], width_ratios=[1, 1, 1.2])
     draw_network(figure.add_subplot(parts[0, :2]))
     for line, recovery in enumerate(RECOVERIES):
         for place, policy in enumerate(("tail-drop", "selective-drop")):
-            axes = figure.add_subplot(parts[1 + line, place])
-            draw_queue(axes, found[recovery, policy].scenario)
+            both = parts[1 + line, place].subgridspec(2, 1, height_ratios=[7, 1], hspace=0.02)
+            axes, strip = figure.add_subplot(both[0]), figure.add_subplot(both[1])
+            draw_queue(axes, strip, found[recovery, policy].scenario)
             tcp = RECOVERIES[recovery][0].partition(" (")[0]
             axes.set_title(f"{tcp}, {POLICIES[policy]}".replace("\n", " "))
+            strip.tick_params(labelbottom=bool(line))
             if line:
-                axes.set_xlabel("time [s]")
+                strip.set_xlabel("time [s]")
             if not place:
                 axes.set_ylabel("cells waiting")
+                strip.set_ylabel("busy", rotation=0, ha="right", va="center", fontsize=7.5)
     right = parts[:, 2].subgridspec(2, 1, height_ratios=[1.25, 1])
     goodput, fairness = figure.add_subplot(right[0]), figure.add_subplot(right[1])
     draw_bars(goodput, found, "efficiency", MAX_GOODPUT_MBPS)
@@ -144,7 +164,16 @@ def first() -> None:
     goodput.legend(loc="upper left")
     draw_bars(fairness, found, "fairness", 1)
     fairness.set(title="fairness (Jain's index)", ylim=(0, 1.05))
-    figure.savefig(FIGURES / "first.png", dpi=110)
+    published = [case.is_outside(metric) for case in found.values() for metric in case.published]
+    drawn = plot.Drawn(
+        "first",
+        "With vanilla TCP the drop policy decides how much five senders get; with SACK, who gets it",
+        "",
+        figure,
+        f"bars: medians of {REPLICATIONS} runs of 10 s, lines: range of 90 % of them; circles: published for vanilla, "
+        f"{sum(published)} of {len(published)} outside the range; queues: {SHOWN_S:g} s of one run by VC, filled: link busy; LAN, 5 TCPs",
+    )
+    keep("first", plot.saved(drawn, "png", dpi=110))
 
 
 # tcp-family.png: segments 14, 24, 26 and 28 are lost on one link. The pattern is from Fall and Floyd,
@@ -206,9 +235,15 @@ def tcp_family() -> None:
     axes.plot(next(iter(curves.values()))[0][:end], together[0, :end], color="#333333", **line)
     axes.set(xlabel="time [s]", ylabel="segments delivered in order")
     axes.set(xlim=(0, SECONDS), ylim=(0, None), xticks=np.arange(0, SECONDS, 0.5))
-    axes.set_title("Four losses in a window: 1000-byte segments, 800 kb/s, 100 ms each way", loc="left", pad=10)
     enlarge(axes, curves)
-    figure.savefig(FIGURES / "tcp-family.png", metadata={"Software": None})
+    drawn = plot.Drawn(
+        "tcp-family",
+        "After four losses in one window, SACK continues first and Reno last",
+        "",
+        figure,
+        "one run of each TCP, named at its curve; segments of 1000 bytes, 800 kb/s, 100 ms each way",
+    )
+    keep("tcp-family", plot.saved(drawn, "png"))
 
 
 def enlarge(axes: Axes, curves: Mapping[str, Curve]) -> None:
@@ -231,7 +266,6 @@ def enlarge(axes: Axes, curves: Mapping[str, Curve]) -> None:
 # in the studies, with the buffers stated there. No parameter is tuned to a network.
 
 PAGE = DOCS / "mechanisms.md"
-PORT = "west->east"
 #: Runs of each mechanism on each network.
 MECHANISM_RUNS = 5
 
@@ -379,15 +413,20 @@ def scenario_with(network: Network, mechanism: Mechanism) -> cy.Scenario:
     return base.with_values(values)
 
 
-def measured(scenario: cy.Scenario) -> dict[str, float]:
-    """Return the means of the metrics over the replications."""
+def measured_runs(scenario: cy.Scenario) -> dict[str, list[float]]:
+    """Return the metrics of each replication."""
     runs = list(scenario.run(replications=MECHANISM_RUNS))
     return {
-        "efficiency": fmean(run.totals.efficiency or 0.0 for run in runs),
-        "fairness": fmean(run.totals.fairness or 0.0 for run in runs),
-        "loss": fmean(100 * run.totals.cell_loss_ratio for run in runs),
-        "queue": fmean(run.ports[PORT].mean_queue_cells for run in runs),
+        "efficiency": [run.totals.efficiency or 0.0 for run in runs],
+        "fairness": [run.totals.fairness or 0.0 for run in runs],
+        "loss": [100 * run.totals.cell_loss_ratio for run in runs],
+        "queue": [run.ports[PORT].mean_queue_cells for run in runs],
     }
+
+
+def measured(scenario: cy.Scenario) -> dict[str, float]:
+    """Return the means of the metrics over the replications."""
+    return {metric: fmean(values) for metric, values in measured_runs(scenario).items()}
 
 
 Measured: TypeAlias = "dict[tuple[str, str], dict[str, float]]"
@@ -399,8 +438,8 @@ pages say so). Written by `python scripts/figures.py mechanisms`; means over {re
 
 ![Efficiency and fairness of every mechanism on every network](figures/mechanisms.png)
 
-*Dark is 0, bright is 1. Frames mark the highest value of a column and those that round to it. The mechanism
-that knows all rates has none.*
+*Differences from tail drop, whose row has its own values. Frames mark the highest value of a column and those
+without a significant difference from it. The mechanism that knows all rates has none.*
 
 {sentences}
 
@@ -448,37 +487,32 @@ def sentences(found: Measured) -> list[str]:
     return lines
 
 
-def draw(found: Measured) -> None:
-    """Draw efficiency and fairness side by side, with a cell for each mechanism and network."""
-    rows = [mechanism.name for mechanism in MECHANISMS]
-    figure, axes = plot.panels(2, width=9.0, height=6.4)
-    for one, metric in zip(axes, ("efficiency", "fairness"), strict=True):
-        values = [[found[network.name, name][metric] for network in NETWORKS] for name in rows]
-        texts = [[f"{value:.2f}" for value in line] for line in values]
-        best = set()
-        for column in range(len(NETWORKS)):
-            rounded = {row: round(values[row][column], 2) for row, name in enumerate(rows) if name != IDEAL}
-            best |= {(row, column) for row, value in rounded.items() if value == max(rounded.values())}
-        columns = [network.name.replace(", ", "\n") for network in NETWORKS]
-        plot.heat(one, values, texts, columns=columns, rows=rows, ends=(0.0, 1.0), best=best)
-        one.tick_params(labelleft=one is axes[0])
-        one.set_title(metric if metric == "efficiency" else "Jain's fairness")
-    drawn = plot.Drawn("mechanisms", "Efficiency and fairness of every mechanism on every network", "", figure)
-    (FIGURES / "mechanisms.png").write_bytes(plot.saved(drawn, "png"))
-
-
 def mechanisms() -> None:
     """Run all combinations, print progress, and write the page and the figure."""
-    found: Measured = {}
+    runs = {}
     for network in NETWORKS:
         for mechanism in MECHANISMS:
-            found[network.name, mechanism.name] = measured(scenario_with(network, mechanism))
+            runs[network.name, mechanism.name] = measured_runs(scenario_with(network, mechanism))
         print(f"{network.name}: done", flush=True)
+    found = {key: {metric: fmean(values) for metric, values in of.items()} for key, of in runs.items()}
     PAGE.write_text(page(found), encoding="utf-8")
-    draw(found)
+    draw(runs)
 
 
-DRAWN: Mapping[str, Callable[[], None]] = {"first": first, "tcp-family": tcp_family, "mechanisms": mechanisms}
+def draw(runs: Runs) -> None:
+    """Draw the gains of all mechanisms over tail drop."""
+    tcp = tcps(network.scenario().canonical for network in NETWORKS)
+    names, networks = [one.name for one in MECHANISMS], [one.name for one in NETWORKS]
+    drawn = gains_figure(runs, names, networks, apart=IDEAL, runs=MECHANISM_RUNS, tcps=tcp)
+    keep("mechanisms", plot.saved(drawn, "png"))
+
+
+DRAWN: Mapping[str, Callable[[], None]] = {
+    "first": first,
+    "tcp-family": tcp_family,
+    "mechanisms": mechanisms,
+    **{name: partial(of_page, name) for name in OF_PAGES},
+}
 
 
 def main() -> None:

@@ -6,13 +6,13 @@ the folder that `cellyard study report` made: the answer, the claims, mismatches
 
 import json
 import re
-import shutil
 import sys
 import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
 from cellyard.study import load, studies
+from pictures import keep
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "benches/record"
@@ -179,7 +179,7 @@ def main() -> None:
     name = json.loads((report / "provenance.json").read_text(encoding="utf-8"))["content"].removeprefix("the study ")
     page, figure = study_page(name, (report / "README.md").read_text(encoding="utf-8"))
     (load(name).folder / "README.md").write_text(page, encoding="utf-8")
-    shutil.copyfile(report / figure, ROOT / f"docs/figures/study-{name}.png")
+    keep(f"study-{name}", (report / figure).read_bytes())
 
 
 if __name__ == "__main__":

@@ -328,7 +328,7 @@ def test_the_first_plot_needs_no_probe_and_draws_the_queue_of_the_bottleneck(cli
     assert done.stderr.startswith("note: no probe records a series, so --plot draws the queue of west->east, which ")
     drawn = (cli.folder / "queue.svg").read_text()
     shown = re.findall(r"<!-- (.*?) -->", drawn)
-    assert shown.index("tail-drop") < shown.index("epd") and "two TCPs: queue" in shown
+    assert shown.index("tail-drop") < shown.index("epd") and "two TCPs: queue of west-&gt;east" in shown
     assert any(text.startswith("2 runs, one per panel; TCP: ") for text in shown)
     totals = [run["totals"] for run in cli.json("run", lan, "--plot", "queue.svg")["runs"]]
     assert totals == [run["totals"] for run in cli.json("run", lan)["runs"]]

@@ -128,7 +128,9 @@ def draw(
                 figure = plot.over_time({name: result.series for name, result in results.items()}, window=window)
             else:
                 figure = plot.over_time(first.series, trace=first.trace, window=window)
-            title = f"{done[0][0].scenario.name}: " + ", ".join(dict.fromkeys(one.what for one in first.series))
+            drawn = ", ".join(dict.fromkeys(one.what for one in first.series))
+            ports = {one.of for one in first.series}
+            title = f"{done[0][0].scenario.name}: {drawn}{f' of {ports.pop()}' if len(ports) == 1 else ''}"
             plot.frame(figure, title, _note(done, envelopes=any(one.statistic for one in first.series)))
             content = plot.saved(figure, path.suffix.lstrip("."))
         write_whole(path, content)

@@ -32,8 +32,9 @@ def heat(
     low_is_good: bool = False,
     ratio: bool = False,
     size: str | float = "small",
+    colours: str = MAP,
 ) -> Any:
-    """Draw a cell for each value, with its text. Bright is good: high, or with ``low_is_good`` low.
+    """Draw a cell for each value, with its text. Bright is good: high, or with ``low_is_good`` low, in a map of ``colours``.
 
     ``ends`` are the values of the darkest and the brightest colour, by default of all values; with
     ``ratio``, colours are logarithmic. Cells in ``best``, as row and column, have a frame and bold
@@ -50,7 +51,7 @@ def heat(
     high = high if high > low else low + 1
     norm = (LogNorm if ratio else Normalize)(low, high, clip=True)
     shown = [[math.nan if value is None else value for value in line] for line in values]
-    image = axes.imshow(shown, cmap=MAP + "_r" * low_is_good, norm=norm, aspect="auto")
+    image = axes.imshow(shown, cmap=colours + "_r" * low_is_good, norm=norm, aspect="auto")
     for i, (line, labels) in enumerate(zip(values, texts, strict=True)):
         for j, (value, text) in enumerate(zip(line, labels, strict=True)):
             if value is None:
