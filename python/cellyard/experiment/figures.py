@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 #: Ratio of the largest to the smallest mean from which an axis of values is logarithmic.
 DECADES = 100
+#: Half of an interval below which a mean has the digits of a table.
+MOST_CERTAIN = 1e-4
 
 
 def figures(document: Mapping[str, Any], **facts: Any) -> list[Drawn]:
@@ -318,13 +320,10 @@ def _maps(
     figure, grid = panels_grid(down, across, width=size * across, height=max(2.2, 0.32 * len(rows) + 1.2) * down)
     places = [place for line in grid for place in line]
     for place, (metric, other) in zip(places, wanted, strict=False):
-        found = {
-            (p[down_axis], p[across_axis]): p[metric]["mean"]
-            for p in points
-            if all(p[k] == v for k, v in other.items())
-        }
-        values = [[found.get((row, column)) for column in columns] for row in rows]
-        texts = [["" if value is None else format_value(value) for value in line] for line in values]
+        found = {(p[down_axis], p[across_axis]): p for p in points if all(p[k] == v for k, v in other.items())}
+        cells = [[found.get((row, column)) for column in columns] for row in rows]
+        values = [[point and point[metric]["mean"] for point in line] for line in cells]
+        texts = [["" if point is None else _in_cell(point, metric) for point in line] for line in cells]
         # One scale for each metric makes panels comparable.
         known = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
         ends = (min(known), max(known)) if known else None
@@ -338,6 +337,19 @@ def _maps(
         place.set_visible(False)
     drawn = title(f"{listed(document, metrics)} over {listed(document, axes)}")
     return Drawn(name, drawn, "Means over the replications.", figure, note(document, "means"), message(document, drawn))
+
+
+def _in_cell(point: Mapping[str, Any], metric: str) -> str:
+    """A mean with as many decimals as its interval leaves certain.
+
+    >>> [_in_cell({"m": {"mean": 0.3451, "low": low, "high": 0.3751}}, "m") for low in (0.3151, None)]
+    ['0.35', '0.345']
+    """
+    mean, ends = point[metric]["mean"], interval_of(point, metric)
+    half = (ends[1] - ends[0]) / 2 if ends else 0
+    if mean is None or not half or half < MOST_CERTAIN:
+        return format_value(mean)
+    return f"{mean:.{max(0, -math.floor(math.log10(half)))}f}"
 
 
 def _turn(place: Axes, columns: Sequence[Any], width: float) -> None:

@@ -116,7 +116,7 @@ def tables(study: Study, rows: Rows) -> plot.Drawn:
     """The study's question: goodput and fairness by policy."""
     return plot.Drawn(
         "tables",
-        "Goodput and fairness by discard policy",
+        "Goodput and fairness by drop policy",
         f"{plot_rows.READING} Goodput is relative to what the framing allows. {OWN_INDEX}",
         plot_rows.grid(
             rows,
