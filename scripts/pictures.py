@@ -17,7 +17,7 @@ FIGURES = DOCS / "figures"
 #: Background of dark pages, as red, green and blue.
 DARK = (19, 20, 22)
 #: Part of a picture in light colours from which it is a map with numbers in its cells.
-MAP = 0.15
+MAP = 0.07
 #: Figures that commands of a page draw: the page, its scenario, and the commands.
 OF_PAGES = {
     "tutorial-queue": ("tutorial", "homes", ['run homes.toml --plot homes.png --plot-from "10 s" --plot-to "13 s"']),
