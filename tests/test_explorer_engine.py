@@ -61,6 +61,16 @@ def test_rows_of_studies_have_the_same_result_byte_by_byte() -> None:
         assert answer["result"] == text_of(scenario), scenario.name
 
 
+def test_a_replication_has_the_same_result_byte_by_byte() -> None:
+    scenario = Scenario.read(next(path for path in EXAMPLES if path.stem == "lan-5")).with_values(
+        {"duration": "0.4 s", "probe": []}
+    )
+    found = in_node([{"toml": scenario.to_toml(), "replication": number} for number in range(3)])
+    documents = [run.data for run in scenario.run(replications=3)]
+    assert [json.loads(answer["result"]) for answer in found] == [dict(one) for one in documents]
+    assert len({answer["result"] for answer in found}) == 3
+
+
 def test_recorded_points_and_drops_are_the_same_however_the_run_is_cut() -> None:
     scenario = Scenario.read(next(path for path in EXAMPLES if path.stem == "lan-5")).with_values(
         {

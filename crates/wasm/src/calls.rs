@@ -33,6 +33,8 @@ struct Request {
     /// Probes in canonical form, instead of the scenario's. Without them, those of the scenario are
     /// used.
     probes: Option<Vec<Probe>>,
+    /// Number of a replication, which makes its random draws. Without it the run makes none.
+    replication: Option<u64>,
 }
 
 /// An answer, or the problems found, each as text.
@@ -178,6 +180,7 @@ impl Run {
     /// Creates a run of the scenario of a request, at time 0.
     #[allow(unsafe_code)]
     pub fn new(text: &str) -> Result<Run, Vec<String>> {
+        let replication = request(text)?.replication;
         let mut run = Run {
             names: Vec::new(),
             places: HashMap::new(),
@@ -191,7 +194,7 @@ impl Run {
         };
         // SAFETY: the scenario lives until the run is dropped, which drops the session first.
         let scenario: &'static Scenario = unsafe { &*run.scenario };
-        run.session = Some(Session::new(scenario, None, &options).map_err(problem)?);
+        run.session = Some(Session::new(scenario, replication, &options).map_err(problem)?);
         Ok(run)
     }
 
