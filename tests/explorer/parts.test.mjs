@@ -1,16 +1,19 @@
 // Parts of the page that need no browser. Run by `node --test`.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { Engine } from '../../python/cellyard/explorer/engine.js';
-import { Column, after, rebinned, envelope } from '../../python/cellyard/explorer/bins.js';
-import { queueColumns, ticks } from '../../python/cellyard/explorer/charts.js';
+import { Column, after, busiest, rebinned, envelope } from '../../python/cellyard/explorer/bins.js';
+import { queueColumns, ticks, timeMarks } from '../../python/cellyard/explorer/charts.js';
+import { rangeOf } from '../../python/cellyard/explorer/draws.js';
 import { groupsOf, numberAt, position, written } from '../../python/cellyard/explorer/knobs.js';
+import { layout, rowsOf } from '../../python/cellyard/explorer/layout.js';
 import { instantOf, placeOf } from '../../python/cellyard/explorer/numbers.js';
 import { SvgPainter, svgFile } from '../../python/cellyard/explorer/painter.js';
 import { crosses, levelsOf, probesOf, withNoun } from '../../python/cellyard/explorer/scenario.js';
 import { fresh, fromFragment, overrides, runCommand, toFragment, variant } from '../../python/cellyard/explorer/state.js';
+import { coloured } from '../../python/cellyard/explorer/theme.js';
 
 /** Numbers that look random and are the same each time. */
 function* draws(seed) {
@@ -238,6 +241,8 @@ test('knobs come from the file and the registry', () => {
   const paths = (set) => groupsOf(tree, families, set).flatMap((group) => group.knobs.map((knob) => knob.paths.join(' ')));
   assert.deepEqual(paths({}), ['host.0.count host.1.count', 'switch.0.ubr.buffer', 'switch.0.ubr.drop']);
   assert.ok(paths({ 'switch.0.ubr.drop': 'fba' }).includes('switch.0.ubr.drop.z'));
+  const labels = groupsOf(tree, families, { 'switch.0.ubr.drop': 'fba' }).flatMap((group) => group.knobs.map((knob) => knob.label));
+  assert.deepEqual(labels, ['number of senders', 'buffer of w', 'drop policy of w', 'Z of fba at w']);
   tree.switch[0].ubr.drop = { policy: 'program', refuse: 'X > R', R: '0.9 K' };
   const of = (name) => groupsOf(tree, families, {}).flatMap((group) => group.knobs).find((knob) => knob.paths[0].endsWith(`drop.${name}`));
   assert.ok(of('refuse').lines && of('refuse').value === 'X > R');
@@ -310,7 +315,9 @@ test('a scale has round marks, and a file of SVG escapes its texts', () => {
   const painter = new SvgPainter(100, 50);
   painter.text(1, 2, '<script>&', '#000');
   painter.line([0, 0, 1, 1], '#000', { dash: [2, 2] });
-  assert.match(svgFile([painter]), /&lt;script&gt;&amp;/);
+  const file = svgFile([{ painter, caption: 'A <b>' }], 20, { ink: '#000', back: '#fff' });
+  assert.match(file, /&lt;script&gt;&amp;/);
+  assert.match(file, /A &lt;b&gt;/);
 });
 
 test('labels have the noun of all formats shown, and field names none', () => {
@@ -322,4 +329,61 @@ test('labels have the noun of all formats shown, and field names none', () => {
   const drop = { time_s: 1.976064e-5, frame: 7, cell: 0 };
   assert.deepEqual([cells, packets].map((format) => placeOf(drop, format)), ['frame 7, cell 0', 'packet 7']);
   assert.equal(instantOf(drop), '0.019761 ms');
+});
+
+test('marks of time are apart and their units are on them', () => {
+  const texts = (from, to) => timeMarks({ from, to }, 4).map(({ text }) => text);
+  assert.deepEqual(texts(0, 5), ['0 s', '2 s', '4 s']);
+  assert.deepEqual(texts(0.9, 0.91), ['900 ms', '905 ms', '910 ms']);
+  assert.deepEqual(texts(0.308995, 0.309005), ['308.995 ms', '+5 \u00b5s', '+10 \u00b5s']);
+  for (const { time, text } of timeMarks({ from: 12.3, to: 12.300001 }, 4)) assert.ok(time >= 12.3 - 1e-9 && text.length < 14, text);
+});
+
+test('the largest burst is found, however long the pause', () => {
+  const hi = Array.from({ length: 100 }, (_, k) => ({ 1: 5, 57: 3, 58: 9, 60: 9, 90: 0.1 })[k] ?? 0);
+  assert.deepEqual(busiest(hi, hi), [57, 60]);
+  assert.equal(busiest([0, 0], [0, 0]), null);
+});
+
+test('a range leaves out the lowest and the highest of twenty', () => {
+  const numbers = Array.from({ length: 20 }, (_, i) => (7 * i) % 20);
+  assert.deepEqual(rangeOf(numbers), [1, 18]);
+  assert.deepEqual(rangeOf([3, 1, 2]), [1, 3]);
+  assert.equal(rangeOf([1, null]), null);
+  assert.equal(rangeOf([]), null);
+});
+
+test('a VC keeps its colour while it has one', () => {
+  const first = coloured(['a', 'b', 'c']);
+  assert.deepEqual([...coloured(['c', 'd', 'a'], first)].sort(), [['a', 0], ['c', 2], ['d', 1]]);
+});
+
+test('many equal hosts share a place, and few do not', () => {
+  const hosts = (base, n) => Array.from({ length: n }, (_, i) => ({ name: `${base}${i + 1}` }));
+  const labels = (list) => rowsOf(list).map((row) => row.label);
+  assert.deepEqual(labels([...hosts('sender', 64), { name: 'clock' }]), ['sender 1 to 64', 'clock']);
+  assert.deepEqual(labels(hosts('s', 3)), ['s1', 's2', 's3']);
+  assert.deepEqual(labels([...hosts('a', 9).slice(1), { name: 'a20' }]), ['9 a']);
+});
+
+test('networks fit their drawing at any width', { skip: !existsSync(WASM) }, async () => {
+  const engine = await Engine.load(readFileSync(WASM));
+  const folder = new URL('../../python/cellyard/examples/', import.meta.url);
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.toml'))) {
+    const read = engine.ask('read_scenario', { toml: readFileSync(new URL(file, folder), 'utf8'), overrides: [] });
+    for (const width of [358, 560, 930]) {
+      const { height, rows, boxes, marks } = layout(read, width, (text) => 6.6 * text.length);
+      const inside = (x, y) => assert.ok(x >= 0 && x <= width && y >= 0 && y <= height, `${file} ${width}: ${x} ${y}`);
+      for (const { x, y, label, side } of rows) inside(x + (side === 'left' ? -1 : 1) * (8 + 6.6 * label.length), y);
+      for (const { x, y, width: wide, height: tall } of boxes) {
+        inside(x, y);
+        inside(x + wide, y + tall);
+      }
+      const hosts = rows.flatMap((row) => row.hosts).map((host) => host.name);
+      for (const { from, to } of read.scenario.vcs) assert.ok(hosts.includes(from) && hosts.includes(to), file);
+      const drawn = marks.flatMap((mark) => mark.ports).map((port) => port.name);
+      const queueing = read.description.ports.filter((port) => port.can_queue && port.data_vcs);
+      for (const { name } of queueing) assert.ok(drawn.includes(name), `${file}: ${name}`);
+    }
+  }
 });

@@ -1,57 +1,34 @@
-// The page: its state, its controls, and the two variants side by side.
-import { element, fill, save } from './dom.js';
+// The page: its state, its controls, and the two variants beside each other.
+import { element, fill } from './dom.js';
+import { Draws, DRAWS } from './draws.js';
 import { Engine } from './engine.js';
 import { groupsOf } from './knobs.js';
-import { drawNetwork } from './network.js';
-import { compared } from './numbers.js';
-import { svgFile } from './painter.js';
-import { Side } from './side.js';
+import { Workers, asset } from './load.js';
+import { compared, duration } from './numbers.js';
+import { Panel } from './panel.js';
+import { shareMenu } from './share.js';
+import { KINDS, Side } from './side.js';
 import { fresh, fromFragment, toFragment, variant } from './state.js';
+import { COLOURED, coloured, scheme, theme } from './theme.js';
+import { View } from './view.js';
 
 const $ = (id) => document.getElementById(id);
 
-/** A file beside the page, or the element of that name where the page is a single file. */
-async function asset(name, read) {
-  const inline = document.getElementById(`file:${name}`);
-  if (inline) return read === 'json' ? JSON.parse(inline.textContent) : unpacked(inline.textContent);
-  const answer = await fetch(name);
-  if (!answer.ok) throw new Error(`${name} could not be loaded (${answer.status}): it must be in the folder of this page.`);
-  return read === 'json' ? answer.json() : answer.arrayBuffer();
-}
-
-/** The bytes of a text in base 64 that gzip has compressed. */
-function unpacked(base64) {
-  const bytes = Uint8Array.from(atob(base64.trim()), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
-}
-
-/** Starts workers with the engine: the first two at once, so that they load while it is compiled. */
-class Workers {
-  constructor() {
-    const inline = document.getElementById('file:worker.js');
-    this.source = inline && URL.createObjectURL(new Blob([inline.textContent], { type: 'text/javascript' }));
-    this.ready = [this.fresh(), this.fresh()];
-  }
-
-  fresh() {
-    return this.source ? new Worker(this.source) : new Worker('worker.js', { type: 'module' });
-  }
-
-  /** A worker that has the module. */
-  take() {
-    const worker = this.ready.pop() ?? this.fresh();
-    worker.postMessage({ module: this.module });
-    return worker;
-  }
-}
-
-class App {
+class App extends View {
   constructor(files, components, workers) {
+    super();
     this.files = files;
     this.families = components;
+    this.workers = workers;
+    this.places = new Map();
     this.state = this.begun();
+    this.panel = new Panel(this, { few: $('few'), rest: $('more'), hint: $('hint') });
     this.sides = ['A', 'B'].map((name, place) => new Side(name, place, this, workers));
-    this.sides.forEach((side) => $('sides').append(side.element));
+    this.draws = new Draws(workers);
+    for (const kind of Object.keys(KINDS)) $(kind).append(...this.sides.map((side) => side.figures[kind]));
+    $('problems').append(...this.sides.map((side) => side.problem));
+    $('lists').append(...this.sides.map((side) => side.lists));
+    this.saved = shareMenu($('files'), this);
     this.controls();
     window.addEventListener('hashchange', () => this.opened());
     let width = window.innerWidth;
@@ -59,7 +36,9 @@ class App {
       if (window.innerWidth === width) return;
       width = window.innerWidth;
       this.look();
+      this.drawNetwork();
     });
+    scheme.addEventListener('change', () => this.redraw());
     this.changed();
   }
 
@@ -69,9 +48,8 @@ class App {
     const found = this.files.stories.find((one) => one.name === story);
     if (found) return fresh(...found.sides, { story: found.name });
     try {
-      const known = (name) => Object.hasOwn(this.files.examples, name);
-      const state = fromFragment(location.hash, known);
-      if (state) return state;
+      const state = fromFragment(location.hash, (name) => Object.hasOwn(this.files.examples, name));
+      if (state) return { ...state, sides: state.sides.map((side) => ({ ...side, base: this.nameOf(side.base) })) };
     } catch (error) {
       this.say(error.message);
       this.warned = true;
@@ -92,28 +70,53 @@ class App {
     return Object.hasOwn(this.files.examples, base) ? this.files.examples[base] : base;
   }
 
+  /** The name of a scenario that this page has, or its text. */
+  nameOf(base) {
+    return Object.keys(this.files.examples).find((name) => this.files.examples[name] === base) ?? base;
+  }
+
+  /** The state with the text of a scenario in place of a name that other pages may not have. */
+  get selfContained() {
+    const { opened } = this.files;
+    return { ...this.state, sides: this.state.sides.map((side) => (side.base === opened ? { ...side, base: this.text(opened) } : side)) };
+  }
+
+  get story() {
+    return this.files.stories.find((one) => one.name === this.state.story);
+  }
+
   controls() {
     const names = Object.keys(this.files.examples);
-    fill($('scenario'), [['', 'choose one'], ...names.map((name) => [name, name])]);
+    fill($('scenario'), [['', 'of the link'], ...names.map((name) => [name, name])]);
     fill($('story'), [['', 'none'], ...this.files.stories.map((one) => [one.name, one.title])]);
     $('scenario').onchange = ({ target }) => {
       if (target.value) this.become(fresh(variant(target.value), variant(target.value), { both: this.state.both }));
     };
     $('story').onchange = ({ target }) => {
       const story = this.files.stories.find((one) => one.name === target.value);
-      if (story) this.become(fresh(...story.sides, { story: story.name }));
-      else this.become({ ...this.state, story: null });
+      this.become(story ? fresh(...story.sides, { story: story.name }) : { ...this.state, story: null });
     };
-    $('both').onclick = () => this.become({ ...this.state, both: !this.state.both });
-    $('all').onclick = () => this.zoom(null, null);
-    $('step').onclick = () => this.move(0.05);
-    $('play').onclick = () => this.play();
-    $('share').onclick = () => this.share();
-    $('toml').onclick = () => this.eachShown((side) => side.saveToml());
-    $('png').onclick = () => this.eachShown((side) => side.savePng());
-    $('pcapng').onclick = () => this.eachShown((side) => side.saveCapture());
-    $('svg').onclick = () =>
-      save('cellyard.svg', new Blob([svgFile(this.shown.flatMap((side) => side.svg()))], { type: 'image/svg+xml' }));
+    const act = {
+      both: () => this.become({ ...this.state, both: !this.state.both }),
+      all: () => this.zoom(null, null),
+      step: () => this.move(0.05),
+      play: () => this.play(),
+      before: () => this.toDrop('last'),
+      after: () => this.toDrop('next'),
+      fit: () => this.fit(),
+      draws: () => this.draw(),
+      toB: () => this.copy(0, 1),
+      toA: () => this.copy(1, 0),
+    };
+    for (const [id, acts] of Object.entries(act)) $(id).onclick = acts;
+    $('port').onchange = ({ target }) => this.pick(target.value);
+    $('vc').onchange = ({ target }) => this.become({ ...this.state, vc: target.value || null });
+    document.addEventListener('click', ({ target }) => {
+      if (!$('save').contains(target)) $('save').open = false;
+    });
+    $('save').addEventListener('keydown', ({ key }) => {
+      if (key === 'Escape') $('save').open = false;
+    });
   }
 
   get shown() {
@@ -132,18 +135,28 @@ class App {
   /** Shows the state: everything is run again, and the address says it. */
   changed() {
     this.address();
-    const { both, story } = this.state;
+    const { both, story, sides } = this.state;
     $('both').setAttribute('aria-pressed', String(both));
-    $('sides').classList.toggle('one', !both);
-    this.sides[1].element.hidden = !both;
+    document.body.classList.toggle('one', !both);
+    for (const part of [this.saved[1], this.sides[1].lists, $('toB'), $('toA')]) part.hidden = !both;
+    if (!both) this.sides[1].problem.textContent = '';
     $('story').value = story ?? '';
-    $('scenario').value = Object.hasOwn(this.files.examples, this.state.sides[0].base) ? this.state.sides[0].base : '';
-    this.tell(this.files.stories.find((one) => one.name === story));
-    this.eachShown((side) => side.run());
+    $('scenario').value = Object.hasOwn(this.files.examples, sides[0].base) ? sides[0].base : '';
+    this.tell(this.story);
+    this.explain(null);
+    this.eachShown((side) => this.run(side));
+  }
+
+  /** Runs a side: its draws, and what stands there of it, are old. */
+  run(side) {
+    this.draws.stop();
+    side.run();
+    $('network').classList.toggle('old', this.sides[0].old);
+    this.number();
   }
 
   address() {
-    const fragment = toFragment(this.state);
+    const fragment = toFragment(this.selfContained) ?? toFragment(this.state);
     try {
       history.replaceState(null, '', fragment ?? '#');
     } catch {
@@ -173,7 +186,7 @@ class App {
     }
     this.state.sides[place] = { ...this.state.sides[place], set };
     this.address();
-    this.sides[place].run();
+    this.run(this.sides[place]);
   }
 
   copy(from, to) {
@@ -193,82 +206,77 @@ class App {
     this.become({ ...this.state, vc: this.state.vc === vc ? null : vc });
   }
 
-  /** A side has run: the network and the numbers follow. */
-  ran() {
-    const first = this.sides[0];
-    if (first.read) {
-      const colourOf = (vc) => first.colours.get(vc) ?? '#777';
-      const { port } = first.read;
-      const acts = { pick: (name) => this.pick(name), choose: (name) => this.choose(name) };
-      drawNetwork($('network'), first.read, { port, vc: this.state.vc, colourOf, ...acts });
+  /** A side has run: colours, knobs, pictures, the network and the numbers follow. */
+  ran(side) {
+    this.recolour();
+    this.panel.draw();
+    for (const one of this.shown) if (one.picture?.series) one.draw();
+    if (side.place === 0) {
+      this.list();
+      this.drawNetwork();
     }
-    this.eachShown((side) => side.rescale());
-    $('compared').replaceChildren(compared(this.shown));
+    this.number();
+    this.note();
+    const { every } = side.read;
+    if (!this.warned) this.say(every ? `The run is long, so it is shown in intervals of ${duration(every)}. A shorter duration shows every change.` : '');
   }
 
-  /** The longest queue of all variants, so that they have one scale. */
-  get longest() {
-    return Math.max(...this.shown.map((side) => side.port?.max_queue_cells ?? 0));
+  /** Notes of the runs, with the variant where the other does not have them. */
+  note() {
+    const sides = this.read;
+    const notes = new Map();
+    for (const { name, notes: found } of sides) for (const note of found) notes.set(note, [...(notes.get(note) ?? []), name]);
+    const items = [...notes].map(([note, names]) => `note${names.length < sides.length ? ` on ${names[0]}` : ''}: ${note}`);
+    $('notes').replaceChildren(...items.map((text) => element('li', {}, text)));
   }
 
-  get view() {
-    const end = Math.max(...this.shown.map((side) => side.end ?? 0));
-    return { from: this.state.from ?? 0, to: this.state.to ?? end, end };
+  redraw() {
+    for (const one of this.shown) if (one.read) one.draw();
+    this.drawNetwork();
+    this.legend();
   }
 
-  zoom(from, to) {
-    this.state.from = from;
-    this.state.to = to;
-    this.look();
+  /** Colours by VC over both variants: of many VCs those with the longest queues have their own, the others share one. */
+  recolour() {
+    const sums = new Map();
+    for (const side of this.shown) {
+      if (!side.read) continue;
+      for (const [vc, average] of side.averages) sums.set(vc, (sums.get(vc) ?? 0) + average);
+    }
+    const vcs = [...sums.keys()];
+    const largest = vcs.length <= COLOURED ? vcs : vcs.sort((a, b) => sums.get(b) - sums.get(a)).slice(0, COLOURED);
+    this.places = coloured(largest, this.places);
+    this.legend();
   }
 
-  look() {
-    this.address();
-    this.eachShown((side) => side.look());
+  colourOf(vc) {
+    const { vcs, others } = theme();
+    return this.places.has(vc) ? vcs[this.places.get(vc)] : others;
   }
 
-  /** Zooms around an instant; `by` below 1 goes closer. */
-  zoomAt(time, by) {
-    const { from, to, end } = this.view;
-    const span = Math.min(end, Math.max(2e-6, (to - from) * by));
-    const begin = Math.min(Math.max(0, time - ((time - from) / (to - from)) * span), end - span);
-    this.zoom(begin, begin + span);
-  }
-
-  /** Moves the window by a share of its width. */
-  move(share) {
-    const { from, to, end } = this.view;
-    const span = to - from < end ? to - from : end / 20;
-    const begin = to - from < end ? Math.min(Math.max(0, from + share * span), end - span) : 0;
-    this.zoom(begin, begin + span);
-    return begin + span < end;
-  }
-
-  play() {
-    const playing = $('play').getAttribute('aria-pressed') === 'true';
-    $('play').setAttribute('aria-pressed', String(!playing));
-    $('play').textContent = playing ? 'Play' : 'Pause';
-    clearInterval(this.clock);
-    if (playing) return;
-    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    this.clock = setInterval(() => this.move(calm ? 0.5 : 0.04) || this.play(), calm ? 1000 : 60);
-  }
-
-  async share() {
-    if (!toFragment(this.state)) {
-      this.say('This scenario is too long for a link: save its TOML instead.');
+  /** The draws of both variants, or the end of those under way. */
+  draw() {
+    if (this.draws.workers.length) {
+      this.draws.stop();
+      this.number();
       return;
     }
-    try {
-      await navigator.clipboard.writeText(location.href);
-      this.say('Link copied.');
-    } catch {
-      this.say(`Link: ${location.href}`);
-    }
+    const variants = this.shown.filter((side) => side.read).map((side) => ({ request: side.request, port: side.read.port }));
+    const told = (done, all) => {
+      if (done === all) this.number();
+      else $('draws').textContent = `Stop: ${done} of ${all} runs`;
+    };
+    $('draws').textContent = 'Stop';
+    this.draws.start(variants, told, (message) => {
+      this.number();
+      this.say(message);
+    });
   }
 
-  say(text) {
-    $('say').textContent = text;
+  number() {
+    $('draws').textContent = this.draws.workers.length ? 'Stop' : `Run ${DRAWS} draws`;
+    $('compared').replaceChildren(compared(this.shown, this.draws.results));
+    $('compared').classList.toggle('old', this.shown.some((side) => side.old));
   }
 }
 

@@ -58,6 +58,25 @@ export function rebinned({ time, least, mean, greatest }, from, to, n) {
   return { lo, hi, mean: means };
 }
 
+/** A bin is busy when its queue is above this share of the longest; bursts are apart by more than this share of the view. */
+const BUSY = 0.02;
+const APART = 0.02;
+
+/** The first and the last bin of the largest burst, of the greatest and the mean queue in each bin; null without a queue. */
+export function busiest(hi, mean) {
+  const least = BUSY * hi.reduce((most, value) => Math.max(most, value), 0);
+  let best = null;
+  let now = null;
+  for (let k = 0; k < hi.length; k++) {
+    if (!(hi[k] > least)) continue;
+    if (!now || k - now.last > APART * hi.length + 1) now = { first: k, last: k, sum: 0 };
+    now.last = k;
+    now.sum += mean[k];
+    if (!best || now.sum > best.sum) best = now;
+  }
+  return best && [best.first, best.last];
+}
+
 /** How many of the times are at or before `limit`. */
 export function after(time, limit) {
   let low = 0;

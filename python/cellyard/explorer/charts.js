@@ -1,33 +1,5 @@
 // The pictures: queue by VC, single cells in the queue, and lines over time. Each draws with a painter of painter.js.
 
-/** Okabe and Ito's colours, safe for colour-blind readers, then darker ones of the same hues. */
-export const COLOURS = [
-  '#0072b2',
-  '#e69f00',
-  '#009e73',
-  '#d55e00',
-  '#cc79a7',
-  '#56b4e9',
-  '#b8ab00',
-  '#5f6a72',
-  '#004d79',
-  '#9a6a00',
-  '#00634a',
-  '#8f3f00',
-];
-export const OTHERS = '#9aa3ab';
-
-/** Colours of the reasons for which cells are dropped; the first two are the most frequent. */
-export const REASONS = {
-  policy: '#c1121f',
-  full: '#111111',
-  rest: '#a8611c',
-  front: '#6a3fb5',
-  police: '#00788a',
-  link: '#777777',
-  any: '#8a1c2b',
-};
-
 /** Room for the scale on the left, above and below. */
 const LEFT = 58;
 const TOP = 26;
@@ -53,27 +25,50 @@ export function binsOf(width) {
   return Math.max(100, Math.min(1200, Math.round(width - LEFT - 8)));
 }
 
-function axes(painter, at, view, low, high, ink, unit) {
+function axes(painter, at, view, low, high, { ink, unit }) {
   painter.line([at.left, TOP, at.left, at.bottom, at.left + at.width, at.bottom], ink);
   for (const value of ticks(low, high, 4)) {
     painter.line([at.left - 4, at.y(value), at.left, at.y(value)], ink);
     painter.text(at.left - 6, at.y(value) + 4, short(value), ink, 'end');
   }
-  const { scale, name } = timeUnit(view);
-  const marks = ticks(view.from * scale, view.to * scale, Math.max(2, Math.floor(at.width / 110)));
-  for (const mark of marks) {
-    const x = at.x(mark / scale);
+  let free = 0;
+  for (const { time, text } of timeMarks(view, Math.max(2, Math.floor(at.width / 90)))) {
+    const x = at.x(time);
+    const half = painter.measure(text) / 2;
     painter.line([x, at.bottom, x, at.bottom + 4], ink);
-    painter.text(x, at.bottom + 16, String(Number(mark.toPrecision(10))), ink, 'middle');
+    const middle = Math.max(half, Math.min(x, painter.width - half));
+    if (middle - half < free) continue;
+    painter.text(middle, at.bottom + 16, text, ink, 'middle');
+    free = middle + half + 6;
   }
-  painter.text(at.left - 8, at.bottom + 16, name, ink, 'end');
   painter.text(at.left + 4, TOP - 4, unit, ink);
 }
 
-function timeUnit({ from, to }) {
-  const span = to - from;
-  if (span > 0.5) return { scale: 1, name: 's' };
-  return span > 5e-4 ? { scale: 1e3, name: 'ms' } : { scale: 1e6, name: 'us' };
+/** Units of time, the largest first: the number in a second, and the name. */
+const UNITS = [
+  [1, 's'],
+  [1e3, 'ms'],
+  [1e6, '\u00b5s'],
+  [1e9, 'ns'],
+];
+
+/**
+ * Marks of the time axis, `{time, text}`: the first is an instant, each other has the unit of the marks. When instants
+ * would have many digits, the others are distances from the first.
+ */
+export function timeMarks({ from, to }, most) {
+  const [scale, name] = UNITS.find(([scale]) => (to - from) * scale > 0.5) ?? UNITS.at(-1);
+  const marks = ticks(from * scale, to * scale, most);
+  const step = marks.length > 1 ? marks[1] - marks[0] : 1;
+  const digits = Math.ceil(Math.log10(Math.max(1, Math.abs(marks.at(-1)) / step)));
+  const plain = (value) => String(Number(value.toPrecision(10)));
+  if (digits < 4) return marks.map((mark) => ({ time: mark / scale, text: `${plain(mark)} ${name}` }));
+  const [first] = marks;
+  const [large, larger] = UNITS.find(([other]) => (first / scale) * other >= 1) ?? [scale, name];
+  return marks.map((mark, place) => ({
+    time: mark / scale,
+    text: place ? `+${plain(Number((mark - first).toPrecision(6)))} ${name}` : `${plain((first / scale) * large)} ${larger}`,
+  }));
 }
 
 /** Round values in [low, high], some `most` of them. */
@@ -100,8 +95,9 @@ export function short(value) {
  * Queues stacked by VC, the mean of each pixel; the thin line is the largest total. `levels` are [name, cells] of lines
  * across; drops are marks above, by reason.
  */
-export function drawQueue(painter, picture, queues, { levels, counts, ink, top, unit }) {
+export function drawQueue(painter, picture, queues, { levels, counts, top, ...looks }) {
   const { view } = picture;
+  const { ink, reasons } = looks;
   const most = Math.max(10, top, ...levels.map(([, cells]) => cells)) * 1.04;
   const at = frame(painter, view, 0, most);
   const base = new Float64Array(view.n);
@@ -116,17 +112,21 @@ export function drawQueue(painter, picture, queues, { levels, counts, ink, top, 
   }
   const total = picture.series.find((one) => one.what === 'queue' && !one.vc);
   if (total) painter.line(stepsOf(total.hi, at, view), ink, { width: 0.7 });
-  levels.forEach(([name, cells], i) => {
-    painter.line([at.left, at.y(cells), at.left + at.width, at.y(cells)], ink, { dash: [5, 4] });
-    // Every second name stands further left, as levels may be close.
-    const x = at.left + at.width - 4 - 110 * (i % 2);
-    painter.text(x, at.y(cells) - 3, `${name} ${short(cells)}`, ink, 'end');
-  });
-  for (const [reason, bins] of Object.entries(counts)) {
-    const colour = REASONS[reason] ?? '#444';
-    bins.forEach((count, k) => count && painter.rect(at.bin(k), 0, Math.max(1.5, wide), 9, colour));
+  // A name stands left of those that it would touch.
+  const names = [];
+  for (const [name, cells] of levels) {
+    const y = at.y(cells);
+    painter.line([at.left, y, at.left + at.width, y], ink, { dash: [5, 4] });
+    const text = `${name} ${short(cells)}`;
+    const near = names.filter((one) => Math.abs(one.y - y) < 14).map((one) => one.left - 8);
+    const x = Math.min(at.left + at.width - 4, ...near);
+    names.push({ y, left: x - painter.measure(text) });
+    painter.text(x, y - 3, text, ink, 'end', looks.back);
   }
-  axes(painter, at, view, 0, most, ink, unit);
+  for (const [reason, bins] of Object.entries(counts)) {
+    bins.forEach((count, k) => count && painter.rect(at.bin(k), 0, Math.max(1.5, wide), 9, reasons[reason] ?? looks.soft));
+  }
+  axes(painter, at, view, 0, most, looks);
   return at;
 }
 
@@ -137,7 +137,7 @@ function stepsOf(values, at, view) {
 }
 
 /** Lines over time: from the least to the largest value of each pixel. Series are `{lo, hi, colour, dash}`. */
-export function drawLines(painter, view, series, { ink, unit }) {
+export function drawLines(painter, view, series, looks) {
   let most = 0;
   for (const { hi } of series) for (const value of hi) if (value > most) most = value;
   const high = most * 1.05 || 1;
@@ -150,12 +150,12 @@ export function drawLines(painter, view, series, { ink, unit }) {
     }
     painter.line(points, colour, { width: dash ? 1 : 1.6, dash });
   }
-  axes(painter, at, view, 0, high, ink, unit);
+  axes(painter, at, view, 0, high, looks);
   return at;
 }
 
 /** Single cells as squares, in the order in which they wait, and dropped cells as crosses. */
-export function drawCells(painter, view, columns, drops, { ink, colourOf, unit }) {
+export function drawCells(painter, view, columns, drops, { colourOf, ...looks }) {
   const sizes = columns.map((column) => column.cells.length);
   const found = drops.map((drop) => (drop.waiting_cells ?? 0) + 1);
   const high = [...sizes, ...found].reduce((most, size) => Math.max(most, size), 4) + 1;
@@ -179,11 +179,11 @@ export function drawCells(painter, view, columns, drops, { ink, colourOf, unit }
   for (const drop of drops) {
     const x = at.x(drop.time_s);
     const y = at.y((drop.waiting_cells ?? high - 2) + 0.5);
-    const colour = REASONS[drop.reason] ?? '#444';
+    const colour = looks.reasons[drop.reason] ?? looks.soft;
     painter.line([x - 4, y - 4, x + 4, y + 4], colour, { width: 2 });
     painter.line([x - 4, y + 4, x + 4, y - 4], colour, { width: 2 });
   }
-  axes(painter, at, view, low, high, ink, unit);
+  axes(painter, at, view, low, high, looks);
   return at;
 }
 

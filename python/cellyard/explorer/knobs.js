@@ -18,6 +18,18 @@ export function written(number, unit, whole) {
   return unit ? `${rounded} ${unit}` : String(rounded);
 }
 
+/** Words for names of parameters, where people say something else. */
+const WORDS = {
+  count: 'number',
+  drop: 'drop policy',
+  feedback: 'rate feedback',
+  recovery: 'loss recovery',
+  rwnd: 'receiver window',
+  mss: 'segment size',
+  class: 'service class',
+  guarantee: 'guaranteed rate',
+};
+
 /**
  * The groups of knobs of a scenario: `{title, knobs}`, each knob with its paths, label, help, allowed values, the text of
  * its value, and either choices or a slider. `tree` is the file as data, `set` what is set over it.
@@ -35,17 +47,34 @@ export function groupsOf(tree, families, set) {
     ['vc', 'VCs'],
   ]) {
     const parameters = of(family).components[0].parameters;
-    (tree[family] ?? []).forEach((entry, place) => {
+    const entries = tree[family] ?? [];
+    entries.forEach((entry, place) => {
       const name = entry.name ?? (entry.from ? `${entry.from}->${entry.to}` : `${place + 1}`);
       const knobs = knobsOf(parameters, entry, `${family}.${place}.`, set, of);
-      // Of links those between switches come first: there cells wait.
-      const folded = family === 'link' && !(switches.has(entry.from) && switches.has(entry.to));
-      for (const knob of knobs) knob.folded = folded;
+      const trunk = family === 'link' && switches.has(entry.from) && switches.has(entry.to);
+      const classes = CLASSES.filter((one) => entry[one] !== undefined || `${family}.${place}.${one}` in set);
+      for (const knob of knobs) {
+        // Of links those between switches come first: there cells wait.
+        Object.assign(knob, { family, trunk, at: name, folded: family === 'link' && !trunk });
+        knob.label = phrase(knob, { family, name, classes, alone: entries.length === 1 });
+      }
       if (knobs.length) groups.push({ title: `${what} ${name}`, knobs });
     });
   }
   tieCounts(groups, tree);
   return groups.filter((group) => group.knobs.length);
+}
+
+/** A parameter as people name it: what it is, in which component, and where. */
+function phrase({ label, inside }, { family, name, classes, alone }) {
+  if (family === 'host') return label === 'number' ? `number of ${name} hosts` : `${label} of ${name}`;
+  if (family === 'vc') {
+    const what = inside.map((one) => one.toUpperCase()).join(' ');
+    return alone ? `${label}${what && ` of ${what}`}` : `${label} of ${name}`;
+  }
+  if (family === 'switch' && label === 'number') return `number of ${name} switches`;
+  const components = inside.filter((one) => !CLASSES.includes(one) || classes.length > 1);
+  return `${label} of ${[components.join(' '), name].filter(Boolean).join(' at ')}`;
 }
 
 function knobsOf(parameters, entry, path, set, of) {
@@ -120,13 +149,14 @@ function inlineTable(text) {
 }
 
 function within(knob, { name }) {
-  return { ...knob, label: `${name}: ${knob.label}` };
+  return { ...knob, inside: [name, ...knob.inside] };
 }
 
 function described(parameter, stated, path, set) {
   return {
     paths: [path],
-    label: parameter.name.replaceAll('_', ' '),
+    inside: [],
+    label: WORDS[parameter.name] ?? (parameter.name.length === 1 ? parameter.name.toUpperCase() : parameter.name.replaceAll('_', ' ')),
     help: parameter.help,
     allowed: parameter.allowed,
     stated: stated !== undefined,
@@ -166,17 +196,24 @@ function numeric(parameter, stated, path, set) {
   };
 }
 
-/** Groups that VCs join are of one size: their counts are one knob. */
+/** Groups that VCs join are of one size: their counts are one knob, named after the senders. */
 function tieCounts(groups, tree) {
   const index = new Map((tree.host ?? []).map((host, place) => [host.name, place]));
-  const knobAt = (path) => groups.flatMap((g) => g.knobs).find((knob) => knob.paths[0] === path);
+  const counts = () => groups.flatMap((group) => group.knobs).filter((knob) => /^host\.\d+\.count$/.test(knob.paths[0]));
+  const knobAt = (path) => counts().find((knob) => knob.paths.includes(path));
   for (const vc of tree.vc ?? []) {
-    const [from, to] = [vc.from, vc.to].map((name) => `host.${index.get(name)}.count`);
-    const [first, second] = [knobAt(from), knobAt(to)];
-    if (!first || !second || first === second) continue;
-    first.paths = [...new Set([...first.paths, ...second.paths])];
-    first.label = `count of ${vc.from} and ${vc.to}`;
-    for (const group of groups) group.knobs = group.knobs.filter((knob) => knob !== second);
+    const [from, to] = [vc.from, vc.to].map((name) => knobAt(`host.${index.get(name)}.count`));
+    if (!from || !to || from === to) continue;
+    from.paths = [...new Set([...from.paths, ...to.paths])];
+    for (const group of groups) group.knobs = group.knobs.filter((knob) => knob !== to);
+  }
+  const left = counts();
+  for (const knob of left) {
+    const here = (name) => knob.paths.includes(`host.${index.get(name)}.count`);
+    const senders = [...new Set((tree.vc ?? []).map((vc) => vc.from).filter(here))];
+    if (senders.length > 1) knob.label = `number of hosts each of ${senders.join(', ')}`;
+    else if (left.length === 1) knob.label = senders.length ? 'number of senders' : 'number of receivers';
+    else if (senders.length) knob.label = `number of ${senders[0]} hosts`;
   }
 }
 

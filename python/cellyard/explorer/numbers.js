@@ -1,16 +1,28 @@
 // The numbers of both variants beside each other.
 import { element } from './dom.js';
 import { short } from './charts.js';
+import { DRAWS, rangeOf } from './draws.js';
 import { withNoun } from './scenario.js';
 
-const percent = (value) => (value === null ? '' : `${(100 * value).toFixed(1)} %`);
 const plain = (value) => (value === null || value === undefined ? '' : short(value));
-const milliseconds = (value) => (value === null || value === undefined ? '' : `${short(1e3 * value)} ms`);
+const percent = (value) => (value === null ? '' : `${fixed(100 * value, 1)} %`);
+const index = (value) => (value === null ? '' : fixed(value, 3));
+
+/** A number with so many decimals, and no minus sign before zero. */
+function fixed(value, decimals) {
+  return (Math.round(value * 10 ** decimals) / 10 ** decimals + 0).toFixed(decimals);
+}
+
+/** A time with its unit. */
+export function duration(value) {
+  if (value === null || value === undefined) return '';
+  return Math.abs(value) >= 1 ? `${short(value)} s` : `${short(1e3 * value)} ms`;
+}
 
 /** Rows of the table: what it is, its value of a side, how it is written. */
 const ROWS = [
   ['efficiency', ({ totals }) => totals.efficiency, percent],
-  ['fairness (Jain)', ({ totals }) => totals.fairness, (value) => (value === null ? '' : value.toFixed(3))],
+  ['fairness (Jain)', ({ totals }) => totals.fairness, index],
   ['goodput, Mb/s', ({ totals }) => totals.goodput_mbps, plain],
   ['frames lost', ({ totals }) => totals.frame_loss_ratio, percent],
   ['longest queue, cells', ({ port }) => port.max_queue_cells, plain],
@@ -18,38 +30,69 @@ const ROWS = [
   ['refusals', ({ port }) => port.refusals, plain],
   ['refusals at contested ties', ({ port }) => port.tied_refusals, plain],
   ['link utilisation', ({ port }) => port.utilisation, percent],
-  ['mean cell delay', ({ totals }) => totals.mean_cell_transfer_delay_s, milliseconds],
-  ['99th percentile of cell delay', ({ totals }) => totals.p99_cell_transfer_delay_s, milliseconds],
+  ['mean cell delay', ({ totals }) => totals.mean_cell_transfer_delay_s, duration],
+  ['99th percentile of cell delay', ({ totals }) => totals.p99_cell_transfer_delay_s, duration],
   ['timeouts', ({ totals }) => totals.timeouts, plain],
   ['retransmitted segments', ({ totals }) => totals.retransmitted_segments, plain],
 ];
 
-/** The table of all sides that have run, with the difference B minus A. */
-export function compared(sides) {
+/** Rows of scenarios that send files. What unfinished files leave open is a bound. */
+const FILES = [
+  ['files finished', ({ totals }) => totals.finished_transfers, plain],
+  ['files unfinished', ({ totals }) => totals.unfinished_transfers, plain],
+  ...[50, 95, 99].map((p) => [
+    p === 50 ? 'median completion time' : `${p}th percentile of completion times`,
+    ({ totals }) => totals[`p${p}_transfer_s`],
+    duration,
+    ({ totals }) => totals[`p${p}_transfer_s_above`],
+  ]),
+];
+
+/** The table of all sides that have run, with the difference B minus A; `draws` are results of replications by side. */
+export function compared(sides, draws) {
   const known = sides.filter((side) => side.result);
   if (!known.length) return document.createDocumentFragment();
   const formats = known.map((side) => side.read.format);
   const results = known.map((side) => ({ ...side.result, port: side.port }));
   const reasons = Object.keys(results[0].port.dropped_cells).filter((r) => results.some((one) => one.port.dropped_cells[r]));
+  const sends = results.some(({ totals }) => totals.finished_transfers || totals.unfinished_transfers);
   const rows = [
+    ...(sends ? FILES : []),
     ...ROWS,
     ...reasons.map((reason) => [`cells dropped: ${reason}`, ({ port }) => port.dropped_cells[reason], plain]),
   ];
-  const both = known.length === 2;
-  const head = ['number', ...known.map((side) => side.name), ...(both ? ['B - A'] : [])];
-  const body = rows.map(([name, value, text]) => {
-    const values = results.map((one) => value(one) ?? null);
-    const cells = values.map(text);
-    if (both) cells.push(values.includes(null) ? '' : text(values[1] - values[0]));
+  const both = known.length === 2 && known.every((side) => !side.old);
+  const head = ['number', ...known.map((side) => side.name), ...(known.length === 2 ? ['B - A'] : [])];
+  const body = rows.map(([name, value, text, above]) => {
+    const of = (one) => value(one) ?? null;
+    const values = results.map(of);
+    const cells = values.map((found, place) => {
+      const bound = found === null && above?.(results[place]);
+      return ranged(bound ? `> ${text(bound)}` : text(found), text, draws?.[place]?.map(of));
+    });
+    if (known.length === 2) {
+      const apart = (a, b) => (a === null || b === null ? null : b - a);
+      const pairs = both && draws?.length === 2 ? draws[0].map((one, k) => apart(of(one), of(draws[1][k]))) : undefined;
+      cells.push(both ? ranged(text(apart(...values)), text, pairs) : '');
+    }
     return [withNoun(name, formats), ...cells];
   });
-  return table(head, body, 'One run of each variant with one seed: small differences may be due to chance.');
+  const one = 'One run is one draw: other random draws give other numbers.';
+  const ranges = `The smaller numbers are the range of ${DRAWS} draws, without the lowest and the highest; for B - A, of draws in pairs.`;
+  return table(head, body, draws ? `${one} ${ranges}` : one);
+}
+
+/** A value, with the range of its draws below it. */
+function ranged(shown, text, values) {
+  const range = values && rangeOf(values);
+  if (!range) return shown;
+  return element('span', {}, shown, element('small', {}, `${text(range[0])} to ${text(range[1])}`));
 }
 
 /** A table; the first cell of each row is its head. */
 export function table(head, body, caption) {
   const rows = body.map(([name, ...cells]) => {
-    return element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((text) => element('td', {}, text)));
+    return element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', {}, cell)));
   });
   const heads = element('tr', {}, ...head.map((text) => element('th', { scope: 'col' }, text)));
   return element('table', {}, element('caption', {}, caption), element('thead', {}, heads), element('tbody', {}, ...rows));

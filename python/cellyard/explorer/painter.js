@@ -15,6 +15,8 @@ export class CanvasPainter {
     this.context.setTransform(scale, 0, 0, scale, 0, 0);
     this.context.clearRect(0, 0, this.width, height);
     this.context.font = FONT;
+    /** What was written where, for tests. */
+    this.texts = canvas.texts = [];
   }
 
   rect(x, y, width, height, colour) {
@@ -33,10 +35,25 @@ export class CanvasPainter {
     context.stroke();
   }
 
-  text(x, y, text, colour, anchor = 'start') {
-    this.context.fillStyle = colour;
-    this.context.textAlign = anchor === 'middle' ? 'center' : anchor;
-    this.context.fillText(text, x, y);
+  /** A text, with a halo of another colour where it may stand on something. */
+  text(x, y, text, colour, anchor = 'start', halo = null) {
+    const { context } = this;
+    context.textAlign = anchor === 'middle' ? 'center' : anchor;
+    if (halo) {
+      context.strokeStyle = halo;
+      context.lineWidth = 3;
+      context.setLineDash([]);
+      context.strokeText(text, x, y);
+    }
+    context.fillStyle = colour;
+    context.fillText(text, x, y);
+    const width = this.measure(text);
+    this.texts.push({ text, left: x - width * { start: 0, middle: 0.5, end: 1 }[anchor], width, y });
+  }
+
+  /** Width of a text. */
+  measure(text) {
+    return this.context.measureText(text).width;
   }
 }
 
@@ -58,8 +75,14 @@ export class SvgPainter {
     this.parts.push(`<polyline points="${at}" fill="none" stroke="${colour}" stroke-width="${width}"${dashes}/>`);
   }
 
-  text(x, y, text, colour, anchor = 'start') {
-    this.parts.push(`<text x="${r(x)}" y="${r(y)}" fill="${colour}" text-anchor="${anchor}">${escaped(text)}</text>`);
+  text(x, y, text, colour, anchor = 'start', halo = null) {
+    const around = halo ? ` stroke="${halo}" stroke-width="3" paint-order="stroke"` : '';
+    this.parts.push(`<text x="${r(x)}" y="${r(y)}" fill="${colour}" text-anchor="${anchor}"${around}>${escaped(text)}</text>`);
+  }
+
+  /** About the width of a text. */
+  measure(text) {
+    return 6.6 * text.length;
   }
 
   /** The drawing, moved down by `top`, to stand below others. */
@@ -68,18 +91,19 @@ export class SvgPainter {
   }
 }
 
-/** A file of drawings below each other. */
-export function svgFile(painters) {
+/** A file of drawings below each other, `{painter, caption}`, each with `room` for its caption. */
+export function svgFile(drawings, room, { ink, back }) {
   let top = 0;
-  const groups = painters.map((painter) => {
-    const group = painter.group(top);
-    top += painter.height + 8;
-    return group;
+  const groups = drawings.map(({ painter, caption }) => {
+    const group = painter.group(top + room);
+    const title = `<text x="4" y="${top + 15}" fill="${ink}">${escaped(caption)}</text>`;
+    top += painter.height + room;
+    return `${title}\n${group}`;
   });
-  const width = Math.max(...painters.map((painter) => painter.width));
+  const width = Math.max(...drawings.map(({ painter }) => painter.width));
   const font = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12"';
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${top}" ${font}>
-<rect width="100%" height="100%" fill="white"/>
+<rect width="100%" height="100%" fill="${back}"/>
 ${groups.join('\n')}
 </svg>
 `;

@@ -18,9 +18,11 @@ export function fresh(a, b, more = {}) {
   return { sides: [a, b], both: true, port: null, vc: null, from: null, to: null, story: null, ...more };
 }
 
-/** The state as the fragment of an address, or null when a link cannot hold it. */
+/** The state as the fragment of an address, or null when a link cannot hold it. A base that both variants have is there once. */
 export function toFragment(state) {
-  const text = `#${encodeURIComponent(JSON.stringify(state))}`;
+  const [a, b] = state.sides;
+  const sides = [a, a.base === b.base ? { set: b.set } : b];
+  const text = `#${encodeURIComponent(JSON.stringify({ ...state, sides }))}`;
   try {
     fromFragment(text, () => true);
   } catch {
@@ -46,7 +48,9 @@ export function fromFragment(fragment, known) {
   if (typeof data !== 'object' || data === null || !Array.isArray(data.sides) || data.sides.length !== 2) {
     throw new Error('This is not a valid explorer link: it does not describe two variants.');
   }
-  const [a, b] = data.sides.map((side) => sideOf(side, known));
+  const [first, second] = data.sides;
+  const same = typeof second === 'object' && second !== null && !Object.hasOwn(second, 'base') ? { ...second, base: first?.base } : second;
+  const [a, b] = [first, same].map((side) => sideOf(side, known));
   const instant = (value) => (Number.isFinite(value) && value >= 0 && value <= 100000 ? value : null);
   const name = (value) => (typeof value === 'string' && NAME.test(value) ? value : null);
   return fresh(a, b, {

@@ -1,10 +1,11 @@
 // One variant's engine: runs the newest request, keeps what was recorded, and hands out what the page shows of it.
 //
 // In: {module} once, then {seq, request, watch, view} to run, {seq, view} to look at what was run, {seq, inspect} for
-// single points, {capture} for a file. Out: {seq, ...picture}, with `read` and `result` after a run; {seq, squares}, {file}, {seq, errors}, or {seq}
-// where there is nothing to look at; with `broken` the worker is of no more use. A run that is too long for every change
-// to be recorded is answered twice: with samples, which are soon there, and with envelopes, which have every spike.
-import { Column, after, rebinned, envelope } from './bins.js';
+// single points, {question, number} about instants, {capture} for a file, {draw} for the result of a replication. Out:
+// {seq, ...picture}, with `read` and `result` after a run; {seq, squares}, {number, answer}, {file}, {drawn}, {seq, errors},
+// or {seq} where there is nothing to look at; with `broken` the worker is of no more use. A run that is too long for every
+// change to be recorded is answered twice: with samples, which are soon there, and with envelopes, which have every spike.
+import { Column, after, busiest, rebinned, envelope } from './bins.js';
 import { Engine, Refused, dropAt } from './engine.js';
 import { notesOf } from './notes.js';
 import { captureOf, coarseness, portOf, probesOf } from './scenario.js';
@@ -33,6 +34,8 @@ self.onmessage = async ({ data }) => {
     engine ??= await loaded;
     if (data.request) await run(data);
     else if (data.capture) self.postMessage({ file: captured(data.capture) });
+    else if (data.draw) self.postMessage({ drawn: drawn(data.draw) });
+    else if (data.question) self.postMessage({ number: data.number, answer: kept && answerTo(data.question) });
     else if (data.inspect) self.postMessage({ seq: data.seq, squares: inside(data.inspect) });
     else self.postMessage({ seq: data.seq, ...(kept && picture(data.view)) });
   } catch (error) {
@@ -80,6 +83,58 @@ function captured({ request, port, from, to }) {
     parts.push(engine.capture());
   }
   return parts;
+}
+
+/** The numbers of a replication, and of one of its ports. */
+function drawn({ request, replication, port }) {
+  engine.ask('open', { ...request, overrides: [...request.overrides, ['probe', '[]']], probes: [], replication });
+  engine.advance(Number.MAX_SAFE_INTEGER);
+  const { totals, ports } = JSON.parse(engine.text('finish'));
+  return { totals, port: ports.find((one) => one.name === port) };
+}
+
+/** The instant of the next or the last drop at a port, or the window of the largest burst in a window; null without one. */
+function answerTo({ what, port, time, from, to }) {
+  return what === 'burst' ? burst(port, from, to) : nearestDrop(port, time, what === 'next');
+}
+
+function nearestDrop(port, time, forward) {
+  const found = [];
+  const seek = (times, isOne) => {
+    const step = forward ? 1 : -1;
+    let i = after(times, time) - (forward ? 0 : 1);
+    if (!forward) while (i >= 0 && times[i] >= time) i--;
+    while (i >= 0 && i < times.length && !isOne(i)) i += step;
+    if (i >= 0 && i < times.length) found.push(times[i]);
+  };
+  const { columns, names, data } = kept.drops;
+  const column = (name) => data[columns.indexOf(name)].all;
+  const ports = column('port');
+  seek(column('time_s'), (i) => names[ports[i]] === port);
+  for (const { what, of, parts } of kept.series.values()) {
+    if (what === 'drops' && of === port) seek(parts.value.time.all, (i) => parts.value.value.all[i] > 0);
+  }
+  if (!found.length) return null;
+  return forward ? Math.min(...found) : Math.max(...found);
+}
+
+/** Looks closer until the largest burst takes most of the window. */
+function burst(port, from, to) {
+  const queue = [...kept.series.values()].find((one) => one.what === 'queue' && one.of === port && !one.vc);
+  let window = [from, to];
+  for (let round = 0; queue && round < 8; round++) {
+    const n = 500;
+    const { hi, mean } = bins(queue.parts, ...window, n);
+    const found = busiest(hi, mean);
+    if (!found) return round ? window : null;
+    const wide = (window[1] - window[0]) / n;
+    const [begin, end] = [found[0] - 0.03 * n, found[1] + 1 + 0.03 * n].map((bin) => window[0] + bin * wide);
+    const next = [Math.max(window[0], begin), Math.min(window[1], end)];
+    const enough = next[1] - next[0] > 0.7 * (window[1] - window[0]);
+    window = next;
+    if (enough) return window;
+  }
+  return queue ? window : null;
 }
 
 /** What the open run records until its end, with its result; nothing when a newer run is asked for meanwhile. */

@@ -16,6 +16,9 @@ from cellyard.system.errors import UsageError
 
 FOLDER = Path(__file__).parent.parent / "explorer"
 
+#: Colours and type, which reports have too.
+LOOK = Path(__file__).parent / "templates/look.css"
+
 #: Media types of the page's files, by suffix.
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -48,11 +51,11 @@ class Explorer:
     def files(self) -> dict[str, bytes]:
         """Every file of the page by name."""
         found = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.suffix in MEDIA_TYPES}
-        return {**found, "examples.json": self._data().encode()}
+        return {**found, LOOK.name: LOOK.read_bytes(), "examples.json": self._data().encode()}
 
     def page(self) -> str:
         """The page as a single file, which opens from a disk and in a frame."""
-        style = (FOLDER / "style.css").read_text(encoding="utf-8")
+        style = "".join(path.read_text(encoding="utf-8") for path in (LOOK, FOLDER / "style.css"))
         script = _bundled("app.js")
         allowed = {
             "default-src": "'none'",
@@ -74,6 +77,7 @@ class Explorer:
         text = (FOLDER / "index.html").read_text(encoding="utf-8")
         text = re.sub(r'(http-equiv="Content-Security-Policy" content=")[^"]*', lambda found: found[1] + policy, text)
         text = re.sub(r'<link rel="(?:module)?preload"[^>]*>\n', "", text)
+        text = text.replace('<link rel="stylesheet" href="look.css">\n', "")
         text = text.replace('<link rel="stylesheet" href="style.css">', f"<style>{style}</style>")
         return text.replace(
             '<script type="module" src="app.js"></script>', f'{data}\n<script type="module">{script}</script>'
@@ -95,17 +99,30 @@ def _stories() -> list[dict[str, Any]]:
 
 
 def stories() -> list[dict[str, Any]]:
-    """Stories in order: `name`, `title`, `text`, `attempt` and `sides`, each with `base` and `set`."""
+    """Stories in order: `name`, `title`, `text`, `attempt`, `knobs` that it is about, and `sides`, each with `base` and `set`."""
     return [
         {
             **{field: story[field] for field in ("name", "title", "text")},
             "attempt": story["attempt"]["text"],
+            "knobs": _knobs(story),
             "sides": [
                 {"base": story["base"], "set": {**story["set"], **story.get("a", {})}},
                 {"base": story.get("base_b", story["base"]), "set": {**story["set"], **story.get("b", {})}},
             ],
         }
         for story in _stories()
+    ]
+
+
+def _knobs(story: Mapping[str, Any]) -> list[str]:
+    """Return the paths in which variants of a story differ, or that it advises to change."""
+    tried = story["attempt"]
+    return [
+        *{
+            path: None
+            for values in (story.get("a"), story.get("b"), tried.get("both"), tried.get("b"))
+            for path in values or {}
+        }
     ]
 
 

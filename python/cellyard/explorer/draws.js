@@ -1,0 +1,69 @@
+// Random draws: replications of both variants, in workers of their own, and the ranges of their numbers.
+
+export const DRAWS = 20;
+const MOST_WORKERS = 4;
+
+/**
+ * The range of numbers: between the values whose ranks are nearest to the 5 % and the 95 % quantile, as
+ * `cellyard.statistics.ranges.interval` has it. Null without values, or where one is not known.
+ */
+export function rangeOf(values) {
+  if (!values.length || values.some((value) => value === null || value === undefined)) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  const out = Math.floor((sorted.length + 9) / 20);
+  return [sorted[out], sorted.at(-1 - out)];
+}
+
+/** Draws under way or done. */
+export class Draws {
+  constructor(workers) {
+    this.takes = workers;
+    this.workers = [];
+    this.results = null;
+  }
+
+  stop() {
+    for (const worker of this.workers) worker.terminate();
+    this.workers = [];
+    this.results = null;
+  }
+
+  /**
+   * Runs the draws of each variant, `{request, port}`; `told` is called with how many of how many are done, `failed` with a
+   * message. The results stand in `results`: a list for each variant, in the order of the replications.
+   */
+  start(variants, told, failed) {
+    this.stop();
+    const jobs = variants.flatMap((variant, place) => Array.from({ length: DRAWS }, (_, replication) => ({ ...variant, place, replication })));
+    const results = variants.map(() => []);
+    let done = 0;
+    let given = 0;
+    const next = (worker) => {
+      const job = jobs[given++];
+      if (!job) return;
+      worker.job = job;
+      worker.postMessage({ draw: { request: job.request, port: job.port, replication: job.replication } });
+    };
+    const most = Math.min(MOST_WORKERS, navigator.hardwareConcurrency || 2, jobs.length);
+    for (let i = 0; i < most; i++) {
+      const worker = this.takes.take();
+      this.workers.push(worker);
+      worker.onmessage = ({ data }) => {
+        if (data.errors) {
+          this.stop();
+          failed(data.errors.join('\n'));
+          return;
+        }
+        results[worker.job.place][worker.job.replication] = data.drawn;
+        done += 1;
+        if (done === jobs.length) {
+          this.stop();
+          this.results = results;
+        }
+        told(done, jobs.length);
+        next(worker);
+      };
+      next(worker);
+    }
+  }
+}

@@ -1,0 +1,268 @@
+"""The explorer as it looks and works, in a browser: on a desk and on a phone, light and dark, of four networks."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from browser import CHROMIUM, Browser
+from cellyard import Scenario
+from cellyard.commands.explore import Server, explorer_of, handler
+from cellyard.scenario import examples
+from cellyard.show import explorer
+from cellyard.statistics.ranges import interval
+from conftest import ROOT
+
+pytestmark = [
+    pytest.mark.skipif(
+        not (explorer.FOLDER / "engine.wasm").exists(), reason="the explorer is not built: make explorer"
+    ),
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
+
+#: Folder where `.ci/run` installs axe-core, which finds barriers for readers with disabilities.
+AXE = ROOT / ".venv/axe/node_modules/axe-core/axe.min.js"
+
+#: Many senders into one port, in a file of one's own.
+INCAST = """name = "incast64"
+duration = "2 s"
+format = "ethernet"
+host = [{ name = "sender", count = 64 }, { name = "receiver" }]
+switch = [{ name = "tor", ubr = { buffer = "170 cells" } }]
+link = [
+    { from = "sender", to = "tor", rate = "10 Gbps", delay = "5 us" },
+    { from = "tor", to = "receiver", rate = "10 Gbps", delay = "5 us" },
+]
+[[vc]]
+from = "sender"
+to = "receiver"
+traffic = { kind = "tcp", recovery = "sack", mss = "1460 bytes", file_size = "256 kB", min_rto = "200 ms" }
+"""
+NETWORKS = {"lan-5": "lan-5", "two-hops": "two-hops", "leaf-spine": "leaf-spine", "incast64": INCAST}
+
+#: Everything that lies outside its parent or the page, touches another text, or is too small to be read.
+FAULTS = """(() => {
+  const found = [];
+  const box = (one) => one.getBoundingClientRect();
+  const name = (one) => `${one.tagName} ${one.id} ${(one.textContent || one.getAttribute('aria-label') || '').slice(0, 30)}`;
+  const root = document.documentElement;
+  if (root.scrollWidth > innerWidth) found.push(`the page is ${root.scrollWidth} wide`);
+  const visible = [...document.body.querySelectorAll('*')].filter((one) => one.checkVisibility() && box(one).width);
+  for (const one of visible) {
+    if (one.closest('.scroll, svg, select, #files')) continue;
+    const [inner, outer] = [box(one), box(one.parentElement)];
+    if (inner.left < outer.left - 1 || inner.right > outer.right + 1) found.push(`outside: ${name(one)}`);
+    if (parseFloat(getComputedStyle(one).fontSize) < 9) found.push(`small: ${name(one)}`);
+  }
+  const touch = (a, b, room) => a.left < b.right - room && b.left < a.right - room && a.top < b.bottom - room && b.top < a.bottom - room;
+  const apart = (boxes, what) => boxes.forEach(([a, text], i) => {
+    for (const [b, other] of boxes.slice(i + 1)) if (touch(a, b, 1)) found.push(`${what}: ${text} on ${other}`);
+  });
+  const svg = box(document.querySelector('#network'));
+  const parts = [...document.querySelectorAll('#network text, #network .port')].map((one) => [box(one), name(one)]);
+  apart(parts, 'network');
+  for (const [one, text] of parts) {
+    if (one.left < svg.left || one.right > svg.right || one.top < svg.top || one.bottom > svg.bottom) found.push(`cut: ${text}`);
+  }
+  for (const canvas of document.querySelectorAll('canvas')) {
+    if (!canvas.checkVisibility()) continue;
+    const texts = canvas.texts.map(({ text, left, width, y }) => [{ left, right: left + width, top: y - 9, bottom: y + 2 }, text]);
+    apart(texts, canvas.getAttribute('aria-label'));
+    for (const [one, text] of texts) if (one.left < 0 || one.right > box(canvas).width + 1) found.push(`cut: ${text}`);
+  }
+  return found;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Browser, str]]:
+    """A browser, and the address of an explorer that has opened a file of one's own."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "mine.toml").write_text(INCAST)
+    files = explorer_of(folder / "mine.toml").files()
+    with Server(("127.0.0.1", 0), handler(files)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with Browser(tmp_path_factory.mktemp("browser")) as browser:
+                yield browser, f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+
+
+def link(base: str, a: dict[str, str] | None = None, b: dict[str, str] | None = None, **more: Any) -> str:
+    sides = [{"base": base, "set": a or {}}, {"base": base, "set": b or {}}]
+    return "#" + quote(json.dumps({"sides": sides, "both": True, **more}))
+
+
+#: Shorthands of the scripts below.
+HELPERS = """
+window.$ = (selector) => document.querySelector(selector);
+window.$$ = (selector) => [...document.querySelectorAll(selector)];
+window.$menu = (text) => $$('#files button').filter((one) => one.textContent === text);
+window.$total = (side) => side.picture.series.find((one) => one.what === 'queue' && !one.vc);
+window.copied = null;
+navigator.clipboard.writeText = async (text) => { window.copied = text; };
+0"""
+
+
+def show(browser: Browser, address: str) -> None:
+    """Open a page and wait for its first pictures."""
+    browser.open(address)
+    ready(browser)
+    browser.value(HELPERS)
+
+
+def ready(browser: Browser) -> None:
+    browser.until("window.explorer?.shown.every((side) => side.read && !side.old && !side.runner.busy)")
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_nothing_is_cut_and_no_labels_touch(page: tuple[Browser, str], name: str, tmp_path: Path) -> None:
+    browser, address = page
+    shots = Path(os.environ.get("CELLYARD_SHOTS", tmp_path))
+    shots.mkdir(exist_ok=True)
+    for scheme in ("light", "dark"):
+        browser.size(1400, 900, scheme)
+        show(browser, address + link(NETWORKS[name]))
+        for width, height in ((1400, 900), (900, 900), (390, 844)):
+            browser.size(width, height, scheme)
+            time.sleep(0.3)
+            ready(browser)
+            assert browser.value(FAULTS) == [], (width, scheme)
+            boxes = "[explorer.sides[0].figures.queue, $('#panel'), $('main')].map((one) => one.getBoundingClientRect().toJSON())"
+            queue, panel, main = browser.value(boxes)
+            if width > 760:
+                # The queue is on the first screen, beside the knobs, which take a third at most.
+                assert queue["bottom"] < height and queue["right"] < panel["left"]
+                assert panel["width"] <= main["width"] / 3
+            else:
+                assert queue["top"] < height and queue["bottom"] < panel["top"]
+            browser.picture(shots / f"{name}-{width}-{scheme}.png", whole=False)
+        if AXE.exists():
+            browser.size(1400, 900, scheme)
+            browser.value(AXE.read_text(encoding="utf-8") + ";0")
+            violations = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))"
+            assert browser.value(violations) == []
+    assert browser.errors == []
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_port_where_cells_wait_can_be_chosen(page: tuple[Browser, str], name: str) -> None:
+    browser, address = page
+    browser.size(900, 900, "light")
+    show(browser, address + link(NETWORKS[name], {"duration": "5 ms", "measure.warm_up": "0 s"}, both=False))
+    described = "explorer.sides[0].read.description.ports.filter((port) => port.can_queue).map((port) => port.name)"
+    ports = browser.value(described)
+    assert sorted(browser.value("$$('#port option').map((one) => one.value)")) == sorted(ports)
+    for port in (ports[0], ports[-1]):
+        browser.value(f"$('#port').value = '{port}'; $('#port').dispatchEvent(new Event('change'))")
+        ready(browser)
+        assert browser.value("explorer.sides[0].read.port") == port
+    marks = browser.value("$$('.port').length")
+    assert marks >= 2
+    for mark in range(marks):
+        browser.value(f"$$('.port')[{mark}].dispatchEvent(new MouseEvent('click'))")
+        ready(browser)
+        label, port = browser.value("[$('.port.chosen').getAttribute('aria-label'), $('#port').value]")
+        assert label.startswith(f"port {port}")
+        assert browser.value("$$('.port').findIndex((one) => one.matches('.chosen'))") == mark
+
+
+def test_what_is_old_is_dimmed_and_not_compared(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link("lan-5", {"duration": "1 s"}, {"duration": "1 s"}))
+    differences = "$$('#compared tbody td:last-child').filter((one) => one.textContent).length"
+    old = "[...explorer.sides.map((side) => side.figures.queue), $('#compared')].map((one) => one.matches('.old'))"
+    assert browser.value(differences) > 10
+    found = browser.value(f"explorer.set(1, {{ paths: ['duration'] }}, '3 s'), [{old}, {differences}]")
+    assert found == [[False, True, True], 0]
+    ready(browser)
+    assert browser.value(old) == [False] * 3 and browser.value(differences) > 10
+
+
+def test_a_vc_has_one_colour_in_all_pictures(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    fewer = {"duration": "50 ms", "switch.0.ubr.buffer": "30 cells"}
+    show(browser, address + link(INCAST, {"duration": "50 ms"}, fewer))
+    colours = browser.value("explorer.sides.map((side) => side.queues.map(({ vc, colour }) => [vc, colour]))")
+    assert len(colours[0]) == 13 and sorted(colours[0]) == sorted(colours[1])
+    legend = browser.value("$$('#legend button').map((one) => one.textContent)")
+    assert set(legend) == {vc for vc, _ in colours[0]} - {"others"}
+
+
+def test_drops_and_bursts_are_found(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link(INCAST))
+    browser.value("$('#after').click()")
+    browser.until("$('#why').textContent")
+    assert "reason full. X = 170" in browser.value("$('#why').textContent")
+    first = browser.value("explorer.found")
+    browser.value("$('#after').click()")
+    browser.until(f"explorer.found > {first}")
+    browser.value("$('#before').click()")
+    browser.until(f"explorer.found === {first}")
+    browser.value("$('#before').click()")
+    browser.until("$('#say').textContent === 'There is no earlier drop at tor->receiver.'")
+    browser.value("$('#all').click()")
+    ready(browser)
+    browser.value("$('#fit').click()")
+    browser.until("explorer.view.to - explorer.view.from < 0.1")
+    ready(browser)
+    assert browser.value("$total(explorer.sides[0]).hi.filter((value) => value > 0).length") > 200
+
+
+def test_a_link_holds_the_scenario_itself(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address)
+    assert browser.value("explorer.state.sides[0].base") == "mine"
+    browser.value("$menu('Copy link')[0].click()")
+    browser.until("copied")
+    copied = browser.value("copied")
+    said = browser.value("$('#say').textContent")
+    assert said.startswith("Link copied. It holds both scenarios") and "Its address is on this computer" in said
+    # A page that does not have the file shows the same.
+    with Server(("127.0.0.1", 0), handler(explorer_of(None).files())) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        show(browser, f"http://127.0.0.1:{other.server_port}/#{copied.partition('#')[2]}")
+        assert browser.value("explorer.sides[0].read.scenario.name") == "incast64"
+        other.shutdown()
+    long = json.dumps("# " + "x" * 9000 + "\n" + INCAST)
+    show(browser, address)
+    browser.value(f"explorer.state.sides[0] = {{ base: {long}, set: {{}} }}; $menu('Copy link')[0].click()")
+    assert "too long for a link, so none was copied" in browser.value("$('#say').textContent")
+    assert browser.value("copied") is None
+
+
+def test_the_toml_of_each_variant_can_be_copied(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link("lan-5", {"duration": "1 ms"}, {"duration": "2 ms"}))
+    for place in range(2):
+        browser.value(f"$menu('Copy TOML')[{place}].click()")
+        browser.until(f"copied.includes('duration = \"{place + 1} ms\"')")
+        assert Scenario.from_toml(browser.value("copied")).run().only.duration_s == (place + 1) / 1000
+
+
+def test_twenty_draws_are_the_replications_of_the_command_line(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    values = [{"duration": "0.5 s", "switch.0.ubr.drop": drop} for drop in ("tail-drop", "epd")]
+    show(browser, address + link("lan-5", *values))
+    browser.value("$('#draws').click()")
+    browser.until("explorer.draws.results")
+    runs = [
+        examples.scenario("lan-5", overrides=[*one.items(), ("probe", "[]")]).run(replications=20) for one in values
+    ]
+    numbers = "({ totals, port }) => [totals.efficiency, port.max_queue_cells]"
+    for place, of_side in enumerate(runs):
+        found = browser.value(f"explorer.draws.results[{place}].map({numbers})")
+        assert found == [[run.totals.efficiency, run.ports["west->east"].max_queue_cells] for run in of_side]
+    low, high = interval([float(run.totals.efficiency or 0) for run in runs[0]]) or (0, 0)
+    assert browser.value("$('#compared small').textContent") == f"{100 * low:.1f} % to {100 * high:.1f} %"
+    assert "One run is one draw" in browser.value("$('#compared caption').textContent")
+    # With another value they are of the past.
+    browser.value("explorer.set(0, { paths: ['duration'] }, '0.4 s')")
+    assert browser.value("$$('#compared small').length") == 0
