@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from cellyard.commands import study_run
+from cellyard.commands.explore import explorer_of
 from cellyard.commands.picture import Picture
 from cellyard.commands.study_pages import page, summary
+from cellyard.show import explorer
 from cellyard.show.text import format_range, format_value
 from cellyard.study import Row, Rows, Study, Table, load, select, studies
 from cellyard.study.answer import undecided
@@ -123,6 +125,13 @@ def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == files | {
         f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg", "pdf")
     }
+
+
+def test_a_report_looks_as_the_explorer_does_light_and_dark(folder: Path) -> None:
+    look = explorer.LOOK.read_text(encoding="utf-8").strip()
+    assert "prefers-color-scheme: dark" in look
+    assert look in (folder / "index.html").read_text(encoding="utf-8")
+    assert look.encode() in explorer_of(None).files()["look.css"]
 
 
 def leads(shown: Page) -> tuple[list[str], list[str]]:
