@@ -173,6 +173,33 @@ def test_every_port_where_cells_wait_can_be_chosen(page: tuple[Browser, str], na
         assert browser.value("$$('.port').findIndex((one) => one.matches('.chosen'))") == mark
 
 
+def test_a_network_without_a_switch_shows_its_windows_and_numbers(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link("lossy-link"))
+    assert browser.value("$('#port').textContent") == "none: there is no switch"
+    shown = "$$('figure').filter((one) => one.checkVisibility()).length"
+    assert browser.value("$('#problems').textContent") == "" and browser.value(shown) == 2
+    assert browser.value("[$('#after').disabled, $$('#compared tbody tr').length > 10]") == [True, True]
+    browser.value("$('#draws').click()")
+    browser.until("$('#compared small')")
+
+
+def test_faults_of_a_page_are_found(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    browser.size(1400, 900, "light")
+    show(browser, address + link("lan-5", {"duration": "0.1 s"}))
+    for harm, fault in (
+        ("$('#about').style.cssText = 'position: relative; left: 900px'", "outside: SPAN about"),
+        ("$('#panel').style.width = '2000px'", "the page is"),
+        ("$('#hint').style.fontSize = '8px'", "small: P hint"),
+        ("$$('#network text').at(-1).setAttribute('y', $$('#network text').at(-2).getAttribute('y'))", "network: text"),
+        ("$('#network text').setAttribute('x', -30)", "cut: text"),
+        ("$('canvas').texts.push({ text: 'twice', left: 60, width: 40, y: 20 })", "queue by VC, variant A: "),
+    ):
+        browser.value(f"{harm}; 0")
+        assert any(found.startswith(fault) for found in browser.value(FAULTS)), fault
+
+
 def test_what_is_old_is_dimmed_and_not_compared(page: tuple[Browser, str]) -> None:
     browser, address = page
     show(browser, address + link("lan-5", {"duration": "1 s"}, {"duration": "1 s"}))

@@ -210,7 +210,10 @@ class App extends View {
   ran(side) {
     this.recolour();
     this.panel.draw();
-    for (const one of this.shown) if (one.picture?.series) one.draw();
+    // The other variant follows where it has the same scale, colours or captions.
+    const common = JSON.stringify([this.longest, [...this.places], this.panel.apart(0), this.panel.apart(1)]);
+    for (const one of this.read) if (one === side || common !== this.common) one.draw();
+    this.common = common;
     if (side.place === 0) {
       this.list();
       this.drawNetwork();

@@ -71,7 +71,7 @@ export class Panel {
     const story = this.app.story?.knobs ?? [];
     if (story.includes(path)) return 0;
     const isMain = (knob.stated || knob.value !== '') && !knob.folded && !/\.(lose|granularity|warm)/.test(path);
-    const here = port === knob.at || port.split('->')[0].replace(/\d+$/, '') === knob.at?.replace(/\d+$/, '');
+    const here = port !== null && (port === knob.at || port.split('->')[0].replace(/\d+$/, '') === knob.at?.replace(/\d+$/, ''));
     if (here && knob.family !== 'host' && ['buffer', 'drop policy'].includes(knob.label.split(' of ')[0])) return 1;
     if (!isMain) return null;
     if (path.startsWith('host.')) return 2;

@@ -21,15 +21,16 @@ export function crosses(vc, { from, to }) {
   return nodes.some((node, i) => (node === from && nodes[i + 1] === to) || (node === to && nodes[i + 1] === from));
 }
 
-/** The port to watch: the wanted one if cells can wait there, else the one that most VCs send data through. */
+/** The port to watch: the wanted one if cells can wait there, else the one that most VCs send data through; null without ports. */
 export function portOf(description, wanted) {
   const ports = description.ports.filter((port) => port.can_queue);
   const found = ports.find((port) => port.name === wanted);
-  return (found ?? ports.sort((a, b) => b.data_vcs - a.data_vcs)[0] ?? description.ports[0]).name;
+  return (found ?? ports.sort((a, b) => b.data_vcs - a.data_vcs)[0] ?? description.ports[0])?.name ?? null;
 }
 
-/** VCs that cross a port. */
+/** VCs that cross a port; without one all. */
 export function vcsAt(scenario, port) {
+  if (port === null) return scenario.vcs;
   const link = scenario.links.find((one) => one.name === port);
   return scenario.vcs.filter((vc) => link && crosses(vc, link));
 }
@@ -51,8 +52,11 @@ export function coarseness({ expected, duration_s }) {
 export function probesOf(scenario, port, chosen, interval, how = 'interval') {
   const here = vcsAt(scenario, port);
   const recorded = interval === null ? {} : { [how]: interval };
-  const probes = [{ what: 'queue', of: port, ...recorded }];
-  for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, ...recorded });
+  const probes = [];
+  if (port !== null) {
+    probes.push({ what: 'queue', of: port, ...recorded });
+    for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, ...recorded });
+  }
   for (const { name, traffic, class: service } of here.slice(0, MOST_QUEUES)) {
     if (traffic.kind === 'tcp') {
       probes.push({ what: 'cwnd', of: name, ...recorded }, { what: 'ssthresh', of: name, ...recorded });
@@ -61,7 +65,7 @@ export function probesOf(scenario, port, chosen, interval, how = 'interval') {
   }
   const one = here.find((vc) => vc.name === chosen && vc.traffic.kind === 'tcp');
   if (one) probes.push({ what: 'sequence', of: one.name }, { what: 'acknowledged', of: one.name });
-  if (interval) probes.push({ what: 'drops', of: port, interval });
+  if (interval && port !== null) probes.push({ what: 'drops', of: port, interval });
   else for (const vc of scenario.vcs.slice(0, MOST_TRACES)) probes.push({ what: 'trace', of: vc.name });
   return probes;
 }

@@ -134,7 +134,8 @@ export class Side {
       this.result = data.result;
       this.end = data.end;
       this.notes = data.notes;
-      this.port = data.result.ports.find((port) => port.name === data.read.port);
+      this.port = data.result.ports.find((port) => port.name === data.read.port) ?? { dropped_cells: {} };
+      this.figures.queue.hidden = data.read.port === null;
       this.command.textContent = this.commandLine();
       this.old = false;
       this.dim();
@@ -176,7 +177,7 @@ export class Side {
 
   get isClose() {
     const { from, to } = this.picture.view;
-    return !this.read.every && to - from < this.closeSpan;
+    return this.read.port !== null && !this.read.every && to - from < this.closeSpan;
   }
 
   draw() {

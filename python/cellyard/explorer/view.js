@@ -114,6 +114,7 @@ export class View {
   /** Lists of the ports where cells can wait, and of the TCPs at the port shown. */
   list() {
     const { read } = this.sides[0];
+    for (const id of ['before', 'after', 'fit']) $(id).disabled = read.port === null;
     const ports = read.description.ports.filter((port) => port.can_queue || port.name === read.port).slice(0, MOST_LISTED);
     const options = (some) => some.map(({ name }) => element('option', { value: name }, name));
     const [data, acks] = [ports.filter((port) => port.data_vcs), ports.filter((port) => !port.data_vcs)];
@@ -124,7 +125,8 @@ export class View {
     $('port').replaceChildren(
       ...groups.filter(([, some]) => some.length).map(([label, some]) => element('optgroup', { label }, ...options(some))),
     );
-    $('port').value = read.port;
+    if (read.port === null) fill($('port'), [['', 'none: there is no switch']]);
+    $('port').value = read.port ?? '';
     const { data_vcs } = read.description.ports.find((port) => port.name === read.port) ?? {};
     const { rate } = read.scenario.links.find((link) => link.name === read.port) ?? {};
     $('about').textContent = rate ? `${rateText(rate)}, ${data_vcs} ${data_vcs === 1 ? 'VC' : 'VCs'} with data` : '';

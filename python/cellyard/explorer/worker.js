@@ -90,7 +90,7 @@ function drawn({ request, replication, port }) {
   engine.ask('open', { ...request, overrides: [...request.overrides, ['probe', '[]']], probes: [], replication });
   engine.advance(Number.MAX_SAFE_INTEGER);
   const { totals, ports } = JSON.parse(engine.text('finish'));
-  return { totals, port: ports.find((one) => one.name === port) };
+  return { totals, port: ports.find((one) => one.name === port) ?? { dropped_cells: {} } };
 }
 
 /** The instant of the next or the last drop at a port, or the window of the largest burst in a window; null without one. */
