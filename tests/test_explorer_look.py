@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 import pytest
 from browser import CHROMIUM, Browser
@@ -265,6 +266,35 @@ def test_a_link_holds_the_scenario_itself(page: tuple[Browser, str]) -> None:
     assert browser.value("copied") is None
 
 
+def test_pictures_are_saved_with_both_variants(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(
+        browser, address + link("lan-5", {"duration": "0.2 s"}, {"duration": "0.2 s", "switch.0.ubr.drop": "tail-drop"})
+    )
+    browser.value("window.blobs = []; URL.createObjectURL = (blob) => (blobs.push(blob), 'data:,')")
+    browser.value("$menu('Save SVG')[0].click(); $menu('Save PNG')[0].click()")
+    browser.until("blobs.length === 2")
+    svg, png = browser.value(
+        "Promise.all([blobs[0].text(), createImageBitmap(blobs[1]).then(({ width, height }) => [width, height])])"
+    )
+    root = ElementTree.fromstring(svg)
+    texts = [one.text for one in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts.count("A drop policy of west: epd") == texts.count("B drop policy of west: tail-drop") == 2
+    assert png == [int(root.attrib["width"]), int(root.attrib["height"])]
+
+
+def test_a_saved_page_works_from_a_disk(page: tuple[Browser, str], tmp_path: Path) -> None:
+    browser, _ = page
+    (tmp_path / "page.html").write_text(explorer_of(None).page())
+    show(browser, f"file://{tmp_path}/page.html#story=fair-share")
+    assert browser.value("$('#told h2').textContent") == "Who gets the buffer"
+    assert browser.value("explorer.shown.map((side) => side.result.vcs.length)") == [5, 5]
+    assert browser.value("getComputedStyle($('#told')).borderLeftWidth") == "4px"
+    browser.value("$('#draws').click()")
+    browser.until("$('#compared small')")
+    assert browser.errors == []
+
+
 def test_the_toml_of_each_variant_can_be_copied(page: tuple[Browser, str]) -> None:
     browser, address = page
     show(browser, address + link("lan-5", {"duration": "1 ms"}, {"duration": "2 ms"}))
@@ -288,8 +318,9 @@ def test_twenty_draws_are_the_replications_of_the_command_line(page: tuple[Brows
         found = browser.value(f"explorer.draws.results[{place}].map({numbers})")
         assert found == [[run.totals.efficiency, run.ports["west->east"].max_queue_cells] for run in of_side]
     low, high = interval([float(run.totals.efficiency or 0) for run in runs[0]]) or (0, 0)
-    assert browser.value("$('#compared small').textContent") == f"{100 * low:.1f} % to {100 * high:.1f} %"
+    assert browser.value("$('#compared small').textContent") == f"{100 * low:.1f} to {100 * high:.1f} %"
     assert "One run is one draw" in browser.value("$('#compared caption').textContent")
+    assert browser.value("$$('#compared .ranges').length") > 10
     # With another value they are of the past.
     browser.value("explorer.set(0, { paths: ['duration'] }, '0.4 s')")
     assert browser.value("$$('#compared small').length") == 0

@@ -111,12 +111,12 @@ export function drawQueue(painter, picture, queues, { levels, counts, top, ...lo
     }
   }
   const total = picture.series.find((one) => one.what === 'queue' && !one.vc);
-  if (total) painter.line(stepsOf(total.hi, at, view), ink, { width: 0.7 });
+  if (total) painter.line(stepsOf(total.hi, at, view), looks.soft, { width: 0.7 });
+  for (const [, cells] of levels) painter.line([at.left, at.y(cells), at.left + at.width, at.y(cells)], ink, { dash: [5, 4] });
   // A name stands left of those that it would touch.
   const names = [];
   for (const [name, cells] of levels) {
     const y = at.y(cells);
-    painter.line([at.left, y, at.left + at.width, y], ink, { dash: [5, 4] });
     const text = `${name} ${short(cells)}`;
     const near = names.filter((one) => Math.abs(one.y - y) < 14).map((one) => one.left - 8);
     const x = Math.min(at.left + at.width - 4, ...near);

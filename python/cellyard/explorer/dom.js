@@ -11,6 +11,14 @@ export function element(tag, attributes = {}, ...inner) {
   return made;
 }
 
+/** An element of a drawing. */
+export function drawn(tag, attributes, ...inner) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...inner);
+  return made;
+}
+
 export function fill(select, options) {
   select.replaceChildren(...options.map(([value, text]) => element('option', { value }, text)));
 }

@@ -1,14 +1,6 @@
 // The network as a drawing: hosts, switches, wires, and the ports that can be picked.
+import { drawn } from './dom.js';
 import { SIZE, layout } from './layout.js';
-
-const SVG = 'http://www.w3.org/2000/svg';
-
-function make(tag, attributes, ...inner) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...inner);
-  return element;
-}
 
 let context;
 
@@ -26,13 +18,13 @@ export function drawNetwork(svg, read, { port, vc, colourOf, pick, choose }) {
   svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
   svg.setAttribute('height', height);
   const focus = svg.contains(document.activeElement) ? document.activeElement.getAttribute('aria-label') : null;
-  const drawn = [
+  const parts = [
     ...wires.flatMap((wire) => drawWire(wire, port, boxes)),
     ...boxes.map(drawSwitch),
     ...rows.map((row) => drawHosts(row, { vc, colourOf, choose })),
     ...marks.map((mark) => drawPort(mark, port, pick)),
   ];
-  svg.replaceChildren(...drawn);
+  svg.replaceChildren(...parts);
   // Who chose it has drawn it again, so that the keyboard goes on where it was.
   if (focus) [...svg.querySelectorAll('[aria-label]')].find((one) => one.getAttribute('aria-label') === focus)?.focus();
 }
@@ -47,35 +39,35 @@ function drawWire({ places, links }, port, boxes) {
   const [[x1, y1], [x2, y2]] = places.map(({ row, x, y }) => (row ? [row.x, row.y] : [x, y]));
   const chosen = links.some((link) => link.name === port);
   const trunk = places.every(({ box }) => box);
-  const line = make('line', { x1, y1, x2, y2, class: `wire${trunk ? ' trunk' : ''}${chosen ? ' chosen' : ''}` });
-  const drawn = [line];
+  const line = drawn('line', { x1, y1, x2, y2, class: `wire${trunk ? ' trunk' : ''}${chosen ? ' chosen' : ''}` });
+  const parts = [line];
   // The rate is written where no other wire crosses.
   const [a, b] = places.map(({ box }) => box?.column);
   const alone = trunk && [a, b].every((column) => boxes.filter((box) => box.column === column).length === 1);
   const text = rateText(links[0].rate);
   if (alone && Math.abs(x2 - x1) > measure(text) + 12) {
-    drawn.push(make('text', { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7, class: 'small', 'text-anchor': 'middle' }, text));
+    parts.push(drawn('text', { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7, class: 'small', 'text-anchor': 'middle' }, text));
   }
-  return drawn;
+  return parts;
 }
 
 function drawSwitch({ name, x, y, width, height }) {
-  const box = make('rect', { x, y, width, height, rx: 6, class: 'switch' });
-  return make('g', {}, box, make('text', { x: x + width / 2, y: y + 15, 'text-anchor': 'middle' }, name));
+  const box = drawn('rect', { x, y, width, height, rx: 6, class: 'switch' });
+  return drawn('g', {}, box, drawn('text', { x: x + width / 2, y: y + 15, 'text-anchor': 'middle' }, name));
 }
 
 /** A row of hosts, which stands for the first of its VCs. */
 function drawHosts({ label, hosts, x, y, side }, { vc, colourOf, choose }) {
   const vcs = hosts.flatMap((host) => host.vcs);
   const first = vcs.includes(vc) ? vc : vcs[0];
-  const group = make('g', button(`${hosts.length > 1 ? 'hosts' : 'host'} ${label}: follow ${first}`, vcs.includes(vc)));
+  const group = drawn('g', button(`${hosts.length > 1 ? 'hosts' : 'host'} ${label}: follow ${first}`, vcs.includes(vc)));
   const colours = hosts.length > 1 ? [0, 1, 2].map((k) => colourOf(vcs[k % vcs.length])) : [colourOf(first)];
   colours.forEach((fill, k) => {
-    group.append(make('circle', { cx: x + (side === 'left' ? -3 : 3) * k, cy: y, r: vcs.includes(vc) ? 7 : 5.5, fill, class: 'host' }));
+    group.append(drawn('circle', { cx: x + (side === 'left' ? -3 : 3) * k, cy: y, r: vcs.includes(vc) ? 7 : 5.5, fill, class: 'host' }));
   });
   const away = 11 + 3 * (colours.length - 1);
   const text = { x: side === 'left' ? x - away : x + away, y: y + 4, class: 'small', 'text-anchor': side === 'left' ? 'end' : 'start' };
-  group.append(make('text', text, label));
+  group.append(drawn('text', text, label));
   pressed(group, () => choose(first));
   return group;
 }
@@ -103,11 +95,11 @@ function drawPort({ x, y, side, ports }, chosen, pick) {
   const others = ports.length > 1 ? `, one of ${ports.length} to equal hosts` : '';
   const carries = here.data_vcs ? `${here.data_vcs} VCs with data` : 'acknowledgements only';
   const label = `port ${here.name}${others}, ${carries}`;
-  const group = make('g', { ...button(label, isChosen), class: `pick port${isChosen ? ' chosen' : ''}${here.data_vcs ? '' : ' idle'}` });
+  const group = drawn('g', { ...button(label, isChosen), class: `pick port${isChosen ? ' chosen' : ''}${here.data_vcs ? '' : ' idle'}` });
   const left = side === 'left' ? x : side === 'right' ? x - SIZE.width : x - SIZE.width / 2;
   const top = side === 'below' ? y - SIZE.height : y - SIZE.height / 2;
-  group.append(make('title', {}, label), make('rect', { x: left, y: top, ...SIZE, class: 'target' }));
-  for (let i = 0; i < 3; i++) group.append(make('rect', { x: left + 3 + 6 * i, y: top + 5, width: 4, height: 14, class: 'bar' }));
+  group.append(drawn('title', {}, label), drawn('rect', { x: left, y: top, ...SIZE, class: 'target' }));
+  for (let i = 0; i < 3; i++) group.append(drawn('rect', { x: left + 3 + 6 * i, y: top + 5, width: 4, height: 14, class: 'bar' }));
   pressed(group, () => pick(here.name));
   return group;
 }

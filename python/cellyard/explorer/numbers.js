@@ -1,6 +1,6 @@
 // The numbers of both variants beside each other.
-import { element } from './dom.js';
 import { short } from './charts.js';
+import { drawn, element } from './dom.js';
 import { DRAWS, rangeOf } from './draws.js';
 import { withNoun } from './scenario.js';
 
@@ -62,7 +62,7 @@ export function compared(sides, draws) {
     ...reasons.map((reason) => [`cells dropped: ${reason}`, ({ port }) => port.dropped_cells[reason], plain]),
   ];
   const both = known.length === 2 && known.every((side) => !side.old);
-  const head = ['number', ...known.map((side) => side.name), ...(known.length === 2 ? ['B - A'] : [])];
+  const head = ['number', ...known.map((side) => side.name), ...(known.length === 2 ? ['B - A'] : []), ...(draws ? [`${DRAWS} draws`] : [])];
   const body = rows.map(([name, value, text, above]) => {
     const of = (one) => value(one) ?? null;
     const values = results.map(of);
@@ -75,26 +75,48 @@ export function compared(sides, draws) {
       const pairs = both && draws?.length === 2 ? draws[0].map((one, k) => apart(of(one), of(draws[1][k]))) : undefined;
       cells.push(both ? ranged(text(apart(...values)), text, pairs) : '');
     }
+    if (draws) cells.push(picture(draws.map((results) => rangeOf(results.map(of))), values));
     return [withNoun(name, formats), ...cells];
   });
-  const one = 'One run is one draw: other random draws give other numbers.';
-  const ranges = `The smaller numbers are the range of ${DRAWS} draws, without the lowest and the highest; for B - A, of draws in pairs.`;
-  return table(head, body, draws ? `${one} ${ranges}` : one);
+  const told = ['One run is one draw: other random draws give other numbers.'];
+  if (draws) {
+    told.push(` The smaller numbers are the range of ${DRAWS} draws without the lowest and the highest; for B - A, of draws in pairs.`);
+    told.push(element('span', { class: 'bars' }, ' Bars show the same, and dots the run shown.'));
+  }
+  return table(head, body, element('span', {}, ...told));
+}
+
+/** Ranges of the draws of each variant on one scale, A above B, and the run shown as a point; nothing where they are not known. */
+function picture(ranges, values) {
+  const [width, row] = [150, 13];
+  const all = [...ranges.flat(), ...values].filter((value) => value !== null);
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  if (ranges.includes(null) || !(high > low)) return '';
+  const x = (value) => 16 + ((value - low) / (high - low)) * (width - 22);
+  const parts = ranges.flatMap(([least, most], side) => {
+    const y = row * (side + 0.5) + 2;
+    const name = drawn('text', { x: 0, y: y + 4 }, 'AB'[side]);
+    const line = drawn('line', { x1: x(least), x2: x(most), y1: y, y2: y });
+    return values[side] === null ? [name, line] : [name, line, drawn('circle', { cx: x(values[side]), cy: y, r: 3.5 })];
+  });
+  return drawn('svg', { class: 'ranges', width, height: row * ranges.length + 4, 'aria-hidden': 'true' }, ...parts);
 }
 
 /** A value, with the range of its draws below it. */
 function ranged(shown, text, values) {
   const range = values && rangeOf(values);
   if (!range) return shown;
-  return element('span', {}, shown, element('small', {}, `${text(range[0])} to ${text(range[1])}`));
+  const [low, high] = range.map(text);
+  const unit = /(?<=\d)[^\d]+$/.exec(high)?.[0] ?? '';
+  return element('span', {}, shown, element('small', {}, `${low.endsWith(unit) ? low.slice(0, low.length - unit.length) : low} to ${high}`));
 }
 
 /** A table; the first cell of each row is its head. */
 export function table(head, body, caption) {
   const rows = body.map(([name, ...cells]) => {
-    return element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', {}, cell)));
+    return element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', { class: cell.localName === 'svg' && 'bars' }, cell)));
   });
-  const heads = element('tr', {}, ...head.map((text) => element('th', { scope: 'col' }, text)));
+  const heads = element('tr', {}, ...head.map((text) => element('th', { scope: 'col', class: text.endsWith('draws') && 'bars' }, text)));
   return element('table', {}, element('caption', {}, caption), element('thead', {}, heads), element('tbody', {}, ...rows));
 }
 

@@ -27,9 +27,12 @@ export class Panel {
     for (const { place, read } of sides) {
       for (const { title, knobs } of this.app.groups(place, read.tree)) {
         for (const knob of knobs) {
-          const key = `${knob.paths[0]} ${knob.label}`;
-          if (!rows.has(key)) rows.set(key, { key, label: knob.label, title, cells: new Map() });
-          rows.get(key).cells.set(place, knob);
+          const key = `${knob.paths[0]} ${knob.at} ${knob.inside}`;
+          const row = rows.get(key) ?? { key, label: '', title, cells: new Map() };
+          // A variant with more classes names them.
+          if (knob.label.length > row.label.length) row.label = knob.label;
+          row.cells.set(place, knob);
+          rows.set(key, row);
         }
       }
     }
@@ -46,7 +49,7 @@ export class Panel {
     const shape = JSON.stringify([
       sides.map((side) => side.place),
       few.map((row) => row.key),
-      this.rows.map((row) => [row.key, [...row.cells].map(([place, knob]) => [place, knob.original])]),
+      this.rows.map((row) => [row.key, row.label, [...row.cells].map(([place, knob]) => [place, knob.original])]),
     ]);
     if (shape !== this.shape) {
       this.shape = shape;
@@ -61,7 +64,7 @@ export class Panel {
       );
     }
     for (const row of this.rows) for (const [place, knob] of row.cells) this.refresh.get(`${place} ${row.key}`)(knob);
-    for (const row of this.rows) row.label && this.mark(row);
+    for (const row of this.rows) this.mark(row);
   }
 
   /** How soon a knob comes, the first 0; null for one that is folded. */

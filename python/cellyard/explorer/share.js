@@ -40,6 +40,10 @@ async function copy(app, text, done) {
 
 /** Copies a link that holds the scenarios themselves, and says for whom it works. */
 async function copyLink(app) {
+  if (!/^(https?|file):$/.test(location.protocol)) {
+    app.say('This frame has no address, so there is no link: save the TOML of both variants instead.');
+    return;
+  }
   const fragment = toFragment(app.selfContained);
   if (!fragment) {
     app.say('These scenarios are too long for a link, so none was copied: save the TOML of both variants instead.');
