@@ -223,6 +223,23 @@ def test_a_vc_has_one_colour_in_all_pictures(page: tuple[Browser, str]) -> None:
     assert set(legend) == {vc for vc, _ in colours[0]} - {"others"}
 
 
+@pytest.mark.parametrize("duration", ["2 s", "0.1 s"])
+def test_completion_times_are_those_of_the_results_or_bounds(page: tuple[Browser, str], duration: str) -> None:
+    browser, address = page
+    show(browser, address + link(INCAST, {"duration": duration}, both=False))
+    run = Scenario.from_toml(INCAST, overrides={"duration": duration}).run().only
+    longest = [vc.max_transfer_s or vc.max_transfer_s_above for vc in run.vcs.values()]
+    rows = dict(
+        browser.value("$$('#compared tbody tr').map((one) => [...one.children].map((cell) => cell.textContent))")
+    )
+    assert rows["files finished"] == str(run.totals.finished_transfers) != "0"
+    assert rows["files unfinished"] == str(run.totals.unfinished_transfers)
+    bound = "> " if run.totals.unfinished_transfers else ""
+    milliseconds = 1000 * max(time for time in longest if time is not None)
+    assert rows["longest completion time"] == f"{bound}{milliseconds:.4g} ms"
+    assert (rows["99th percentile of completion times"][:2] == "> ") == (run.totals.p99_transfer_s is None)
+
+
 def test_drops_and_bursts_are_found(page: tuple[Browser, str]) -> None:
     browser, address = page
     show(browser, address + link(INCAST))

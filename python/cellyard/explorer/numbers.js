@@ -46,7 +46,16 @@ const FILES = [
     duration,
     ({ totals }) => totals[`p${p}_transfer_s_above`],
   ]),
+  ['longest completion time', ({ vcs }) => longest(vcs).known, duration, ({ vcs }) => longest(vcs).above],
 ];
+
+/** The longest completion time of all VCs, or its lower bound. */
+function longest(vcs) {
+  const all = vcs.flatMap((vc) => (vc.back ? [vc, vc.back] : [vc]));
+  const largest = (values) => values.reduce((most, value) => (value > (most ?? -1) ? value : most), null);
+  const most = largest(all.flatMap((one) => [one.max_transfer_s, one.max_transfer_s_above]));
+  return all.some((one) => one.max_transfer_s_above) ? { known: null, above: most } : { known: most, above: null };
+}
 
 /** The table of all sides that have run, with the difference B minus A; `draws` are results of replications by side. */
 export function compared(sides, draws) {

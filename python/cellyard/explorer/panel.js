@@ -54,6 +54,7 @@ export class Panel {
     if (shape !== this.shape) {
       this.shape = shape;
       this.refresh = new Map();
+      this.elements = new Map();
       this.helps = new Map();
       const places = sides.map((side) => side.place);
       this.few.replaceChildren(...this.list(few, places));
@@ -64,7 +65,7 @@ export class Panel {
       );
     }
     for (const row of this.rows) for (const [place, knob] of row.cells) this.refresh.get(`${place} ${row.key}`)(knob);
-    for (const row of this.rows) this.mark(row);
+    for (const row of this.rows) this.elements.get(row.key).classList.toggle('differs', this.differs(row));
   }
 
   /** How soon a knob comes, the first 0; null for one that is folded. */
@@ -90,7 +91,9 @@ export class Panel {
         const knob = row.cells.get(place);
         return knob ? this.cell(row, place, knob) : element('div', { class: 'none' }, 'none here');
       });
-      return element('div', { class: 'knob', 'data-row': row.key }, label, element('div', { class: 'cells' }, ...cells));
+      const knob = element('div', { class: 'knob' }, label, element('div', { class: 'cells' }, ...cells));
+      this.elements.set(row.key, knob);
+      return knob;
     });
   }
 
@@ -154,12 +157,6 @@ export class Panel {
     const [a, b] = [0, 1].map((place) => cells.get(place));
     // A default of what the other variant does not have is no difference of its own.
     return a && b ? (a.value || a.default) !== (b.value || b.default) : Boolean((a ?? b).value);
-  }
-
-  mark(row) {
-    for (const part of [this.few, this.rest]) {
-      for (const one of part.querySelectorAll('.knob')) if (one.dataset.row === row.key) one.classList.toggle('differs', this.differs(row));
-    }
   }
 
   /** The first values in which a variant differs from the other, as a few words. */
