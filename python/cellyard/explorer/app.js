@@ -194,10 +194,6 @@ class App extends View {
     this.changed();
   }
 
-  groups(place, tree) {
-    return groupsOf(tree, this.families, this.state.sides[place].set);
-  }
-
   pick(port) {
     this.become({ ...this.state, port });
   }
@@ -208,6 +204,7 @@ class App extends View {
 
   /** A side has run: colours, knobs, pictures, the network and the numbers follow. */
   ran(side) {
+    side.groups = groupsOf(side.read.tree, this.families, this.state.sides[side.place].set);
     this.recolour();
     this.panel.draw();
     // The other variant follows where it has the same scale, colours or captions.

@@ -1,4 +1,5 @@
-// The knobs: a row for each value, with a column for each variant. The few that matter come first.
+// The knobs: a row for each value, with a column for each variant. The few that matter come first. The browser keeps no
+// values of them, since it would store all at each change of the address.
 import { element, fill } from './dom.js';
 import { numberAt, position, quantity, written } from './knobs.js';
 
@@ -24,8 +25,8 @@ export class Panel {
   /** Rows of what the variants shown have: `{label, title, cells}`, in a cell the knob of a variant. */
   rowsOf(sides) {
     const rows = new Map();
-    for (const { place, read } of sides) {
-      for (const { title, knobs } of this.app.groups(place, read.tree)) {
+    for (const { place, groups } of sides) {
+      for (const { title, knobs } of groups) {
         for (const knob of knobs) {
           const key = `${knob.paths[0]} ${knob.at} ${knob.inside}`;
           const row = rows.get(key) ?? { key, label: '', title, cells: new Map() };
@@ -113,7 +114,7 @@ export class Panel {
   }
 
   choice(knob, attributes, changed) {
-    const select = element('select', attributes);
+    const select = element('select', { ...attributes, autocomplete: 'off' });
     const none = knob.original === null ? [['', `${knob.default} (default)`]] : [];
     fill(select, [...none, ...knob.choices.map((one) => [one, one])]);
     select.onchange = () => changed(select.value);
@@ -124,7 +125,7 @@ export class Panel {
   }
 
   lines(attributes, changed) {
-    const text = element('textarea', { ...attributes, rows: 1, spellcheck: 'false' });
+    const text = element('textarea', { ...attributes, autocomplete: 'off', rows: 1, spellcheck: 'false' });
     text.onchange = () => changed(text.value);
     const refresh = ({ value }) => {
       if (document.activeElement !== text) text.value = value;
@@ -137,7 +138,7 @@ export class Panel {
   box(knob, attributes, changed) {
     const box = element('input', { ...attributes, placeholder: knob.default, spellcheck: 'false', autocomplete: 'off' });
     box.onchange = () => changed(box.value);
-    const slider = element('input', { type: 'range', min: 0, max: 1000, 'aria-label': `${attributes['aria-label']}, slider`, 'data-knob': attributes.id });
+    const slider = element('input', { type: 'range', min: 0, max: 1000, autocomplete: 'off', 'aria-label': `${attributes['aria-label']}, slider`, 'data-knob': attributes.id });
     slider.oninput = () => {
       const { unit, whole } = knob.slider;
       box.value = written(numberAt(knob.slider, Number(slider.value)), unit, whole);
