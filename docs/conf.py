@@ -36,13 +36,31 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_custom_sections = [("Fields", "params_style")]
 
+
+def look(*, dark: bool) -> dict[str, str]:
+    """Type and colours that the explorer and reports have too, as variables of the theme."""
+    sheet = (ROOT / "python/cellyard/show/templates/look.css").read_text(encoding="utf-8")
+    found = dict(re.findall(r"--([a-z-]+): ([^;]+);", sheet.partition("@media")[2 if dark else 0]))
+    names = {
+        "color-brand-primary": "accent",
+        "color-brand-content": "accent",
+        "color-foreground-primary": "ink",
+        "font-stack": "font",
+    }
+    return {variable: found[name] for variable, name in names.items() if name in found}
+
+
 html_theme = "furo"
 html_title = "Cellyard"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_theme_options = {"top_of_page_buttons": []}
+html_theme_options = {
+    "top_of_page_buttons": [],
+    "light_css_variables": look(dark=False),
+    "dark_css_variables": look(dark=True),
+}
 # The explorer is one page, saved there by `make site` before the build.
 html_extra_path = ["build/extra"]
 # `explore:story=red` is a link into the explorer. Only the gallery has such links.

@@ -144,6 +144,8 @@ def test_nothing_is_cut_and_no_labels_touch(page: tuple[Browser, str], name: str
             else:
                 assert queue["top"] < height and queue["bottom"] < panel["top"]
             browser.picture(shots / f"{name}-{width}-{scheme}.png", whole=False)
+        browser.value("$$('details').forEach((one) => { one.open = true; })")
+        assert browser.value(FAULTS) == [], scheme
         if AXE.exists():
             browser.size(1400, 900, scheme)
             browser.value(AXE.read_text(encoding="utf-8") + ";0")
