@@ -101,7 +101,7 @@ class App extends View {
       all: () => this.zoom(null, null),
       step: () => this.move(0.05),
       play: () => this.play(),
-      before: () => this.toDrop('last'),
+      before: () => this.toDrop('previous'),
       after: () => this.toDrop('next'),
       fit: () => this.fit(),
       draws: () => this.draw(),
@@ -209,7 +209,7 @@ class App extends View {
     this.panel.draw();
     // The other variant follows where it has the same scale, colours or captions.
     const common = JSON.stringify([this.longest, [...this.places], this.panel.apart(0), this.panel.apart(1)]);
-    for (const one of this.read) if (one === side || common !== this.common) one.draw();
+    for (const one of this.ready) if (one === side || common !== this.common) one.draw();
     this.common = common;
     if (side.place === 0) {
       this.list();
@@ -223,7 +223,7 @@ class App extends View {
 
   /** Notes of the runs, with the variant where the other does not have them. */
   note() {
-    const sides = this.read;
+    const sides = this.ready;
     const notes = new Map();
     for (const { name, notes: found } of sides) for (const note of found) notes.set(note, [...(notes.get(note) ?? []), name]);
     const items = [...notes].map(([note, names]) => `note${names.length < sides.length ? ` on ${names[0]}` : ''}: ${note}`);

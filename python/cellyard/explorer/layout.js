@@ -41,7 +41,7 @@ function hostsOf(scenario, switches) {
 /** Hosts as rows: `{label, hosts}`, with hosts of one name and different numbers as one row where there are many. */
 export function rowsOf(hosts) {
   const baseOf = (name) => name.replace(/\d+$/, '');
-  const groups = Map.groupBy ? Map.groupBy(hosts, (host) => baseOf(host.name)) : grouped(hosts, (host) => baseOf(host.name));
+  const groups = grouped(hosts, (host) => baseOf(host.name));
   let left = hosts.length;
   const together = new Set();
   for (const [base, members] of [...groups].sort((a, b) => b[1].length - a[1].length)) {

@@ -11,12 +11,12 @@ import { theme } from './theme.js';
 /** In a view of at most so many cell times, cells are drawn one by one. */
 const FEW_CELLS = 300;
 
-/** The pictures: what they show, the series in them (the second kind is dashed), and their heights. */
+/** The pictures: their names, the series in them (the second kind is dashed), and their heights. */
 export const KINDS = {
-  queue: { title: 'Queue', label: 'queue by VC', height: 210 },
-  window: { title: 'Congestion windows', label: 'congestion windows', height: 140, series: ['cwnd', 'ssthresh'] },
-  rate: { title: 'Allowed cell rates', label: 'allowed cell rates', height: 140, series: ['acr'] },
-  sequence: { title: 'Sequence numbers', label: 'sequence numbers', height: 140, series: ['sequence', 'acknowledged'] },
+  queue: { label: 'queue by VC', height: 210 },
+  window: { label: 'congestion windows', height: 140, series: ['cwnd', 'ssthresh'] },
+  rate: { label: 'allowed cell rates', height: 140, series: ['acr'] },
+  sequence: { label: 'sequence numbers', height: 140, series: ['sequence', 'acknowledged'] },
 };
 
 export class Side {

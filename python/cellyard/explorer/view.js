@@ -61,14 +61,15 @@ export class View {
     this.clock = setInterval(() => this.move(calm ? 0.5 : 0.04) || this.play(), calm ? 1000 : 60);
   }
 
-  get read() {
+  /** Variants shown that have run. */
+  get ready() {
     return this.shown.filter((side) => side.read);
   }
 
   /** Goes to the next or the previous drop of any variant, seen from the middle of the window, and says why it happened. */
   async toDrop(what) {
     const { from, to, end } = this.view;
-    const sides = this.read;
+    const sides = this.ready;
     const time = this.found !== undefined && this.found > from && this.found < to ? this.found : what === 'next' ? from - 1e-12 : to;
     const answers = await Promise.all(sides.map((side) => side.runner.ask({ what, port: side.read.port, time })));
     const known = answers.map((answer, place) => [answer, sides[place]]).filter(([answer]) => answer !== null);
@@ -98,7 +99,7 @@ export class View {
   /** Zooms to the largest burst in the window. */
   async fit() {
     const { from, to } = this.view;
-    const sides = this.read;
+    const sides = this.ready;
     const answers = await Promise.all(sides.map((side) => side.runner.ask({ what: 'burst', port: side.read.port, from, to })));
     const windows = answers.filter(Boolean);
     if (!windows.length) {
@@ -155,7 +156,7 @@ export class View {
       button.onclick = () => this.choose(vc);
       return element('li', {}, button);
     });
-    const sides = this.read;
+    const sides = this.ready;
     const { others, reasons } = theme();
     if (sides.some((side) => side.averages.size > this.places.size)) items.push(element('li', {}, swatch(others), 'others'));
     const found = new Set(sides.flatMap((side) => Object.keys(side.picture.counts[side.read.port] ?? {})));

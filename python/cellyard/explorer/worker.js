@@ -94,7 +94,7 @@ function drawn({ request, replication, port }) {
   return { totals, vcs: vcs.map(fields), port: ports.find((one) => one.name === port) ?? { dropped_cells: {} } };
 }
 
-/** The instant of the next or the last drop at a port, or the window of the largest burst in a window; null without one. */
+/** The instant of the next or the previous drop at a port, or the window of the largest burst in a window; null without one. */
 function answerTo({ what, port, time, from, to }) {
   return what === 'burst' ? burst(port, from, to) : nearestDrop(port, time, what === 'next');
 }
