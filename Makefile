@@ -128,8 +128,8 @@ bench: tools ## speed beside its goals
 instructions: tools ## instructions of 29 short runs, counted by valgrind, beside the stored ones; INSTRUCTIONS_ARGS=--write stores them
 	"$(PYTHON)" scripts/instructions.py $(INSTRUCTIONS_ARGS)
 
-# A table in benches/notes.md, which is not checked to be fresh: it takes some minutes.
-ways: tools ## write into benches/notes.md what each fast path of ports saves, in counted instructions
+# benches/fast-paths.csv is not checked to be fresh: it takes some minutes.
+ways: tools ## write to benches/fast-paths.csv what each fast path of ports saves, in counted instructions
 	"$(PYTHON)" scripts/fast_paths.py
 
 bench-startup: build ## what it costs to begin a command, beside its goals

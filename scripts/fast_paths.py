@@ -1,17 +1,17 @@
-"""Write the table of the fast paths of ports to benches/notes.md: `make ways`.
+"""Write the table of the fast paths of ports to benches/fast-paths.csv: `make ways`.
 
 Each fast path is listed with the counted cases (`make instructions`) that enter it, and the instructions
 of each case with and without it.
 """
 
+import csv
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import instructions
 
-PAGE = instructions.ROOT / "benches/notes.md"
-BEGIN, END = "<!-- made by `make ways` -->\n", "<!-- end -->\n"
+TABLE = instructions.ROOT / "benches/fast-paths.csv"
 
 #: Number of cases that a row shows: those that save most. The case that costs most is added.
 SHOWN = 3
@@ -26,11 +26,11 @@ def shown(counts: dict[str, tuple[int, int]]) -> str:
     """Return the cases of a fast path in order of savings, from the instructions of each with and without it.
 
     >>> shown({"a": (1_000_000, 2_500_000), "b": (4_000_000, 3_000_000), "c": (100, 101), "d": (100, 100), "e": (100, 110)})
-    '`a` 1.0 / 2.5, `e` 0.0 / 0.0, `c` 0.0 / 0.0, `b` 4.0 / 3.0'
+    'a 1.0 / 2.5, e 0.0 / 0.0, c 0.0 / 0.0, b 4.0 / 3.0'
     """
     order = sorted(counts, key=lambda case: counts[case][0] / counts[case][1])
     chosen = order[:SHOWN] + [case for case in order[SHOWN:][-1:] if counts[case][0] > counts[case][1]]
-    return ", ".join(f"`{case}` {counts[case][0] / 1e6:.1f} / {counts[case][1] / 1e6:.1f}" for case in chosen)
+    return ", ".join(f"{case} {counts[case][0] / 1e6:.1f} / {counts[case][1] / 1e6:.1f}" for case in chosen)
 
 
 def saves(counts: dict[str, tuple[int, int]]) -> str:
@@ -57,17 +57,14 @@ def main() -> None:
         without = dict(
             zip(wanted, threads.map(lambda pair: instructions.count_instructions(program, *pair), wanted), strict=True)
         )
-    rows = ["| fast path | when | saves | cases: million instructions with / without it |", "|---|---|---|---|"]
+    rows = [("fast path", "when", "saves", "cases: million instructions with / without it")]
     for path, when in paths.items():
         counts = {case: (base[case], count) for (case, of), count in without.items() if of == path}
         if not counts:
             sys.exit(f"no counted case enters {path}")
-        rows.append(f"| {path} | {when} | {saves(counts)} | {shown(counts)} |")
-    table = "\n".join(rows)
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{table}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
-    print(table)
+        rows.append((path, when, saves(counts), shown(counts)))
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 if __name__ == "__main__":
