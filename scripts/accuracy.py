@@ -5,6 +5,7 @@ values 10 times, or as `REPLICATIONS` says, which takes some minutes for all stu
 """
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,21 +54,34 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if value < 0.1 else f"{value:.3g}"
 
 
-def line(name: str, metric: str, found: dict[str, Any]) -> str:
-    """Return a line of the table."""
-    margin = "" if found["error_margin"] is None else f" ± {_number(found['error_margin'])}"
+def cells(found: dict[str, Any] | None) -> str:
+    """Return the cells of a group and a metric; empty ones if nothing was published."""
+    if found is None:
+        return " | | |"
     rank = "" if found["rank_correlation"] is None else f"{found['rank_correlation']:.2f}"
-    inside = f"{found['inside_range']} ({found['expected_inside']:.0f})"
-    return f"| {name} | {found['rows']} | {metric} | {_number(found['mean_abs_error'])}{margin} | {rank} | {inside} |\n"
+    inside = f"{found['inside_range']} of {found['rows']} ({found['expected_inside']:.0f})"
+    return f" {_number(found['mean_abs_error'])} | {rank} | {inside} |"
+
+
+def table(found: Iterable[tuple[str, str, dict[str, Any]]]) -> Iterator[str]:
+    """Yield the lines of a table from the agreement by group and metric: one for each group."""
+    by_name: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, metric, group in found:
+        by_name.setdefault(name, {})[metric] = group
+    metrics = list(dict.fromkeys(metric for groups in by_name.values() for metric in groups))
+    yield f"| table: group |{''.join(f' {metric}: error | rank | inside |' for metric in metrics)}\n"
+    yield "|---" * (1 + 3 * len(metrics)) + "|\n"
+    yield from (
+        f"| {name} |{''.join(cells(of_group.get(metric)) for metric in metrics)}\n"
+        for name, of_group in by_name.items()
+    )
 
 
 def block(study: Study) -> str:
     """Return the table of a study."""
     replications = REPLICATIONS.get(study.name, 10)
     head = f"\n**`{study.name}`**, {study.centre}s of {replications} replications:\n\n"
-    head += "| table: group | rows | measure | mean absolute error | rank correlation | inside the range (expected) |\n"
-    head += "|---|---|---|---|---|---|\n"
-    return head + "".join(line(*one) for one in groups(study, published(study), replications)) + "\n"
+    return head + "".join(table(groups(study, published(study), replications))) + "\n"
 
 
 def into(page: str, name: str, text: str) -> str:
