@@ -7,6 +7,8 @@ The commands of a page draw the others. They need the extra ``plot``.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -262,10 +264,10 @@ def enlarge(axes: Axes, curves: Mapping[str, Curve]) -> None:
     inset.set_title("segments 14, 24, 26 and 28 are lost", fontsize=8, color="#333333", pad=4)
 
 
-# mechanisms.md and mechanisms.png: every drop policy and feedback on one network of each kind that occurs
+# mechanisms.md, mechanisms.csv and mechanisms.png: every drop policy and feedback on one network of each kind that occurs
 # in the studies, with the buffers stated there. No parameter is tuned to a network.
 
-PAGE = DOCS / "mechanisms.md"
+PAGE, TABLE = DOCS / "mechanisms.md", FIGURES / "mechanisms.csv"
 #: Runs of each mechanism on each network.
 MECHANISM_RUNS = 5
 
@@ -432,46 +434,66 @@ def measured(scenario: cy.Scenario) -> dict[str, float]:
 Measured: TypeAlias = "dict[tuple[str, str], dict[str, float]]"
 BEGINNING = """# Every mechanism on every network
 
-What a switch can do about a full buffer, on one network of each kind that the studies have. The networks are rows of studies with their
-own buffers and TCPs; only the mechanism changes, and no parameter is tuned to a network (a study may well have a better one: its own
-pages say so). Written by `python scripts/figures.py mechanisms`; means over {replications} replications.
+What a switch can do about a full buffer, on one network of each kind that the studies have. Each
+network is a row of a study, with its buffer and TCPs; only the mechanism changes. No parameter is tuned
+to a network, so a mechanism may do better than here. Four networks have vanilla TCP, which has no fast
+retransmit: each loss costs it a timeout.
 
 ![Efficiency and fairness of every mechanism on every network](figures/mechanisms.png)
 
-*Differences from tail drop, whose row has its own values. Frames mark the highest value of a column and those
-without a significant difference from it. The mechanism that knows all rates has none.*
+*Means of {replications} runs, as differences from tail drop, whose row has its own values. Frames mark the highest value of a
+column and those without a significant difference from it. The mechanism that knows all rates has none.*
 
 {sentences}
 
-Parameters: EPD at 0.9 K; Selective Drop and FBA with R = 0.9 K, Z = 0.8; the RED family with w_q = 0.002, max_p = 0.1 per frame,
-thresholds of K / 4 and 3 K / 4; GFR contracts of half of an equal share each, with 10 MB of burst, thresholds of K / 2 (two of them K / 4
-and K / 2, DFBA K / 2 and 0.9 K); per-VC scheduling with equal weights over one buffer, with Selective Drop (R = 0.5 K, Z = 1); EFCI at
-K / 4 and relative-rate marking at K / 4 and K / 8 with RIF = 1/16; ERICA and the rates known beforehand with a target of 0.9, ERICA+ with
-its defaults, all of these with RIF = 1 (without minimum rates `erica-mcr` is ERICA to the bit). What is left of a damaged frame is sent
-on (`rest_of_frame = accept`), but where the policy itself drops it. Schemes one and two differ where buckets run empty: with so large a
-burst they do not on three of these networks. A guaranteed rate matters beside VBR only. No switch knows rates beforehand: they are there to
-compare with. *State* is what the switch keeps for each VC.
+[mechanisms.csv](figures/mechanisms.csv) has all numbers, with cell loss, mean queue, and the *state*
+that the switch keeps for each VC.
+
+| network | what it is | row of |
+|---|---|---|
+{networks}
+
+Parameters:
+
+| mechanism | parameters |
+|---|---|
+| EPD, Selective Drop, FBA | threshold 0.9 K; R = 0.9 K, Z = 0.8 |
+| RED family | w_q = 0.002, max_p = 0.1 per frame, thresholds K / 4 and 3 K / 4 |
+| GFR | contracts of half of an equal share, 10 MB of burst; thresholds K / 2 (two: K / 4 and K / 2; DFBA: K / 2 and 0.9 K) |
+| per-VC scheduling | equal weights, one buffer, Selective Drop with R = 0.5 K, Z = 1 |
+| EFCI, relative rate | marks at K / 4 (and K / 8), RIF = 1/16 |
+| ERICA, ERICA+, rates known | target 0.9 (ERICA+: its defaults), RIF = 1 |
+
+The rest of a damaged frame is sent on, unless the policy itself drops it. Schemes one and two differ
+only where buckets run empty, and a guaranteed rate matters only with VBR. No switch can know all rates
+beforehand; that row is an upper bound to compare with. `python scripts/figures.py mechanisms` writes
+this page, the figure and the table.
 """
+HEAD = ("network", "mechanism", "state per VC", "efficiency", "fairness", "cell loss [%]", "mean queue [cells]")
 
 
-def line(mechanism: Mechanism, values: Mapping[str, float]) -> str:
-    """Return a line of a network's table."""
-    return (
-        f"| {mechanism.name} | {mechanism.state} | {values['efficiency']:.3f} | {values['fairness']:.3f} | {values['loss']:.2f} | "
-        f"{values['queue']:.0f} |"
-    )
+def line(network: Network, mechanism: Mechanism, values: Mapping[str, float]) -> list[str]:
+    """Return the cells of a line of the table."""
+    numbers = [
+        f"{values[name]:.{digits}f}" for name, digits in (("efficiency", 3), ("fairness", 3), ("loss", 2), ("queue", 0))
+    ]
+    return [network.name, mechanism.name, mechanism.state, *numbers]
+
+
+def table(found: Measured) -> str:
+    """Return the table of all numbers, as CSV."""
+    text = io.StringIO()
+    lines = [line(network, each, found[network.name, each.name]) for network in NETWORKS for each in MECHANISMS]
+    csv.writer(text, lineterminator="\n").writerows([HEAD, *lines])
+    return text.getvalue()
 
 
 def page(found: Measured) -> str:
     """Return the text of the page."""
-    parts = [BEGINNING.format(replications=MECHANISM_RUNS, sentences="\n".join(sentences(found)))]
-    for network in NETWORKS:
-        parts.append(f"\n## {network.name}\n\n{network.text} (`{network.study}`, table {network.table}).\n")
-        parts.append(
-            "| mechanism | state | efficiency | fairness | cell loss, % | mean queue, cells |\n|---|---|---|---|---|---|"
-        )
-        parts += [line(mechanism, found[network.name, mechanism.name]) for mechanism in MECHANISMS]
-    return "\n".join(parts) + "\n"
+    networks = [f"| {one.name} | {one.text} | `{one.study}`, table {one.table} |" for one in NETWORKS]
+    return BEGINNING.format(
+        replications=MECHANISM_RUNS, sentences="\n".join(sentences(found)), networks="\n".join(networks)
+    )
 
 
 def sentences(found: Measured) -> list[str]:
@@ -496,6 +518,7 @@ def mechanisms() -> None:
         print(f"{network.name}: done", flush=True)
     found = {key: {metric: fmean(values) for metric, values in of.items()} for key, of in runs.items()}
     PAGE.write_text(page(found), encoding="utf-8")
+    TABLE.write_text(table(found), encoding="utf-8")
     draw(runs)
 
 
