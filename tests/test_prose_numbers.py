@@ -148,15 +148,6 @@ def coarse_ticks() -> list[float]:
     ]
 
 
-def share_of_three_rows() -> float:
-    """Return the share of three satellite rows in the error of all, in percent, from the generated pages."""
-    study = one_line((load("guaranteed-rate").folder / "README.md").read_text(encoding="utf-8"))
-    (each,) = re.findall(r"K = 200000 and GR = 0\.5 .*?: published ([\d.]+), simulated (\d\.\d+) to (\d\.\d+)", study)
-    published, low, high = map(float, each)
-    errors = re.findall(r"^\| 7-8-9: .* \| (\d+) \| efficiency \| ([\d.]+)", text("accuracy"), re.M)
-    return 300 * (published - (low + high) / 2) / sum(int(rows) * float(error) for rows, error in errors)
-
-
 def tools() -> list[str]:
     rust = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
     python = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
@@ -222,15 +213,6 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
     "start": {
         "Rust {} or newer and Python {} or newer": tools,
         "lists {} such questions": lambda: WORDS[len(experiments.names())],
-    },
-    "studies": {
-        "With 30 replications, a fairness that varies by 0.05 has an interval narrower than {:.2f}": lambda: (
-            math.ceil(100 * 2 * 2.0452 * 0.05 / math.sqrt(30)) / 100
-        ),
-        "make up {:.0f} % of the error": share_of_three_rows,
-        "differ little ({} to {})": lambda: [
-            end(row.published["efficiency"] or 0.5 for row in load("ubr-plus").tables["6"].rows) for end in (min, max)
-        ],
     },
     "tutorial": {
         "{} of them are networks of packet switches": lambda: WORDS[
