@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
-from cellyard.study import load, studies
+from cellyard.study import Study, load, studies
 from pictures import keep
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -145,37 +145,86 @@ def _filled(text: str) -> str:
     return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
 
 
-#: Sections of the summary that are kept, in this order.
-KEPT = ("Answer", "Measures", "Claims", "Not matched", "Behind the answer")
+#: Number of assumptions that a study's page shows; the report has all.
+ASSUMED = 4
 
 
-def study_page(name: str, summary: str) -> tuple[str, str]:
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text, without its full stop.
+
+    >>> first_sentence("Means 0.5. By tcp: sack 0.95."), first_sentence("no more")
+    ('Means 0.5', 'no more')
+    """
+    return re.split(r"\.(?:\s+(?=[A-Z])|$)", text, maxsplit=1)[0]
+
+
+def claims_table(claims: str) -> str:
+    """Return the claims of a summary as a table, with the first sentence of each one's evidence.
+
+    >>> rule = "Of 6 conditions (5 needed), 4 are shown to hold and 1 to be violated"
+    >>> table = claims_table(f"- **not decided**: EPD helps.{chr(10)}  higher in 5 of 6 rows. {rule}.{chr(10)}")
+    >>> print(table.splitlines()[2])
+    | **not decided** | EPD helps | Higher in 5 of 6 rows (5 of 6 needed, 4 shown) |
+    """
+    lines = ["| verdict | claim of the paper | in the simulation |", "|---|---|---|"]
+    for verdict, claim, evidence in re.findall(r"^- \*\*(.*?)\*\*: (.*)\n  (.*)$", claims, re.M):
+        shown = first_sentence(evidence)
+        if verdict != "holds":
+            rules = re.findall(r"Of (\d+) conditions \((\d+) needed\), (\d+) are shown to hold", evidence)
+            missed = [rule for rule in rules if int(rule[2]) < int(rule[1])]
+            shown += "".join(f" ({needed} of {of} needed, {held} shown)" for of, needed, held in missed[:1])
+        lines.append(f"| **{verdict}** | {claim.removesuffix('.')} | {shown[0].upper()}{shown[1:]} |")
+    return "\n".join(lines)
+
+
+def assumptions(study: Study) -> str:
+    """Return the list of what a paper does not state, with what is assumed: the first entries, and the number of others."""
+    entries = study.info.get("assumed", ())
+    lines = [f"* {one['what']}: {re.split('[.;] ', one['value'])[0]}" for one in entries[:ASSUMED]]
+    if len(entries) > ASSUMED:
+        lines.append(f"* and {len(entries) - ASSUMED} more")
+    return "\n".join(lines)
+
+
+def study_page(study: Study, summary: str) -> tuple[str, str]:
     """Return the page of a study, made from the summary of its report, and the file of its figure."""
     head, *sections = re.split(r"^## ", summary, flags=re.MULTILINE)
-    by_title = {title: body for title, _, body in (section.partition("\n") for section in sections)}
-    parts = {title: f"## {title}\n{by_title[title]}" for title in KEPT if title in by_title}
-    if "Not matched" in parts:  # without the list of all values
-        parts["Not matched"] = re.sub(r"^(\|.*|Listed: .*\n)\n", "", parts["Not matched"], flags=re.MULTILINE)
-    if "Behind the answer" in parts:  # without the differences
-        parts["Behind the answer"] = parts["Behind the answer"].partition("Replications with one number")[0]
-    figure = re.search(r"^(?P<begin>!\[.*\]\()(?P<file>.*)\)$", parts["Answer"], re.MULTILINE)
-    if not figure:
-        raise SystemExit(f"{name}: the report has no figure")
-    shown = f"{figure['begin']}../../../../docs/figures/study-{name}.png)"
-    parts["Answer"] = parts["Answer"].replace(figure[0], shown)
-    rest = (
-        f"The report of `cellyard study report {name}` has all tables and figures, the agreement by table and group, "
-        "the differences behind the answer, and what was assumed.\n"
-    )
-    return head + "".join(parts.values()) + rest, figure["file"]
+    part = {title: body.strip() for title, _, body in (section.partition("\n") for section in sections)}
+    figure = re.search(r"^!\[([^(\]]*).*\]\((.*)\)$", part["Answer"], re.MULTILINE)
+    written = re.search(r"^Written by (.*)$", head, re.MULTILINE)
+    if not figure or not written:
+        raise SystemExit(f"{study.name}: the report lacks its figure or its first line")
+    cited = study.info["citation"]
+    answer = re.sub(r"\n+Note: .*", "", part["Answer"])
+    answer = answer.replace(figure[0], f"![{figure[1].strip()}](../../../../docs/figures/study-{study.name}.png)")
+    measures = [f"*{name[0].upper()}{name[1:]}*: {text}." for name, text in study.meanings.items() if name in answer]
+    misses = [
+        text
+        for text in part.get("Not matched", "").split("\n\n")
+        if text and not text.startswith(("At least", "|", "Listed"))
+    ]
+    missed = "\n".join(f"* {first_sentence(text)}." for text in misses)
+    parts = [
+        f"# {study.question} ({study.name}, {cited['year']})",
+        f"{cited['authors']}: *{cited['title']}*. {cited['where'][0].upper()}{cited['where'][1:]}.",
+        study.info["setting"],
+        "\n\n".join(measures),
+        f"## Answer\n\n{answer}",
+        f"## Claims\n\n95 % intervals decide.\n\n{claims_table(part['Claims'])}",
+        f"## What does not match\n\n{missed}" if missed else "",
+        f"## What the paper does not state\n\nAssumed for all rows:\n\n{assumptions(study)}",
+        f"Full report: {written[1]}",
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n", figure[2]
 
 
 def main() -> None:
     """Write the page of a study and its figure."""
     report = Path(sys.argv[1])
     name = json.loads((report / "provenance.json").read_text(encoding="utf-8"))["content"].removeprefix("the study ")
-    page, figure = study_page(name, (report / "README.md").read_text(encoding="utf-8"))
-    (load(name).folder / "README.md").write_text(page, encoding="utf-8")
+    study = load(name)
+    page, figure = study_page(study, (report / "README.md").read_text(encoding="utf-8"))
+    (study.folder / "README.md").write_text(page, encoding="utf-8")
     keep(f"study-{name}", (report / figure).read_bytes())
 
 

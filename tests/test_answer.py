@@ -265,7 +265,7 @@ def test_the_service_is_told_of_the_networks_whose_rows_were_run_and_how_much_is
     here = rows.where(table="services", configuration="lan", vbr="yes")
     assert sentences(study.name, here)[:2] == [
         "ABR is the most efficient service in 1 of 1 networks (significant).",
-        "Compared with the best alternative, ABR's efficiency is 0.20 ± 0.00 higher on the LAN beside VBR.",
+        "Compared with the best alternative, ABR's efficiency is 0.20 ± 0.00 higher on the LAN with VBR.",
     ]
     size = len(study.tables["services"].rows)
     of = f"claims, on services ({len(here)} of {size} rows)."
@@ -295,21 +295,21 @@ def test_the_answer_of_gfr_leaky_bucket_turns_round_with_its_rows() -> None:
 
     usual = of_schemes(published)
     assert usual[0] == (
-        "Of the rate beyond the guarantees, five UDPs beside five TCPs take 99.2 ± 0.0 % with scheme one and "
+        "Of the rate beyond the guarantees, five UDPs next to five TCPs take 99.2 ± 0.0 % with scheme one and "
         "50.0 ± 0.0 % with scheme two; "
         "half would be fair."
     )
     assert usual[1] == (
         "Once the initial burst is over, 40 of 40 VCs get 98 % of their minimum rate with scheme one, 40 with scheme two (significant)."
     )
-    assert "minimum rates: scheme two among TCPs and beside UDP and in the chain (significant)." in usual[2]
+    assert "minimum rates: scheme two among TCPs and with UDP and in the chain (significant)." in usual[2]
     assert usual[3].endswith("equal shares is 0.00 Mb/s with scheme two, 1.55 ± 0.00 less than with scheme one.")
     other = of_schemes(
         lambda row: {1: 0.0, 2: -7.0}.get(row["scheme"], 0.5),
         lambda row: -9.0 * (row["vc"] == "A1" and row["scheme"] == 1),
     )
     assert "39 of 40 VCs get 98 % of their minimum rate with scheme one, 40 with scheme two" in other[1]
-    assert "scheme one among TCPs and beside UDP" in other[2]
+    assert "scheme one among TCPs and with UDP" in other[2]
     assert "is 0.00 Mb/s with scheme one, 0.50 ± 0.00 less than with" in other[3]
 
 
@@ -361,7 +361,7 @@ def test_a_difference_that_runs_do_not_show_is_left_open() -> None:
 def test_networks_where_vbr_changes_the_answer_are_counted_apart() -> None:
     found = of_services(1, vbr=-1)
     assert "in 5 of 6 networks" in found[0]
-    assert found[1].endswith("0.20 ± 0.00 lower on the LAN beside VBR.")
+    assert found[1].endswith("0.20 ± 0.00 lower on the LAN with VBR.")
 
 
 def of_discard(sign: int) -> list[str]:
@@ -386,16 +386,17 @@ def of_discard(sign: int) -> list[str]:
 def test_the_answer_of_cell_discard_turns_round_with_its_rows() -> None:
     good, bad = of_discard(1), of_discard(-1)
     assert (
-        "a LAN the discard policy hardly matters for the goodput: 0.70 to 0.70 (no significant difference)." in good[1]
+        "a LAN the drop policy hardly matters for the relative goodput: 0.70 to 0.70 (no significant difference)."
+        in good[1]
     )
-    assert "access network the discard policy decides the goodput" in good[0]
+    assert "access network the drop policy decides the relative goodput" in good[0]
     assert good[0].endswith("0.85 with RED, 0.20 ± 0.00 more than with UBR (tail drop).")
     assert bad[0].endswith("0.75 with UBR (tail drop), 0.20 ± 0.00 more than with RED.")
     assert good[2].startswith("Fairest on the LAN: FBA, 0.20 ± 0.00 above") and "access network: FBA, 0.20" in good[2]
     assert "0.20 ± 0.00 above FBA" in bad[2]
-    assert "the goodput falls by 0.10 ± 0.00 from segments of 1460 bytes" in good[3]
+    assert "the relative goodput falls by 0.10 ± 0.00 from 1460-byte" in good[3]
     assert good[3].endswith("the mean queue over both networks is shortest with RED (significant).")
-    assert "the goodput rises by 0.10 ± 0.00 from" in bad[3]
+    assert "the relative goodput rises by 0.10 ± 0.00 from" in bad[3]
     assert bad[3].endswith("shortest with UBR (tail drop), EPD or FBA (no significant difference).")
 
 

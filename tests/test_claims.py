@@ -114,10 +114,10 @@ def monotone(claim: str, parameter: str, first: int, last: int, pairs: int) -> l
     up: dict[str, Any] = {parameter: {last: 0.2}}
     down: dict[str, Any] = {parameter: {first: 0.2}}
     return [
-        holds(claim, "all rise", f"(by +0.20), at single steps in 6 of {pairs}", efficiency=added(**up)),
-        holds(claim, "five of six rise", "higher in 5 of 6", efficiency=unless(added(**up), EVEN, **ONE_OF_SIX)),
-        undecided(claim, "four of six rise", "higher in 4 of 6", efficiency=unless(added(**up), EVEN, **TWO_OF_SIX)),
-        fails(claim, "all fall", "0.50; from first to last higher in 0 of 6 rows (by -0.20)", efficiency=added(**down)),
+        holds(claim, "all rise", f"At single steps it rises in 6 of {pairs}", efficiency=added(**up)),
+        holds(claim, "five of six rise", "rises in 5 of 6", efficiency=unless(added(**up), EVEN, **ONE_OF_SIX)),
+        undecided(claim, "four of six rise", "rises in 4 of 6", efficiency=unless(added(**up), EVEN, **TWO_OF_SIX)),
+        fails(claim, "all fall", "by -0.20 on average, and rises in 0 of 6 rows", efficiency=added(**down)),
     ]
 
 
@@ -177,7 +177,7 @@ UBR_PLUS = [
     holds("selective_fairness", "both", "in 12 of 12 rows (+0.010), FBA in 12 of 12 (+0.020)", fairness=fairer(0.1, 0.11, 0.12)),
     fails("selective_fairness", "Selective Drop only", fairness=fairer(0.1, 0.2, 0.05)),
     holds("fairness_falls", "with both only",
-          "in 12 of 12 rows, by -0.100", fairness=unless(FALLS, RISES, drop_policy=OTHERS)),
+          "in 12 of 12 rows, by 0.100 on average", fairness=unless(FALLS, RISES, drop_policy=OTHERS)),
     fails("fairness_falls", "eight of twelve", fairness=unless(FALLS, RISES, buffer_cells=(1000, 2000))),
     holds("buffer_helps", "everywhere", "in 32 of 32 pairs, by +0.10", efficiency=GROWS),
     fails("buffer_helps", "24 of 32", efficiency=unless(GROWS, SHRINKS, drop_policy="epd")),
@@ -185,7 +185,7 @@ UBR_PLUS = [
     holds("small_r_small_z", "as printed", "table, fairness 0.29 to 1.00, efficiency 0.01 to 0.39", **corner(0.1, 0.95, **SMALL)),
     fails("small_r_small_z", "once not fair", **corner(0.1, 0.89, **SMALL, sources=15, buffer_cells=2000)),
     fails("small_r_small_z", "once not idle", **corner(0.21, 0.95, **SMALL, sources=5, buffer_cells=3000)),
-    holds("best_parameters", "third", "efficiency plus mean fairness: 0.70 and 0.50; best R = 0.5 K, Z = 0.8", efficiency=place(THIRD)),
+    holds("best_parameters", "third", "efficiency plus mean fairness: 0.70 and 0.50. Best R = 0.5 K, Z = 0.8", efficiency=place(THIRD)),
     fails("best_parameters", "fourth", "place 4 of 9", efficiency=place(FOURTH)),
     fails("best_parameters", "second, far behind", "place 2 of 9", efficiency=place({(0.9, 0.8): 0.7, (0.1, 0.2): 0.76})),
 ]  # fmt: skip
@@ -303,13 +303,13 @@ GFR = [
     holds("one_guarantees", "one is 1.9 % short", "VC1 is the worst: 2.94 Mb/s of 3", **less_than(0.981, vc="VC1", network="tcp-udp")),
     fails("one_guarantees", "one is 3 % short", "tcp-udp 9 of 10", **less_than(0.97, vc="VC1", network="tcp-udp")),
     holds("one_guarantees", "scheme two is not judged", **less_than(0.5, scheme=2)),
-    holds("one_guarantees_late", "all get more", "frames delivered to VC5 beside UDP 5.7 % had been", **rates()),
+    holds("one_guarantees_late", "all get more", "frames delivered to VC5 with UDP 5.7 % had been", **rates()),
     fails("one_guarantees_late", "one is 3 % short", "tcp-udp 9 of 10 do, and VC1 is the worst: 2.91 Mb/s of 3",
           **less_than(0.97, "late_mbps", vc="VC1", network="tcp-udp")),
     holds("one_guarantees_late", "scheme two is not judged", **less_than(0.5, "late_mbps", scheme=2)),
     holds("two_guarantees", "all get more", "peer-to-peer 10 of 10", **rates()),
     fails("two_guarantees", "one is 3 % short", "19 of 20 do, and A1 is the worst: 1.94", **less_than(0.97, vc="A1", scheme=2)),
-    holds("udp_takes_the_excess", "nearly all", "UDP has 99% of the excess", **beside_udp(0.1, 17.5)),
+    holds("udp_takes_the_excess", "nearly all", "UDP has 99% of the rate beyond the guarantees", **beside_udp(0.1, 17.5)),
     fails("udp_takes_the_excess", "TCP has more than 1 Mb/s", "excess of a TCP is 1.50 Mb/s", **beside_udp(1.5, 50.0)),
     fails("udp_takes_the_excess", "UDP with 3 Mb/s gets no more than 17", "gets 16.0 Mb/s", **beside_udp(0.1, 13.0)),
     holds("two_shares_equally", "ideal", "peer-to-peer 0.00 Mb/s apart, at most 0.00 from the ideal", **rates()),
@@ -318,7 +318,7 @@ GFR = [
     fails("two_shares_equally", "UDP is 1.1 below", "at most 1.10", **rates(unless(always(0), always(-1.1), network="tcp-udp"))),
     holds("one_favours_low_rates", "it does", "3: 7.2 (3.0)", **tilted(-0.2)),
     fails("one_favours_low_rates", "higher rates", "15: 7.2 (8.0)", **tilted(0.2)),
-    holds("one_is_less_fair", "most beside UDP", "tcp-udp: 9.0 with scheme one",
+    holds("one_is_less_fair", "most with UDP", "tcp-udp: 9.0 with scheme one",
           **rates(unless(always(0), lambda row: {"tcp-udp": 9.0, "peer-to-peer": 5.0, "chain": 0}[row["network"]], scheme=1, mcr_mbps=3))),
     fails("one_is_less_fair", "most among TCPs", "peer-to-peer: 9.0 with scheme one",
           **rates(unless(always(0), lambda row: {"tcp-udp": 5.0, "peer-to-peer": 9.0, "chain": 0}[row["network"]], scheme=1, mcr_mbps=3))),
@@ -382,9 +382,9 @@ def host_queues(**cells: float) -> dict[str, Rule]:
 
 ABR = [
     holds("zero_loss", "the sum less a round trip", "120000 bytes, N = 2: 1685 of 5616", **queued(11021)),
-    holds("zero_loss", "all of the sum", "at most 0 cells less", **queued(0)),
+    holds("zero_loss", "all of the sum", "at most 0 cells below", **queued(0)),
     fails("zero_loss", "more than the sum", "N = 15: 231858 of 210780", **queued(0, 0.1)),
-    fails("zero_loss", "two round trips less", "at most 22000 cells less", **queued(22000)),
+    fails("zero_loss", "two round trips less", "at most 22000 cells below", **queued(22000)),
     holds("loss_costs", "all losses cost", "with loss 0.80 to 0.80, 0.80 on average (40 rows)", **lossy(0.8)),
     fails("loss_costs", "one row is as good as without", "with loss 0.80 to 0.97", **lossy(0.8, 0.97)),
     fails("loss_costs", "little", "0.90 on average", **lossy(0.9)),
@@ -397,7 +397,7 @@ ABR = [
     fails("timers", "coarse ones are fast", "in 0 of 16", efficiency=coarser(-0.02)),
     holds("epd_efficiency", "all rise", "in 4 of 4 pairs of the slides (+0.100", efficiency=WITH_EPD, **LOST),
     fails("epd_efficiency", "all fall", "With up to 3000 cells it changes by -0.100", efficiency=added(epd={"yes": -0.1}), **LOST),
-    undecided("epd_efficiency", "where nothing is lost they do not count", "in 0 of 15 pairs with ours",
+    undecided("epd_efficiency", "where nothing is lost they do not count", "in 0 of 15 pairs (",
           efficiency=unless(EVEN, WITH_EPD, **FIVE_OF_TWENTY),
           cell_loss_ratio=unless(always(0.01), always(0), **FIVE_OF_TWENTY)),
     holds("epd_fairness", "as fair", "(+0.000 on average", fairness=EVEN, **LOST),

@@ -24,8 +24,8 @@ PARTS = {"scenario": "scenario", "claims": "", "answer": "ANSWER", "figures": "f
 #: Required and optional entries of ``study.toml``.
 NEEDED = ("name", "question", "citation", "table")
 OTHERS = (
-    "assumed", "centre", "doubtful", "effects", "group_by", "key_figure", "meanings", "metrics", "replications", "shared",
-    "single", "told", "tolerance", "unmatched",
+    "assumed", "centre", "doubtful", "effects", "group_by", "key_figure", "meanings", "metrics", "replications", "setting",
+    "shared", "single", "told", "tolerance", "unmatched",
 )  # fmt: skip
 CENTRES = ("median", "mean")
 

@@ -22,7 +22,7 @@ from cellyard.study.separation import (
 )
 
 #: With no VBR and with it.
-BESIDE = {"no": "without VBR", "yes": "beside VBR"}
+BESIDE = {"no": "without VBR", "yes": "with VBR"}
 
 #: Networks in a sentence.
 PATHS = {"lan": "LAN", "wan": "WAN", "satellite": "satellite path"}
@@ -201,7 +201,7 @@ def what_it_gives(rows: Rows) -> Statement:
             Evidence("fairness: ABR - UBR", fair),
             Evidence("cells lost in %: ABR - UBR", lost),
             Evidence("delay of a TCP's cell in ms: ABR - UBR", delay),
-            Evidence("efficiency beside VBR: UBR with a guaranteed rate - UBR", guaranteed),
+            Evidence("efficiency with VBR: UBR with a guaranteed rate - UBR", guaranteed),
         ),
         tuple(numbers),
     )

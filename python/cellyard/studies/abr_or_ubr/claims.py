@@ -27,7 +27,7 @@ def _lost(rows: Rows) -> Rows:
 
 
 @claim(
-    "No loss needs buffers of about the sum of the receiver windows, so what is needed grows with the number of sources.",
+    "Zero loss needs a buffer of about the sum of the receiver windows, which grows with the number of sources.",
     "zero-loss",
 )
 def zero_loss(rows: Rows) -> Verdict:
@@ -41,9 +41,8 @@ def zero_loss(rows: Rows) -> Verdict:
         missing += [total[n] - queue[n] for n in queue if total[n] > 2 * ROUND_TRIP_CELLS]
         parts.append(f"With {window} bytes, " + ", ".join(f"N = {n}: {queue[n]:.0f} of {total[n]}" for n in queue))
     return Verdict(
-        "Longest queue with unlimited buffers, of the sum of the windows, in cells, by window. "
-        f"{'. '.join(parts)}. Where the sum exceeds two round trips of {ROUND_TRIP_CELLS} cells, the queue is at most "
-        f"{max(missing):.0f} cells less: what is in flight does not wait",
+        f"Above two round trips of {ROUND_TRIP_CELLS} cells, the longest queue is at most {max(missing):.0f} cells below the sum of "
+        f"the windows. What is in flight does not wait. Longest queue, of the sum of the windows, in cells, by window. {'. '.join(parts)}",
         every(margins, 1.1 * ROUND_TRIP_CELLS - max(missing)),
     )
 
@@ -66,6 +65,7 @@ def loss_costs(rows: Rows) -> Verdict:
 def round_trip_needed(rows: Rows) -> Verdict:
     """Observations about UBR, third point; of all sources together."""
     parts, margins = [], []
+    half, whole = (rows.where(table="windows", window_share=window).values("efficiency") for window in (0.5, 1))
     for sources in dict.fromkeys(row["sources"] for row in rows.where(table="windows")):
         chosen = rows.where(table="windows", sources=sources)
         of = {row["window_share"]: row.simulated["efficiency"] for row in chosen}
@@ -78,11 +78,13 @@ def round_trip_needed(rows: Rows) -> Verdict:
             + ", ".join(f"{window:g}: {e:.2f}" for window, e in of.items())
         )
     return Verdict(
-        f"Efficiency by the sum of the windows in round trips of the link. {'. '.join(parts)}", every(margins)
+        f"Efficiency is at most {max(half):.2f} with windows of half a round trip, and at least {min(whole):.2f} with one round trip. "
+        f"By the sum of the windows in round trips of the link. {'. '.join(parts)}",
+        every(margins),
     )
 
 
-@claim("Timer granularity is the key in determining the time lost.", "granularity")
+@claim("Timer granularity decides how much time is lost.", "granularity")
 def timers(rows: Rows) -> Verdict:
     """Observations about TCP, last point."""
     chosen = rows.where(table="granularity")
@@ -92,8 +94,8 @@ def timers(rows: Rows) -> Verdict:
     down, of = count(step < 0 for step in steps)
     means = ", ".join(f"{ms} ms: {mean(chosen.where(granularity_ms=ms).values('efficiency')):.2f}" for ms in order)
     return Verdict(
-        f"Mean efficiency with ticks of {means}. The next coarser tick lowers it in {down} of {of} steps. From the finest to the coarsest "
-        f"it falls by {-max(ends):.2f} to {-min(ends):.2f}",
+        f"From ticks of {order[0]} ms to {order[-1]} ms efficiency falls by {-max(ends):.2f} to {-min(ends):.2f}. "
+        f"Mean efficiency with ticks of {means}. The next coarser tick lowers it in {down} of {of} steps",
         share(-step for step in steps),
         every(-0.1 - end for end in ends),
     )
@@ -116,10 +118,10 @@ def _with_epd(rows: Rows, metric: str) -> tuple[list[float], list[float]]:
 def _told(rows: Rows, metric: str) -> str:
     slides, every = _with_epd(rows, metric)
     parts = []
-    for gains, whose in ((slides, "of the slides"), (every, "with ours")):
+    for gains, whose in ((every, ""), (slides, " of the slides")):
         up, of = count(gain > 0 for gain in gains)
         parts.append(
-            f"in {up} of {of} pairs {whose} ({mean(gains):+.3f} on average, {min(gains):+.2f} to {max(gains):+.2f})"
+            f"in {up} of {of} pairs{whose} ({mean(gains):+.3f} on average, {min(gains):+.2f} to {max(gains):+.2f})"
         )
     return f"Higher with EPD {'. Higher with EPD '.join(parts)}"
 
@@ -164,7 +166,10 @@ def _needs(rows: Rows, most: float, where: str) -> Verdict:
         below.append(most - max(chosen.values("queue_round_trips")))
         of = ", ".join(f"N = {row['sources']}: {row.simulated['queue_round_trips']:.1f}" for row in chosen)
         told.append(f"With TBE = {tbe}, {of}")
-    parts = f"Longest queue {where} in round trips of 30 ms, with a feedback delay of 10 ms. {'. '.join(told)}"
+    parts = (
+        f"The longest queue is {most - max(below):.1f} round trips with the better of two TBEs. "
+        f"{where[0].upper()}{where[1:]}, in round trips of 30 ms, with a feedback delay of 10 ms. {'. '.join(told)}"
+    )
     return Verdict(parts, every(max(below)))
 
 
@@ -173,16 +178,16 @@ def _needs(rows: Rows, most: float, where: str) -> Verdict:
 )
 def four_round_trips(rows: Rows) -> Verdict:
     """Observations About ABR, second to fourth points; sources that all start together, the worst of cases."""
-    return _needs(rows.where(table="abr-sources", vbr="yes"), 4, "beside VBR")
+    return _needs(rows.where(table="abr-sources", vbr="yes"), 4, "with VBR")
 
 
-@claim("Without VBR buffers of three round trips will do.", "abr-sources")
+@claim("Without VBR, buffers of three round trips suffice.", "abr-sources")
 def three_round_trips(rows: Rows) -> Verdict:
     """Observations About ABR, fourth point."""
     return _needs(rows.where(table="abr-sources", vbr="no"), 3, "without VBR")
 
 
-@claim("Under many circumstances buffers of one round trip may do.", "abr-sources", "abr-delays")
+@claim("Under many circumstances buffers of one round trip suffice.", "abr-sources", "abr-delays")
 def one_round_trip(rows: Rows) -> Verdict:
     """Observations About ABR, fifth point."""
     chosen = rows.where(table=("abr-sources", "abr-delays"))
@@ -212,7 +217,8 @@ def need(rows: Rows) -> Verdict:
     }
     *named, by_sources = factors.values()
     return Verdict(
-        "What the longest queue in cells is multiplied by. "
+        f"200 sources instead of 2 multiply the longest queue by {by_sources:.1f}. "
+        "What it is multiplied by. "
         + ". ".join(f"{name[0].upper()}{name[1:]}: {value:.1f}" for name, value in factors.items()),
         every(1.5 - by_sources, max(named) - 1.5),
     )
@@ -224,9 +230,7 @@ def _factor(before: Rows, after: Rows) -> float:
     return geometric_mean(b / a for a, b in pairs)
 
 
-@claim(
-    "The cell loss ratio does not reflect performance: a higher one does not necessarily mean lower throughput.", "abr"
-)
+@claim("A higher cell loss ratio need not mean lower throughput.", "abr")
 def loss_tells_little(rows: Rows) -> Verdict:
     """Simulation Results: Summary, second point."""
     values = [
@@ -292,4 +296,7 @@ def small_lan(rows: Rows) -> Verdict:
     chosen = rows.where(table="services", configuration="lan", vbr="no", sources=5)
     of = {row["service"]: row.simulated["efficiency"] for row in chosen}
     told = ", ".join(f"{named('service', service)} {value:.2f}" for service, value in of.items())
-    return Verdict(f"efficiency with five sources on the LAN without VBR: {told}", every(of["ubr"] - of["abr"] + 0.1))
+    return Verdict(
+        f"With five sources, UBR has an efficiency of {of['ubr']:.2f} and ABR of {of['abr']:.2f}. All services: {told}",
+        every(of["ubr"] - of["abr"] + 0.1),
+    )

@@ -137,7 +137,7 @@ def by_abr_buffer(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "abr",
         "ABR: throughput and loss against the buffer, by number of sources and TBE",
-        f"{plot_rows.READING} TCPs beside VBR. Of the three parameters only the buffer decides "
+        f"{plot_rows.READING} TCPs with VBR. Of the three parameters only the buffer decides "
         "the throughput, and little loss costs much of it.",
         plot_rows.grid(
             rows,

@@ -16,7 +16,7 @@ def _policy(value: object) -> str:
 def _goodput(rows: Rows, environment: str, where: str) -> Statement:
     of = of_values(rows.where(table="1-2", environment=environment), "drop_policy", "goodput", _policy)
     return Statement(
-        f"{where} the discard policy {matters(of.spread)} the goodput: {of.lead()}.",
+        f"{where} the drop policy {matters(of.spread)} the relative goodput: {of.lead()}.",
         tuple(of.evidence(where=PLACES[environment])),
         tuple(of.numbers(PLACES[environment])),
     )
@@ -55,7 +55,7 @@ def segments_and_delay(rows: Rows) -> Statement:
     by_policy = of_values(rows.where(table="1-2"), "drop_policy", "mean_queue_cells", _policy, lowest=True)
     queue = replace(by_policy, what="mean queue in cells")
     return Statement(
-        f"On the access network the goodput {changes(by)} from segments of 1460 bytes to 9140; the mean queue over both networks "
+        f"On the access network the relative goodput {changes(by)} from 1460-byte to 9140-byte segments; the mean queue over both networks "
         f"is shortest with {queue.best}.",
         (Evidence("goodput, access network: 9140 - 1460 bytes", by), *queue.evidence(best_only=True)),
         (*sizes.numbers(PLACES["access"]), *queue.numbers()),

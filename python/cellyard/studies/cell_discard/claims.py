@@ -57,14 +57,18 @@ def _sizes(values: Mapping[int, Values], digits: int = 2) -> str:
     return "; ".join(f"MSS {size}: {told(values[size], digits)}" for size in SIZES)
 
 
-@claim("On the LAN the discard policy hardly matters for goodput.", "1-2")
+@claim("On the LAN the drop policy matters little for goodput.", "1-2")
 def lan_goodput(rows: Rows) -> Verdict:
     """Section 4.1, table 1."""
     goodput = _by_size(rows, "lan", "goodput")
-    return Verdict(_sizes(goodput, 3), every(EQUAL - apart(values) for values in goodput.values()))
+    lead = ", ".join(f"{apart(values):.2f} with an MSS of {size}" for size, values in goodput.items())
+    return Verdict(
+        f"Policies lie apart by {lead}. {_sizes(goodput, 3)}",
+        every(EQUAL - apart(values) for values in goodput.values()),
+    )
 
 
-@claim("With fifty sources on the LAN it does matter.", "sources")
+@claim("With fifty sources on the LAN the drop policy does matter.", "sources")
 def fifty_sources(rows: Rows) -> Verdict:
     """Section 4.1, last paragraph: the benefit of a strategy is more obvious; judged by the gain in goodput over tail drop."""
     gains, fair = {}, []
@@ -95,8 +99,18 @@ def _fairest(fairness: Mapping[int, Values], policy: str) -> Verdict:
     # A policy without a fairness is not the fairest.
     more = [values[policy] - values[each] if policy in values else -1.0
             for values in known for each in values if each != policy]  # fmt: skip
+    best = {
+        size: max(values, key=lambda each: values[each])
+        for (size, _), values in zip(fairness.items(), known, strict=True)
+        if values
+    }
+    lead = (
+        ", ".join(f"{named('drop_policy', each)} with an MSS of {size}" for size, each in best.items())
+        or "none is defined"
+    )
     return Verdict(
-        "fairness, " + "; ".join(f"MSS {size}: {told(of)}" for size, of in fairness.items()), every(more or 0.0)
+        f"The highest mean: {lead}. Fairness, " + "; ".join(f"MSS {size}: {told(of)}" for size, of in fairness.items()),
+        every(more or 0.0),
     )
 
 
@@ -105,8 +119,11 @@ def lan_queue(rows: Rows) -> Verdict:
     """Section 4.1: about 2800 and 4000 cells against 5500 and 6200."""
     queue = _by_size(rows, "lan", "mean_queue_cells")
     lowest = [values[each] - values["red"] for values in queue.values() for each in POLICIES[:3]]
+    red = [values["red"] for values in queue.values()]
+    others = min(values[each] for values in queue.values() for each in POLICIES[:3])
     less = [0.75 * mean(values[each] for each in POLICIES[:3]) - values["red"] for values in queue.values()]
     return Verdict(
+        f"Mean queue of RED {red[0]:.0f} and {red[1]:.0f} cells (MSS {SIZES[0]} and {SIZES[1]}), of the others at least {others:.0f}. "
         f"Mean queue in cells, {_sizes(queue, 0)}. The text has 2800 and 4000 with RED, 5500 and 6200 with the others",
         every(lowest, less),
     )
@@ -117,7 +134,11 @@ def access_goodput(rows: Rows) -> Verdict:
     """Section 4.2, table 2."""
     goodput = _by_size(rows, "access", "goodput")
     more = [values[policy] - values["tail-drop"] - EQUAL for values in goodput.values() for policy in BETTER]
-    return Verdict(f"goodput, {_sizes(goodput)}", every(more))
+    lead = ", ".join(
+        f"{values['tail-drop']:.2f} and {min(values[policy] for policy in BETTER):.2f} with an MSS of {size}"
+        for size, values in goodput.items()
+    )
+    return Verdict(f"Goodput of UBR and of the worst of the three: {lead}. {_sizes(goodput)}", every(more))
 
 
 @claim("On the access network FBA is the fairest with an MSS of 1460 bytes.", "1-2")
@@ -126,7 +147,7 @@ def access_fairness(rows: Rows) -> Verdict:
     return _fairest({1460: _by_size(rows, "access", "fairness")[1460]}, "fba")
 
 
-@claim("There FBA pays for its fairness with goodput.", "1-2")
+@claim("On the access network FBA pays for its fairness with goodput.", "1-2")
 def access_price(rows: Rows) -> Verdict:
     """Section 4.2; against the better of EPD and RED, with an MSS of 1460 bytes."""
     chosen = rows.where(table="1-2", environment="access", mss_bytes=1460)
@@ -136,7 +157,7 @@ def access_price(rows: Rows) -> Verdict:
     lost = gain([(other, fba)], "goodput")
     by = f"FBA minus {named('drop_policy', best)}: {lost:.3f}"
     price = max(goodput["epd"], goodput["red"]) - goodput["fba"]
-    return Verdict(f"goodput, MSS 1460: {told(goodput, 3)}; {by}", every(price - EQUAL / 3))
+    return Verdict(f"{by} in goodput. MSS 1460: {told(goodput, 3)}", every(price - EQUAL / 3))
 
 
 @claim("On the access network an MSS of 9140 bytes always carries less than one of 1460.", "1-2")
@@ -154,8 +175,7 @@ def collapse(rows: Rows) -> Verdict:
     starved, fairness = row.simulated["unfinished_sources"], row.simulated["fairness"]
     shown = "not defined" if fairness is None else f"{fairness:.2f}"
     return Verdict(
-        f"fairness {shown}, goodput {row.simulated['goodput']:.2f}; {starved:.0f} of 50 sources "
-        "finish no file (text: 23)",
+        f"{starved:.0f} of 50 sources finish no file (text: 23); fairness {shown}, goodput {row.simulated['goodput']:.2f}",
         every(0.3 - (fairness or 0.0), starved - 0.5),
     )
 
@@ -193,7 +213,7 @@ def ranked_parameters(rows: Rows) -> list[tuple[str, float]]:
     return sorted(scores.items(), key=lambda each: -each[1])
 
 
-@claim("On the LAN RED is best with an upper threshold near the buffer, against its own idea.", "red")
+@claim("On the LAN RED is best with an upper threshold near the buffer size, which is against its idea.", "red")
 def red_on_the_lan(rows: Rows) -> Verdict:
     """Section 4.1, last paragraph; by goodput plus fairness, averaged over the segment sizes."""
     ranked = ranked_parameters(rows.where(table="red", environment="lan"))
@@ -201,8 +221,8 @@ def red_on_the_lan(rows: Rows) -> Verdict:
         [value for given, value in ranked if given.endswith(ends)] for ends in (("=2000", "=4000"), ("=6000", "=8000"))
     )
     return Verdict(
-        f"best: {ranked[0][0]} ({ranked[0][1]:.3f}), worst: {ranked[-1][0]} ({ranked[-1][1]:.3f}); mean with max_th of 6000 or 8000 cells "
-        f"{mean(high):.3f}, of 2000 or 4000 {mean(low):.3f}",
+        f"Goodput plus fairness: mean with max_th of 6000 or 8000 cells {mean(high):.3f}, of 2000 or 4000 {mean(low):.3f}. "
+        f"Best: {ranked[0][0]} ({ranked[0][1]:.3f}), worst: {ranked[-1][0]} ({ranked[-1][1]:.3f})",
         every(mean(high) - mean(low)),
     )
 
@@ -230,10 +250,12 @@ def best_parameters(rows: Rows) -> Verdict:
             f"On the {PLACES[environment]}, {named('drop_policy', policy)} ranks {place} of {len(ranked)}"
             + (f", {short[-1]:.3f} behind {ranked[0][0]}" if place > 1 else "")
         )
-    return Verdict(". ".join(parts), every(2 * EQUAL - behind for behind in short))
+    first = sum(behind == 0 for behind in short)
+    lead = f"The printed parameters are the best in {first} of {len(short)} cases, and at most {max(short):.3f} behind"
+    return Verdict(". ".join([lead, *parts]), every(2 * EQUAL - behind for behind in short))
 
 
-@claim("Where data and ACKs share a VC, a mark on data can discard an ACK, and RED suffers.", "two-way")
+@claim("If data and ACKs share a VC, a mark on data can discard an ACK, and RED loses goodput.", "two-way")
 def acks_marked(rows: Rows) -> Verdict:
     """Section 2.3, drawbacks of ATM-RED; judged by what two-way files cost RED on the LAN beyond what they cost FBA and EPD.
 

@@ -117,7 +117,7 @@ def tables(study: Study, rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "tables",
         "Goodput and fairness by drop policy",
-        f"{plot_rows.READING} Goodput is relative to what the framing allows. {OWN_INDEX}",
+        f"{plot_rows.READING} Goodput and fairness are those of the study.",
         plot_rows.grid(
             rows,
             ("goodput", "fairness"),
@@ -276,7 +276,7 @@ def others(rows: Rows, printed: Rows) -> plot.Drawn:
     """Every policy on both networks."""
     return plot.Drawn(
         "others",
-        "Every discard policy on both networks",
+        "Every drop policy on both networks",
         f"{plot_rows.READING} {OWN_INDEX}",
         plot_rows.grid(
             Rows([*printed, *rows]),

@@ -11,7 +11,7 @@ from cellyard.study import Row, Rows
 from cellyard.study.answer import sentence
 from cellyard.study.separation import Candidates, Evidence, Number, Statement, contrast, replicated, within
 
-NETWORKS = {"peer-to-peer": "among TCPs", "tcp-udp": "beside UDP", "chain": "in the chain"}
+NETWORKS = {"peer-to-peer": "among TCPs", "tcp-udp": "with UDP", "chain": "in the chain"}
 
 
 #: Metrics behind a sentence.
@@ -108,7 +108,7 @@ def excess(rows: Rows) -> Statement:
         )
         numbers.append(Number(f"share of the UDPs in %, {named('scheme', scheme)}", by))
     return Statement(
-        f"Of the rate beyond the guarantees, five UDPs beside five TCPs take {parts[0]} and {parts[1]}; half would be fair.",
+        f"Of the rate beyond the guarantees, five UDPs next to five TCPs take {parts[0]} and {parts[1]}; half would be fair.",
         (),
         tuple(numbers),
     )

@@ -33,16 +33,22 @@ def _kept(rows: Rows, metric: str) -> tuple[int, int, Row]:
 def _guarantees(rows: Rows, scheme: int, metric: str = "throughput_mbps") -> tuple[str, Rule, list[Row]]:
     """Which VCs get their minimum rate, in words and as a rule, and the worst of each network."""
     parts, least = [], []
+    kept = every_vc = 0
     margins: list[float] = []
     for network in NETWORKS:
         chosen = rows.where(scheme=scheme, network=network, table=network)
         held, of, worst = _kept(chosen, metric)
         margins += [_throughput(row, metric) - (1 - SLACK) * row["mcr_mbps"] for row in chosen]
         least.append(worst)
+        kept, every_vc = kept + held, every_vc + of
         parts.append(
             f"In {network} {held} of {of} do, and {worst['vc']} is the worst: {_throughput(worst, metric):.2f} Mb/s of {worst['mcr_mbps']}"
         )
-    return f"VCs that get their MCR within {SLACK:.0%}. " + ". ".join(parts), every(margins), least
+    return (
+        f"{kept} of {every_vc} VCs get at least {1 - SLACK:.0%} of their minimum rate. " + ". ".join(parts),
+        every(margins),
+        least,
+    )
 
 
 @claim("Scheme one guarantees every VC its minimum rate.", *NETWORKS)
@@ -51,14 +57,14 @@ def one_guarantees(rows: Rows) -> Verdict:
     return Verdict(*_guarantees(rows, 1)[:2])
 
 
-@claim("Scheme one guarantees it also once the bursts that the buckets allow are over.", *NETWORKS)
+@claim("Scheme one guarantees it also after the initial burst.", *NETWORKS)
 def one_guarantees_late(rows: Rows) -> Verdict:
     """Section 4.3: with the queue above Th each VC gets exactly MCR, and more otherwise; the second half of the runs."""
     told, rule, least = _guarantees(rows, 1, "late_mbps")
     (beside_udp,) = (row for row in least if row["network"] == "tcp-udp")
     share = beside_udp.simulated["repeated_percent"] or 0
     return Verdict(
-        f"{told}. Of the frames delivered to {beside_udp['vc']} beside UDP {share:.1f} % had been delivered before",
+        f"{told}. Of the frames delivered to {beside_udp['vc']} with UDP {share:.1f} % had been delivered before",
         rule,
     )
 
@@ -69,7 +75,10 @@ def two_guarantees(rows: Rows) -> Verdict:
     return Verdict(*_guarantees(rows, 2)[:2])
 
 
-@claim("Under scheme one UDP takes nearly all of the excess, and TCP stays close to its minimum rate.", "tcp-udp")
+@claim(
+    "Under scheme one UDP takes nearly all of the excess (the rate beyond the guarantees), and TCP stays close to its minimum rate.",
+    "tcp-udp",
+)
 def udp_takes_the_excess(rows: Rows) -> Verdict:
     """Section 4.3, table 4.2."""
     chosen = rows.where(table="tcp-udp", scheme=1)
@@ -79,7 +88,8 @@ def udp_takes_the_excess(rows: Rows) -> Verdict:
     most = max(map(_excess, of_tcp))
     (smallest,) = of_udp.where(mcr_mbps=3)
     return Verdict(
-        f"UDP has {share:.0%} of the excess; UDP with an MCR of 3 Mb/s gets {_throughput(smallest):.1f} Mb/s; the largest excess of a TCP "
+        f"UDP has {share:.0%} of the rate beyond the guarantees. UDP with an MCR of 3 Mb/s gets "
+        f"{_throughput(smallest):.1f} Mb/s; the largest excess of a TCP "
         f"is {most:.2f} Mb/s",
         every(share - 0.9, 1 - most, _throughput(smallest) - 17),
     )
@@ -96,7 +106,8 @@ def two_shares_equally(rows: Rows) -> Verdict:
         parts.append(f"In {network} {_spread(chosen):.2f} Mb/s apart, at most {off[network]:.2f} from the ideal")
     near = {"peer-to-peer": 1.0, "tcp-udp": 1.0, "chain": 1.5}
     rule = every(0.8 - spread, (near[network] - off[network] for network in NETWORKS))
-    return Verdict("The excesses of the VCs. " + ". ".join(parts), rule)
+    lead = f"Rates beyond the guarantees lie at most {max(_spread(rows.where(table=one, scheme=2)) for one in NETWORKS):.2f} Mb/s apart"
+    return Verdict(". ".join([lead, *parts]), rule)
 
 
 @claim("Scheme one favours VCs with lower minimum rates.", "peer-to-peer")
@@ -110,13 +121,14 @@ def one_favours_low_rates(rows: Rows) -> Verdict:
         for rate in rates
     }
     return Verdict(
-        "mean excess by MCR, simulated (published) [Mb/s]: "
+        f"With the lowest rate VCs get {means[rates[0]]:.1f} Mb/s more than it on average, with the highest {means[rates[-1]]:.1f}. "
+        "Mean excess by MCR, simulated (published) [Mb/s]: "
         + ", ".join(f"{rate}: {means[rate]:.1f} ({printed[rate]:.1f})" for rate in rates),
         every(means[rates[0]] - means[rates[-1]]),
     )
 
 
-@claim("Scheme one shares the excess less equally than scheme two, above all beside UDP.", "peer-to-peer", "tcp-udp")
+@claim("Scheme one shares the excess less equally than scheme two, above all with UDP.", "peer-to-peer", "tcp-udp")
 def one_is_less_fair(rows: Rows) -> Verdict:
     """Sections 4.3 and 5.2."""
     spreads = {
@@ -126,7 +138,7 @@ def one_is_less_fair(rows: Rows) -> Verdict:
     }
     less = [spreads[network, 1] - spreads[network, 2] for network in ("peer-to-peer", "tcp-udp")]
     return Verdict(
-        "excesses lie apart by [Mb/s] "
+        "rates beyond the guarantees lie apart by [Mb/s] "
         + "; ".join(
             f"{network}: {spreads[network, 1]:.1f} with scheme one, {spreads[network, 2]:.1f} with scheme two"
             for network in ("peer-to-peer", "tcp-udp")
@@ -135,7 +147,7 @@ def one_is_less_fair(rows: Rows) -> Verdict:
     )
 
 
-@claim("Short-term beat-downs come from the linear growth of windows, and shrink with larger packets.", "short-term")
+@claim("Goodput varies over short times because windows grow linearly, and less with larger packets.", "short-term")
 def beat_downs(rows: Rows) -> Verdict:
     """Chapter 7: a window of at most 62 kB, 1.4 s to get there, 3 ms of queueing."""
     small = rows.where(table="short-term", packet_bytes=1024)
@@ -152,8 +164,8 @@ def beat_downs(rows: Rows) -> Verdict:
     expected = {"cwnd_peak_kb": (40, 90), "ramp_s": (0.7, 2.8), "queueing_ms": (1, 5)}
     fits = [by for name, (low, high) in expected.items() for by in (own[name] - low, high - own[name])]
     return Verdict(
+        f"The goodput of VC10 varies by {varies['far']:.0%} in half seconds with 1024 bytes, and by {varies['large']:.0%} with 8192. "
         f"VC10 with 1024 bytes: windows up to {own['cwnd_peak_kb']:.0f} kB (text: 62), {own['ramp_s']:.1f} s of linear growth (1.4), "
-        f"{own['queueing_ms']:.1f} ms of queueing (3). Its goodput in half seconds varies by {varies['far']:.0%}, with 8192 bytes by "
-        f"{varies['large']:.0%}, and that of VC5 with a round trip of 1 ms by {varies['near']:.0%}",
+        f"{own['queueing_ms']:.1f} ms of queueing (3). The goodput of VC5, with a round trip of 1 ms, varies by {varies['near']:.0%}",
         every(fits, varies["far"] - varies["large"], varies["far"] - varies["near"]),
     )

@@ -11,7 +11,8 @@ from cellyard.study.verdicts import Verdict, every, share
 #: VBR cells that may wait for the UBR cell in service, or arrive together with others.
 FEW_CELLS = 3
 
-FACTORS = ("tcp", "gr", "drop_policy")
+#: Factors with their names in a sentence.
+FACTORS = {"tcp": "TCP", "gr": "guaranteed rate", "drop_policy": "drop policy"}
 
 
 def _show(of: Mapping[Any, float]) -> str:
@@ -23,14 +24,18 @@ def _decisive(rows: Rows, factor: str) -> tuple[str, list[float]]:
     by = {name: means(rows, name) for name in FACTORS}
     spreads = {name: apart(of) for name, of in by.items()}
     shown = ". ".join(f"By {name}: {_show(of)} (spread {spreads[name]:.2f})" for name, of in by.items())
-    return f"Mean efficiency. {shown}", [spreads[factor] - spreads[other] for other in FACTORS if other != factor]
+    lead = ", ".join(f"{spreads[name]:.2f} by {of}" for name, of in FACTORS.items())
+    return f"Mean efficiencies lie apart: {lead}. {shown}", [
+        spreads[factor] - spreads[other] for other in FACTORS if other != factor
+    ]
 
 
 @claim("Longer VBR periods lower the efficiency of TCP.", "1-2")
 def longer_periods_hurt(rows: Rows) -> Verdict:
     """Section 5.1, tables 1 and 2."""
     chosen = rows.where(table="1-2")
-    parts, losses = [], []
+    parts: list[str] = []
+    losses: list[float] = []
     for configuration in ("lan", "wan"):
         here = chosen.where(configuration=configuration)
         gains = here.gains("efficiency", "vbr_period_ms", 50, 300)
@@ -40,7 +45,9 @@ def longer_periods_hurt(rows: Rows) -> Verdict:
             f"{configuration.upper()}, mean efficiency by period in ms: {_show(means(here, 'vbr_period_ms'))}. "
             f"It is lower with 300 ms than with 50 ms in {held} of {of} rows"
         )
-    return Verdict(". ".join(parts), share(losses))
+    held, of = count(loss > 0 for loss in losses)
+    lead = f"Efficiency is lower with 300 ms than with 50 ms in {held} of {of} rows"
+    return Verdict(". ".join([lead, *parts]), share(losses))
 
 
 @claim("On the LAN the drop policy matters most.", "3-5")
@@ -50,7 +57,7 @@ def lan_policy(rows: Rows) -> Verdict:
     return Verdict(shown, every(more))
 
 
-@claim("On the LAN Selective Drop helps whatever the TCP and the guaranteed rate.", "3-5")
+@claim("On the LAN Selective Drop helps for every TCP and guaranteed rate.", "3-5")
 def lan_selective_drop(rows: Rows) -> Verdict:
     """Section 5.1.1, first observation."""
     chosen = rows.where(table="3-5")
@@ -89,19 +96,23 @@ def satellite_tcp(rows: Rows) -> Verdict:
 
 
 @claim(
-    "On the satellite path the guaranteed rate hardly matters while starvation is shorter than the round trip.", "7-8-9"
+    "On the satellite path the guaranteed rate matters little while starvation is shorter than the round trip.", "7-8-9"
 )
 def satellite_guaranteed_rate(rows: Rows) -> Verdict:
     """Section 5.1.1, third observation: bursts of 300 ms, a round trip of 550 ms."""
     of = means(rows.where(table="7-8-9"), "gr")
     sack = means(rows.where(table="7-8-9", tcp="sack"), "gr")
     return Verdict(
-        f"mean efficiency by GR {_show(of)} (spread {apart(of):.2f}); SACK alone {_show(sack)}",
+        f"Mean efficiencies by guaranteed rate lie {apart(of):.2f} apart. By GR: {_show(of)} (spread {apart(of):.2f}); "
+        f"SACK alone {_show(sack)}",
         every(0.1 - apart(of)),
     )
 
 
-@claim("It matters once VBR starves UBR for longer than the round trip.", "long-bursts")
+@claim(
+    "On the satellite path the guaranteed rate matters once VBR starves UBR for longer than the round trip.",
+    "long-bursts",
+)
 def satellite_long_bursts(rows: Rows) -> Verdict:
     """Section 5.1.1, announced there: bursts of 300 ms, 600 ms and 1 s."""
     gains, parts = {}, []
@@ -110,15 +121,14 @@ def satellite_long_bursts(rows: Rows) -> Verdict:
         gains[period] = max(of[0.5], of[0.1]) - of[0.0]
         parts.append(f"{period} ms: GR {_show(of)}")
     return Verdict(
+        f"A guarantee adds {gains[300]:+.2f} to the efficiency with bursts of 300 ms, and {gains[1000]:+.2f} with bursts of 1 s. "
         "Mean efficiency by burst, " + "; ".join(parts) + ". Gain of a guarantee: "
         + ", ".join(f"{gain:+.2f}" for gain in gains.values()),
         every(gains[1000] - 0.05, gains[1000] - gains[300]),
     )  # fmt: skip
 
 
-@claim(
-    "VBR cells are not queued without a guarantee for UBR; with one they are, the more the higher it is.", "3-5", "4-6"
-)
+@claim("VBR cells queue only if UBR has a guarantee, and longer with a higher one.", "3-5", "4-6")
 def vbr_queues(rows: Rows) -> Verdict:
     """Section 3, figure 2."""
     chosen = rows.where(table=("3-5", "4-6"))
@@ -130,7 +140,7 @@ def vbr_queues(rows: Rows) -> Verdict:
     ]
     held, of = count(gain > 0 for gain in steps)
     return Verdict(
-        f"At most {longest:.0f} VBR cells wait with GR 0. Longest VBR queue, mean by GR: "
+        f"At most {longest:.0f} VBR cells wait with GR 0, and {queue[0.5]:.0f} with GR 0.5 on average. Longest VBR queue, mean by GR: "
         + ", ".join(f"{gr} {cells:.0f} cells" for gr, cells in queue.items())
         + ". Peak-to-peak delay variation: "
         + ", ".join(f"{gr} {1e3 * seconds:.2f} ms" for gr, seconds in variation.items())

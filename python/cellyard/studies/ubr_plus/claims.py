@@ -23,7 +23,7 @@ def _tally(gains: list[float]) -> tuple[int, int, float]:
 )
 def zero_loss(rows: Rows) -> Verdict:
     """Sections 4 and 8, table 1."""
-    parts, margins = [], []
+    parts, margins, first = [], [], []
     for configuration, window in (("lan", LAN_WINDOW_CELLS), ("wan", WAN_WINDOW_CELLS)):
         chosen = rows.where(table="zero-loss", configuration=configuration)
         queue = {row["sources"]: row.simulated["max_queue_cells"] for row in chosen}
@@ -31,6 +31,7 @@ def zero_loss(rows: Rows) -> Verdict:
         shares = [queue[n] / (n * window) for n in numbers]
         steps = [(queue[b] - queue[a]) / (b - a) / window for a, b in pairwise(numbers)]
         margins += [of - 0.8 for of in shares[1:]] + [1 + 1e-9 - of for of in shares] + [0.1 - max(steps) + min(steps)]
+        first.append(f"{min(shares):.2f} to {max(shares):.2f} on the {configuration.upper()}")
         sizes = ", ".join(f"N = {n}: {cells}" for n, cells in queue.items())
         parts.append(
             f"{configuration.upper()}: {sizes} cells. This is {shares[0]:.2f} of the sum of the windows with N = {numbers[0]} and "
@@ -42,7 +43,8 @@ def zero_loss(rows: Rows) -> Verdict:
             parts.append(
                 f"With N = 20 the queue outlasts the retransmission timer ({timeouts:.0f} timeouts without a loss)"
             )
-    return Verdict(". ".join(parts), every(margins))
+    lead = f"Longest queue relative to the sum of the windows, up to 15 sources: {', '.join(first)}"
+    return Verdict(". ".join([lead, *parts]), every(margins))
 
 
 @claim("UBR is poor on the LAN (efficiency below 0.5 at K = 1000) and good on the WAN.", "2-3")
@@ -53,7 +55,7 @@ def ubr_lan_and_wan(rows: Rows) -> Verdict:
     lan = ubr.where(configuration="lan").values("efficiency")
     wan = ubr.where(configuration="wan").values("efficiency")
     return Verdict(
-        f"LAN K = 1000: {' and '.join(f'{e:.2f}' for e in small)}; LAN all: {min(lan):.2f} to {max(lan):.2f}; "
+        f"efficiency, LAN K = 1000: {' and '.join(f'{e:.2f}' for e in small)}; LAN all: {min(lan):.2f} to {max(lan):.2f}; "
         f"WAN: {min(wan):.2f} to {max(wan):.2f}",
         every((0.5 - of for of in small), (of - 0.75 for of in wan), min(wan) - max(lan)),
     )
@@ -67,8 +69,8 @@ def _monotone(rows: Rows, table: str, parameter: str, order: tuple[int, ...], wh
     best, of_ends, gain = _tally(ends)
     means = ", ".join(f"{v}: {mean(chosen.where(**{parameter: v}).values('efficiency')):.2f}" for v in order)
     return Verdict(
-        f"mean efficiency by {what} {means}; from first to last higher in {best} of {of_ends} rows "
-        f"(by {gain:+.2f}), at single steps in {up} of {of}",
+        f"From {order[0]} to {order[-1]} {what}, efficiency changes by {gain:+.2f} on average, and rises in {best} of {of_ends} rows. "
+        f"Means: {means}. At single steps it rises in {up} of {of}",
         share(ends),
     )
 
@@ -76,19 +78,19 @@ def _monotone(rows: Rows, table: str, parameter: str, order: tuple[int, ...], wh
 @claim("Smaller windows raise the efficiency of UBR on the LAN.", "windows")
 def smaller_windows(rows: Rows) -> Verdict:
     """Section 4, second observation."""
-    return _monotone(rows, "windows", "rwnd_bytes", (65535, 32768, 16384, 8192), "window [bytes]")
+    return _monotone(rows, "windows", "rwnd_bytes", (65535, 32768, 16384, 8192), "bytes")
 
 
 @claim("Finer timers raise the efficiency of UBR on the LAN.", "granularity")
 def finer_timers(rows: Rows) -> Verdict:
     """Sections 3.1 and 8."""
-    return _monotone(rows, "granularity", "granularity_ms", (500, 100, 10), "granularity [ms]")
+    return _monotone(rows, "granularity", "granularity_ms", (500, 100, 10), "ms")
 
 
 @claim("Larger segments raise the efficiency of UBR on the LAN.", "segments")
 def larger_segments(rows: Rows) -> Verdict:
     """Section 3.1; efficiency is relative to what segments of that size can reach."""
-    return _monotone(rows, "segments", "mss_bytes", (512, 1460, 4352, 9140), "segment [bytes]")
+    return _monotone(rows, "segments", "mss_bytes", (512, 1460, 4352, 9140), "bytes")
 
 
 @claim("EPD raises efficiency on the LAN.", "2-3")
@@ -97,17 +99,19 @@ def epd_efficiency(rows: Rows) -> Verdict:
     chosen = rows.where(table="2-3", configuration="lan")
     gains = chosen.gains("efficiency", "drop_policy", "tail-drop", "epd")
     up, of, gain = _tally(gains)
-    return Verdict(f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average", share(gains))
+    return Verdict(
+        f"efficiency higher than with tail drop in {up} of {of} rows, by {gain:+.2f} on average", share(gains)
+    )
 
 
-@claim("EPD hardly improves fairness.", "2-3")
+@claim("EPD improves fairness little.", "2-3")
 def epd_fairness(rows: Rows) -> Verdict:
     """Section 5; judged against what Selective Drop does to the same rows."""
     chosen = rows.where(table="2-3")
     up, of, gain = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "epd"))
     _, _, selective = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "selective-drop"))
     return Verdict(
-        f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average; Selective Drop: {selective:+.2f}",
+        f"fairness higher than with tail drop in {up} of {of} rows, by {gain:+.2f} on average; Selective Drop: {selective:+.2f}",
         every(max(0.05 - gain, selective - 2 * gain)),
     )
 
@@ -119,7 +123,7 @@ def selective_fairness(rows: Rows) -> Verdict:
     of_sd, of_fba = (chosen.gains("fairness", "drop_policy", "epd", policy) for policy in ("selective-drop", "fba"))
     (sd, of, sd_gain), (fba, _, fba_gain) = _tally(of_sd), _tally(of_fba)
     return Verdict(
-        f"Selective Drop higher in {sd} of {of} rows ({sd_gain:+.3f}), FBA in {fba} of {of} ({fba_gain:+.3f})",
+        f"Selective Drop fairer in {sd} of {of} rows ({sd_gain:+.3f}), FBA in {fba} of {of} ({fba_gain:+.3f})",
         share(of_sd),
         share(of_fba),
     )
@@ -132,7 +136,7 @@ def fairness_falls(rows: Rows) -> Verdict:
     gains = chosen.gains("fairness", "sources", 5, 15)
     up, of, gain = _tally(gains)
     return Verdict(
-        f"lower with 15 than with 5 sources in {of - up} of {of} rows, by {gain:+.3f}",
+        f"fairness falls from 5 to 15 sources in {of - up} of {of} rows, by {-gain:.3f} on average",
         share(-gain for gain in gains),
     )
 
@@ -144,7 +148,9 @@ def buffer_helps(rows: Rows) -> Verdict:
     steps = ((1000, 2000), (2000, 3000), (12000, 24000), (24000, 36000))
     gains = [gain for a, b in steps for gain in chosen.gains("efficiency", "buffer_cells", a, b)]
     up, of, gain = _tally(gains)
-    return Verdict(f"higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average", share(gains))
+    return Verdict(
+        f"efficiency higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average", share(gains)
+    )
 
 
 @claim("FBA with small R and small Z: fairness near 1 and efficiency near 0 on the LAN.", "5")
@@ -157,7 +163,7 @@ def small_r_small_z(rows: Rows) -> Verdict:
     printed = {metric: [row.published[metric] or 0 for row in corner] for metric in ("fairness", "efficiency")}
     return Verdict(
         f"R = 0.1 K, Z = 0.2: fairness {min(fair):.2f} to {max(fair):.2f}, efficiency {min(efficient):.2f} to "
-        f"{max(efficient):.2f} ({mean(efficient):.2f} on average, {others:.2f} for the other parameters); as printed in the "
+        f"{max(efficient):.2f} ({mean(efficient):.2f} on average). With the other parameters it is {others:.2f}. As printed in the "
         "table, " + ", ".join(f"{metric} {min(of):.2f} to {max(of):.2f}" for metric, of in printed.items()),
         every((of - 0.9 for of in fair), (0.2 - of for of in efficient)),
     )
@@ -180,7 +186,7 @@ def best_parameters(rows: Rows) -> Verdict:
     ahead = [totals[0.9, 0.8] - of for key, of in totals.items() if key != (0.9, 0.8)]
     return Verdict(
         f"place {place} of 9 by mean efficiency plus mean fairness: {scores[0.9, 0.8][0]:.2f} and "
-        f"{scores[0.9, 0.8][1]:.2f}; best R = {best[0]} K, Z = {best[1]}: {scores[best][0]:.2f} and {scores[best][1]:.2f}",
+        f"{scores[0.9, 0.8][1]:.2f}. Best R = {best[0]} K, Z = {best[1]}: {scores[best][0]:.2f} and {scores[best][1]:.2f}",
         Rule(tuple(ahead), len(ahead) - 2),  # place 3 or better
         every(0.05 - short),
     )
