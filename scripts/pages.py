@@ -145,8 +145,10 @@ def _filled(text: str) -> str:
     return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
 
 
+#: Number of texts on rows that do not match that a study's page quotes.
+MISSES = 4
 #: Number of assumptions that a study's page shows; the report has all.
-ASSUMED = 4
+ASSUMED = 3
 
 
 def first_sentence(text: str) -> str:
@@ -164,7 +166,7 @@ def claims_table(claims: str) -> str:
     >>> rule = "Of 6 conditions (5 needed), 4 are shown to hold and 1 to be violated"
     >>> table = claims_table(f"- **not decided**: EPD helps.{chr(10)}  higher in 5 of 6 rows. {rule}.{chr(10)}")
     >>> print(table.splitlines()[2])
-    | **not decided** | EPD helps | Higher in 5 of 6 rows (5 of 6 needed, 4 shown) |
+    | **not decided** | EPD helps | Higher in 5 of 6 rows; 5 of 6 must be significant, 4 are |
     """
     lines = ["| verdict | claim of the paper | in the simulation |", "|---|---|---|"]
     for verdict, claim, evidence in re.findall(r"^- \*\*(.*?)\*\*: (.*)\n  (.*)$", claims, re.M):
@@ -172,7 +174,7 @@ def claims_table(claims: str) -> str:
         if verdict != "holds":
             rules = re.findall(r"Of (\d+) conditions \((\d+) needed\), (\d+) are shown to hold", evidence)
             missed = [rule for rule in rules if int(rule[2]) < int(rule[1])]
-            shown += "".join(f" ({needed} of {of} needed, {held} shown)" for of, needed, held in missed[:1])
+            shown += "".join(f"; {needed} of {of} must be significant, {held} are" for of, needed, held in missed[:1])
         lines.append(f"| **{verdict}** | {claim.removesuffix('.')} | {shown[0].upper()}{shown[1:]} |")
     return "\n".join(lines)
 
@@ -180,7 +182,7 @@ def claims_table(claims: str) -> str:
 def assumptions(study: Study) -> str:
     """Return the list of what a paper does not state, with what is assumed: the first entries, and the number of others."""
     entries = study.info.get("assumed", ())
-    lines = [f"* {one['what']}: {re.split('[.;] ', one['value'])[0]}" for one in entries[:ASSUMED]]
+    lines = [f"* *{one['what']}:* {re.split('[.;] ', one['value'])[0]}" for one in entries[:ASSUMED]]
     if len(entries) > ASSUMED:
         lines.append(f"* and {len(entries) - ASSUMED} more")
     return "\n".join(lines)
@@ -190,7 +192,7 @@ def study_page(study: Study, summary: str) -> tuple[str, str]:
     """Return the page of a study, made from the summary of its report, and the file of its figure."""
     head, *sections = re.split(r"^## ", summary, flags=re.MULTILINE)
     part = {title: body.strip() for title, _, body in (section.partition("\n") for section in sections)}
-    figure = re.search(r"^!\[([^(\]]*).*\]\((.*)\)$", part["Answer"], re.MULTILINE)
+    figure = re.search(r"^!\[(?:Figure \d+: )?([^:(\]]*).*\]\((.*)\)$", part["Answer"], re.MULTILINE)
     written = re.search(r"^Written by (.*)$", head, re.MULTILINE)
     if not figure or not written:
         raise SystemExit(f"{study.name}: the report lacks its figure or its first line")
@@ -203,17 +205,17 @@ def study_page(study: Study, summary: str) -> tuple[str, str]:
         for text in part.get("Not matched", "").split("\n\n")
         if text and not text.startswith(("At least", "|", "Listed"))
     ]
-    missed = "\n".join(f"* {first_sentence(text)}." for text in misses)
+    missed = "\n".join(f"* {first_sentence(text)}." for text in misses[:MISSES])
     parts = [
         f"# {study.question} ({study.name}, {cited['year']})",
         f"{cited['authors']}: *{cited['title']}*. {cited['where'][0].upper()}{cited['where'][1:]}.",
         study.info["setting"],
         "\n\n".join(measures),
         f"## Answer\n\n{answer}",
-        f"## Claims\n\n95 % intervals decide.\n\n{claims_table(part['Claims'])}",
+        f"## Claims\n\nVerdicts rest on 95 % intervals.\n\n{claims_table(part['Claims'])}",
         f"## What does not match\n\n{missed}" if missed else "",
-        f"## What the paper does not state\n\nAssumed for all rows:\n\n{assumptions(study)}",
-        f"Full report: {written[1]}",
+        f"## Assumed where the paper is silent\n\n{assumptions(study)}",
+        f"Full report: {written[1].replace('simulated values are ', '')}",
     ]
     return "\n\n".join(filter(None, parts)) + "\n", figure[2]
 

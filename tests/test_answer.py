@@ -339,8 +339,9 @@ def of_services(sign: int, spread: float = 0.0, vbr: int = 1) -> list[str]:
 
 def test_the_answer_of_abr_or_ubr_turns_round_with_its_rows() -> None:
     good, bad = of_services(1), of_services(-1)
-    assert good[0] == "ABR is the most efficient service in 6 of 6 networks, with and without VBR (significant)."
-    assert bad[0] == "ABR is the most efficient service in 0 of 6 networks, with and without VBR (significant)."
+    networks = "networks (significant); networks: LAN, WAN and satellite path, with and without VBR."
+    assert good[0] == f"ABR is the most efficient service in 6 of 6 {networks}"
+    assert bad[0] == f"ABR is the most efficient service in 0 of 6 {networks}"
     assert "ABR's efficiency is 0.10 ± 0.00 higher on the LAN without VBR and 0.10 ± 0.00 higher on" in good[1]
     assert "ABR's efficiency is 0.20 ± 0.00 lower on the LAN without VBR and 0.20 ± 0.00 lower on" in bad[1]
     assert good[2].startswith("For no loss over ABR, 200 sources need a buffer of 20.0 ± 0.0 round trips; over UBR")
@@ -351,10 +352,11 @@ def test_the_answer_of_abr_or_ubr_turns_round_with_its_rows() -> None:
 
 
 def test_a_difference_that_runs_do_not_show_is_left_open() -> None:
-    assert "in 6 of 6 networks, with and without VBR (significant)." in of_services(1, 0.01)[0]
-    shared = (
-        "in 0 of 6 networks, with and without VBR, and shares the first place in 6 more (no significant difference)."
+    assert (
+        "in 6 of 6 networks (significant); networks: LAN, WAN and satellite path, with and without VBR."
+        in of_services(1, 0.01)[0]
     )
+    shared = "in 0 of 6 networks, and shares the first place in 6 more (no significant difference); networks: "
     assert shared in of_services(1, 0.18)[0]
 
 

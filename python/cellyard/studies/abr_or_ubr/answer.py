@@ -57,9 +57,11 @@ def which(rows: Rows) -> Statement:
         else " (significant)"
     )
     end = also if known else " (not decided)"
-    of_all = ", with and without VBR" if len(of) == len(PATHS) * len(BESIDE) else ""
+    of_all = (
+        "; networks: LAN, WAN and satellite path, with and without VBR" if len(of) == len(PATHS) * len(BESIDE) else ""
+    )
     return Statement(
-        f"ABR is the most efficient service in {len(alone)} of {len(of)} networks{of_all}{end}.",
+        f"ABR is the most efficient service in {len(alone)} of {len(of)} networks{end}{of_all}.",
         tuple(found for where, one in of.items() for found in one.evidence(best_only=True, where=where)),
         tuple(number for where, one in of.items() for number in one.numbers(where)),
     )

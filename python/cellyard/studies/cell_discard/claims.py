@@ -268,7 +268,7 @@ def acks_marked(rows: Rows) -> Verdict:
         costs[environment] = {policy: one[policy] - both[policy] for policy in BETTER}
     lan = costs["lan"]
     return Verdict(
-        "goodput lost where both ends send files, "
-        + "; ".join(f"{PLACES[environment]}: {told(cost, 3)}" for environment, cost in costs.items()),
+        f"files of both ends cost RED {lan['red']:.3f} of goodput on the LAN, EPD {lan['epd']:.3f} and FBA {lan['fba']:.3f}. "
+        + ". ".join(f"On the {PLACES[environment]}: {told(cost, 3)}" for environment, cost in costs.items()),
         every(lan["red"] - lan[other] - EQUAL / 3 for other in ("epd", "fba")),
     )

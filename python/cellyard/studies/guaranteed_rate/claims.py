@@ -12,7 +12,7 @@ from cellyard.study.verdicts import Verdict, every, share
 FEW_CELLS = 3
 
 #: Factors with their names in a sentence.
-FACTORS = {"tcp": "TCP", "gr": "guaranteed rate", "drop_policy": "drop policy"}
+FACTORS = {"tcp": "TCPs", "gr": "guaranteed rates", "drop_policy": "drop policies"}
 
 
 def _show(of: Mapping[Any, float]) -> str:
@@ -24,8 +24,8 @@ def _decisive(rows: Rows, factor: str) -> tuple[str, list[float]]:
     by = {name: means(rows, name) for name in FACTORS}
     spreads = {name: apart(of) for name, of in by.items()}
     shown = ". ".join(f"By {name}: {_show(of)} (spread {spreads[name]:.2f})" for name, of in by.items())
-    lead = ", ".join(f"{spreads[name]:.2f} by {of}" for name, of in FACTORS.items())
-    return f"Mean efficiencies lie apart: {lead}. {shown}", [
+    lead = ", ".join(f"{spreads[name]:.2f} between {of}" for name, of in FACTORS.items())
+    return f"Mean efficiencies differ by up to {lead}. {shown}", [
         spreads[factor] - spreads[other] for other in FACTORS if other != factor
     ]
 
@@ -70,7 +70,7 @@ def lan_selective_drop(rows: Rows) -> Verdict:
             wins[f"{tcp} GR {gr}"] = gain
     helped, of = count(gain > 0 for gain in wins.values())
     return Verdict(
-        f"The mean gain of efficiency and fairness over tail drop is positive for {helped} of {of}. Each gain: "
+        f"The mean gain of efficiency and fairness over tail drop is positive in {helped} of {of} combinations. Each gain: "
         + ", ".join(f"{name} {gain:+.2f}" for name, gain in wins.items()),
         every(wins.values()),
     )
@@ -96,21 +96,22 @@ def satellite_tcp(rows: Rows) -> Verdict:
 
 
 @claim(
-    "On the satellite path the guaranteed rate matters little while starvation is shorter than the round trip.", "7-8-9"
+    "On the satellite path the guaranteed rate matters little while VBR bursts are shorter than the round trip.",
+    "7-8-9",
 )
 def satellite_guaranteed_rate(rows: Rows) -> Verdict:
     """Section 5.1.1, third observation: bursts of 300 ms, a round trip of 550 ms."""
     of = means(rows.where(table="7-8-9"), "gr")
     sack = means(rows.where(table="7-8-9", tcp="sack"), "gr")
     return Verdict(
-        f"Mean efficiencies by guaranteed rate lie {apart(of):.2f} apart. By GR: {_show(of)} (spread {apart(of):.2f}); "
+        f"Mean efficiencies differ by up to {apart(of):.2f} between guaranteed rates. By GR: {_show(of)} (spread {apart(of):.2f}); "
         f"SACK alone {_show(sack)}",
         every(0.1 - apart(of)),
     )
 
 
 @claim(
-    "On the satellite path the guaranteed rate matters once VBR starves UBR for longer than the round trip.",
+    "On the satellite path the guaranteed rate matters once VBR bursts are longer than the round trip.",
     "long-bursts",
 )
 def satellite_long_bursts(rows: Rows) -> Verdict:
