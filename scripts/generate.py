@@ -17,6 +17,7 @@ from typing import Any
 import component_pages
 import experiment_schema
 import pages
+import ready_experiments
 import result_classes
 from cellyard import _engine
 
@@ -326,6 +327,7 @@ def generated() -> dict[Path, str]:
     front = ROOT / "README.md"
     return {
         **components(),
+        **ready_experiments.pages(),
         **schema_files(
             scenario=json.loads(_engine.json_schema()), results=results, experiment=experiment_schema.schema()
         ),

@@ -484,7 +484,7 @@ def the_windows_wait_at_the_hosts_and_the_rates_follow_vbr() -> None:
         for begins, ends, share in ((10, 20, (target - vbr) / 5), (32, 40, target / 5)):
             acr = float(np.median(series.value[late & (phase >= begins) & (phase < ends)]))
             assert share <= acr < 1.1 * share
-    # docs/experiments.md: without a reserve, nothing drains the queue of ERICA+.
+    # Without a reserve, which `qdlf` bounds, nothing drains the queue of ERICA+.
     plus = '{ kind = "erica-plus", qdlf = %s }'
     drained, kept = (
         run("abr-erica", switch__west__abr__feedback=plus % qdlf).ports["west->east"].max_queue_cells

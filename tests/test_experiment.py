@@ -340,9 +340,11 @@ def test_every_question_is_documented_and_has_a_documented_example() -> None:
         assert question.kind == kind
         assert getattr(ex, question.__name__) is question
         assert f"| `{kind}` |" in page and f"`ex.{question.__name__}`" in page
+    ready = (ROOT / "docs/ready-experiments.md").read_text(encoding="utf-8")
     for name in examples.names():
-        assert f"\n### {name}\n" in page
-        assert examples.text(name).strip() in page
+        assert f"\n## {name}\n" in ready
+        file = f"../python/cellyard/experiment/examples/{name}.toml"
+        assert f"\n```{{literalinclude}} {file}\n" in ready and f"]({file})" in ready
 
 
 def test_examples_are_listed_and_printed(cli: Cli) -> None:
