@@ -1,4 +1,4 @@
-"""Check the built documentation site: links, offline use, phones and accessibility.
+"""Check the built documentation site: links, offline use and search, phones and accessibility.
 
 Usage: check_site.py SITE. Prints what is wrong and fails if anything is. Barriers for readers with
 disabilities are found by axe-core in Chromium; where one of them is missing, that part is left out,
@@ -7,6 +7,7 @@ and the script says so.
 
 import http.server
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,25 @@ DRIVER = """<!doctype html><html lang="en"><head><title>driver</title></head><bo
 const frame = document.body.appendChild(document.createElement('iframe'));
 frame.title = 'page';
 const found = [], AXE = AXE_TEXT;
+// Type below LEAST pixels, also in pictures, where it has POINTS at least; and what is cut without a shadow or a word.
+function unreadable(inner) {
+  const [LEAST, POINTS, wrong] = [9, 7.5, new Set()];
+  const shown = (element) => element.getClientRects().length > 0;
+  for (const element of inner.document.querySelectorAll('article *')) {
+    const style = inner.getComputedStyle(element);
+    const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const scale = element.ownerSVGElement ? element.getScreenCTM().a : 1;
+    if (words && shown(element) && parseFloat(style.fontSize) * scale < LEAST - 0.05)
+      wrong.add(`type of ${(parseFloat(style.fontSize) * scale).toFixed(1)} pixels: ${element.textContent.slice(0, 40)}`);
+    const inches = parseFloat(style.getPropertyValue('--inches'));
+    if (element.matches('img.wide:not(.thumbnail)') && shown(element) && (element.width / inches) * (POINTS / 72) < LEAST)
+      wrong.add(`small type in the picture ${element.getAttribute('src')}`);
+    if (element.scrollWidth > element.clientWidth + 1 && style.overflowX !== 'visible'
+      && !element.matches('.table-wrapper, pre, .picture, caption, span') && style.clipPath === 'none')
+      wrong.add(`cut without a sign: ${element.outerHTML.slice(0, 80)}`);
+  }
+  return [...wrong];
+}
 for (const page of PAGES_LIST) for (const width of [1280, 390]) for (const theme of ['light', 'dark']) {
   localStorage.setItem('theme', theme);
   frame.width = width; frame.height = 900;
@@ -43,6 +63,7 @@ for (const page of PAGES_LIST) for (const width of [1280, 390]) for (const theme
   const inner = frame.contentWindow;
   const root = inner.document.documentElement;
   if (root.scrollWidth > inner.innerWidth + 1) found.push(`${page}: wider than a screen of ${width} pixels`);
+  if (width === 390 && theme === 'light') found.push(...unreadable(inner).map((what) => `${page}, on a phone: ${what}`));
   if (!inner.axe) inner.eval(AXE);
   if (width === 1280) {
     const { violations } = await inner.axe.run();
@@ -96,6 +117,13 @@ def dead_links(site: Path) -> list[str]:
                 wrong.append(f"{shown}: no file for the link {url}")
             elif anchor and target in pages and target.name not in SCRIPTED and anchor not in pages[target].anchors:
                 wrong.append(f"{shown}: no anchor for the link {url}")
+    # A page that is opened from disk searches these texts.
+    texts = (site / "search-texts.js").read_text(encoding="utf-8")
+    wrong += [
+        f"{path.relative_to(site)}: not found by the search"
+        for path in pages
+        if path.name not in SCRIPTED and f'"{path.relative_to(site)}": ' not in texts
+    ]
     return wrong
 
 
@@ -146,13 +174,26 @@ def seen_by_a_browser(site: Path, chromium: str) -> list[str]:
                 server.shutdown()
 
 
+def search_from_disk(site: Path, chromium: str) -> list[str]:
+    """Return what is wrong with a search in a page that is opened from disk: each result has an excerpt."""
+    with tempfile.TemporaryDirectory() as profile:
+        options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"]
+        address = f"{(site / 'search.html').as_uri()}?q=buffer"
+        command = [chromium, *options, "--virtual-time-budget=10000", "--dump-dom", address]
+        page = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stdout
+    results = re.findall(r'<li class="kind-\w+"><a href="([^"]*)".*?</li>', page, re.DOTALL)
+    if not results or results[0].startswith("glossary"):
+        return [f"search.html, from disk: {results[0] if results else 'nothing'} is found first"]
+    return [] if page.count('class="context"') == len(results) else ["search.html, from disk: results lack excerpts"]
+
+
 def main() -> int:
     """Check the site and return the exit status."""
     site = Path(sys.argv[1]).resolve()
     wrong = dead_links(site)
     chromium = shutil.which("chromium")
     if chromium and AXE.exists():
-        wrong += seen_by_a_browser(site, chromium)
+        wrong += seen_by_a_browser(site, chromium) + search_from_disk(site, chromium)
     else:
         print("not checked in a browser: Chromium or axe-core is missing", file=sys.stderr)
     print(
