@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import component_pages
+import drawings
 import experiment_schema
 import pages
 import ready_experiments
@@ -324,7 +325,7 @@ def schema_files(**schemas: dict[str, Any]) -> dict[Path, str]:
 def generated() -> dict[Path, str]:
     """Return every generated file with its content."""
     results, registry = json.loads(_engine.results_schema()), json.loads(_engine.registry())
-    front = ROOT / "README.md"
+    front, trust = ROOT / "docs/index.md", ROOT / "docs/trust.md"
     return {
         **components(),
         **ready_experiments.pages(),
@@ -336,7 +337,10 @@ def generated() -> dict[Path, str]:
         ROOT / "python/cellyard/results/types.py": formatted(result_classes.module(results)),
         ROOT / "docs/results.md": result_classes.page(results),
         ROOT / "docs/speed.md": pages.speed_page(),
-        front: pages.with_speed(pages.between_marks(front.read_text(encoding="utf-8"), "studies", pages.study_table())),
+        front: pages.between_marks(front.read_text(encoding="utf-8"), "studies", pages.study_table()),
+        trust: pages.with_speed(trust.read_text(encoding="utf-8")),
+        ROOT / "docs/examples.md": pages.examples_page(),
+        **{ROOT / "docs/figures" / name: text for name, text in drawings.drawings().items()},
     }
 
 

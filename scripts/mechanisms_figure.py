@@ -70,7 +70,9 @@ def draw(found: Runs, names: Sequence[str], networks: Sequence[str], *, apart: s
         one.tick_params(labelleft=one is axes[0])
         one.set_title(title)
     gone = {title: [n for n in networks if n not in shown[metric]] for metric, title in METRICS.items()}
-    left_out = [f"{title} on {' and '.join(names_of).replace(', ', ' ')}" for title, names_of in gone.items() if names_of]
+    left_out = [
+        f"{title} on {' and '.join(names_of).replace(', ', ' ')}" for title, names_of in gone.items() if names_of
+    ]
     rated = [name for name in rows if name != apart]
     leaders = {metric: max((of[name], name) for name in rated)[1] for metric, of in mean_gain.items()}
     message = "Largest mean gain over tail drop: " + ", ".join(

@@ -11,6 +11,9 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
+import cellyard as cy
+import drawings
+from cellyard.experiment import examples as experiments
 from cellyard.study import Study, load, studies
 from pictures import keep
 
@@ -29,11 +32,11 @@ def between_marks(page: str, name: str, text: str) -> str:
 
 
 def study_table() -> str:
-    """Return the table of the front page: the question and the stored answer of each study."""
-    lines = ["| study | question | answer |", "|---|---|---|"]
+    """Return the table of the site's first page: the question and the stored answer of each study."""
+    lines = ["| question | answer |", "|---|---|"]
     for study in studies().values():
-        link = f"[`{study.name}`](python/cellyard/studies/{study.folder.name}/README.md)"
-        lines.append(f"| {link} | {study.question} | {study.in_short} |")
+        link = f"[{study.question}](../python/cellyard/studies/{study.folder.name}/README.md)"
+        lines.append(f"| {link} | {study.in_short} |")
     return "\n".join(lines)
 
 
@@ -104,19 +107,19 @@ def newest() -> Record:
 
 
 def sentence(record: Record) -> str:
-    """Return what the front page says."""
+    """Return what the page on trust says."""
     speeds = [speed for speed, _ in record.cases.values()]
     rows, seconds = record.passes["ubr-plus"]
     return (
         f"{min(speeds):.0f} to {max(speeds):.0f} million bottleneck cells per CPU second, by case: "
-        f"[Speed](docs/speed.md). "
+        f"[Speed](speed.md). "
         f"The {rows} rows of {TABLES['ubr-plus']} take {seconds:g} s on two cores."
     )
 
 
-def with_speed(front: str) -> str:
-    """Return the front page with up-to-date figures."""
-    return re.sub(r"^\| speed \| .* \|$", lambda _: f"| speed | {sentence(newest())} |", front, flags=re.M)
+def with_speed(page: str) -> str:
+    """Return a page with up-to-date figures in its row on speed."""
+    return re.sub(r"^\| speed \| .* \|$", lambda _: f"| speed | {sentence(newest())} |", page, flags=re.M)
 
 
 def speed_page() -> str:
@@ -139,6 +142,58 @@ def speed_page() -> str:
         ["| case | million cells per CPU second | time relative to the reference loop |", "|---|---|---|", *lines]
     )
     return "\n\n".join(["# Speed", _filled(head), table, _filled(foot)]) + "\n"
+
+
+#: Examples by what they are about; those of programs begin with `program-`.
+EXAMPLES = {
+    "TCP over UBR": (
+        *("lan-5", "zero-loss", "wan-15", "satellite", "two-hops", "two-way", "mixed-rates", "access-red"),
+        *("file-transfers", "lossy-link"),
+    ),
+    "Packets, and cells of other sizes": ("incast", "tcp-incast", "ties", "dumbbell-100g", "leaf-spine", "cells-256"),
+    "Rates, contracts and other classes": (
+        *("abr-erica", "abr-shares", "gfr-beside-udp", "policed", "vbr-guaranteed-rate", "come-and-go"),
+    ),
+    "Queues with a closed form": ("cbr", "poisson"),
+}
+EXAMPLES_HEAD = """# Examples
+
+`cellyard example NAME > NAME.toml` writes an example, `cellyard run NAME.toml` runs it, and its picture
+opens it in the explorer. Red marks ports that can queue.
+"""
+EXPERIMENTS_HEAD = """## Ready experiments
+
+`cellyard example --experiments NAME > NAME.toml` writes one. `cellyard experiment run NAME.toml` answers it,
+for this network or for yours.
+"""
+
+
+def examples_page() -> str:
+    """Return docs/examples.md: a drawing and a sentence for each example and each ready experiment."""
+    programs = tuple(name for name in cy.examples.names() if name.startswith("program-"))
+    parts = [EXAMPLES_HEAD]
+    for title, names in (EXAMPLES | {"Policies and schedulers as programs": programs}).items():
+        parts.append(f"## {title}\n")
+        for name in names:
+            shown = f"[![{name}](figures/{drawings.file_of(name)})](explore:example={name})"
+            parts.append(f"* {shown} `{name}`: {_short(cy.examples.text(name), program=name in programs)}")
+        parts.append("")
+    parts.append(EXPERIMENTS_HEAD)
+    parts += [
+        f"* ![{name}](figures/{drawings.file_of(name)}) `{name}`: {_short(experiments.text(name))}"
+        for name in experiments.names()
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _short(example: str, *, program: bool = False) -> str:
+    """Return the first line of an example, which says what it shows, without sources and second thoughts."""
+    line = re.sub(r" \([^()]*(study|section|row)[^()]*\)", "", example.splitlines()[0].lstrip("# "))
+    return (
+        line.partition(" as a program")[0] + " as a program."
+        if program
+        else line.split("; ")[0].rstrip(".?") + line[-1]
+    )
 
 
 def _filled(text: str) -> str:

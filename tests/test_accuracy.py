@@ -1,4 +1,4 @@
-"""The accuracy page: its tables are complete and as simulated, and the front page quotes them."""
+"""The accuracy page: its tables are complete and as simulated, and the page on trust quotes them."""
 
 import re
 
@@ -9,7 +9,7 @@ from cellyard.study import studies
 from cellyard.study.agreement import told_metrics
 from conftest import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+TRUST = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
 ACCURACY = (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")
 
 
@@ -48,8 +48,8 @@ def test_the_accuracy_page_is_as_simulated(name: str) -> None:
     assert accuracy.block(studies()[name]) in ACCURACY
 
 
-def test_numbers_of_the_front_page_are_those_of_the_other_pages() -> None:
-    (row,) = re.findall(r"^\| published numbers \| (.*) \|$", README, re.M)
+def test_numbers_of_the_page_on_trust_are_those_of_the_other_pages() -> None:
+    (row,) = re.findall(r"^\| published numbers \| (.*) \|$", TRUST, re.M)
     (error,) = re.findall(r"Tables 2-3 differ by (\S+) in efficiency on average", row)
     rows = [
         (count, error) for error, count in re.findall(r"^\| 2-3: \w+ \| (\S+) \| \S+ \| \d+ of (\d+) ", ACCURACY, re.M)
@@ -58,7 +58,7 @@ def test_numbers_of_the_front_page_are_those_of_the_other_pages() -> None:
     assert total == 48 and float(error) == pytest.approx(sum(int(n) * float(e) for n, e in rows) / total, abs=0.0006)
     # Table 1: the longest queues, and how far they are from the published ones.
     differences = re.search(r"published: (\d+) and (\d+) cells\. On the WAN they differ by (\d+) and (\d+) cells", row)
-    table = re.findall(r"^(?:lan|wan) .* (\d+) +(\d+)\*? +([+-]\d+)$", README, re.M)
+    table = re.findall(r"^(?:lan|wan) .* (\d+) +(\d+)\*? +([+-]\d+)$", TRUST, re.M)
     assert differences and [one for one, _, _ in table[:2]] == list(differences.groups()[:2])
     assert [difference.lstrip("+") for _, _, difference in table] == ["0", "0", *differences.groups()[2:]]
 

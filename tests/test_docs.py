@@ -7,10 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cellyard as cy
 import pytest
 from cellyard import _engine
+from cellyard.experiment import examples as experiments
+from cellyard.study import studies
 from conftest import ROOT
 
+#: Pages for those who meet Cellyard for the first time.
+NEWCOMERS = ("cells", "five-tcps", "trust", "fit", "looks-wrong", "examples", "lecture")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 BLOCKS = [
@@ -42,6 +47,48 @@ def test_the_component_pages_have_every_parameter_and_choice() -> None:
             for choice in parameter["kind"].get("choices", ()):
                 assert f"* `{choice['name']}`: {choice['help']}" in page
         assert all(f"| *any name* | {c['own']['help']}" in page for c in family["components"] if c["own"])
+
+
+def test_the_page_of_examples_has_each_one_with_its_picture() -> None:
+    page = (ROOT / "docs/examples.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\* \[?!\[(.*?)\]\(figures/network-.*?\.svg\).*? `\1`: ", page, re.M)
+    assert sorted(found) == sorted([*cy.examples.names(), *experiments.names()])
+
+
+def test_the_sidebar_dates_each_study_as_its_citation_does() -> None:
+    page = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    dates = {name: str(study.info["citation"]["year"]) for name, study in studies().items()}
+    assert {name: year for year, name in re.findall(r"\((\d{4})\) <published/(.*)>", page)} == dates
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/gallery").glob("[!i]*.md")), ids=lambda page: page.stem)
+def test_a_page_of_the_gallery_begins_with_its_answer_and_its_code_fits_80_columns(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    before, *cells = re.split(r"^```\{code-cell\}.*\n", text, flags=re.M)
+    assert "**Answer.** " in before
+    assert max(len(line) for cell in cells for line in cell.partition("\n```")[0].splitlines()) <= 80
+
+
+def test_new_pages_and_the_front_page_keep_to_900_words() -> None:
+    for page in ("README", *(f"docs/{name}" for name in NEWCOMERS)):
+        assert len((ROOT / f"{page}.md").read_text(encoding="utf-8").split()) <= 900, page
+
+
+def test_what_the_page_on_fit_calls_missing_is_missing_and_the_five_tcps_are_all() -> None:
+    families = {family["name"]: family for family in json.loads(_engine.registry())["families"]}
+    names = {c["name"] for family in families.values() for c in family["components"]}
+    parameters = [p for family in families.values() for c in family["components"] for p in c["parameters"]]
+    names |= {p["name"] for p in parameters} | {c["name"] for p in parameters for c in p["kind"].get("choices", ())}
+    words = {word for name in names for word in re.split("[-_]", name)}
+    fit = (ROOT / "docs/fit.md").read_text(encoding="utf-8")
+    missing = ("CUBIC", "BBR", "ECN", "DCTCP", "RACK", "pacing", "Nagle", "keep-alive", "DSCP", "pause", "ECMP")
+    for word in missing:
+        assert word in fit and word.lower() not in words, word
+    assert {"lose_frames", "lose_probability", "processing", "route", "file_size"} <= names
+    (recovery,) = (p for p in parameters if p["name"] == "recovery")
+    page = (ROOT / "docs/five-tcps.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z-]+)` \| \d{4} ", page, re.M)
+    assert rows == [choice["name"] for choice in recovery["kind"]["choices"]]
 
 
 def test_the_index_of_components_leads_to_every_entry() -> None:

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import cellyard as cy
 import pytest
 import tour
 from cellyard.experiment import examples as experiments
@@ -61,25 +62,31 @@ def test_links_into_the_explorer_name_its_stories_and_examples() -> None:
     stories = [story["name"] for story in explorer.stories()]
     links = [
         link
-        for page in (ROOT / "docs/gallery").glob("*.md")
+        for page in (ROOT / "docs").rglob("*.md")
         for link in re.findall(r"\]\(explore:([^)]+)\)", page.read_text(encoding="utf-8"))
     ]
-    assert len(links) == 8
-    assert all(link.removeprefix("story=") in stories for link in links)
+    known = {f"story={name}" for name in stories} | {f"example={name}" for name in cy.examples.names()}
+    assert len(links) > 40 and set(links) <= known
     page = (ROOT / "docs/explorer.md").read_text(encoding="utf-8")
     assert all(f"| {story['title']} |" in page for story in explorer.stories())
 
 
 @pytest.mark.parametrize(
     "pages",
-    [("README.md", "docs/command-line.md"), ("docs/start.md",), ("docs/tutorial.md",), ("docs/own-policy.md",)],
+    [
+        ("README.md", "docs/command-line.md"),
+        ("docs/start.md",),
+        ("docs/tutorial.md",),
+        ("docs/own-policy.md",),
+        ("docs/looks-wrong.md", "docs/lecture.md", "docs/trust.md"),
+    ],
 )
 def test_commands_run_in_order_of_reading(pages: tuple[str, ...], tmp_path: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     commands = []
     for page in pages:
         text = (ROOT / page).read_text(encoding="utf-8")
-        for name, content in re.findall(r"Save this\s+as `([\w.]+)`:\n\n```toml\n(.*?)^```", text, re.M | re.S):
+        for name, content in re.findall(r"Save\s+this\s+as\s+`([\w.]+)`:\n\n```toml\n(.*?)^```", text, re.M | re.S):
             (tmp_path / name).write_text(content, encoding="utf-8")
         commands += tour.commands(text)
     assert len(commands) >= 5

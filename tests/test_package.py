@@ -50,9 +50,12 @@ def test_links_of_the_front_page_are_relative_and_exist() -> None:
     text = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M | re.S)
     links = re.findall(r"\]\(([^)\s]*)", text)
     assert len(links) > 20 and "<img" not in text and "<a " not in text
-    assert [link for link in links if link.startswith(REPOSITORY)] == []
+    page = f"{REPOSITORY}/releases/latest/download/explore.html"  # attached by .github/workflows/release.yml
+    assert [link for link in links if link.startswith(REPOSITORY)] == [page]
+    workflow = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    assert 'explore --save explore.html\n          gh release create "$GITHUB_REF_NAME" explore.html' in workflow
     for link in links:
-        assert link.startswith("#") or (ROOT / link.partition("#")[0]).exists(), link
+        assert link == page or link.startswith("#") or (ROOT / link.partition("#")[0]).exists(), link
 
 
 def test_the_front_page_for_an_index_has_links_to_the_tag_of_the_version() -> None:
@@ -61,7 +64,7 @@ def test_the_front_page_for_an_index_has_links_to_the_tag_of_the_version() -> No
     made = front_page.for_index(text)
     before, after = (re.findall(r"(!?)\[[^]]*\]\(([^)\s]*)", page) for page in (text, made))
     expected = [
-        link if link.startswith("#") else f"{REPOSITORY}/{'raw' if picture else 'blob'}/v{version}/{link}"
+        link if link.startswith(("#", "https:")) else f"{REPOSITORY}/{'raw' if picture else 'blob'}/v{version}/{link}"
         for picture, link in before
     ]
     assert [link for _, link in after] == expected and {picture for picture, _ in before} == {"", "!"}

@@ -13,7 +13,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from cellyard.commands.explore import explorer_of
 from cellyard.experiment import examples as experiments
+from cellyard.runs.expected import outline
 from cellyard.show import explorer
 from cellyard.statistics import ranges
 from cellyard.study import load, select
@@ -31,7 +32,7 @@ from conftest import ROOT, reproduced
 from test_floors import FLOORS
 
 #: Pages that scripts write; their own tests check them.
-GENERATED = {"api", "components", "mechanisms", "ready-experiments", "results", "speed"}
+GENERATED = {"api", "components", "examples", "mechanisms", "ready-experiments", "results", "speed"}
 PAGES = {
     str(path.relative_to(ROOT)).removesuffix(".md").removeprefix("docs/"): path
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs/gallery").glob("*.md")]
@@ -88,7 +89,7 @@ def notebook(page: str) -> dict[str, Any]:
     pytest.importorskip("matplotlib").use("agg")
     names: dict[str, Any] = {}
     for cell in re.findall(r"```\{code-cell\}[^\n]*\n(.*?)^```", text(page), re.M | re.S):
-        exec(cell.removeprefix(":tags: [remove-stderr]"), names)
+        exec(cell, names)
     return names
 
 
@@ -99,6 +100,7 @@ def undecided(page: str, metric: str, variant: str) -> int:
     return int(row["pairs"]) if row["better"] == "not significant" else 0
 
 
+@cache
 def gain_of_the_program() -> list[float]:
     """Return the interval of the gain in the notebook, and the chosen pause in ms."""
     names = notebook("gallery/program")
@@ -143,6 +145,32 @@ def coarse_ticks() -> list[float]:
     ]
 
 
+@cache
+def tail_drop_and_epd() -> dict[str, list[float]]:
+    """Return medians for five Reno TCPs on a LAN: of tail drop, then of EPD."""
+    found: dict[str, list[float]] = {"cells": [], "timeouts": [], "efficiency": []}
+    for policy in ("tail-drop", "epd"):
+        values = {"vc.traffic.recovery": "reno", "switch.west.ubr.drop": policy}
+        runs = cy.examples.scenario("lan-5").with_values(values).run(replications=20)
+        lost = [
+            sum(vc.cells_dropped for vc in run.vcs.values()) / sum(vc.frames_lost for vc in run.vcs.values())
+            for run in runs
+        ]
+        found["cells"].append(float(np.median(lost)))
+        found["timeouts"].append(float(np.median(runs.values("timeouts"))))
+        found["efficiency"].append(runs.median("efficiency") or 0)
+    return found
+
+
+def of_five_tcps(recovery: str) -> list[float]:
+    row = rf"^{recovery} +20 .*?\.\.\S+ +"
+    return [number("start", rf"{row}([\d.]+) "), number("start", rf"{row}[\d.]+ +\S+ +([\d.]+) ")]
+
+
+def million_cells(example: str) -> str:
+    return f"{outline(cy.examples.scenario(example).canonical)['max_bottleneck_cells'] / 1e6:.1f}"
+
+
 def tools() -> list[str]:
     rust = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
     python = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
@@ -157,8 +185,61 @@ def examples(prefix: str) -> set[str]:
 COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
     "README": {
         "Rust {} or newer and Python {} or newer": tools,
-        "on {} random networks": lambda: sum(networks("oracle")[:3]),
     },
+    "cells": {
+        "per lost frame, of 12 | {:.1f} | {:.1f} |": lambda: tail_drop_and_epd()["cells"],
+        "timeouts in 10 s | {:.0f} | {:.0f} |": lambda: tail_drop_and_epd()["timeouts"],
+        "efficiency | {:.2f} | {:.2f} |": lambda: tail_drop_and_epd()["efficiency"],
+    },
+    "five-tcps": {
+        **{
+            f"`{recovery}` | {{:.3f}} | {{:.3f}} |": partial(of_five_tcps, recovery)
+            for recovery in ("vanilla", "tahoe", "reno", "new-reno", "sack")
+        },
+        "a median efficiency of {:.3f}": lambda: number("start", r"^selective-drop +20 .*?\.\.\S+ +([\d.]+) "),
+    },
+    "fit": {
+        f"`{example}` | {network} | at most {{}} million": partial(million_cells, example)
+        for example, network in (
+            ("lan-5", "5 TCPs, 155.52 Mb/s, 10 s"),
+            ("dumbbell-100g", "64 TCPs, 100 Gb/s, 30 ms"),
+            ("leaf-spine", "32 hosts, 25 Gb/s, 10 ms"),
+        )
+    },
+    "lecture": {
+        "loses {:.1f} of its 12 cells": lambda: tail_drop_and_epd()["cells"][0],
+        "in 10 s falls from {:.0f} to {:.0f}": lambda: tail_drop_and_epd()["timeouts"],
+        "efficiency rises from {:.2f} to {:.2f}": lambda: tail_drop_and_epd()["efficiency"],
+        "efficiency {:.3f}. Is all well": lambda: of_five_tcps("sack")[0],
+        "The median fairness is {:.3f}, and": lambda: of_five_tcps("sack")[1],
+        "the median fairness is {:.3f}, at an efficiency of {:.3f}": lambda: [
+            number("lecture", rf"^selective-drop +20 +\S+ +\S+ +{more}") for more in (r"\S+ +\S+ +(\S+)", r"(\S+)")
+        ],
+        "has an efficiency of {:.3f}": lambda: number("lecture", r"88\.833  efficiency (\S+)"),
+        "its median of {:.3f}": lambda: of_five_tcps("vanilla")[0],
+        "lies between {:.3f} and {:.3f} with a median of {:.3f}": lambda: [
+            number("lecture", rf"^fba +20 +\S+ +\S+ +{more}")
+            for more in (r"\S+ +([\d.]+)\.\.", r"\S+ +[\d.]+?\.\.(\S+)", r"(\S+)")
+        ],
+        "tail drop between {:.3f} and {:.3f}": lambda: [
+            number("lecture", rf"^tail-drop +20 +43\S+ +\S+ +\S+ +{end}")
+            for end in (r"([\d.]+?)\.\.", r"[\d.]+?\.\.(\S+)")
+        ],
+    },
+    "looks-wrong": {
+        "yet the efficiency is {}. Fair": lambda: number("looks-wrong", r"214\.7  efficiency (\S+)"),
+        "12 / 14 = {:.3f}": lambda: 12 / 14,
+        "changes the fairness by {:.2f}": lambda: (
+            number("looks-wrong", r"0\.469  fairness (\S+)") - number("looks-wrong", r"0\.457  fairness (\S+)")
+        ),
+        "all VCs are both {:.6f} s": lambda: {
+            round(value or 0, 6)
+            for run in [cy.examples.scenario("tcp-incast").run().only]
+            for value in (run.totals.p99_transfer_s, max(vc.max_transfer_s or 0 for vc in run.vcs.values()))
+        }.pop(),
+        "shows at most {:.0f}": lambda: max(cy.examples.scenario("incast").run().only.series[0].value),
+    },
+    "trust": {"on {} random networks": lambda: sum(networks("oracle")[:3])},
     "accuracy": {"on {} random networks": lambda: sum(networks("oracle")[:3])},
     "architecture": {
         "Each of the {} Python packages": lambda: len(FLOORS),
@@ -184,7 +265,8 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
     },
     "gallery/index": {"{} questions. Each page": lambda: WORDS[sum(page.startswith("gallery/") for page in PAGES) - 1]},
     "gallery/program": {
-        "by {:.2f} to {:.2f} over FBA, and the fairness does not suffer. The search chose a `pause` of {:.1f} ms.": gain_of_the_program,
+        "by {:.2f} to {:.2f} over FBA, and the fairness does not suffer": lambda: gain_of_the_program()[:2],
+        "The search chose a `pause` of {:.1f} ms": lambda: gain_of_the_program()[2],
         "takes the link {:.1f} ms": lambda: math.ceil(65_535 / 512) * 12 * 424 / 155.52e3,
     },
     "gallery/satellite": {
@@ -214,9 +296,6 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         "lists {} such questions": lambda: WORDS[len(experiments.names())],
     },
     "tutorial": {
-        "{} of them are networks of packet switches": lambda: WORDS[
-            sum('"ethernet"' in cy.examples.text(name) for name in examples(""))
-        ],
         "until its {} cells are full": queue_of_the_trunk,
     },
     "wireshark": {
