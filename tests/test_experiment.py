@@ -16,8 +16,9 @@ from cellyard import experiment as ex
 from cellyard.commands.tables import answer_tables
 from cellyard.experiment import examples, reading
 from cellyard.experiment.description.problems import Problems
-from cellyard.experiment.records import merge_joint_axes
+from cellyard.experiment.records import interval_of, merge_joint_axes
 from cellyard.scenario import Scenario, examples as scenarios
+from cellyard.show.text import format_range, format_value
 from cellyard.store import open_store
 from cellyard.system.errors import ExperimentError, UsageError
 from conftest import ROOT, Cli, shown_until_the_end, stored
@@ -78,7 +79,9 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     for point, line in zip(document["points"], shown.partition("\npoints")[2].splitlines()[3:], strict=False):
         queue = point["queue"]
         assert isinstance(queue["min"], int) and isinstance(point["efficiency"]["min"], float)
-        assert line.split()[-2:] == [f"{queue['mean']:.1f}".removesuffix(".0"), f"{queue['min']}..{queue['max']}"]
+        mean, ends = format_value(queue["mean"], is_count=True), interval_of(point, "queue")
+        expected = [mean, format_range(ends, is_count=True)] if ends else [mean]
+        assert line.split()[-len(expected) :] == expected
     # The folder has what a repetition needs.
     assert (folder / "experiment.toml").read_text() == SMALL and Scenario.read(folder / "base.toml") == scenario
     (folder / "lan.toml").write_text((folder / "base.toml").read_text())
