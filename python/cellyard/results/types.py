@@ -116,9 +116,8 @@ class Totals(ResultPart):
     #: Lower bound of the longest duration when a transfer is unfinished. None otherwise.
     max_transfer_s_above: float | None = None
 
-    #: Goodput of the VCs that send files, over the time in which any of them had a file under way: bytes delivered
-    #: in order in the whole run, divided by that time. Data from ``to`` to ``from`` does not count. None when no
-    #: time passed, or no VC sends files.
+    #: Goodput from ``from`` to ``to`` of all VCs with files, over the time of the whole run in which a file was
+    #: under way. None without such time.
     busy_goodput_mbps: float | None = None
 
 
@@ -225,7 +224,7 @@ class BackResult(ResultPart):
     #: Finished transfers, in order.
     transfers: tuple[TransferResult, ...] = field(default=(), repr=False)
 
-    #: Time that the file under way at the end of the run had taken. None without one.
+    #: Time that a file under way at the end of the run had taken.
     under_way_s: float | None = None
 
 
@@ -469,7 +468,7 @@ class VcResult(ResultPart):
     #: Finished transfers, in order.
     transfers: tuple[TransferResult, ...] = field(default=(), repr=False)
 
-    #: Time that the file under way at the end of the run had taken. None without one.
+    #: Time that a file under way at the end of the run had taken.
     under_way_s: float | None = None
 
     #: Results of the TCP at ``to``: one element where both ends send data, otherwise empty. The counts of frames
