@@ -40,22 +40,19 @@ const ROWS = [
 const FILES = [
   ['files finished', ({ totals }) => totals.finished_transfers, plain],
   ['files unfinished', ({ totals }) => totals.unfinished_transfers, plain],
-  ...[50, 95, 99].map((p) => [
-    p === 50 ? 'median completion time' : `${p}th percentile of completion times`,
-    ({ totals }) => totals[`p${p}_transfer_s`],
+  ['goodput while a file is under way, Mb/s', ({ totals }) => totals.busy_goodput_mbps, plain],
+  ...[
+    ['median completion time', 'p50'],
+    ['95th percentile of completion times', 'p95'],
+    ['99th percentile of completion times', 'p99'],
+    ['longest completion time', 'max'],
+  ].map(([name, field]) => [
+    name,
+    ({ totals }) => totals[`${field}_transfer_s`],
     duration,
-    ({ totals }) => totals[`p${p}_transfer_s_above`],
+    ({ totals }) => totals[`${field}_transfer_s_above`],
   ]),
-  ['longest completion time', ({ vcs }) => longest(vcs).known, duration, ({ vcs }) => longest(vcs).above],
 ];
-
-/** The longest completion time of all VCs, or its lower bound. */
-function longest(vcs) {
-  const all = vcs.flatMap((vc) => (vc.back ? [vc, vc.back] : [vc]));
-  const largest = (values) => values.reduce((most, value) => (value > (most ?? -1) ? value : most), null);
-  const most = largest(all.flatMap((one) => [one.max_transfer_s, one.max_transfer_s_above]));
-  return all.some((one) => one.max_transfer_s_above) ? { known: null, above: most } : { known: most, above: null };
-}
 
 /** The table of all sides that have run, with the difference B minus A; `draws` are results of replications by side. */
 export function compared(sides, draws) {

@@ -89,9 +89,8 @@ function captured({ request, port, from, to }) {
 function drawn({ request, replication, port }) {
   engine.ask('open', { ...request, overrides: [...request.overrides, ['probe', '[]']], probes: [], replication });
   engine.advance(Number.MAX_SAFE_INTEGER);
-  const { totals, ports, vcs } = JSON.parse(engine.text('finish'));
-  const fields = ({ max_transfer_s, max_transfer_s_above, back }) => ({ max_transfer_s, max_transfer_s_above, back: back && fields(back) });
-  return { totals, vcs: vcs.map(fields), port: ports.find((one) => one.name === port) ?? { dropped_cells: {} } };
+  const { totals, ports } = JSON.parse(engine.text('finish'));
+  return { totals, port: ports.find((one) => one.name === port) ?? { dropped_cells: {} } };
 }
 
 /** The instant of the next or the previous drop at a port, or the window of the largest burst in a window; null without one. */
