@@ -1,4 +1,7 @@
-"""The explorer as it looks and works, in a browser: on a desk and on a phone, light and dark, of four networks."""
+"""The explorer as it looks and works, in a browser: on a desk and on a phone, light and dark, of four networks.
+
+The folder that the variable CELLYARD_SHOTS names keeps the pictures, to be looked at.
+"""
 
 import json
 import os
@@ -158,7 +161,7 @@ def test_nothing_is_cut_and_no_labels_touch(page: tuple[Browser, str], name: str
 def test_every_port_where_cells_wait_can_be_chosen(page: tuple[Browser, str], name: str) -> None:
     browser, address = page
     browser.size(900, 900, "light")
-    show(browser, address + link(NETWORKS[name], {"duration": "5 ms", "measure.warm_up": "0 s"}, both=False))
+    show(browser, address + link(NETWORKS[name], {"duration": "1 ms", "measure.warm_up": "0 s"}, both=False))
     described = "explorer.sides[0].read.description.ports.filter((port) => port.can_queue).map((port) => port.name)"
     ports = browser.value(described)
     assert sorted(browser.value("$$('#port option').map((one) => one.value)")) == sorted(ports)
