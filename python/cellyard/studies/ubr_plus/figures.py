@@ -49,7 +49,7 @@ def policies(study: Study, rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "policies",
         "Efficiency and fairness against the buffer, by drop policy (tables 2 and 3)",
-        "Simulated, with the range of the replications. The next figure compares with the published values.",
+        "Simulated, with the range of the replications; the report also draws the published values.",
         plot_rows.grid(
             rows,
             METRICS,
