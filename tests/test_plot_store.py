@@ -2,19 +2,22 @@
 
 import csv
 import itertools
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import cellyard as cy
+import numpy as np
 import pytest
 from cellyard import _engine
 from cellyard.experiment.figures import _grouped, figures, one_figure
 from cellyard.experiment.records import interval_of
-from cellyard.experiment.stored_points import PlotRequest, StoredPoints, collect
-from cellyard.plot import style
+from cellyard.experiment.stored_points import PlotRequest, StoredPoints, collect, collect_files
+from cellyard.plot import distribution, style
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.scenario.parameters import Scenarios
+from cellyard.statistics.bounded import Bounded
 from cellyard.statistics.inference import estimate
 from cellyard.store import Store, open_store
 from conftest import LAN, Cli
@@ -357,3 +360,76 @@ def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:
     document = StoredPoints("buffer_cells", ["efficiency"], points).document()
     (axes,) = one_figure(document).figure.axes
     assert [text.get_text() for text in axes.get_yticklabels()] == ["500", "1000", "unlimited"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store of 64 files at once, of which some do not finish, under two policies."""
+    found = tmp_path_factory.mktemp("files") / "runs.sqlite"
+    base = cy.examples.scenario("tcp-incast").with_values({"duration": "250 ms"})
+    policies = [base.with_values({"switch.switch.ubr.drop": policy}) for policy in ("tail-drop", "epd")]
+    fill(found, *(Job(one.canonical, draw) for one in policies for draw in range(6)))
+    return found
+
+
+def test_the_distribution_of_files_counts_unfinished_ones_and_ends_at_the_finished_share(files: Path) -> None:
+    with open_store(files) as store:
+        found, lines = collect_files(store, PlotRequest("drop", ()))
+        per_run = {
+            policy: [run.data for run in runs] for policy, runs in zip(("tail-drop", "epd"), found.results, strict=True)
+        }
+    assert [line["drop"] for line in lines] == ["tail-drop", "epd"]
+    values = {line["drop"]: [value for run in line["durations"] for value in run] for line in lines}
+    assert {len(found) for found in values.values()} == {6 * 64}
+    with style():
+        drawn = distribution(values, across="time", title="files", note="")
+    for line, (policy, runs) in zip(drawn.figure.axes[0].lines, per_run.items(), strict=True):
+        finished = [one["duration_s"] for run in runs for vc in run["vcs"] for one in vc["transfers"]]
+        assert line.get_label() == policy and 0.9 < len(finished) / 384 < 1
+        across, shares = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+        assert shares[-1] == pytest.approx(len(finished) / 384)
+        for limit in (0.2003, 0.21, 0.2405):
+            share = sum(duration <= limit for duration in finished) / 384
+            assert shares[np.searchsorted(across, limit, side="right") - 1] == pytest.approx(share)
+
+
+def test_values_with_bounds_have_a_band_between_the_possible_shares() -> None:
+    with style():
+        drawn = distribution({"a": [1.0, 2.0, 3.0, Bounded(1.5, math.inf)]}, across="time", title="files", note="")
+    place = drawn.figure.axes[0]
+    (band,) = place.collections
+    corners = {
+        tuple(corner)
+        for path in band.get_paths()
+        for corner in np.asarray(path.vertices, dtype=float).round(6).tolist()
+    }
+    assert {(2.0, 0.5), (2.0, 0.75), (3.0, 0.75), (3.0, 1.0)} <= corners
+    assert np.asarray(place.lines[0].get_ydata(), dtype=float).tolist() == [0, 0.25, 0.25, 0.5, 0.75]
+
+
+def test_plot_draws_files_with_cdf_and_refuses_what_it_cannot_draw(
+    files: Path, path: Path, cli: Cli, tmp_path: Path
+) -> None:
+    shown = cli.ok("plot", files, "--x", "drop", "--cdf", "--out", "cdf.svg")
+    assert shown.startswith("files of all VCs and runs together:\ndrop ")
+    points = cli.json("plot", files, "--x", "drop", "--cdf", "--out", "cdf.svg")["points"]
+    assert [point["finished_transfers"] + point["unfinished_transfers"] for point in points] == [384, 384]
+    assert "leave out --y efficiency" in cli.refused(
+        "plot", files, "--x", "drop", "--cdf", "--y", "efficiency", "--out", "a.svg"
+    )
+    assert "no VC of these runs sends one (file_size)" in cli.refused(
+        "plot",
+        path,
+        "--x",
+        "buffer",
+        "--where",
+        f"{DROP}=epd",
+        "--where",
+        f"{MSS}=512 bytes",
+        "--cdf",
+        "--out",
+        "a.svg",
+    )
+    assert "There are: drop, transfer_s" in cli.refused(
+        "plot", files, "--x", "drop", "--cdf", "--label", "y=z", "--out", "a.svg"
+    )

@@ -122,6 +122,8 @@ def _plot(top: Group) -> None:
     plot.add_argument("--x", default="", metavar="PATH", help=across)
     metric = "metric: a total, or a path as in experiments; may be repeated"
     options.repeatable(plot, "--y", metavar="METRIC", help=metric)
+    of_files = "draw the distribution of the durations of files at each value of --x, in place of a metric"
+    options.flag(plot, "--cdf", help=of_files)
     options.where(plot, "PATH=VALUE", "only runs with this value of a parameter")
     cli_store.run_filters(plot)
     options.style(plot)

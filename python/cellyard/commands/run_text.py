@@ -126,7 +126,7 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
     if not paths:
         parts += _ensemble_vcs(runs, ranges, contracts=contracts)
     if ranged:
-        parts += _pooled_files(document["summary"], paths)
+        parts += files_table(document["summary"], paths)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
     return "\n\n".join([*parts, *_drops(runs, paths, noun)])
 
@@ -243,7 +243,7 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
     return [f"{caption}{table}"]
 
 
-def _pooled_files(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
+def files_table(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
     """Quantiles of the files of all runs of each point, with their intervals."""
     rows = []
     for point in points:

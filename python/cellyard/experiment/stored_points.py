@@ -1,14 +1,15 @@
 """Collects stored runs at the values of a parameter, for ``cellyard plot``. Nothing is simulated here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cellyard.experiment import records
 from cellyard.experiment.description.axes import default_name
 from cellyard.plot.notes import tcps
-from cellyard.results import Totals
+from cellyard.results import RunResult, Totals
 from cellyard.results.path import MetricPath, metric_path
+from cellyard.results.transfers import durations
 from cellyard.scenario.parameters import UNSET, Scenarios, listed_paths
 from cellyard.show.columns import as_columns, quantity
 from cellyard.store import Store, contents
@@ -73,8 +74,70 @@ class StoredPoints:
         }
 
 
+@dataclass
+class StoredRuns:
+    """The runs found at each value of a parameter: its column, the results, how many are missing, and notes."""
+
+    columns: list[dict[str, Any]]
+    results: list[list[RunResult]]
+    missing: int
+    notes: list[str]
+    noun: str
+    tcp: str
+
+    @property
+    def axis(self) -> str:
+        """The column of the parameter."""
+        (axis,) = self.columns[0]
+        return axis
+
+    def check_drawn(self, drawn: Sequence[Any]) -> None:
+        """Note missing results; raises `UsageError` if nothing is drawn."""
+        if not drawn:
+            whole = f": the store has only a part of the results of {self.missing} runs" if self.missing else ""
+            raise UsageError(f"nothing to draw{whole}")
+        if self.missing:
+            self.notes.insert(0, f"{self.missing} runs are left out: the store has only a part of their results")
+
+
 def collect(store: Store, request: PlotRequest) -> StoredPoints:
-    """The requested runs, at the values of the parameter.
+    """The requested runs, at the values of the parameter; raises what `find_runs` raises."""
+    metrics = request.metrics()
+    found = find_runs(store, request, metrics)
+    points = []
+    for values, results in zip(found.columns, found.results, strict=True):
+        samples = [{name: path.value_in(result) for name, path in metrics.items()} for result in results]
+        if samples:
+            points.append({**values, "runs": len(samples), **records.summaries(samples, metrics)})
+    found.check_drawn(points)
+    for metric in metrics:
+        unknown = sum("not_known" in point[metric] for point in points)
+        if unknown:
+            found.notes.append(
+                f"{metric} is not known at {unknown} of {len(points)} points: files did not finish in some runs"
+            )
+    return StoredPoints(found.axis, list(metrics), points, found.notes, found.noun, found.tcp)
+
+
+def collect_files(store: Store, request: PlotRequest) -> tuple[StoredRuns, list[dict[str, Any]]]:
+    """The requested runs, and for each value of the parameter its label and the durations of its files by run.
+
+    Raises what `find_runs` raises, and `UsageError` when no VC sends a file.
+    """
+    found = find_runs(store, request)
+    lines = []
+    for values, results in zip(found.columns, found.results, strict=True):
+        files = [durations(result.data) for result in results]
+        if any(files):
+            lines.append({**values, "runs": len(files), "durations": files})
+    if not lines and any(found.results):
+        raise UsageError("--cdf draws the durations of files, but no VC of these runs sends one (file_size)")
+    found.check_drawn(lines)
+    return found, lines
+
+
+def find_runs(store: Store, request: PlotRequest, metrics: Collection[str] = ()) -> StoredRuns:
+    """The requested runs by the value of the parameter, whose column differs from those of ``metrics``.
 
     Raises `UsageError` when there are none, or when runs of one point differ in more than seed and
     replication. Such runs have no meaningful mean.
@@ -87,7 +150,6 @@ def collect(store: Store, request: PlotRequest) -> StoredPoints:
     scenarios = scenarios.only({run.scenario for run in runs})
     if not request.x:
         raise UsageError(f"--x is missing: give the path of the parameter on the x axis. {scenarios.variation()}")
-    metrics = request.metrics()
     values = scenarios.values(request.x, "--x")
     runs_by_value: dict[str, list[StoredRun]] = {}
     for run in runs:
@@ -102,7 +164,7 @@ def collect(store: Store, request: PlotRequest) -> StoredPoints:
             f"runs at one point also differ in {listed_paths(differing)}; select runs with --where PATH=VALUE "
             f"(--where PATH={UNSET} if it is not set) or --scenario"
         )
-    return _points(store, runs_by_value, request.x, metrics, notes)
+    return _results(store, runs_by_value, request.x, metrics, notes)
 
 
 def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRun]:
@@ -158,46 +220,26 @@ def _matches(value: str | None, wanted: str) -> bool:
     )
 
 
-def _points(
-    store: Store,
-    runs_by_value: Mapping[str, Sequence[StoredRun]],
-    x: str,
-    metrics: Mapping[str, MetricPath],
-    notes: list[str],
-) -> StoredPoints:
+def _results(
+    store: Store, runs_by_value: Mapping[str, Sequence[StoredRun]], x: str, metrics: Collection[str], notes: list[str]
+) -> StoredRuns:
     short = x if x.endswith(".count") else default_name(x)
     columns = as_columns([{x if short in metrics else short: value} for value in runs_by_value])
-    points = []
+    (axis,) = columns[0]
+    found = []
     missing = 0
     for values, runs in zip(columns, runs_by_value.values(), strict=True):
         # If a scenario was run both ways, keep only the runs of an ensemble.
         candidates = [run for run in runs if run.replication is not None] or list(runs)
         # Count each replication once: a network may be stored under several names, or with and
         # without probes.
-        stored = [((run.seed, run.replication), store.result(run)) for run in candidates]
-        results = {replicate: result for replicate, result in stored if result is not None}
-        missing += len(dict(stored)) - len(results)
-        samples = [{name: path.value_in(result) for name, path in metrics.items()} for result in results.values()]
-        if samples:
-            points.append({**values, "runs": len(samples), **records.summaries(samples, metrics)})
-    if missing:
-        notes.append(f"{missing} runs are left out: the store has only a part of their results")
-    for metric in metrics:
-        unknown = sum("not_known" in point[metric] for point in points)
-        if unknown:
-            notes.append(
-                f"{metric} is not known at {unknown} of {len(points)} points: files did not finish in some runs"
-            )
-    if not points:
-        raise UsageError(
-            f"nothing to draw: the store has only a part of the results of {missing} runs"
-            if missing
-            else "nothing to draw"
-        )
-    (axis,) = columns[0]
+        stored = {(run.seed, run.replication): store.result(run) for run in candidates}
+        results = [result for result in stored.values() if result is not None]
+        missing += len(stored) - len(results)
+        found.append((values, results))
     # Numbers ascend, and words keep the order in which they were run.
-    points.sort(key=lambda point: (1, 0) if isinstance(point[axis], str) else (0, point[axis]))
+    found.sort(key=lambda pair: (1, 0) if isinstance(pair[0][axis], str) else (0, pair[0][axis]))
     used = {run.scenario for group in runs_by_value.values() for run in group}
     texts = [contents.canonical_scenario(store, scenario) for scenario in used]
     noun = common_noun(of_scenario(text).noun for text in texts)
-    return StoredPoints(axis, list(metrics), points, notes, noun, tcps(texts))
+    return StoredRuns([one for one, _ in found], [runs for _, runs in found], missing, notes, noun, tcps(texts))

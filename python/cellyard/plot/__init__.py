@@ -8,6 +8,7 @@ from cellyard.plot.axes import (
     value_axis as value_axis,
     word_axis as word_axis,
 )
+from cellyard.plot.distribution import distribution as distribution
 from cellyard.plot.drawing import (
     COLOURS as COLOURS,
     DASHES as DASHES,

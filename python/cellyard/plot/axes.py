@@ -172,15 +172,16 @@ def value_axis(axes: Sequence[Axes], *, down: bool = True) -> None:
             one.tick_params(labelleft=number == 0)
 
 
-def log_axis(axes: Axes) -> None:
-    """Make the y axis logarithmic, with ticks at 1, 2 and 5 times powers of ten if there are few of these."""
+def log_axis(axes: Axes, *, across: bool = False) -> None:
+    """Make the y axis, or the one ``across``, logarithmic; ticks are at 1, 2 and 5 times powers of ten if there are few of these."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axes.set_yscale("log", nonpositive="clip")
-    low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < MOST_DECADES else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, place: number_tick(value)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    set_scale, axis = (axes.set_xscale, axes.xaxis) if across else (axes.set_yscale, axes.yaxis)
+    set_scale("log", nonpositive="clip")
+    low, high = axes.get_xlim() if across else axes.get_ylim()
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high / low < MOST_DECADES else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, place: number_tick(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def few_ticks(axis: Axis) -> None:

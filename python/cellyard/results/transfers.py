@@ -29,7 +29,11 @@ def pooled(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
     The longest duration has no interval.
     """
-    groups = list(map(durations, runs))
+    return of_files(list(map(durations, runs)))
+
+
+def of_files(groups: Sequence[Sequence[Value]]) -> dict[str, Any] | None:
+    """As `pooled`, of the durations of the files of each run."""
     count = sum(map(len, groups))
     if not count:
         return None

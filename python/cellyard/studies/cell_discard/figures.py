@@ -117,7 +117,7 @@ def tables(study: Study, rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "tables",
         "Goodput and fairness by drop policy",
-        f"{plot_rows.READING} Goodput and fairness are those of the study.",
+        f"{plot_rows.READING} Goodput is relative to what the framing allows. {OWN_INDEX}",
         plot_rows.grid(
             rows,
             ("goodput", "fairness"),
