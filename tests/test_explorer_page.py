@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import shlex
 import shutil
 import socket
@@ -19,6 +20,7 @@ import pytest
 from cellyard import Scenario
 from cellyard.commands.explore import Server, explorer_of, handler
 from cellyard.errors import ScenarioError
+from cellyard.plot import COLOURS
 from cellyard.show import explorer
 from conftest import ROOT, Cli
 
@@ -194,3 +196,11 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         line for line in log.read_text().splitlines() if "CONSOLE" in line and "Content Security Policy" not in line
     ]
     assert messages == []
+
+
+def test_vcs_have_the_colours_of_all_other_figures() -> None:
+    (listed,) = re.findall(
+        r"^const LIGHT = \[(.*)\];$", (explorer.FOLDER / "theme.js").read_text(encoding="utf-8"), re.M
+    )
+    colours = [colour.strip("' ").upper() for colour in listed.split(",")]
+    assert colours[:6] == list(COLOURS[:6]) and len(set(colours)) == len(colours)

@@ -1,8 +1,8 @@
 // Colours of pictures, for a light and for a dark page. Ink and background are those of the style sheet.
 
-/** Okabe and Ito's colours, safe for colour-blind readers, then others of the same hues. */
-const LIGHT = ['#0072b2', '#e69f00', '#009e73', '#d55e00', '#cc79a7', '#56b4e9', '#b8ab00', '#5f6a72', '#004d79', '#9a6a00', '#00634a', '#8f3f00'];
-const DARK = ['#3b9ddd', '#f0b32e', '#22b98d', '#ee7a2b', '#dd93bb', '#8fd0f5', '#e0d84a', '#a7b3bd', '#1c6ea5', '#b98a2b', '#0d8a6a', '#b5602a'];
+/** Okabe and Ito's colours, safe for colour-blind readers, in the order of `cellyard.plot`, then others of the same hues. */
+const LIGHT = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#56b4e9', '#e69f00', '#b8ab00', '#5f6a72', '#004d79', '#8f3f00', '#00634a', '#9a6a00'];
+const DARK = ['#3b9ddd', '#ee7a2b', '#22b98d', '#dd93bb', '#8fd0f5', '#f0b32e', '#e0d84a', '#a7b3bd', '#1c6ea5', '#b5602a', '#0d8a6a', '#b98a2b'];
 
 /** Colours of the reasons for which cells are dropped; the first two are the most frequent. */
 const REASONS = { policy: '#c1121f', full: '#111111', rest: '#a8611c', front: '#6a3fb5', police: '#00788a', link: '#777777', any: '#8a1c2b' };
