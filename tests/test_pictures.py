@@ -4,11 +4,11 @@ import re
 from io import BytesIO
 
 import cellyard as cy
-import figures
 import mechanisms_figure
 import numpy as np
 import pictures
 import pytest
+import tcp_family
 from conftest import ROOT
 from PIL import Image
 
@@ -32,7 +32,7 @@ def test_each_picture_is_on_a_page_in_two_schemes_with_a_text(name: str) -> None
 
 
 def test_a_dark_picture_keeps_hues_and_is_as_far_from_its_background() -> None:
-    colours = [*[(255, 255, 255)] * 9, (0, 0, 0), (0, 114, 178), (204, 121, 167)]
+    colours = [*[(255, 255, 255)] * 30, (0, 0, 0), (0, 114, 178), (204, 121, 167)]
     content = BytesIO()
     Image.fromarray(np.array([colours], np.uint8)).save(content, format="png")
     with Image.open(BytesIO(pictures.in_dark(content.getvalue()))) as made:
@@ -51,9 +51,9 @@ def test_a_picture_of_a_page_is_drawn_by_its_commands(name: str) -> None:
 
 def test_sack_continues_first_and_reno_last() -> None:
     reached = {}
-    for recovery in figures.FAMILY:
-        time, segments = figures.delivered(recovery)
-        reached[recovery] = time[np.argmax(segments > max(figures.LOST))]
+    for recovery in tcp_family.FAMILY:
+        time, segments = tcp_family.delivered(recovery)
+        reached[recovery] = time[np.argmax(segments > max(tcp_family.LOST))]
     assert (
         min(reached, key=lambda name: reached[name]) == "sack"
         and max(reached, key=lambda name: reached[name]) == "reno"
