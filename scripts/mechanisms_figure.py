@@ -64,11 +64,11 @@ def draw(found: Runs, names: Sequence[str], networks: Sequence[str], *, apart: s
         metric: [n for n in networks if max(map(abs, gains(found, rows, n, metric))) >= LEAST] for metric in METRICS
     }
     widest = max(abs(gain) for metric in METRICS for n in shown[metric] for gain in gains(found, rows, n, metric))
-    figure, axes = plot.panels(2, width=9.5, height=1.0 + 0.26 * len(rows))
-    for one, (metric, title) in zip(axes, METRICS.items(), strict=True):
+    figure, axes = plot.panels(sum(map(bool, shown.values())), width=9.5, height=1.0 + 0.26 * len(rows))
+    for one, metric in zip(axes, filter(shown.get, METRICS), strict=True):
         _panel(one, found, rows, labels, shown[metric], metric, apart=apart, widest=widest)
         one.tick_params(labelleft=one is axes[0])
-        one.set_title(title)
+        one.set_title(METRICS[metric])
     gone = {title: [n for n in networks if n not in shown[metric]] for metric, title in METRICS.items()}
     left_out = [
         f"{title} on {' and '.join(names_of).replace(', ', ' ')}" for title, names_of in gone.items() if names_of
