@@ -111,6 +111,19 @@ def link_to_repository(_: Sphinx, page: str, text: list[str]) -> None:
     text[0] = LINK.sub(absolute, text[0])
 
 
+def with_dark_pictures(app: Sphinx, tree: nodes.document) -> None:
+    """Show NAME-dark.png instead of NAME.png where the page is dark."""
+    for picture in list(tree.findall(nodes.image)):
+        dark = re.sub(r"\.png$", "-dark.png", picture["uri"])
+        _, file = app.env.relfn2path(dark, app.env.docname)
+        if dark != picture["uri"] and Path(file).exists():
+            other = picture.deepcopy()
+            other["uri"] = dark
+            picture["classes"].append("only-light")
+            other["classes"].append("only-dark")
+            picture.parent.insert(picture.parent.index(picture) + 1, other)
+
+
 #: Thousands are separated by a narrow space that does not break.
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d.,]*\d)")
 
@@ -230,5 +243,7 @@ def setup(app: Sphinx) -> None:
     """Register the hooks."""
     app.add_lexer("console", Console)
     app.connect("source-read", link_to_repository)
+    # Before Sphinx collects the pictures.
+    app.connect("doctree-read", with_dark_pictures, priority=400)
     app.connect("doctree-resolved", mend_links)
     app.connect("build-finished", mend_pages)
