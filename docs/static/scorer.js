@@ -1,6 +1,6 @@
-// How search results are ranked. The glossary names nearly every term, so it comes after the pages about them.
+// How search results are ranked. The glossary names nearly every term, with a score of up to 100: it comes last.
 var Scorer = {
-  score: ([page, , , , score]) => (page === 'glossary' ? score - 20 : score),
+  score: ([page, , , , score]) => (page === 'glossary' ? score - 100 : score),
   objNameMatch: 11,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
