@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 from cellyard.system.progress import Progress
@@ -65,8 +66,8 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
     ]
     epd, fba = csv.DictReader((tmp_path / "out/summary.csv").open())
     assert (epd["switch.west.ubr.drop"], fba["switch.west.ubr.drop"], epd["runs"]) == ("epd", "fba", "3")
-    median = sorted(float(line["efficiency"]) for line in lines[:3])[1]
-    assert float(epd["efficiency"]) == median >= float(epd["efficiency_low"])
+    mean = fmean(float(line["efficiency"]) for line in lines[:3])
+    assert float(epd["efficiency_low"]) < float(epd["efficiency"]) == pytest.approx(mean)
 
 
 def test_without_max_goodput_a_note_names_the_field(cli: Cli, lan: Path, tmp_path: Path) -> None:
@@ -108,14 +109,19 @@ def test_csv_has_the_values_of_a_grid_as_numbers(cli: Cli, lan: Path, tmp_path: 
         assert set(names) <= set(next(csv.DictReader((tmp_path / f"out/{file}.csv").open())))
 
 
-def test_a_range_of_few_runs_goes_from_the_smallest_to_the_largest(cli: Cli, lan: Path) -> None:
+def test_runs_of_a_point_are_shown_as_means_with_intervals(cli: Cli, lan: Path) -> None:
     few = cli("run", lan, "--replications", 4, "--out", "few").stdout
-    assert "goodput_mbps  min-max" in " ".join(few.split()).replace(" ", "  ") and "5-95 %" not in few
     document = cli.json("run", lan, "--replications", 4, "--out", "few")
     goodputs = [run["totals"]["goodput_mbps"] for run in document["runs"]]
-    assert document["summary"][0]["range"]["goodput_mbps"] == [min(goodputs), max(goodputs)]
-    assert "\nmedians of the runs, min-max:\nruns  goodput_mbps" in few
-    assert "\nmedians of the runs, 5-95 %:\nruns  goodput_mbps" in cli("run", lan, "--replications", 11).stdout
+    half = 3.1824 * stdev(goodputs) / 2  # Student's quantile of three degrees of freedom
+    summary = document["summary"][0]
+    assert summary["mean"]["goodput_mbps"] == pytest.approx(fmean(goodputs))
+    assert summary["interval"]["goodput_mbps"] == pytest.approx(
+        [fmean(goodputs) - half, fmean(goodputs) + half], rel=1e-4
+    )
+    low, high = summary["interval"]["fairness"]
+    assert 0 <= low <= summary["mean"]["fairness"] <= high <= 1
+    assert re.search(r"\nmeans of the runs, 95 % intervals:\nruns  goodput_mbps +95 % interval", few)
     assert (
         "of the runs" not in cli("run", lan, "--grid", "switch.west.ubr.drop=epd,fba").stdout.partition("data cells")[0]
     )

@@ -163,7 +163,7 @@ def tail_drop_and_epd() -> dict[str, list[float]]:
 
 
 def of_five_tcps(recovery: str) -> list[float]:
-    row = rf"^{recovery} +20 .*?\.\.\S+ +"
+    row = rf"^{recovery} +20 +\S+ +\S+ +"
     return [number("start", rf"{row}([\d.]+) "), number("start", rf"{row}[\d.]+ +\S+ +([\d.]+) ")]
 
 
@@ -196,7 +196,7 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
             f"`{recovery}` | {{:.3f}} | {{:.3f}} |": partial(of_five_tcps, recovery)
             for recovery in ("vanilla", "tahoe", "reno", "new-reno", "sack")
         },
-        "a median efficiency of {:.3f}": lambda: number("start", r"^selective-drop +20 .*?\.\.\S+ +([\d.]+) "),
+        "a mean efficiency of {:.3f}": lambda: number("start", r"^selective-drop +20 +\S+ +\S+ +([\d.]+) "),
     },
     "fit": {
         f"`{example}` | {network} | at most {{}} million": partial(million_cells, example)
@@ -211,18 +211,18 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         "in 10 s falls from {:.0f} to {:.0f}": lambda: tail_drop_and_epd()["timeouts"],
         "efficiency rises from {:.2f} to {:.2f}": lambda: tail_drop_and_epd()["efficiency"],
         "efficiency {:.3f}. Is all well": lambda: of_five_tcps("sack")[0],
-        "The median fairness is {:.3f}, and": lambda: of_five_tcps("sack")[1],
-        "the median fairness is {:.3f}, at an efficiency of {:.3f}": lambda: [
+        "The mean fairness is {:.3f}, and": lambda: of_five_tcps("sack")[1],
+        "the mean fairness is {:.3f}, at an efficiency of {:.3f}": lambda: [
             number("lecture", rf"^selective-drop +20 +\S+ +\S+ +{more}") for more in (r"\S+ +\S+ +(\S+)", r"(\S+)")
         ],
         "has an efficiency of {:.3f}": lambda: number("lecture", r"88\.833  efficiency (\S+)"),
-        "its median of {:.3f}": lambda: of_five_tcps("vanilla")[0],
-        "lies between {:.3f} and {:.3f} with a median of {:.3f}": lambda: [
+        "its mean of {:.3f}": lambda: of_five_tcps("vanilla")[0],
+        "the mean of FBA is {:.3f}, with an interval from {:.3f} to {:.3f}": lambda: [
             number("lecture", rf"^fba +20 +\S+ +\S+ +{more}")
-            for more in (r"\S+ +([\d.]+)\.\.", r"\S+ +[\d.]+?\.\.(\S+)", r"(\S+)")
+            for more in (r"(\S+)", r"\S+ +([\d.]+)\.\.", r"\S+ +[\d.]+?\.\.(\S+)")
         ],
-        "tail drop between {:.3f} and {:.3f}": lambda: [
-            number("lecture", rf"^tail-drop +20 +43\S+ +\S+ +\S+ +{end}")
+        "that of tail drop lies between {:.3f} and {:.3f}": lambda: [
+            number("lecture", rf"^tail-drop +20 +38\S+ +\S+ +\S+ +{end}")
             for end in (r"([\d.]+?)\.\.", r"[\d.]+?\.\.(\S+)")
         ],
     },

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import cellyard
 from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_plot, run_text
+from cellyard.commands.run_text import mean_and_interval
 from cellyard.experiment.grid import Point, expand
 from cellyard.outputs.kept import interrupted_message, write_failure
 from cellyard.outputs.options import RunOptions
@@ -22,8 +23,7 @@ from cellyard.runs.spool import CapturedFile, Spool, SpoolError
 from cellyard.scenario import Scenario
 from cellyard.show.table import Table
 from cellyard.show.text import dump_pieces
-from cellyard.statistics.bounded import ABOVE, BELOW, as_fields, field_value, known
-from cellyard.statistics.ranges import interval, median, whole_count
+from cellyard.statistics.bounded import ABOVE, BELOW, as_fields, field_value
 from cellyard.system.errors import RunError, UsageError
 from cellyard.system.format import common_noun, of_scenario
 from cellyard.system.progress import Progress
@@ -255,7 +255,7 @@ def document(
 
 
 def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Median and range of the totals over the runs of each point, and what their files have together."""
+    """Mean of the totals over the runs of each point with its interval, and what their files have together."""
     from cellyard.results.types import Totals
 
     points: dict[str, list[Mapping[str, Any]]] = {}
@@ -263,16 +263,14 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         points.setdefault(json.dumps(run.get("set", {})), []).append(run)
     found = []
     for values, members in points.items():
-        entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "median": {}, "range": {}}
-        for metric, is_count in Totals.numbers().items():
+        entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "mean": {}, "interval": {}}
+        for metric in Totals.numbers():
             if metric.endswith((ABOVE, BELOW)):
                 continue
             found_values = (field_value(run["totals"].get, metric) for run in members)
-            values_of_metric = [1.0 * value for value in found_values if value is not None]
-            entry["median"] |= as_fields(metric, whole_count(median(values_of_metric), is_count=is_count))
-            ends = interval(values_of_metric)
-            entry["range"][metric] = (
-                [whole_count(end, is_count=is_count) for end in ends] if ends and known(ends) else None
-            )
+            values_of_metric = [value for value in found_values if value is not None]
+            centre, ends = mean_and_interval(metric, values_of_metric)
+            entry["mean"] |= as_fields(metric, centre)
+            entry["interval"][metric] = ends
         found.append({**entry, "files": pooled(members)})
     return found

@@ -54,14 +54,14 @@ def _run_columns(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One record per point of a grid: median and range of each total, and what the files of its runs have together."""
+    """One record per point of a grid: mean of each total with its interval, and what the files of its runs have together."""
     found = []
     for values, point in zip(as_columns([point["set"] for point in points]), points, strict=True):
         record: dict[str, Any] = {**values, "runs": point["runs"]}
-        for metric, value in point["median"].items():
+        for metric, value in point["mean"].items():
             record[metric] = value
-            if metric in point["range"]:  # no bound of a median
-                record[f"{metric}_low"], record[f"{metric}_high"] = point["range"][metric] or (None, None)
+            if metric in point["interval"]:  # no bound of a mean
+                record[f"{metric}_low"], record[f"{metric}_high"] = point["interval"][metric] or (None, None)
         record |= {f"files_{name}": value for name, value in (point["files"] or {}).items()}
         found.append(record)
     return found

@@ -11,10 +11,11 @@ from cellyard.results.document import queueing_ports
 from cellyard.results.run_notes import carries_frames, is_overloaded
 from cellyard.results.transfers import LONGEST, QUANTILES
 from cellyard.show.table import Table
-from cellyard.show.text import cell_count, cpu_time, format_range, format_value, range_head
-from cellyard.statistics.bounded import Bounded, Value, ends_of, field_value
+from cellyard.show.text import INTERVAL, cell_count, cpu_time, format_range, format_value
+from cellyard.statistics.bounded import Bounded, Value, ends_of, field_value, known
 from cellyard.statistics.difference import FEWEST
-from cellyard.statistics.ranges import interval, median
+from cellyard.statistics.ranges import mean
+from cellyard.statistics.student import CONFIDENCE
 
 #: Totals shown for runs with VCs that carry frames.
 FRAME_TOTALS = (
@@ -70,6 +71,9 @@ TRANSFER_COLUMNS = ("finished_transfers", "p50_transfer_s", "p95_transfer_s")
 ENSEMBLE_COLUMNS = ("goodput_mbps", LINE_THROUGHPUT, "cell_loss_ratio", "timeouts", "mean_cell_transfer_delay_s")
 MOST_VCS = 20
 
+#: Caption of tables over several runs.
+MEANS = f"means of the runs, {INTERVAL}s"
+
 #: Limit on lines of the table of files of several runs.
 MOST_FILES = 20
 
@@ -100,34 +104,33 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
     document = {**document, **{part: _with_labels(document[part], paths) for part in ("runs", "summary")}}
     runs = document["runs"]
     ranged = document["replications"] is not None
-    ranges = range_head(*(point["runs"] for point in document["summary"]))
     shown = [m for m in _total_names(runs[0], fair_shares=fair_shares) if not (ranged and m in POOLED)]
-    medians = [partial(field_value, point["median"].get) for point in document["summary"]]
-    metrics = [m for m in shown if any(median_of(m) is not None for median_of in medians)]
+    means = [partial(field_value, point["mean"].get) for point in document["summary"]]
+    metrics = [m for m in shown if any(mean_of_point(m) is not None for mean_of_point in means)]
     counts = {m for m in metrics if all(isinstance(run["totals"][m] or 0, int) for run in runs)}
     header = [
         *paths,
         "runs",
-        *(column for m in metrics for column in ([_column_head(m), ranges] if ranged else [_column_head(m)])),
+        *(column for m in metrics for column in ([_column_head(m), INTERVAL] if ranged else [_column_head(m)])),
     ]
     rows = []
-    for point, median_of in zip(document["summary"], medians, strict=True):
+    for point, mean_of_point in zip(document["summary"], means, strict=True):
         row = [*(point["set"][path] for path in paths), point["runs"]]
         for metric in metrics:
             is_count = metric in counts
-            row.append(format_value(_in_unit(metric, median_of(metric)), is_count=is_count))
+            row.append(format_value(_in_unit(metric, mean_of_point(metric)), is_count=is_count))
             if ranged:
-                ends = [_in_unit(metric, end) for end in point["range"][metric] or ()]
+                ends = [_in_unit(metric, end) for end in point["interval"][metric] or ()]
                 row.append(format_range(ends, is_count=is_count))
         rows.append(row)
-    caption = f"medians of the runs, {ranges}:\n" if ranged else ""
+    caption = f"{MEANS}:\n" if ranged else ""
     first = f"{document['scenario']}: {len(runs)} runs, {cost}"
     parts = [first, *_measuring_time_note(runs), f"{caption}{Table.from_rows(header, rows, keys=len(paths) + 1)}"]
     if not paths:
-        parts += _ensemble_vcs(runs, ranges, contracts=contracts)
+        parts += _ensemble_vcs(runs, contracts=contracts)
     if ranged:
         parts += files_table(document["summary"], paths)
-    parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
+    parts += _files(runs, paths=paths, is_ranged=ranged)
     return "\n\n".join([*parts, *_drops(runs, paths, noun)])
 
 
@@ -175,7 +178,7 @@ def _measuring_time_note(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _ensemble_vcs(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: bool) -> list[str]:
+def _ensemble_vcs(runs: Sequence[Mapping[str, Any]], *, contracts: bool) -> list[str]:
     """One line for each VC of an ensemble, up to a screenful, since totals hide who gets what."""
     vcs = list(zip(*(run["vcs"] for run in runs), strict=True))
     kinds = {vc_runs[0]["traffic"] for vc_runs in vcs}
@@ -185,29 +188,42 @@ def _ensemble_vcs(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: 
     for vc_runs in vcs[:MOST_VCS]:
         row = [vc_runs[0]["name"], vc_runs[0]["traffic"]]
         for metric in shown:
-            values = [_in_unit(metric, vc[metric]) for vc in vc_runs if vc[metric] is not None]
-            row += _median_and_range(values)
+            row += _mean_and_interval_text(metric, [vc[metric] for vc in vc_runs if vc[metric] is not None])
         rows.append(row)
-    head = ["vc", "traffic", *(column for metric in shown for column in (_column_head(metric), ranges))]
-    parts = [f"VCs, medians of the runs, {ranges}:\n{Table.from_rows(head, rows, keys=2)}"] if rows else []
+    head = ["vc", "traffic", *(column for metric in shown for column in (_column_head(metric), INTERVAL))]
+    parts = [f"VCs, {MEANS}:\n{Table.from_rows(head, rows, keys=2)}"] if rows else []
     more = len(vcs) - MOST_VCS
     return [*parts, *([f"{more} more VCs: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
 
 
-def _median_and_range(values: Sequence[float]) -> list[str]:
-    """Median and range of the values of several runs."""
+def mean_and_interval(metric: str, values: Sequence[Value]) -> tuple[Value, tuple[float, float] | None]:
+    """Mean of a total or of a VC's values over several runs, and its interval, if it has one."""
+    from cellyard.experiment.metric_kind import mean_of
+    from cellyard.results import Totals
+    from cellyard.results.path import metric_path
+
+    if not known(values):
+        return mean(values), None  # type: ignore[arg-type]
+    found = mean_of(
+        metric_path(f"totals.{metric}" if metric in Totals.numbers() else f"max(vc.*.{metric})"), values, CONFIDENCE
+    )
+    if found is None:
+        return None, None
+    return found.mean, None if found.low is None or found.high is None else (found.low, found.high)
+
+
+def _mean_and_interval_text(metric: str, values: Sequence[Value]) -> list[str]:
+    """Mean and interval in the unit of the column."""
     is_count = all(isinstance(value, int) for value in values)
-    return [
-        format_value(median(values), is_count=is_count),
-        format_range(interval(values), is_count=is_count),
-    ]
+    centre, ends = mean_and_interval(metric, values)
+    shown = [_in_unit(metric, end) for end in ends or ()]
+    return [format_value(_in_unit(metric, centre), is_count=is_count), format_range(shown, is_count=is_count)]
 
 
-def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
+def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], is_ranged: bool) -> list[str]:
     """One line for each VC with a file at each point: in how many runs it was completed, and its values.
 
-    With ``ranges`` (their head), shows medians and ranges over the runs; otherwise the values of the
-    single run.
+    If ``is_ranged``, shows means over the runs with intervals; otherwise the values of the single run.
     """
     found: dict[str, tuple[list[Any], list[Mapping[str, Any]]]] = {}
     for run in runs:
@@ -219,27 +235,29 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
     all_files = [vc for _, files in found.values() for vc in files]
     shown = _file_metrics(all_files)
     # Endless files are never complete. For them, the transfers show what was sent.
-    counted = ranges is not None and not (TRANSFER_COLUMNS[0] in shown and "completed_s" not in shown)
+    counted = is_ranged and not (TRANSFER_COLUMNS[0] in shown and "completed_s" not in shown)
     if not counted:
-        shown = [metric for metric in shown if ranges is None or metric in TRANSFER_COLUMNS]
+        shown = [metric for metric in shown if not is_ranged or metric in TRANSFER_COLUMNS]
     columns = [
-        column for metric in shown for column in ([_column_head(metric), ranges] if ranges else [_column_head(metric)])
+        column
+        for metric in shown
+        for column in ([_column_head(metric), INTERVAL] if is_ranged else [_column_head(metric)])
     ]
     rows = []
     for keys, files in found.values():
-        if ranges is None:
+        if not is_ranged:
             rows.append([*keys, *(_in_unit(metric, field_value(files[0].get, metric)) for metric in shown)])
             continue
         complete = sum(file["completed_s"] is not None for file in files)
         row = [*keys, *([f"{complete} of {len(files)}"] if counted else [])]
         for metric in shown:
-            measured = (_in_unit(metric, field_value(file.get, metric)) for file in files)
-            row += _median_and_range([value for value in measured if value is not None])
+            measured = (field_value(file.get, metric) for file in files)
+            row += _mean_and_interval_text(metric, [value for value in measured if value is not None])
         rows.append(row)
     if len(rows) > MOST_FILES:
         return [f"{len(rows)} VCs with files: --out DIR writes all of them to vcs.csv"]
     table = Table.from_rows([*paths, "vc", *(["complete"] if counted else []), *columns], rows, keys=len(paths) + 1)
-    caption = f"files, medians of the runs, {ranges}:\n" if ranges else ""
+    caption = f"files, {MEANS}:\n" if is_ranged else ""
     return [f"{caption}{table}"]
 
 
@@ -260,7 +278,7 @@ def files_table(points: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> li
         rows.append(row)
     if not rows:
         return []
-    heads = [head for name in QUANTILES for head in (_column_head(name), "95 % interval")][:-1]
+    heads = [head for name in QUANTILES for head in (_column_head(name), INTERVAL)][:-1]
     few = f"; an interval needs {FEWEST} replications" if all(point["runs"] < FEWEST for point in points) else ""
     table = Table.from_rows([*paths, "finished", "unfinished", *heads], rows, keys=len(paths))
     return [f"files of all VCs and runs together{few}:\n{table}"]

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
-from cellyard.experiment.plan import CONFIDENCE
 from cellyard.experiment.records import count_metrics, interval_of, merge_joint_axes
 from cellyard.show.table import Column, Table, field
-from cellyard.show.text import decimals, format_range, format_value, range_head, range_name
+from cellyard.show.text import INTERVAL, decimals, format_range, format_value, range_head, range_name
 from cellyard.statistics.bounded import field_value
 from cellyard.study import Study, Table as Published
 from cellyard.study.outliers import is_outside
@@ -21,9 +20,6 @@ AGREEMENT = {
     "inside_range": "inside range",
     "expected_inside": "expected inside",
 }
-#: Head of a column of intervals.
-INTERVAL = f"{100 * CONFIDENCE:g} % interval"
-
 #: Fields of a document that are not tables of an answer.
 _OTHER_FIELDS = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
 

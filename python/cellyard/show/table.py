@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
-from cellyard.show.text import PIECE_ITEMS, RANGE_HEADS, format_value
+from cellyard.show.text import INTERVAL, PIECE_ITEMS, RANGE_HEADS, format_value
 
 #: A number, a bound, a difference, a range, a starred number, or nothing.
 _PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
 _NUMBER = re.compile(rf"((?:[<>] )?{_PLAIN}(\.\.{_PLAIN})?\*?)?$")
 
 #: Heads of columns that belong to the previous column.
-_ATTACHED_HEADS = frozenset({*RANGE_HEADS, "published", "diff"})
+_ATTACHED_HEADS = frozenset({*RANGE_HEADS, INTERVAL, "published", "diff"})
 
 #: Characters that Markdown would read as markup. Underscores within a word are plain.
 _MARKUP = re.compile(r"[\\`*~|$]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")

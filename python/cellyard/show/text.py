@@ -7,12 +7,16 @@ from typing import Any
 
 from cellyard.statistics.bounded import Bounded, known
 from cellyard.statistics.ranges import has_quantiles
+from cellyard.statistics.student import CONFIDENCE
 
 #: Number of points or list entries formatted at once.
 PIECE_ITEMS = 10_000
 
 #: Heads of columns of ranges; see `range_head`.
 RANGE_HEADS = ("5-95 %", "min-max", "range")
+
+#: Head of a column of confidence intervals.
+INTERVAL = f"{100 * CONFIDENCE:g} % interval"
 
 #: Decimals of a shown number, by its least size.
 _DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))
