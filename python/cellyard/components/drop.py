@@ -189,8 +189,8 @@ class Dfba(Component, policy="dfba"):
 
     Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
 
-    Limits: Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP.
-    Defined for the format aal5 only.
+    Limits: Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP. A VC
+    without a contract has W_i = 0. Defined for the format aal5 only.
 
     Fields:
         low: L, queue up to which every frame is accepted; at most H. Allowed: cells, "800 cells", or a fraction of

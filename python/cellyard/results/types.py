@@ -520,7 +520,8 @@ class VcResult(ResultPart):
     #: ABR end systems, first at the sender of the data, then at the receiver. Empty without ABR.
     end_systems: tuple[EndSystemResult, ...] = field(repr=False)
 
-    #: Ports that can queue and links that lose cells on purpose, in the order of the route.
+    #: Ports that can queue and links that lose cells on purpose, including the host's own link, in the order of the
+    #: route.
     ports: tuple[VcPortResult, ...] = field(repr=False)
 
 
@@ -811,8 +812,9 @@ class DroppedCell(ResultPart):
 
     #: Limit that the drop policy (reason ``policy``) or the buffer (``full``, ``front``) set in that state. It is
     #: on Y_i for ``selective-drop``, ``fba``, and untagged cells of ``dfba`` at X < H. For all others, it is on X.
-    #: None for other reasons. A policy that refuses frames decides at the first cell of a frame; the cells after it
-    #: share its fate.
+    #: None for other reasons, for ``policy`` of the RED family and of programs, and when X is not above R of
+    #: ``selective-drop`` and ``fba`` or L of ``dfba``. A policy that refuses frames decides at the first cell of a
+    #: frame; the cells after it share its fate.
     threshold_cells: float | None
 
     #: Average queue of a policy of the RED family after this cell. None for other policies and for the reason

@@ -62,8 +62,9 @@ pub struct Dropped {
     pub active_vcs: Option<u64>,
     /// Limit that the drop policy (reason `policy`) or the buffer (`full`, `front`) set in that
     /// state. It is on Y_i for `selective-drop`, `fba`, and untagged cells of `dfba` at X < H. For
-    /// all others, it is on X. None for other reasons. A policy that refuses frames decides at the
-    /// first cell of a frame; the cells after it share its fate.
+    /// all others, it is on X. None for other reasons, for `policy` of the RED family and of
+    /// programs, and when X is not above R of `selective-drop` and `fba` or L of `dfba`. A policy
+    /// that refuses frames decides at the first cell of a frame; the cells after it share its fate.
     pub threshold_cells: Option<f64>,
     /// Average queue of a policy of the RED family after this cell. None for other policies and for
     /// the reason `link`.

@@ -137,7 +137,8 @@ pub struct VcResult {
     pub max_paced_queue_cells: Option<u64>,
     /// ABR end systems, first at the sender of the data, then at the receiver. Empty without ABR.
     pub end_systems: Vec<EndSystemResult>,
-    /// Ports that can queue and links that lose cells on purpose, in the order of the route.
+    /// Ports that can queue and links that lose cells on purpose, including the host's own link, in
+    /// the order of the route.
     pub ports: Vec<VcPortResult>,
 }
 

@@ -207,7 +207,7 @@ pub(super) static DROP: &[Component] = &[
         formula: "L < X < H: refuse a frame of CLP = 1, and a frame of VC i with Y_i > X W_i, W_i = MCR_i / sum of MCRs, with probability \
                   P = Z (alpha (Y_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))",
         source: "Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998",
-        limits: "Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP.",
+        limits: "Rates follow buffer shares only as far as TCP responds to loss. Only H and random loss limit UDP. A VC without a contract has W_i = 0.",
         parameters: &[
             parameter(
                 "low",
