@@ -117,7 +117,7 @@ def test_runs_of_a_point_are_shown_as_means_with_intervals(cli: Cli, lan: Path) 
     summary = document["summary"][0]
     assert summary["mean"]["goodput_mbps"] == pytest.approx(fmean(goodputs))
     assert summary["interval"]["goodput_mbps"] == pytest.approx(
-        [fmean(goodputs) - half, fmean(goodputs) + half], rel=1e-4
+        [max(fmean(goodputs) - half, 0), fmean(goodputs) + half], rel=1e-4
     )
     low, high = summary["interval"]["fairness"]
     assert 0 <= low <= summary["mean"]["fairness"] <= high <= 1
