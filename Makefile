@@ -23,7 +23,7 @@ SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' Makefile | while read -r target what; do printf '  make %-13s %s\n' "$$target" "$$what"; done
 
-study: build ## set everything up and print the first study's table beside the published one
+study: build ## set everything up and print the first study's table next to the published one
 	$(RUN) study run ubr-plus --table 2-3
 	@echo
 	@echo "The report with all tables, figures and claims:  $(RUN) study report ubr-plus --out results/ubr-plus"
@@ -110,7 +110,7 @@ site: build .venv/site-tools ## the documentation as a website in docs/build/sit
 validate: build ## run every table of every study as an ensemble, compared with tolerances and pages, and the longest example (slow)
 	$(BIN)/python -m pytest -m slow
 
-reports: build ## write every study's report, and beside its tables the answer, the claims, mismatches and one figure
+reports: build ## write every study's report, and next to its tables the answer, the claims, mismatches and one figure
 	for folder in $(dir $(wildcard python/cellyard/studies/*/study.toml)); do \
 		study=$$(sed -n '/^name *=/{s/.*"\(.*\)".*/\1/p;q;}' $${folder}study.toml) && \
 		$(RUN) study report $$study --out results/$$study && \
@@ -121,18 +121,18 @@ reports: build ## write every study's report, and beside its tables the answer, 
 wheel: .venv/installed ## wheel and source distribution in dist, each installed elsewhere and tried; WHEEL_ARGS=--plain saves a build
 	$(BIN)/python scripts/wheel.py $(WHEEL_ARGS)
 
-bench: tools ## speed beside its goals
+bench: tools ## speed relative to its goals
 	cargo bench --package cellyard-engine --bench scenarios
 
 # More than 3 % above benches/instructions.json fails, unless the changelog has a line on it; INSTRUCTIONS_ARGS=--write writes that file.
-instructions: tools ## instructions of 29 short runs, counted by valgrind, beside the stored ones; INSTRUCTIONS_ARGS=--write stores them
+instructions: tools ## instructions of 29 short runs, counted by valgrind, and the stored ones; INSTRUCTIONS_ARGS=--write stores them
 	"$(PYTHON)" scripts/instructions.py $(INSTRUCTIONS_ARGS)
 
 # benches/fast-paths.csv is not checked to be fresh: it takes some minutes.
 ways: tools ## write to benches/fast-paths.csv what each fast path of ports saves, in counted instructions
 	"$(PYTHON)" scripts/fast_paths.py
 
-bench-startup: build ## what it costs to begin a command, beside its goals
+bench-startup: build ## what it costs to begin a command, relative to its goals
 	$(BIN)/python benches/startup.py $(STARTUP_ARGS)
 
 bench-studies: build ## how long all studies take together

@@ -1,7 +1,7 @@
 """Check the built documentation site: links, offline use and search, phones and accessibility.
 
 Usage: check_site.py SITE. Prints what is wrong and fails if anything is. Barriers for readers with
-disabilities are found by axe-core in Chromium; where one of them is missing, that part is left out,
+disabilities are found by axe-core in Chromium; if one of them is missing, that part is left out,
 and the script says so.
 """
 

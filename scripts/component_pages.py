@@ -32,7 +32,7 @@ PAGES = (
     Page("probe", "Probes", ("probe",)),
 )
 
-#: Components that have a page of their own instead of a section on the page of their family.
+#: Components that have their own page instead of a section on the page of their family.
 ALONE = {("traffic", "tcp"): "tcp"}
 
 GENERATED = "Generated from the registry (`crates/engine/src/text/registry/`)"
@@ -160,7 +160,7 @@ def chapter(family: Registry, level: str) -> str:
     for component in components:
         text += f"\n{level}# {component['name']}\n\n{component['help']}"
         alone = ALONE.get((family["name"], component["name"]))
-        text += f" [A page of its own]({alone}.md) describes it.\n" if alone else f"\n{section(component, first)}"
+        text += f" [A separate page]({alone}.md) describes it.\n" if alone else f"\n{section(component, first)}"
     return text
 
 

@@ -1,7 +1,7 @@
 """Drawings of the documentation as SVG: cells and frames, and the network of each example.
 
 scripts/generate.py writes them into docs/figures. Text has the colour of the page's text: the style
-below serves where a drawing is shown as a picture, and docs/static/site.css where the site inlines it.
+below serves when a drawing is shown as a picture, and docs/static/site.css when the site inlines it.
 """
 
 from collections.abc import Iterator, Mapping

@@ -76,7 +76,7 @@ def base() -> Schema:
     fields = {
         "file": (TEXT, "A scenario file, relative to this file."),
         "example": (choice(examples.names()), "A ready scenario."),
-        "study": (suggested(sorted(studies()), TEXT), "A study, or the folder of your own study."),
+        "study": (suggested(sorted(studies()), TEXT), "A study, or the folder of your study."),
         "table": (TEXT, "A table of the study."),
         "row": ({"type": "object"}, "Parameters of the row with their values, enough to select one row."),
     }
@@ -119,7 +119,7 @@ def value_range() -> Schema:
     fields = {
         "from": (end, "The smallest value, a number or a text with a unit."),
         "to": (end, "The largest value, in the same unit."),
-        "steps": (whole(1, reading.MOST_POINTS), "How many values; may be omitted where the question chooses them."),
+        "steps": (whole(1, reading.MOST_POINTS), "How many values; may be omitted if the question chooses them."),
         "scale": (choice(SCALES, "linear"), "How the values are spaced: evenly, or by ratio."),
         "whole": ({"type": "boolean"}, "Whether the values are whole numbers; default: if both ends are counts."),
     }
@@ -172,10 +172,10 @@ QUESTION_FIELDS: Mapping[str, tuple[Schema, str]] = {
     "against": (TEXT, "Compare all others with this value; default: all pairs."),
     "better": (
         by_metric(choice(["higher", "lower"])),
-        "Which direction of a metric is better, where that is not known.",
+        "Which direction of a metric is better, if that is not known.",
     ),
     "confidence": (CONFIDENCE, "Confidence of the intervals."),
-    "require": (CONDITIONS, "Conditions on metrics, as `cell_loss_ratio < 0.001`."),
+    "require": (CONDITIONS, "Conditions on metrics, such as `cell_loss_ratio < 0.001`."),
     "share": (
         {"type": "number", "exclusiveMinimum": 0, "maximum": 1, "default": 0.95},
         "Share of the replications that must meet all conditions.",
@@ -234,7 +234,10 @@ def schema() -> Schema:
             {"type": "array", "items": {"$ref": "#/$defs/axis"}},
             "What varies; without an axis, the base alone is run.",
         ),
-        "constraints": (CONDITIONS, "Conditions on axes, as `threshold <= 0.9 * buffer`; other points are omitted."),
+        "constraints": (
+            CONDITIONS,
+            "Conditions on axes, such as `threshold <= 0.9 * buffer`; other points are omitted.",
+        ),
         "design": ({"$ref": "#/$defs/design"}, "Which points are run."),
         "replications": (whole(1, MOST_REPLICATIONS, 20), "Runs of each point."),
         "seed": (whole(0, MOST_SEED), "Seed of all runs; default: that of the base."),

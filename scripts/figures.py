@@ -237,8 +237,8 @@ RED: Any = {"w_q": 0.002, "max_p": 0.1, "min_th": 0.25, "max_th": 0.75}
 #: switch can know all rates of a network.
 IDEAL = "ABR, rates known"
 
-#: What has no row. Without minimum rates `erica-mcr` equals `erica` to the bit, and a program is
-#: whatever its text says.
+#: What has no row. Without minimum rates `erica-mcr` equals `erica` to the bit, and a program can
+#: be any policy.
 LEFT_OUT = {"erica-mcr", "program"}
 
 DROPS = (
@@ -376,9 +376,9 @@ Parameters:
 | ERICA, ERICA+, rates known | target 0.9 (ERICA+: its defaults), RIF = 1 |
 
 The rest of a damaged frame is sent on, unless the policy itself drops it. Schemes one and two differ
-only where buckets run empty, and a guaranteed rate matters only with VBR. No switch can know all rates
-beforehand; that row is an upper bound to compare with. `python scripts/figures.py mechanisms` writes
-this page, the figure and the table.
+only when buckets run empty, and a guaranteed rate matters only with VBR. No switch can know all
+rates beforehand; that row is an upper bound to compare with. `python scripts/figures.py mechanisms`
+writes this page, the figure and the table.
 """
 HEAD = ("network", "mechanism", "state per VC", "efficiency", "fairness", "cell loss [%]", "mean queue [cells]")
 

@@ -1,12 +1,12 @@
 """Count the instructions of short runs with valgrind: `make instructions`.
 
 The counts are compared with those in benches/instructions.json. Load on the machine changes times,
-but hardly these counts. A run that takes over 3 % more than stored fails, unless the changelog
+but has almost no effect on these counts. A run that takes over 3 % more than stored fails, unless the changelog
 explains the increase. The explanation is a line `* Instructions: CASE N million, because ...` whose
 number is right to 1 %.
 
 Counts depend on the compiler, the C library, the features of the processor, and valgrind. They are
-compared only where all of these equal those of the stored counts. Otherwise the command prints the
+compared only if all of these equal those of the stored counts. Otherwise the command prints the
 differences and passes.
 """
 

@@ -65,7 +65,7 @@ CASES = {
     "gfr-weighted": "frame-rate guarantees by a queue for each VC",
     "abr-lan-15": "ABR with ERICA, LAN, 15 TCPs",
     "abr-wan-15": "ABR with ERICA, WAN, 15 TCPs",
-    "abr-vbr-200": "ABR with ERICA beside VBR, 200 TCPs",
+    "abr-vbr-200": "ABR with ERICA alongside VBR, 200 TCPs",
     "abr-lan-300": "ABR with ERICA, LAN, 300 TCPs",
     "abr-wan-300": "ABR with ERICA, WAN, 300 TCPs",
     "red-lan": "RED on a LAN, 10 TCPs",

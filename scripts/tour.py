@@ -71,7 +71,7 @@ def run(program: str, command: str, folder: Path) -> str:
 
 
 def follow(program: str, folder: Path) -> None:
-    """Run all commands in a folder; exits with a message where one fails or prints something else."""
+    """Run all commands in a folder; exits with a message if one fails or prints something else."""
     for command, shown in commands((ROOT / "README.md").read_text(encoding="utf-8")):
         more = next((options for start, options in SHORTER.items() if command.startswith(start)), "")
         print(f"$ {command} {more}".rstrip(), flush=True)

@@ -4,8 +4,8 @@ Both are written to `dist`. The wheel is for the machine that builds it and CPyt
 (abi3): on Linux with glibc 2.17 or newer (manylinux2014), for which Zig links it, and on macOS for
 both of its processors.
 
-A profile of its own runs guides the compiler, which takes one more build (scripts/pgo.py). With
-`--plain`, or where no llvm-profdata reads the profiles, there is none. A profile changes no result.
+A profile of Cellyard's runs guides the compiler, which takes one more build (scripts/pgo.py). With
+`--plain`, or if no llvm-profdata reads the profiles, there is none. A profile changes no result.
 
 A second wheel is built from the source distribution alone, without a profile. Each wheel is
 installed with all optional packages in a new environment, without Rust on the PATH, and follows the
@@ -37,7 +37,7 @@ PINS = ROOT / "scripts/wheel-tools.txt"
 
 #: Options of maturin.
 OPTIONS = {"linux": "--zig --compatibility manylinux2014", "darwin": "--target universal2-apple-darwin"}
-#: Folder of programs in an environment, and folders of the system that are on the PATH beside it.
+#: Folder of programs in an environment, and folders of the system that are on the PATH next to it.
 PROGRAMS, SYSTEM = ("Scripts", [r"C:\Windows\System32"]) if os.name == "nt" else ("bin", ["/usr/bin", "/bin"])
 #: Files that a wheel must have; the first two are below its folder of metadata.
 IN_WHEEL = (
@@ -58,7 +58,7 @@ IN_SOURCES = (
 
 
 def run(*command: str | Path, folder: Path = ROOT, **variables: str) -> None:
-    """Run a command; exits where it fails."""
+    """Run a command; exits if it fails."""
     print("$", *command, flush=True)
     if subprocess.run([str(word) for word in command], cwd=folder, env={**os.environ, **variables}).returncode:
         sys.exit(f"failed: {' '.join(map(str, command))}")
@@ -71,7 +71,7 @@ def environment(folder: Path) -> Path:
 
 
 def tools() -> Path:
-    """Return the folder of the programs that build and check wheels, which are installed where they are not yet."""
+    """Return the folder of the programs that build and check wheels, which are installed if they are not yet."""
     stamp = TOOLS / "installed"
     if not stamp.exists() or stamp.read_text() != PINS.read_text():
         python = environment(TOOLS) / "python"
@@ -95,7 +95,7 @@ def build(
 
 
 def guided(programs: Path) -> dict[str, str]:
-    """Return the variables of a build that a profile guides; none where no profile can be made."""
+    """Return the variables of a build that a profile guides; none if no profile can be made."""
     try:
         program = pgo.profdata()
         with tempfile.TemporaryDirectory(prefix="cellyard-counting-") as made:

@@ -135,12 +135,12 @@ class Cli:
         return subprocess.CompletedProcess(words, int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
     def begun(self, *arguments: object, **options: Any) -> subprocess.Popen[str]:
-        """Start a command in a process of its own."""
+        """Start a command in a separate process."""
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": self.folder}
         return subprocess.Popen([sys.executable, "-m", "cellyard", *map(str, arguments)], **{**pipes, **options})
 
     def apart(self, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-        """Return the same as a call, from a process of its own."""
+        """Return the same as a call, from a separate process."""
         process = self.begun(*arguments, **options)
         out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)

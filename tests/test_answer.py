@@ -91,7 +91,7 @@ GOOD, BAD = policies(1), policies(-1)
 #: A number in a sentence, and a word.
 NUMBER, WORD = re.compile(r"\d[\d.]*"), re.compile(r"[\w.%+-]*\w[\w.%+-]*")
 
-#: What tells how sure a sentence is: an interval, or that there is none, or the verdict on its candidates.
+#: What shows how sure a sentence is: an interval, or that there is none, or the verdict on its candidates.
 UNCERTAINTY = ("±", "(no interval)", "significant)", "difference)", "significantly", "decided)")
 
 SPREADS = [(0.0, 20), (0.1, 20), (0.4, 20), (0.4, 3), (0.0, 1)]
@@ -137,7 +137,7 @@ def test_the_answer_of_ubr_plus_turns_round_with_its_rows() -> None:
             f"On the {place} the drop policy decides the efficiency: 0.83 with FBA, 0.50 ± 0.00 more than with UBR (tail drop)."
         )
         assert bad[number].endswith("the efficiency: 0.67 with UBR (tail drop), 0.50 ± 0.00 more than with FBA.")
-        assert "hardly matters for" in even[number] and even[number].endswith(
+        assert "barely affects" in even[number] and even[number].endswith(
             "0.50 to 0.50 (no significant difference)."
         )
     assert numbers("ubr-plus", made("ubr-plus", GOOD, GOOD), 0) == {
@@ -269,7 +269,7 @@ def test_the_service_is_told_of_the_networks_whose_rows_were_run_and_how_much_is
     ]
     size = len(study.tables["services"].rows)
     of = f"claims, on services ({len(here)} of {size} rows)."
-    assert untold(study, here).startswith("Not told, as only a part") and untold(study, here).endswith(of)
+    assert untold(study, here).startswith("Not shown, as only a part") and untold(study, here).endswith(of)
     assert "1 sentence of the answer" in untold(study, here)
     # A subset of these has no best.
     assert answer(study, here.where(service=("abr", "ubr")), 3) == []
@@ -388,7 +388,7 @@ def of_discard(sign: int) -> list[str]:
 def test_the_answer_of_cell_discard_turns_round_with_its_rows() -> None:
     good, bad = of_discard(1), of_discard(-1)
     assert (
-        "a LAN the drop policy hardly matters for the relative goodput: 0.70 to 0.70 (no significant difference)."
+        "a LAN the drop policy barely affects the relative goodput: 0.70 to 0.70 (no significant difference)."
         in good[1]
     )
     assert "access network the drop policy decides the relative goodput" in good[0]

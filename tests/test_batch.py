@@ -151,7 +151,7 @@ def test_a_cancelled_run_ends_and_finished_runs_are_kept(tmp_path: Path) -> None
 
 
 def network_of_many_vcs(folder: Path, count: int) -> Path:
-    """Write a scenario of 1 us with this number of VCs, each between hosts of its own."""
+    """Write a scenario of 1 us with this number of VCs, each between its own hosts."""
     path = folder / "many.toml"
     path.write_text(
         'duration = "1 us"\n'
@@ -177,7 +177,7 @@ def test_a_run_of_10_000_vcs_takes_at_most_5_s_of_cpu_time(tmp_path: Path) -> No
     assert cpu_seconds() - before < 5
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the largest memory so far is told in other units elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="the largest memory so far is given in other units elsewhere")
 @pytest.mark.parametrize(("name", "most_bytes"), [("check", 640e6), ("run", 1450e6)])
 def test_a_command_on_100_000_vcs_takes_at_most_this_memory(name: str, most_bytes: float, tmp_path: Path) -> None:
     path = network_of_many_vcs(tmp_path, 100_000)

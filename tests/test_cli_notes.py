@@ -26,7 +26,7 @@ def test_notes_on_points_with_equal_scenarios(cli: Cli, lan: Path) -> None:
         notes = cli(command, lan, *names).stderr
         assert "note: 2 of 4 points of the grid have the same scenario as another point: " in notes
     alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", *names[:2])
-    assert "--set sets it too, as `switch.0.ubr.drop`; set each path once" in alias.stderr
+    assert "--set sets it too, spelled `switch.0.ubr.drop`; set each path once" in alias.stderr
     fine = cli("run", lan, "--set", "duration=1 s", "--grid", "switch.west.ubr.drop=epd,fba", "--replications", 2)
     assert fine.stderr == ""
 

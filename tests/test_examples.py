@@ -499,7 +499,7 @@ def cells_pass_at_the_sustained_rate_and_whole_frames_at_the_minimum_rate() -> N
     cells_per_mbps = 2 * 1e6 / 424
     video, frames = result.vcs["video"], result.vcs["frames"]
     assert video.cells_sent > 38 * cells_per_mbps and frames.cells_sent > 19 * cells_per_mbps
-    # Beside the rate, a burst of MBS passes; by default that is two frames.
+    # In addition to the rate, a burst of MBS passes; by default that is two frames.
     assert 20 * cells_per_mbps <= video.cells_delivered <= 20 * cells_per_mbps + 500
     assert 10 * cells_per_mbps <= frames.cells_delivered <= 10 * cells_per_mbps + 3 * 23
     assert frames.frames_delivered * 23 == frames.cells_delivered and frames.frames_damaged == 0

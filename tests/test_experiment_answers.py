@@ -31,7 +31,7 @@ def test_compare_takes_the_better_direction_from_the_path_not_the_name() -> None
         "opposite": "efficiency",
     }
     metrics = {**higher, **lower}
-    # The field `better` decides where a kind has no direction, and against it.
+    # The field `better` decides if a kind has no direction, and against it.
     answer = asked(
         lambda at, i: {name: at["buffer"] + drawn(name, at["buffer"], i).gauss(0, 1) for name in metrics},
         buffers(1000, 2000),
@@ -76,7 +76,7 @@ def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_oth
 def test_small_probabilities_agree_with_students_law(freedom: int) -> None:
     for t in (0.0, 0.01, 0.7, 2.0, 5.0, 20.0, 1000.0):
         exact = math.log(2) + float(stats.t.logsf(t, freedom))
-        if math.isfinite(exact):  # scipy's logarithm is infinite where the probability underflows
+        if math.isfinite(exact):  # scipy's logarithm is infinite if the probability underflows
             assert log_probability_outside(t, freedom) == pytest.approx(exact, rel=1e-9, abs=1e-12)
     assert log_probability_outside(1e6, 2) == pytest.approx(math.log(1e-12), rel=1e-9)  # 2 / (s (s + t)), s^2 = t^2 + 2
     assert log_probability_outside(math.inf, freedom) == -math.inf

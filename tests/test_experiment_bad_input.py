@@ -56,22 +56,22 @@ WRONG = {
         '5:9: set.host.source.count = 4: vc[0].to = "sink": is a group of 5, but `from` is a group of 4',
         "groups of the same size",
     ),
-    "set beside an axis": (
+    "set next to an axis": (
         "replications = 2",
         'replications = 2\nset = { "switch.west.ubr.buffer" = "10 cells" }',
         '8:1: axis[0].path = "switch.west.ubr.buffer": `set` sets it too; set each path once',
         "",
     ),
-    "set beside an axis, spelled otherwise": (
+    "set next to an axis, spelled otherwise": (
         "replications = 2",
         'replications = 2\nset = { "switch.0.ubr.buffer" = "10 cells" }',
-        '8:1: axis[0].path = "switch.west.ubr.buffer": `set` sets it too, as `switch.0.ubr.buffer`; set each path once',
+        '8:1: axis[0].path = "switch.west.ubr.buffer": `set` sets it too, spelled `switch.0.ubr.buffer`; set each path once',
         "",
     ),
     "set twice": (
         "replications = 2",
         'replications = 2\nset = { "vc.start" = "1 s", "vc.0.start" = "2 s", "vc.vc1.start" = "3 s" }',
-        '5:29: set.vc.0.start = "2 s": `set` sets it twice, as `vc.start`; set each path once',
+        '5:29: set.vc.0.start = "2 s": `set` sets it twice, spelled `vc.start`; set each path once',
         "",
     ),
     "values": (VALUES, "values = 3", "8:1: axis[0].values = 3: is not a list", "a list"),

@@ -50,7 +50,7 @@ def test_no_buffer_that_is_found_contradicts_the_truth(tmp_path: Path) -> None:
                 low, high = (record[name] and axis_cells(record[name]) for name in ("bracket_from", "bracket_to"))
                 right = whole["buffer"] and axis_cells(whole["buffer"])
                 assert (low or CELLS[0]) <= (right or CELLS[-1] + 1) <= (high or CELLS[-1] + 1)
-            # What is found in a short run is decided where bounds allow.
+            # What is found in a short run is decided if bounds allow.
             short = table(shorter[0], "found")[0]
             if require == "p99 < 0.25":
                 assert short["buffer"] == whole["buffer"] == "680 cells"
@@ -102,7 +102,7 @@ def test_pairs_are_compared_by_signs_where_their_bounds_do_not_overlap() -> None
     # All 20 signs are equal, and Holm's correction doubles the probability.
     assert records[0]["probability"] == pytest.approx(2 * 2 * 0.5**20)
     assert "p99_transfer_s is lower in 20 of 20 pairs of runs, p < 0.001; by how much is not known." in outcome.text
-    # Where some pairs overlap, these count against the claim.
+    # If some pairs overlap, these count against the claim.
     some = told(Compare("buffer", against="1000 cells"), late_from(1.05))
     assert {record["better"] for record in table(some, "comparisons")} == {"not known"}
     assert "run longer: `duration`" in some.text

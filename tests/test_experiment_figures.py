@@ -120,7 +120,7 @@ def test_words_beside_numbers_have_a_line_each_and_maps_share_a_scale() -> None:
     assert len(panels[0].texts) == 4
 
 
-def test_an_axis_that_is_a_range_by_ratio_is_logarithmic_whatever_its_values() -> None:
+def test_an_axis_that_is_a_range_by_ratio_is_logarithmic_for_any_values() -> None:
     document = document_of(["efficiency"], buffer_cells=[100, 200, 400], drop=["tail-drop", "epd"])
     for log, scale in (([], "linear"), (["buffer"], "log")):
         (drawn,) = figures(document, log=log)

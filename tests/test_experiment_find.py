@@ -98,7 +98,7 @@ def test_find_names_no_value_if_its_assumption_is_wrong() -> None:
     assert found["assumption"] == "wrong"
     text, _ = finding(lambda x: float(x % 3 == 0), size=64)
     assert "Of the values tried, it holds at 3 cells and 20 more." in text
-    # Where the requirement holds at the wanted end, and only there, that end is the answer.
+    # If the requirement holds at the wanted end, and only there, that end is the answer.
     text, found = finding(lambda x: float(x <= 40), size=64)
     assert text.startswith(
         "The smallest buffer that gives efficiency > 0.5 in 95 % of the replications is 1 cells or less;"

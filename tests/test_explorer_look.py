@@ -32,7 +32,7 @@ pytestmark = [
 #: Folder where `.ci/run` installs axe-core, which finds barriers for readers with disabilities.
 AXE = ROOT / ".venv/axe/node_modules/axe-core/axe.min.js"
 
-#: Many senders into one port, in a file of one's own.
+#: Many senders into one port, in a user's file.
 INCAST = """name = "incast64"
 duration = "2 s"
 format = "ethernet"
@@ -85,7 +85,7 @@ FAULTS = """(() => {
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Browser, str]]:
-    """A browser, and the address of an explorer that has opened a file of one's own."""
+    """A browser, and the address of an explorer that has opened a user's file."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "mine.toml").write_text(INCAST)
     files = explorer_of(folder / "mine.toml").files()
@@ -141,7 +141,7 @@ def test_nothing_is_cut_and_no_labels_touch(page: tuple[Browser, str], name: str
             boxes = "[explorer.sides[0].figures.queue, $('#panel'), $('main')].map((one) => one.getBoundingClientRect().toJSON())"
             queue, panel, main = browser.value(boxes)
             if width > 760:
-                # The queue is on the first screen, beside the knobs, which take a third at most.
+                # The queue is on the first screen, alongside the knobs, which take a third at most.
                 assert queue["bottom"] < height and queue["right"] < panel["left"]
                 assert panel["width"] <= main["width"] / 3
             else:

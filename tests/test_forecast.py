@@ -14,7 +14,7 @@ QUEUE = '[[probe]]\nwhat = "queue"\nof = "west->east"\n'
 
 
 def lan(vcs: int = 5, duration: str = "10 s", probes: str = "") -> str:
-    """The example ``lan-5`` with this number of VCs, each between hosts of its own."""
+    """The example ``lan-5`` with this number of VCs, each between its own hosts."""
     text = (Path(cy.__file__).parent / "examples" / "lan-5.toml").read_text(encoding="utf-8")
     return text.replace("count = 5", f"count = {vcs}").replace('"10 s"', f'"{duration}"') + probes
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not Path(STAT.format("self")).exists(), reason="
 #: Signals that end a command, with the exit status of each.
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
-#: Largest number of runs being stored when the signal comes: hardly more than cores, as runs that
+#: Largest number of runs being stored when the signal comes: only a few more than cores, as runs that
 #: finish together are stored together. These runs may be in the store or not, and count as
 #: unfinished.
 AT_ONCE = 2 * core_count()

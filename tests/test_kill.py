@@ -48,7 +48,7 @@ def without_cost(text: str) -> dict[str, Any]:
 
 
 def kept_runs(path: Path) -> dict[str, str]:
-    """Return every run of a store as text, by its hash. Raises where a run is damaged."""
+    """Return every run of a store as text, by its hash. Raises if a run is damaged."""
     if not path.exists():
         return {}
     with Store(path) as store:

@@ -174,7 +174,7 @@ def test_no_two_lines_of_a_panel_look_alike_and_a_port_is_no_vc() -> None:
     looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
     assert len(set(looks)) == len(series)
     assert [colour for colour, _ in looks] == [*plot.COLOURS[:3], *3 * [plot.COLOURS[3]], *3 * [plot.COLOURS[4]]]
-    # Counted separately, where no panel shows both.
+    # Counted separately, if no panel shows both.
     alone = cast(Any, plot.over_time([*series[:3], recorded("cwnd", "v1", [0, 1], [1, 2])])).axes
     assert [line.get_color() for axes in alone for line in axes.lines] == [*plot.COLOURS[:3], plot.COLOURS[0]]
 
@@ -354,7 +354,7 @@ def test_figures_of_a_study_are_drawn_by_the_rules(name: str) -> None:
                 if shown and axis.get_scale() == "linear" and min(ends) > 0:
                     label = axis.get_label_text()
                     assert plot.START in label or label.startswith("time"), (figure.name, label)
-    # Every judged row of a published table is beside its simulated value.
+    # Every judged row of a published table is next to its simulated value.
     for table in (table for table in load(name).tables.values() if table.published and table.rows):
         figures = [figure.figure for figure in drawn if figure.name.startswith(f"table-{table.name}")]
         found: list[float] = []

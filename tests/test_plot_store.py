@@ -199,7 +199,7 @@ def test_numbers_of_things_are_parameters_and_what_only_some_have_is_no_differen
     assert both.varying() == {"host.count": 2, "link.count": 2, "vc.count": 2}
 
 
-def test_a_draw_counts_once_whatever_its_scenario_is_called(tmp_path: Path) -> None:
+def test_a_draw_counts_once_under_any_name_of_its_scenario(tmp_path: Path) -> None:
     point = LONG.with_values({BUFFER: "300 cells"})
     names = [
         point,

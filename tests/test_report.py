@@ -165,7 +165,7 @@ def test_a_report_of_some_rows_omits_sections_and_says_so() -> None:
     rows = Rows([replace(row, simulated=metrics)])
     pages = page(study, rows, DOCUMENT, []), summary(study, rows, DOCUMENT)
     for text in pages:
-        assert "Not told, as only a part of their tables was run" in text and "red (1 of" in text
+        assert "Not shown, as only a part of their tables was run" in text and "red (1 of" in text
     assert not {"Agreement", "Claims", "Not matched"} & set(Page(pages[0]).text("h2"))
     headings = re.findall(r"^## (.*)$", pages[1], re.M)
     assert "Answer" in headings and not {"Agreement", "Claims", "Not matched"} & set(headings)

@@ -324,7 +324,7 @@ def test_the_99_percent_quantile_is_neither_that_of_95_percent_nor_the_largest(
 
 
 def widest_gap(phases: list[float]) -> float:
-    """Return the widest gap between fractions of a circle; 1 where all are equal."""
+    """Return the widest gap between fractions of a circle; 1 if all are equal."""
     ordered = sorted(phases)
     return max(b - a for a, b in zip(ordered, [*ordered[1:], ordered[0] + 1], strict=True))
 
@@ -462,7 +462,7 @@ def test_vcs_on_demand_are_created_on_access() -> None:
     "cells", ["aal5", "ethernet", "{ cell = '256 bytes', carries = '240 bytes', frame_overhead = '4 bytes' }"]
 )
 def test_efficiency_of_short_files_is_their_throughput(cells: str, size: int) -> None:
-    # Nothing is lost or sent again, so the cells of new data are those of the goodput, but for files
+    # Nothing is lost or sent again, so the cells of new data are those of the goodput, except for files
     # that the end of the run cuts.
     vc = f'traffic = {{ kind = "tcp", mss = "1460 bytes", file_size = "{size} bytes", files = "unlimited" }}'
     ways = ("a", "10 Mbps", "s", "8 Mbps", "t", "10 Mbps", "z")

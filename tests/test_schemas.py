@@ -53,7 +53,7 @@ def test_example_experiments_are_valid(name: str) -> None:
     assert not mistakes("experiment", EXPERIMENTS[name])
 
 
-#: A drop policy as a program, with parameters of its own.
+#: A drop policy as a program, with its own parameters.
 PROGRAM = {"policy": "program", "refuse": "X > R and Y * N > Z * X", "R": "900 cells", "Z": 0.8}
 
 #: Mistakes in the example `lan-5`: the place, its new value, and where and how the schema finds it.
@@ -232,7 +232,7 @@ def test_an_editor_checks_examples_by_their_first_line(cli: Cli, tmp_path: Path,
         "experiment": (cli("example", "--experiments", "buffer").stdout, "share =", "shar ="),
     }
     for name, (text, old, new) in wrong.items():
-        # With the schema of the installation, and with one beside the file.
+        # With the schema of the installation, and with one next to the file.
         near = text.replace(text.partition("\n")[0], f"#:schema schemas/{name}.schema.json")
         for place, stated in (("installed", text), ("near", near)):
             (folder / f"{name}-{place}.good.toml").write_text(stated)

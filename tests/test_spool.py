@@ -136,7 +136,7 @@ print(run("6 s"), peak() - before)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the largest memory so far is told in other units elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="the largest memory so far is given in other units elsewhere")
 def test_memory_does_not_grow_with_what_is_recorded(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", MEASURED, CELLS, str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

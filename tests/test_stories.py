@@ -148,7 +148,7 @@ SENTENCES: dict[str, Check] = {
         lambda a, b: goodputs(b)[-1] > 0.5 * sum(goodputs(b)) and sum(goodputs(b)[:2]) < 0.1 * sum(goodputs(b))
     ),
     # fair-share
-    "Tail drop (A) refuses the cell that arrives at a full buffer, whoever sent it.": lambda a, b: (
+    "Tail drop (A) refuses the cell that arrives at a full buffer, regardless of its sender.": lambda a, b: (
         reasons(a) == {"full"} and all(vc.cells_dropped for vc in a.vcs.values())
     ),
     "Selective Drop (B) refuses frames of VCs that hold more than their share of a long queue.": lambda a, b: (

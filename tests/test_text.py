@@ -70,7 +70,7 @@ def test_the_first_line_without_frames_is_about_cells(cli: Cli) -> None:
     assert "goodput" not in summed and "mean_delay_ms" in summed
 
 
-#: Scenario of two files and endless data. The large file finishes where the line is fast enough.
+#: Scenario of two files and endless data. The large file finishes if the line is fast enough.
 FILES = """\
 duration = "1 s"
 host = [{ name = "source" }, { name = "sink" }]
@@ -288,7 +288,7 @@ def test_losses_of_a_grid_are_shown_by_point_and_port(cli: Cli, lan: Path, tmp_p
     assert list(lost[0]) == ["switch.west.ubr.drop", "port", "cells_dropped", "policy", "full"]
     assert {line["switch.west.ubr.drop"]: [int(line["policy"]), int(line["full"])] for line in lost} == counts
     assert counts["tail-drop"][0] == 0 < counts["epd"][0]
-    # Numbers of a point are means where there are several runs.
+    # Numbers of a point are means if there are several runs.
     means = cli("run", lan, *grid[:2], "--replications", 2).stdout.split("\n\n")[-1]
     assert means.startswith("data cells dropped, means of the runs:\nswitch.west.ubr.drop  port")
 

@@ -21,7 +21,7 @@ def tcps(tmp_path: Path) -> Path:
     """Return the study of the documentation, in a separate folder and with short runs."""
     folder = tmp_path / "tcps"
     (folder / "tables").mkdir(parents=True)
-    section = PAGE.partition("## A study of your own\n")[2].partition("\n## ")[0]
+    section = PAGE.partition("## Your own study\n")[2].partition("\n## ")[0]
     for name, text in re.findall(r"`tcps/([\w./]+)`.*?```\w+\n(.*?)^```", section, re.M | re.S):
         (folder / name).write_text(text.replace('"2 s"', '"200 ms"'), encoding="utf-8")
     return folder

@@ -1,4 +1,5 @@
-//! Tells the crate a hash of the engine's sources, so that results of another engine are not taken for its own.
+//! Passes the crate a hash of the engine's sources, so that results of another engine are not taken
+//! for its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

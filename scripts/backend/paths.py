@@ -30,7 +30,7 @@ def prefixes() -> dict[str, str]:
 def variables(*targets: str) -> dict[str, str]:
     """Return the variables of cargo that keep these folders out of code for the targets.
 
-    Each target has a variable of its own, which other flags may be in. `RUSTFLAGS` would hide it.
+    Each target has its own variable, which other flags may be in. `RUSTFLAGS` would hide it.
     """
     # Cargo splits these variables at spaces.
     flags = [f"--remap-path-prefix={old}={new}" for old, new in prefixes().items() if " " not in old]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders from the ground up. A folder imports only those before it, and none beside it.
+/// Folders from the ground up. A folder imports only those before it, and none next to it.
 const FLOORS: [&[&str]; 7] = [
     &["ground"],
     &["text"],

@@ -47,8 +47,8 @@ type PartTuple<'py> = (usize, RecordedTuple<'py>);
 
 /// Message from a worker thread.
 enum Message {
-    /// Recordings of a run in progress. The last field is the end of a channel: dropping it tells
-    /// the thread that the part was taken. The thread hands over no other part before that.
+    /// Recordings of a run in progress. The last field is the end of a channel: when it is dropped,
+    /// the thread knows that the part was taken. The thread hands over no other part before that.
     Part(usize, Recorded, #[allow(dead_code)] Sender<Infallible>),
     Finished(Finished),
 }
@@ -201,7 +201,7 @@ impl Batch {
     /// Returns new parts and newly finished runs since the last call, without waiting.
     ///
     /// Parts come as (index of the job, recordings), in order. Finished runs come as (index of the
-    /// job, result, error, CPU seconds), where either result or error is `None`. All parts of a
+    /// job, result, error, CPU seconds), if either result or error is `None`. All parts of a
     /// finished run come with it or before.
     ///
     /// Recordings are: a pair of arrays `time_s` and `value` per series; an array with the bytes of

@@ -18,7 +18,7 @@ def exit_status(call: Callable[[], int | None]) -> int:
     except KeyboardInterrupt as ended:
         print_error(": ".join(["interrupted", *map(str, ended.args)]))
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has closed it
+    except BrokenPipeError:  # the reader of our output has closed it
         return FAILED
     except OSError as error:
         print_error(f"{error.filename or 'system'}: {error.strerror or error}")

@@ -164,7 +164,7 @@ def _studies(study: Group) -> None:
 
 def _rows(command: ArgumentParser) -> None:
     """Add the study of a command and the choice of its rows."""
-    name = "name of a study (see cellyard study list), or the folder of your own study, such as ./NAME"
+    name = "name of a study (see cellyard study list), or the folder of your study, such as ./NAME"
     options.choice(command, "name", words=_study_names, metavar="NAME", help=name)
     options.repeatable(
         command, "--table", dest="tables", metavar="T", help="only this table; may be repeated; default: all"

@@ -25,7 +25,7 @@ def overview(experiments: bool = False) -> str:
     rows = [[name, kind.text(name).splitlines()[0].lstrip("# ")] for name in kind.names()]
     if experiments:
         return (
-            str(Table.from_rows(["experiment", "what it asks"], rows))
+            str(Table.from_rows(["experiment", "question"], rows))
             + "\n\ncellyard example --experiments NAME > NAME.toml writes one to a file."
         )
     return (

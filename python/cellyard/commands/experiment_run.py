@@ -22,7 +22,7 @@ from cellyard.system.errors import ExperimentError, UsageError
 from cellyard.system.files import FileSet
 from cellyard.system.terminal import printable
 
-#: Limit on table rows on the page. The files beside it have all.
+#: Limit on table rows on the page. The files next to it have all.
 MOST_ROWS = 200
 
 

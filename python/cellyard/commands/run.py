@@ -154,7 +154,7 @@ def _print_notes(notes: Iterable[str]) -> None:
 def _folder(
     options: RunOptions, first: Scenario, origin: Mapping[str, Any]
 ) -> AbstractContextManager[ResultFolder | None]:
-    """The folder of ``--out``, if any. Its content is identified by the scenario's file, whatever is set besides."""
+    """The folder of ``--out``, if any. Its content is identified by the scenario's file, regardless of what is set besides."""
     if options.out is None:
         return nullcontext()
     import hashlib

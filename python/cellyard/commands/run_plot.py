@@ -53,7 +53,7 @@ def _bottleneck(scenario: Scenario) -> str:
 
 
 def _quantities(scenario: Scenario) -> set[str]:
-    """The recorded quantities that have panels of their own."""
+    """The recorded quantities that have their own panels."""
     from cellyard import plot
 
     recorded = {probe["what"] for probe in scenario.to_dict()["probes"]} - {"trace", "capture"}

@@ -54,7 +54,7 @@ VC_COLUMNS = {
 #: Column shown for VCs with a contract, which has the unit of contracts, and for UDP, whose offered
 #: rate has it too.
 LINE_THROUGHPUT = "throughput_mbps"
-#: Column shown beside the cell loss ratio if VCs carry frames.
+#: Column shown next to the cell loss ratio if VCs carry frames.
 FRAME_COLUMNS = {"frame_loss_ratio": "frame_loss_ratio"}
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 
@@ -84,7 +84,7 @@ MOST_DROPS = 20
 def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: bool = False, noun: str = "cell") -> str:
     """The runs, summarised if there are several.
 
-    ``contracts`` tells whether VCs have contracts. With ``fair_shares``, efficiency is relative to
+    ``contracts`` says whether VCs have contracts. With ``fair_shares``, efficiency is relative to
     fair shares, whose sum is shown. ``noun`` is what a reader calls a cell.
     """
     runs = document["runs"]
@@ -416,7 +416,7 @@ def _ports(every: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _port_table(ports: Sequence[Mapping[str, Any]]) -> str:
     reasons = list(ports[0]["dropped_cells"])
-    # Shown beside utilisation to reveal wasted transmissions. ACKs and single cells have no
+    # Shown next to utilisation to reveal wasted transmissions. ACKs and single cells have no
     # efficiency.
     of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
     of_ties = ["tied_refusals"] if any(port.get("tied_refusals") for port in ports) else []

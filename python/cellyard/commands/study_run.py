@@ -1,4 +1,4 @@
-"""The commands ``cellyard study run`` and ``cellyard study report``: rows of a study beside their published values."""
+"""The commands ``cellyard study run`` and ``cellyard study report``: rows of a study next to their published values."""
 
 import sys
 import time
@@ -123,7 +123,7 @@ class StudyWork(laboratory.Work):
         return records(document)
 
     def text(self, document: Mapping[str, Any], out: Path | None) -> str:
-        """The tables beside the published ones, their agreement, and the claims."""
+        """The tables next to the published ones, their agreement, and the claims."""
         return texts.of_study(self.study, self.reproduction, document)
 
     def add(self, files: FileSet, document: Mapping[str, Any]) -> None:

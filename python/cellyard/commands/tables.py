@@ -104,7 +104,7 @@ def published_text(row: Row, metric: str) -> str:
 
 
 def difference_text(row: Row, metric: str) -> str:
-    """The simulated minus the published value, in the latter's decimals; empty where the published value is in doubt."""
+    """The simulated minus the published value, in the latter's decimals; empty if the published value is in doubt."""
     simulated, value = row.simulated[metric], row.published.get(metric)
     if simulated is None or value is None or metric in row.doubtful:
         return ""

@@ -18,7 +18,7 @@ class Component:
     #: The field that names the component in a scenario file, and that name.
     TAG: ClassVar[Mapping[str, str]] = {}
     #: The attribute with parameters that the user names, if the component takes any. In a scenario
-    #: file, they stand beside the other fields.
+    #: file, they stand next to the other fields.
     OWN: ClassVar[str] = ""
 
     def __init_subclass__(cls, **tag: str) -> None:

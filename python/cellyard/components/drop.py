@@ -337,7 +337,7 @@ class FrameDropFromFront(Component, policy="frame-drop-from-front"):
 
 
 class Program(Component, policy="program"):
-    """A policy of your own: a condition or a small program over the state of the queue, the VC and the cell.
+    """Your own policy: a condition or a small program over the state of the queue, the VC and the cell.
 
     Formula: refuse <=> the condition `refuse` is true; or what the statements of `program` say
 

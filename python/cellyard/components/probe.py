@@ -41,8 +41,7 @@ class Cwnd(Component, what="cwnd"):
     """Congestion window of a TCP, in bytes.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -59,8 +58,7 @@ class Ssthresh(Component, what="ssthresh"):
     """Slow-start threshold of a TCP, in bytes.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -77,8 +75,7 @@ class Sequence(Component, what="sequence"):
     """First byte of each segment that a TCP sends; retransmissions repeat earlier numbers.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
     """
 
     of: str
@@ -88,8 +85,7 @@ class Acknowledged(Component, what="acknowledged"):
     """snd_una of a TCP: the first unacknowledged byte, numbered as in `sequence`.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -106,8 +102,7 @@ class Flight(Component, what="flight"):
     """FlightSize of a TCP (RFC 5681, section 2), in bytes: data sent but not cumulatively acknowledged.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -124,8 +119,7 @@ class Rtt(Component, what="rtt"):
     """Each exact round-trip time in seconds, when its ACK arrives. The estimator may see only whole ticks.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
     """
 
     of: str
@@ -135,8 +129,7 @@ class Rto(Component, what="rto"):
     """Retransmission timeout of a TCP, in seconds: whole ticks of its timer, back-off included.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -153,8 +146,7 @@ class Delivered(Component, what="delivered"):
     """Bytes of frames delivered in order since the start.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -171,8 +163,7 @@ class Goodput(Component, what="goodput"):
     """Bytes delivered per interval, in Mb/s.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Length of each interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
@@ -184,8 +175,7 @@ class Acr(Component, what="acr"):
     """ACR, the rate at which the ABR end system of a VC may send its data, in Mb/s.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -202,8 +192,7 @@ class HostQueue(Component, what="host-queue"):
     """Data cells that wait at the ABR end system of a VC: the queue that ABR keeps out of the network.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
             every change during the whole run.
         envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
@@ -270,8 +259,7 @@ class Trace(Component, what="trace"):
     """Every dropped cell of a VC: time, X, Y_i, N_a, threshold and reason. Includes losses configured on links.
 
     Fields:
-        of: The VC, or a group of VCs; `vc` means all VCs without a name of their own. Allowed: the name of a vc.
-            Required.
+        of: The VC, or a group of VCs; `vc` means all VCs without a name. Allowed: the name of a vc. Required.
     """
 
     of: str

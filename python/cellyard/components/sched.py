@@ -82,7 +82,7 @@ class PerVc(Component, kind="per-vc"):
 
 
 class Program(Component, kind="program"):
-    """A scheduler of your own: serves the VC with the smallest rank, an expression over the state of the VC and the port.
+    """Your own scheduler: serves the VC with the smallest rank, an expression over the state of the VC and the port.
 
     Formula: the first waiting cell of the VC with the smallest `rank` goes first; among equal ranks the most urgent
     class, then the first VC

@@ -55,9 +55,9 @@ class Tcp(Component, kind="tcp"):
         delayed_ack: Interval between delayed-ACK ticks. Two waiting full segments are acknowledged without waiting
             for a tick. Default with `profile` = linux: 40 ms. Allowed: "1 us" to "100000 s", or "none"; units: s,
             ms, us, ns, ticks. Default: none: every segment is acknowledged at once.
-        delayed_ack_phase: When delayed-ACK ticks occur. ``zero``: At multiples of `delayed_ack`, whatever the phase
-            of the coarse timer. ``timer``: At `timer_phase` + k `delayed_ack`, like the fast and slow timers of
-            4.4BSD, which start together. Default: ``zero``.
+        delayed_ack_phase: When delayed-ACK ticks occur. ``zero``: At multiples of `delayed_ack`, regardless of the
+            phase of the coarse timer. ``timer``: At `timer_phase` + k `delayed_ack`, like the fast and slow timers
+            of 4.4BSD, which start together. Default: ``zero``.
         dupack_threshold: Duplicate ACKs that start a fast retransmit. Allowed: an integer from 1 to 1000. Default:
             ``3``. Only with recovery tahoe, reno, new-reno, sack.
         file_size: Size of each file; if omitted, the data never end. Allowed: "1 byte" to "1000000000000000 bytes";

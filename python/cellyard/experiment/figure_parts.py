@@ -118,7 +118,7 @@ def panels_of(
 ) -> tuple[Figure, list[Axes], int]:
     """A panel for each metric, and how many are side by side, with room ``above``, and a ``total`` width; in inches.
 
-    With words, a panel has a row for each beside its name.
+    With words, a panel has a row for each next to its name.
     """
     across = min(len(metrics), MOST_ACROSS)
     width, height = max(4.4, WIDTH * across), HEIGHT

@@ -38,7 +38,7 @@ def is_of_whole_run(path: Metric) -> bool:
 
 
 def better_of(path: Metric) -> str | None:
-    """``higher`` or ``lower``, whichever is better for the metric at a path; ``None`` where neither is evident.
+    """``higher`` or ``lower``, whichever is better for the metric at a path; ``None`` if neither is evident.
 
     >>> from cellyard.results.path import metric_path
     >>> [better_of(metric_path(f"totals.{name}")) for name in ("efficiency", "cell_loss_ratio", "max_goodput_mbps")]
@@ -116,7 +116,7 @@ def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimat
 def within_bounds(path: Metric, values: Sequence[float], interval: Estimate) -> Estimate:
     """Limit an interval of a mean to the bounds of the metric, beyond which no mean can be. This keeps its confidence.
 
-    Ignore a bound that a value exceeds. Efficiency exceeds 1 where more is delivered than the
+    Ignore a bound that a value exceeds. Efficiency exceeds 1 if more is delivered than the
     scenario says is possible.
     """
     if interval.low is None or interval.high is None:

@@ -124,7 +124,7 @@ def read(
         named_base.code,
         named_base.scenario,
     )
-    # Faulty axes and metrics are not reported again where the question names them.
+    # Faulty axes and metrics are not reported again if the question names them.
     named = replace(plan, axes=_with_stand_ins(data, axes), metrics=metrics if metrics_are_valid else _AnyName(metrics))
     question = _question(data.get("question"), named, problems)
     _check_joint_axes(plan, axes, problems)

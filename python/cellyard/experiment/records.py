@@ -33,7 +33,7 @@ def run_records(
 def summaries(
     samples: Sequence[Mapping[str, Value]], metrics: Mapping[str, Metric]
 ) -> dict[str, dict[str, float | None]]:
-    """Mean of each metric over runs with its interval, quantiles and extremes of the runs; ``None`` where undefined.
+    """Mean of each metric over runs with its interval, quantiles and extremes of the runs; ``None`` if undefined.
 
     Extremes are values of runs, so counts are whole numbers. If only bounds of the metric are known in
     some runs, only bounds of its mean are: ``mean_above`` and ``mean_below``. ``not_known`` is the number
@@ -107,6 +107,6 @@ def count_metrics(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -
 
 
 def interval_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
-    """The confidence interval of a metric's mean at a point; ``None`` where it has none, as where all runs are equal."""
+    """The confidence interval of a metric's mean at a point; ``None`` if it has none, as when all runs are equal."""
     low, high = (point[metric][end] for end in ("low", "high"))
     return None if None in (low, high) else (low, high)

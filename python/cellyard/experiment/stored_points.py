@@ -23,7 +23,7 @@ class PlotRequest:
     """The request: the metrics ``y`` over the parameter ``x``.
 
     ``where`` keeps runs by the value of a parameter: one of several if it is repeated, ``none``
-    where it is not set. ``scenario`` and ``engine`` keep runs by the scenario's name and the
+    if it is not set. ``scenario`` and ``engine`` keep runs by the scenario's name and the
     engine's build. The default engine is the installed one if it has runs, else the latest in the
     store.
     """

@@ -1,4 +1,4 @@
-// The page: its state, its controls, and the two variants beside each other.
+// The page: its state, its controls, and the two variants side by side.
 import { element, fill } from './dom.js';
 import { Draws, DRAWS } from './draws.js';
 import { Engine } from './engine.js';
@@ -160,7 +160,7 @@ class App extends View {
     try {
       history.replaceState(null, '', fragment ?? '#');
     } catch {
-      // A frame of a notebook has no address of its own.
+      // A frame of a notebook has no address.
     }
     this.written = location.hash;
   }
@@ -207,7 +207,7 @@ class App extends View {
     side.groups = groupsOf(side.read.tree, this.families, this.state.sides[side.place].set);
     this.recolour();
     this.panel.draw();
-    // The other variant follows where it has the same scale, colours or captions.
+    // The other variant follows if it has the same scale, colours or captions.
     const common = JSON.stringify([this.longest, [...this.places], this.panel.apart(0), this.panel.apart(1)]);
     for (const one of this.ready) if (one === side || common !== this.common) one.draw();
     this.common = common;
@@ -221,7 +221,7 @@ class App extends View {
     if (!this.warned) this.say(every ? `The run is long, so it is shown in intervals of ${duration(every)}. A shorter duration shows every change.` : '');
   }
 
-  /** Notes of the runs, with the variant where the other does not have them. */
+  /** Notes of the runs, with the variant if the other does not have them. */
   note() {
     const sides = this.ready;
     const notes = new Map();

@@ -1,11 +1,11 @@
-// Random draws: replications of both variants, in workers of their own, and the ranges of their numbers.
+// Random draws: replications of both variants, in their own workers, and the ranges of their numbers.
 
 export const DRAWS = 20;
 const MOST_WORKERS = 4;
 
 /**
  * The range of numbers: between the values whose ranks are nearest to the 5 % and the 95 % quantile, as
- * `cellyard.statistics.ranges.interval` has it. Null without values, or where one is not known.
+ * `cellyard.statistics.ranges.interval` has it. Null without values, or if one is not known.
  */
 export function rangeOf(values) {
   if (!values.length || values.some((value) => value === null || value === undefined)) return null;

@@ -18,7 +18,7 @@ export function written(number, unit, whole) {
   return unit ? `${rounded} ${unit}` : String(rounded);
 }
 
-/** Words for names of parameters, where people say something else. */
+/** Words for names of parameters, if people say something else. */
 const WORDS = {
   count: 'number',
   drop: 'drop policy',
@@ -95,7 +95,7 @@ function knobsOf(parameters, entry, path, set, of) {
   return found;
 }
 
-/** A component is a choice of its kind, and the parameters of that kind; a queue is there where the file has one. */
+/** A component is a choice of its kind, and the parameters of that kind; a queue is there if the file has one. */
 function ofComponent(parameter, family, stated, path, set, of) {
   if (!family) return [];
   if (!family.tag) {

@@ -38,7 +38,7 @@ function hostsOf(scenario, switches) {
   return [...found.values()];
 }
 
-/** Hosts as rows: `{label, hosts}`, with hosts of one name and different numbers as one row where there are many. */
+/** Hosts as rows: `{label, hosts}`, with hosts of one name and different numbers as one row if there are many. */
 export function rowsOf(hosts) {
   const baseOf = (name) => name.replace(/\d+$/, '');
   const groups = grouped(hosts, (host) => baseOf(host.name));

@@ -1,6 +1,6 @@
 // Files of the page, and workers with the engine.
 
-/** A file beside the page, or the element of that name where the page is a single file. */
+/** A file next to the page, or the element of that name if the page is a single file. */
 export async function asset(name, read) {
   const inline = document.getElementById(`file:${name}`);
   if (inline) return read === 'json' ? JSON.parse(inline.textContent) : unpacked(inline.textContent);

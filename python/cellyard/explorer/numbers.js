@@ -1,4 +1,4 @@
-// The numbers of both variants beside each other.
+// The numbers of both variants side by side.
 import { short } from './charts.js';
 import { drawn, element } from './dom.js';
 import { DRAWS, rangeOf } from './draws.js';
@@ -92,7 +92,7 @@ export function compared(sides, draws) {
   return table(head, body, element('span', {}, ...told));
 }
 
-/** Ranges of the draws of each variant on one scale, A above B, and the run shown as a point; nothing where they are not known. */
+/** Ranges of the draws of each variant on one scale, A above B, and the run shown as a point; nothing if they are not known. */
 function picture(ranges, values) {
   const [width, row] = [150, 13];
   const all = [...ranges.flat(), ...values].filter((value) => value !== null);

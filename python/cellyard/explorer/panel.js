@@ -156,7 +156,7 @@ export class Panel {
   differs({ cells }) {
     if (!this.app.state.both) return false;
     const [a, b] = [0, 1].map((place) => cells.get(place));
-    // A default of what the other variant does not have is no difference of its own.
+    // A default of what the other variant does not have is no difference.
     return a && b ? (a.value || a.default) !== (b.value || b.default) : Boolean((a ?? b).value);
   }
 

@@ -9,7 +9,7 @@ function nodesOf(vc) {
   return [vc.from, ...vc.route, vc.to];
 }
 
-/** A text with the noun of formats that call a cell so, or with "cell" where they differ. */
+/** A text with the noun of formats that call a cell so, or with "cell" if they differ. */
 export function withNoun(text, formats) {
   const nouns = new Set(formats.map((format) => format.noun));
   return nouns.size === 1 ? text.replace(/\bcell/g, [...nouns][0]) : text;

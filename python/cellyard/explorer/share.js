@@ -90,7 +90,7 @@ function saveSvg(app) {
   save('cellyard.svg', new Blob([file], { type: 'image/svg+xml' }));
 }
 
-/** Saves the cells of the watched port in the window shown, which a worker of its own runs again. */
+/** Saves the cells of the watched port in the window shown, which a separate worker runs again. */
 function saveCapture(app, side) {
   if (!side.read) return;
   if (typeof side.read.scenario.format === 'object') {

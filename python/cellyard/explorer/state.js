@@ -32,7 +32,7 @@ export function toFragment(state) {
 }
 
 /**
- * The state of a fragment. Null where there is none; throws an error with a message for people where it cannot be used.
+ * The state of a fragment. Null if there is none; throws an error with a message for people if it cannot be used.
  * `known` says whether an example has this name.
  */
 export function fromFragment(fragment, known) {

@@ -3,7 +3,7 @@
 // In: {module} once, then {seq, request, watch, view} to run, {seq, view} to look at what was run, {seq, inspect} for
 // single points, {question, number} about instants, {capture} for a file, {draw} for the result of a replication. Out:
 // {seq, ...picture}, with `read` and `result` after a run; {seq, squares}, {number, answer}, {file}, {drawn}, {seq, errors},
-// or {seq} where there is nothing to look at; with `broken` the worker is of no more use. A run that is too long for every
+// or {seq} if there is nothing to look at; with `broken` the worker is of no more use. A run that is too long for every
 // change to be recorded is answered twice: with samples, which are soon there, and with envelopes, which have every spike.
 import { Column, after, busiest, rebinned, envelope } from './bins.js';
 import { Engine, Refused, dropAt } from './engine.js';
@@ -174,7 +174,7 @@ function keepDrops(found, { columns, names, data }) {
   data.forEach((piece, place) => found.drops.data[place].add(piece));
 }
 
-/** What lies in a view: bins of each series, and drops by pixel and reason, or one by one where they are few. */
+/** What lies in a view: bins of each series, and drops by pixel and reason, or one by one if they are few. */
 function picture({ from, to, n }) {
   const end = Math.min(to ?? kept.end, kept.end);
   const begin = Math.max(0, Math.min(from ?? 0, end));
@@ -191,7 +191,7 @@ function bins({ value, min, mean, max }, from, to, n) {
   return rebinned(parts, from, to, n);
 }
 
-/** Drops in [from, to): counts by port, reason and pixel, and the drops themselves where they are few. */
+/** Drops in [from, to): counts by port, reason and pixel, and the drops themselves if they are few. */
 function drops(from, to, n) {
   const { columns, names, data } = kept.drops;
   const column = (name) => data[columns.indexOf(name)].all;

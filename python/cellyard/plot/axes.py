@@ -67,7 +67,7 @@ def shifts(groups: int) -> list[float]:
 
 
 def shifted(axes: Axes, values: Iterable[float], shift: float) -> list[float]:
-    """Values moved along the x axis by a part of the width of the panel, whatever the scale of the axis."""
+    """Values moved along the x axis by a part of the width of the panel, regardless of the scale of the axis."""
     low, high = axes.get_xlim()
     if axes.get_xscale() == "log":
         return [value * (high / low) ** shift for value in values]
@@ -75,7 +75,7 @@ def shifted(axes: Axes, values: Iterable[float], shift: float) -> list[float]:
 
 
 def in_a_row(groups: int) -> list[float]:
-    """The place of each of some series beside a word, where words are 1 apart.
+    """The place of each of some series next to a word, where words are 1 apart.
 
     >>> [f"{place:.2f}" for place in in_a_row(2)], in_a_row(1)
     (['-0.11', '0.11'], [0.0])

@@ -43,7 +43,7 @@ TEXT_KEYS = {"pdf": "Subject", "svg": "Description", "png": "Description"}
 #: Line styles for the first, second and third use of the colours.
 DASHES = ("-", "--", ":")
 
-#: Label of published values beside simulated ones.
+#: Label of published values next to simulated ones.
 PUBLISHED = "published"
 
 #: Limit on panels of a figure that is still legible on a page.
@@ -206,7 +206,7 @@ def _inches(name: str, value: object) -> float:
 
 def can_save(path: Path) -> None:
     """Raise `UsageError` unless a figure can be written to ``path``."""
-    with style():  # which says so where matplotlib is missing
+    with style():  # which says so if matplotlib is missing
         pass
     if path.suffix.lower() not in KINDS:
         raise UsageError(f"{path}: not a kind of figure; its name must end in one of: {', '.join(KINDS)}")

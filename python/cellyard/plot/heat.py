@@ -16,7 +16,7 @@ MAP = "cividis"
 #: Luminance of a cell from which its number is black.
 BRIGHT = 0.45
 
-#: A number in a cell; ``None`` where there is none.
+#: A number in a cell; ``None`` if there is none.
 Cells = Sequence[Sequence[float | None]]
 
 

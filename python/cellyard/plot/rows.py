@@ -1,4 +1,4 @@
-"""Figures of a study's rows, simulated beside published: a metric over a parameter, by the values of another.
+"""Figures of a study's rows, simulated next to published: a metric over a parameter, by the values of another.
 
 Nothing is simulated here. Needs matplotlib.
 """
@@ -262,12 +262,12 @@ def word(place: Any, longest: int = LONGEST_WORD) -> str:
     text = _NAMES.get(place, place) if isinstance(place, str) else f"{place:g}"
     if "\n" in text or len(text) <= longest:
         return text
-    name, bracket, note = text.partition(" (")  # a note in brackets has a line of its own
+    name, bracket, note = text.partition(" (")  # a note in brackets has a separate line
     return fill(name, longest, break_long_words=False) + (f"\n({note}" if bracket else "")
 
 
 def _beside(text: str) -> str:
-    r"""A label beside a panel of `grid`; long ones take two lines.
+    r"""A label next to a panel of `grid`; long ones take two lines.
 
     >>> _beside("efficiency"), _beside("mean cell transfer delay [ms]")
     ('efficiency', 'mean cell transfer\ndelay [ms]')

@@ -67,7 +67,7 @@ def over_time(
     as ``trace`` contains that. ``window`` is the first and last second shown, by default everything.
 
     Several runs are given by name, such as ``{"epd": first.series, "fba": second.series}``. Each has
-    panels of its own, with its name as title, and panels of one quantity share a scale.
+    its own panels, with its name as title, and panels of one quantity share a scale.
 
     Raises `UsageError` without series, for several runs with more than `MOST_PANELS` panels, for
     invalid series, trace or window, and for a window that begins after the last value.
@@ -79,7 +79,7 @@ def over_time(
         raise UsageError(
             'there are no series to draw: probes record them, such as cy.QueueProbe(of=..., interval="1 ms")'
         )
-    with style():  # which says so where matplotlib is missing
+    with style():  # which says so if matplotlib is missing
         return _over_time(runs, trace, window)
 
 

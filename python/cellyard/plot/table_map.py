@@ -64,7 +64,7 @@ def table_map(
 
 
 def _level(parameter: str, value: Any) -> str:
-    """A value below a column of a map, where the axis names the parameter."""
+    """A value below a column of a map if the axis names the parameter."""
     return word(value) if is_word(value) else f"{value:g}"
 
 
@@ -81,7 +81,7 @@ def _cell(rows: Sequence[Row], metric: str) -> str:
 
 
 def _highest(values: Sequence[Sequence[float | None]], column: int) -> list[tuple[int, int]]:
-    """Row and column of the highest cells of a column; none where all are equal to two digits."""
+    """Row and column of the highest cells of a column; none if all are equal to two digits."""
     rounded = {i: round(value, 2) for i, line in enumerate(values) if (value := line[column]) is not None}
     different = len(set(rounded.values())) > 1
     return [(i, column) for i, value in rounded.items() if different and value == max(rounded.values())]

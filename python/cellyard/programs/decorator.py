@@ -22,7 +22,7 @@ class Policy:
 
     A call with values of the parameters gives the component for a scenario: a `cellyard.Program`.
     ``text`` is the function in the language of programs. ``parameters`` maps the names of the
-    parameters to their defaults, with `inspect.Parameter.empty` where a value is required.
+    parameters to their defaults, with `inspect.Parameter.empty` if a value is required.
     """
 
     __name__: str
@@ -76,7 +76,7 @@ class Policy:
         `math.inf` without limit. A rate such as ``MCR`` is a number, or a list with the rate of
         every VC, that of the cell's VC first. ``draw`` is a number from 0 to below 1, or a function
         that returns one. ``queue`` and ``vc`` are states from `new_state`, which the policy
-        changes. By default they are new. Raises `ArithmeticError` where a run would end, such as
+        changes. By default they are new. Raises `ArithmeticError` if a run would end, such as
         for a division by zero.
 
         >>> import cellyard as cy
@@ -138,7 +138,7 @@ def policy(
     it means in Python, and each verdict that of Cellyard.
 
     Its arguments are what it uses: names of the language (``X``, ``Y``, ``MCR``), the function
-    ``draw``, and parameters of its own, perhaps with defaults. ``queue`` and ``vc`` declare state
+    ``draw``, and its own parameters, perhaps with defaults. ``queue`` and ``vc`` declare state
     with its values at the start, of the queue and of each VC. The function then has the arguments
     ``queue`` and ``vc``, and changes state by assignment: ``vc.seen += 1``. The other arguments of
     the decorator are fields of `cellyard.Program`.

@@ -20,7 +20,7 @@ push_out_frame: Final = "push_out_frame"
 
 VERDICTS: tuple[Verdict, ...] = (accept, tag, refuse, refuse_cell, push_out_cell, push_out_frame)
 
-#: Names with a value of their own.
+#: Names with their own value.
 KNOWN = (
     *("X", "Y", "N", "K", "MCR", "PCR", "SCR", "CDVT", "MBS", "has_contract"),
     *("CLP", "begins", "ends", "lost", "idle", "now", "cell_time"),

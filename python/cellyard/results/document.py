@@ -52,7 +52,7 @@ class Document(Mapping[str, Any]):
         return self._text
 
     def _first_line(self) -> str:
-        """The first line with its line break; empty where the text is a single line."""
+        """The first line with its line break; empty if the text is a single line."""
         if isinstance(self._text, bytes):
             try:
                 begin = zlib.decompressobj().decompress(self._text, FIRST_BYTES)

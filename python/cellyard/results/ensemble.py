@@ -171,7 +171,7 @@ class Results(Sequence[RunResult]):
         return self.only.trace
 
     def values(self, metric: str) -> list[float]:
-        """Return the values of a metric over the runs, without runs where it is undefined or only bounded.
+        """Return the values of a metric over the runs, without runs if it is undefined or only bounded.
 
         The metric is a field of `Totals`, or a path as used in studies and experiments:
         ``vc.vc1.goodput_mbps``, ``max(port.*.mean_queue_cells)``. Raises `cellyard.UsageError` for

@@ -5,7 +5,7 @@
 ``class.vbr.cell_loss_ratio``                     metric of a service class
 ``vc.tcp1.cells_dropped``                         metric of a VC
 ``vc.tcp1.port.west->east.dropped_cells.full``    cells of the VC lost at a port, by reason or as ``total``
-``vc.tcp1.back.segments``                         reverse TCP of the VC; undefined where only one end sends
+``vc.tcp1.back.segments``                         reverse TCP of the VC; undefined if only one end sends
 ``vc.tcp1.end_system.host.mean_acr_mbps``         ABR end system of the VC, by host
 ``port.west->east.max_queue_cells``               metric of a port
 ``port.west->east.dropped_cells.full``            cells dropped at the port, by reason or as ``total``
@@ -128,7 +128,7 @@ class MetricPath:
         return parts
 
     def value_in(self, run: RunResult) -> Value:
-        """Return the metric of a run, or its bounds; ``None`` where it is not defined.
+        """Return the metric of a run, or its bounds; ``None`` if it is not defined.
 
         Raises `UsageError` when the run has no such VC or port.
         """

@@ -51,7 +51,7 @@ def _items(run: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _flat(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record without lists, which have tables of their own.
+    """Return a record without lists, which have their own tables.
 
     `dropped_cells` becomes a column per reason.
     """

@@ -38,7 +38,7 @@ class Totals(ResultPart):
     efficiency: float | None
 
     #: Largest possible sum of goodputs: a rate in the scenario, or the sum of fair shares of the links. None when
-    #: the scenario asks for neither.
+    #: the scenario has neither.
     max_goodput_mbps: float | None
 
     #: Jain's fairness index (sum x)^2 / (n sum x^2) of the goodputs of the VCs that carry frames. None when nothing
@@ -471,9 +471,8 @@ class VcResult(ResultPart):
     #: Time that a file under way at the end of the run had taken.
     under_way_s: float | None = None
 
-    #: Results of the TCP at ``to``: one element where both ends send data, otherwise empty. The counts of frames
-    #: and cells above cover all frames from ``from`` to ``to``, including ACKs for its data, but none that it
-    #: sends.
+    #: Results of the TCP at ``to``: one element if both ends send data, otherwise empty. The counts of frames and
+    #: cells above cover all frames from ``from`` to ``to``, including ACKs for its data, but none that it sends.
     back: tuple[BackResult, ...] = field(repr=False)
 
     #: Mean transfer delay of the data cells.
@@ -801,7 +800,7 @@ class DroppedCell(ResultPart):
     reason: DropReason
 
     #: X: cells waiting in the cell's class queue. For the reason ``front``, X is that on arrival of the cell in
-    #: whose favour this one was dropped. None for the reason ``link``, where there is no queue.
+    #: whose favour this one was dropped. None for the reason ``link``, which has no queue.
     waiting_cells: int | None
 
     #: Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason ``link``.

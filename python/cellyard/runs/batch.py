@@ -117,7 +117,7 @@ def run_jobs(
     #: For each distinct run, the places in the batch that want it.
     places_of: list[list[int]] = []
     wanted: dict[Identity, list[int]] = {}
-    derived: list[NewRun] = []  # of stored runs, to be stored beside them
+    derived: list[NewRun] = []  # of stored runs, to be stored with them
     for index, job in enumerate(jobs):
         if job.identity in wanted:
             wanted[job.identity].append(index)

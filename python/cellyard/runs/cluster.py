@@ -108,7 +108,7 @@ _LOCAL_CONFIG = {
 
 
 class Workers(AbstractContextManager["Workers"]):
-    """A Dask cluster: an existing one at ``on``, as ``tcp://HOST:PORT``, or ``number`` workers of one thread each on this machine.
+    """A Dask cluster: an existing one at ``on``, such as ``tcp://HOST:PORT``, or ``number`` workers of one thread each on this machine.
 
     The existing cluster is contacted at once; the local one is started by the first run. Raises
     `UsageError` when none answers within `ANSWER_SECONDS`, when it has no workers, and when a
@@ -276,7 +276,7 @@ class _BatchOnCluster:
             self._submit_task(_Task([self._suspects.popleft()], alone=True))
 
     def _next_places(self) -> list[int]:
-        """The next runs that take `TASK_SECONDS` together, or fewer where that would leave workers idle."""
+        """The next runs that take `TASK_SECONDS` together, or fewer if that would leave workers idle."""
         first = itertools.islice(self._waiting, self._threads * TASK_RUNS)
         left = sum(self._seconds[place] for place in first)
         seconds = min(TASK_SECONDS, left / (self._threads * (1 + QUEUED_TASKS)))
@@ -317,7 +317,7 @@ class _BatchOnCluster:
             return
         try:
             yield from zip(futures, self._client.gather(futures), strict=True)
-        except Exception:  # whatever a lost worker made of its task
+        except Exception:  # anything that a lost worker made of its task
             for future in futures:
                 with suppress(Exception):
                     yield future, future.result()
@@ -385,7 +385,7 @@ def _expected_seconds(jobs: Sequence[Job]) -> list[float]:
     keys = [(job.scenario, job.replication is not None) for job in jobs]
     for scenario, replicated in dict.fromkeys(keys):
         known[scenario, replicated] = LEAST_SECONDS
-        with suppress(ValueError):  # it is no scenario, which its run will tell
+        with suppress(ValueError):  # it is no scenario, which its run will report
             expected = seconds(outline(scenario), replicated=replicated)
             known[scenario, replicated] = max(expected, LEAST_SECONDS)
     return [known[key] for key in keys]
@@ -399,7 +399,7 @@ def _other_engine(address: str, build: object) -> str:
 def _await_greeting(distributed: Any, address: str) -> None:
     """Wait for the greeting of a scheduler. A client would wait for ever for something else that listens there.
 
-    Raises `OSError` without a greeting within `ANSWER_SECONDS`, and whatever Dask raises for an
+    Raises `OSError` without a greeting within `ANSWER_SECONDS`, and anything that Dask raises for an
     address.
     """
     import asyncio
@@ -422,7 +422,7 @@ def _distributed() -> Any:
         import distributed
     except ImportError:
         raise UsageError("a cluster needs the package distributed: pip install distributed") from None
-    for name in ("distributed", "distributed.client"):  # what matters is told as an error
+    for name in ("distributed", "distributed.client"):  # what matters is reported as an error
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
 

@@ -60,6 +60,6 @@ def text_hash(text: str) -> bytes:
 
 
 def _hash(content: bytes) -> bytes:
-    import hashlib  # not where nothing is stored
+    import hashlib  # not if nothing is stored
 
     return hashlib.sha256(content).digest()[:HASH_BYTES]

@@ -33,14 +33,14 @@ def replicates(points: Iterable[P], replications: Sequence[int]) -> list[Replica
 
 
 #: Computes the metrics of replicates: gives the index of each with its metrics by name, in any order;
-#: ``None`` where a metric is undefined.
+#: ``None`` if a metric is undefined.
 Runner = Callable[[Sequence[Replicate[P]]], Iterable[tuple[int, Mapping[str, Any]]]]
 
 
 class EngineRunner(ABC, Generic[P]):
     """Runs points by the engine and reads the results.
 
-    ``on_progress`` is called with the number of finished runs and, as ``points``, that of finished
+    ``on_progress`` is called with the number of finished runs and with ``points``, that of finished
     points. ``options`` are further arguments of `cellyard.runs.batch.run_jobs`.
     """
 

@@ -42,7 +42,7 @@ def parking_lot(
 
     Groups are called ``long`` and ``hop1``, ``hop2``, ..., or as ``groups`` says, the long one
     first. VCs are named after their group and number (``long1``, ``hop2-1``), and switches are
-    ``switch1``, ``switch2``, .... Each VC has two hosts of its own, ``<vc>-from`` and ``<vc>-to``.
+    ``switch1``, ``switch2``, .... Each VC has its own two hosts, ``<vc>-from`` and ``<vc>-to``.
 
     All links have ``rate`` (default 155.52 Mb/s). Links between switches have ``delay`` (2 ms) and,
     in the forward direction, the fields ``port`` of `Link` (``ubr``, ``gfr``, ``scheduler``, ...).

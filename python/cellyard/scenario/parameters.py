@@ -1,8 +1,8 @@
 """Values of scenarios by path, which distinguish stored runs and serve as axes of figures.
 
 Paths are as for ``--set``, of the resolved scenario, in which each member of a group has its own
-name. ``vc.*.start`` stands for the starts of all VCs, where these are equal. The last words of a
-path suffice where they are unambiguous. ``vc.count``, ``host.count`` and so on are the numbers of
+name. ``vc.*.start`` stands for the starts of all VCs, if these are equal. The last words of a
+path suffice if they are unambiguous. ``vc.count``, ``host.count`` and so on are the numbers of
 VCs, hosts and so on.
 """
 
@@ -18,7 +18,7 @@ from cellyard.system.errors import UsageError, either
 from cellyard.system.terminal import printable
 from cellyard.system.values import toml
 
-#: The words of a path. The name of a thing is one word, whatever it contains.
+#: The words of a path. The name of a thing is one word, even if it contains dots.
 Key: TypeAlias = tuple[str, ...]
 #: A value as in a scenario file, or a component with its parameters.
 Value: TypeAlias = str | Mapping[str, Any]
@@ -80,7 +80,7 @@ class Scenarios:
         return selection
 
     def values(self, path: str, option: str) -> dict[bytes, str | None]:
-        """The value at a path by scenario, ``None`` where nothing is set; raises `UsageError`, which names the ``option``.
+        """The value at a path by scenario, ``None`` if nothing is set; raises `UsageError`, which names the ``option``.
 
         A component is shown by its kind and by those of its parameters that vary.
         """

@@ -31,4 +31,4 @@ def _field(scenario: Scenario, path: str) -> Hashable:
 def also(fields: dict[str, Hashable], path: str, others: Iterable[str]) -> str | None:
     """How the first of ``others`` that sets the field of ``path`` is spelled, for a message; empty if as ``path``."""
     same = next((other for other in others if fields[other] == fields[path]), None)
-    return None if same is None else "" if same == path else f", as `{same}`"
+    return None if same is None else "" if same == path else f", spelled `{same}`"

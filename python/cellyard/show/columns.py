@@ -7,7 +7,7 @@ from typing import Any
 
 from cellyard.system.format import Format
 
-#: Units of a scenario file with their column unit and factor. Ticks and cells per second have columns of their own,
+#: Units of a scenario file with their column unit and factor. Ticks and cells per second have their own columns,
 #: because only the format of the scenario says how long or large they are.
 _UNITS: Mapping[str, tuple[str, Decimal]] = {
     "s": ("s", Decimal(1)),

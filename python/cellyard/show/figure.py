@@ -1,4 +1,4 @@
-"""Figures that display themselves in notebooks, whatever the settings of matplotlib."""
+"""Figures that display themselves in notebooks, with any settings of matplotlib."""
 
 from __future__ import annotations
 

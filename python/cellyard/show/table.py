@@ -39,7 +39,7 @@ class Column:
 
 
 def field(name: str, head: str = "", *, is_count: bool = False) -> Column:
-    """A column of one field of mappings, empty where a record lacks it; ``head`` defaults to the name."""
+    """A column of one field of mappings, empty if a record lacks it; ``head`` defaults to the name."""
     return Column(head or name, lambda record: format_value(record.get(name), is_count=is_count))
 
 

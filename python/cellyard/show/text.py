@@ -78,7 +78,7 @@ def cell_count(number: int, nouns: str = "cells") -> str:
 
 
 def cpu_time(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
-    """CPU time of the engine for runs, in words; ``finished`` is 0 where no run has finished.
+    """CPU time of the engine for runs, in words; ``finished`` is 0 if no run has finished.
 
     >>> cpu_time(23.46), cpu_time(0.0), cpu_time(0.0, finished=0)
     ('23.5 s of CPU time in the engine', 'all from the store', '0.0 s of CPU time in the engine')

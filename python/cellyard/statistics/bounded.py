@@ -1,6 +1,6 @@
 """Values of which only bounds are known, such as the duration of a file that a run did not finish.
 
-Arithmetic gives the bounds of the result, whatever the values are. A comparison is true or false if
+Arithmetic gives the bounds of the result, for all possible values. A comparison is true or false if
 all values within the bounds decide it alike, and otherwise ``None``: not known.
 """
 
@@ -75,7 +75,7 @@ class Bounded:
         return _inverse(self) * other
 
 
-#: A value as a metric has it: a number, its bounds, or ``None`` where it is undefined.
+#: A value as a metric has it: a number, its bounds, or ``None`` if it is undefined.
 Value = int | float | Bounded | None
 
 
@@ -95,7 +95,7 @@ def ends_of(value: Any) -> tuple[Any, Any]:
 
 
 def field_value(get: Callable[[str], Any], name: str) -> Any:
-    """The value of a field of a result, or its bounds; ``get`` returns a field by name, ``None`` where it is missing.
+    """The value of a field of a result, or its bounds; ``get`` returns a field by name, ``None`` if it is missing.
 
     >>> fields = {"p99": None, "p99_above": 0.3, "rate": None, "rate_below": 8.0, "none": None, "one": 1}
     >>> [str(field_value(fields.get, name)) for name in ("p99", "rate", "none", "one")]

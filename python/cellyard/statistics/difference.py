@@ -21,7 +21,7 @@ class Difference(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """Returns 1 or -1 where the interval excludes 0, else 0."""
+        """Returns 1 or -1 if the interval excludes 0, else 0."""
         if self.low is None or self.high is None:
             return 0
         return (self.low > 0) - (self.high < 0)
@@ -102,7 +102,7 @@ def log_no_difference(values: Sequence[float]) -> float:
 def log_no_majority(signs: Sequence[int]) -> float:
     """Natural logarithm of the two-sided p-value of the sign test that a difference is as often above as below 0.
 
-    Signs are 1, -1, or 0 where not known. The latter count against the more frequent sign. The p-value is
+    Signs are 1, -1, or 0 if not known. The latter count against the more frequent sign. The p-value is
     1 for fewer than `FEWEST` signs.
 
     >>> [round(math.exp(log_no_majority(signs)), 4) for signs in ([1] * 6, [1] * 9 + [0], [0] * 6, [-1] * 5)]

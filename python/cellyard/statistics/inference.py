@@ -24,7 +24,7 @@ class Estimate(NamedTuple):
 
 
 def defined(samples: Sequence[Mapping[str, Value]], metric: str) -> list[float]:
-    """The values of a metric where it is defined and known."""
+    """The values of a metric if it is defined and known."""
     values = (sample[metric] for sample in samples)
     return [float(value) for value in values if value is not None and not isinstance(value, Bounded)]
 
@@ -60,7 +60,7 @@ def holm(logarithms: Sequence[float], confidence: float) -> list[HolmResult]:
     The k-th smallest of m p-values is judged at (1 - confidence) / (m - k + 1), and none after the
     first that is not below. The interval at that level excludes 0 exactly when the pair is declared
     different. Equal p-values are judged at the level of the first of them, which decides for all.
-    P-values are given as natural logarithms, which keep their order even where p-values underflow.
+    P-values are given as natural logarithms, which keep their order even if p-values underflow.
 
     >>> given = [math.log(p) for p in (0.01, 0.04, 0.03)]
     >>> [(round(result.probability, 3), round(result.confidence, 4)) for result in holm(given, 0.95)]
@@ -96,8 +96,8 @@ def share_interval(successes: int, trials: int, confidence: float) -> tuple[floa
 def exact_share_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
     """Exact binomial interval of a proportion, given the number of successes and of trials (Clopper and Pearson, 1934).
 
-    The interval contains the true proportion with at least the stated confidence, whatever that
-    proportion is.
+    The interval contains the true proportion with at least the stated confidence, for any true
+    proportion.
 
     >>> [round(end, 4) for end in exact_share_interval(0, 20, 0.95)], [round(end, 4) for end in exact_share_interval(3, 20, 0.95)]
     ([0.0, 0.1684], [0.0321, 0.3789])
@@ -121,7 +121,7 @@ def exact_share_interval(successes: int, trials: int, confidence: float) -> tupl
 
 
 def skewness(values: Sequence[float]) -> float:
-    """Third standardised moment of a sample, unbiased for normal samples; 0 where all values are equal.
+    """Third standardised moment of a sample, unbiased for normal samples; 0 if all values are equal.
 
     >>> round(skewness([0, 0, 0, 1]), 4)  # n^2 / ((n - 1)(n - 2)) m_3 / s^3 with n = 4, m_3 = 3/32, s = 1/2
     2.0

@@ -10,7 +10,7 @@ from cellyard.statistics.student import CONFIDENCE, student_quantile
 
 
 class Quantile(NamedTuple):
-    """A pooled quantile and the ends of its interval (`CONFIDENCE`), ``None`` where not known or above the largest value."""
+    """A pooled quantile and the ends of its interval (`CONFIDENCE`), ``None`` if not known or above the largest value."""
 
     value: Value
     low: Value = None

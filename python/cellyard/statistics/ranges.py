@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from cellyard.statistics.bounded import lifted
 
-#: A number, or ``None`` where it is undefined.
+#: A number, or ``None`` if it is undefined.
 Number = int | float | None
 
 

@@ -41,7 +41,7 @@ def probability_inside(t: float, freedom: int) -> float:
 def log_probability_outside(t: float, freedom: int) -> float:
     """Natural logarithm of the probability that Student's variable lies outside -t to t, t >= 0.
 
-    Precise even where 1 - `probability_inside` would round to 0.
+    Precise even if 1 - `probability_inside` would round to 0.
 
     The probability is the incomplete beta function I_x(f / 2, 1 / 2) at x = f / (f + t^2)
     (Abramowitz and Stegun, 26.7.1 with 26.5.2).

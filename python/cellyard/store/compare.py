@@ -22,7 +22,7 @@ _NAME_IN_PATH = re.compile(r"^(vcs|ports|classes)\.[^.]+")
 
 @dataclass(frozen=True, slots=True)
 class ChangedNumber:
-    """A number of a run that differs in the later build; ``None`` where it is missing."""
+    """A number of a run that differs in the later build; ``None`` if it is missing."""
 
     run: StoredRun
     path: str
@@ -36,7 +36,7 @@ class ChangedNumber:
 
     @property
     def change(self) -> float:
-        """The later value minus the earlier one; infinite where the number appeared or vanished."""
+        """The later value minus the earlier one; infinite if the number appeared or vanished."""
         return float("inf") if self.before is None or self.after is None else self.after - self.before
 
     @property

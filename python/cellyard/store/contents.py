@@ -45,7 +45,7 @@ _SIZE = (
 class StoredRun:
     """A stored run: its number in the file, its identity, when it was added (seconds since 1970), CPU time and size.
 
-    ``name`` and ``seed`` come from the scenario's text, and are ``None`` where that is damaged or
+    ``name`` and ``seed`` come from the scenario's text, and are ``None`` if that is damaged or
     lost. Other fields may be anything unless the run `is_consistent`.
     """
 
@@ -114,7 +114,7 @@ def _run(store: Reader, row: Sequence[Any]) -> StoredRun:
 
 
 def heading(store: Reader, scenario: bytes) -> tuple[str, int] | None:
-    """Name and seed of the scenario with that hash, from its text; ``None`` where that is damaged or lost."""
+    """Name and seed of the scenario with that hash, from its text; ``None`` if that is damaged or lost."""
     found = store.headings.get(scenario)
     if found is None and isinstance(scenario, bytes):
         from cellyard import _engine
@@ -143,7 +143,7 @@ _MISSING_PARTS = {
 
 
 def missing_parts(store: Reader) -> str:
-    """What is missing from the tables of a store, in words; empty where nothing is."""
+    """What is missing from the tables of a store, in words; empty if nothing is."""
     counts = {part: store.rows(query)[0][0] for part, query in _MISSING_PARTS.items()}
     return "; ".join(f"{part}: {count}" for part, count in counts.items() if count)
 

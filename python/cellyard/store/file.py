@@ -132,7 +132,7 @@ class Store(Reader, AbstractContextManager["Store"]):
                 self._add_alone(pack)
 
     def _add_alone(self, pack: tuple[NewRun, Mapping[bytes, EncodedResult]]) -> None:
-        """Store one run. If it does not fit beside the log, move the log into the file first."""
+        """Store one run. If it does not fit next to the log, move the log into the file first."""
         try:
             self._add([pack])
         except (sqlite3.Error, OSError):
@@ -252,13 +252,13 @@ class Store(Reader, AbstractContextManager["Store"]):
         """The stored runs in order of addition, optionally only those of scenarios called ``name`` and of a build of the ``engine``.
 
         Damaged runs are always included, since their scenario and engine are unknown. Raises
-        `UsageError` where runs or results are missing from the file.
+        `UsageError` if runs or results are missing from the file.
         """
         contents.check_tables(self)
         return contents.runs(self, name=name, engine=engine)
 
     def result(self, run: StoredRun) -> RunResult | None:
-        """Result of a run, ``None`` where only a part of it is stored; raises `UsageError` when it is damaged."""
+        """Result of a run, ``None`` if only a part of it is stored; raises `UsageError` when it is damaged."""
         from cellyard.results.run import RunResult
 
         found = contents.result(self, run)

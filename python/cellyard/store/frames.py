@@ -125,7 +125,7 @@ def _points(store: Reader, runs: Iterable[StoredRun], library: str) -> Any:
 
 
 def _parameters(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
-    """Differences among the scenarios: a line for each scenario and path, even where a scenario sets nothing there."""
+    """Differences among the scenarios: a line for each scenario and path, even if a scenario sets nothing there."""
     texts = {run.scenario: run for run in runs}
     for run in texts.values():
         check_run(store, run)

@@ -22,7 +22,7 @@ class Reader:
         self.headings: dict[bytes, tuple[str, int]] = {}
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a query; raises `UsageError` where the file is damaged or cannot be read."""
+        """All rows of a query; raises `UsageError` if the file is damaged or cannot be read."""
         try:
             return schema.retry_while_busy(lambda: self.connection.execute(query, values).fetchall())
         except sqlite3.Error as error:

@@ -81,7 +81,7 @@ def is_busy(error: Exception) -> bool:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Make all reads in the block see one moment, whatever other processes change meanwhile."""
+    """Make all reads in the block see one moment, even if other processes change the store meanwhile."""
     if connection.in_transaction:
         yield
         return
@@ -241,7 +241,7 @@ def as_system_error(error: Exception, path: Path | None = None) -> OSError:
     number, words = {
         sqlite3.SQLITE_FULL: (errno.ENOSPC, os.strerror(errno.ENOSPC)),
         sqlite3.SQLITE_READONLY: (errno.EROFS, "it, or its folder, is read-only"),
-        sqlite3.SQLITE_CANTOPEN: (errno.EACCES, "it, or a file beside it, cannot be opened"),
+        sqlite3.SQLITE_CANTOPEN: (errno.EACCES, "it, or a file next to it, cannot be opened"),
         sqlite3.SQLITE_BUSY: busy,
         sqlite3.SQLITE_PROTOCOL: busy,
         sqlite3.SQLITE_CORRUPT: (errno.EIO, f"it is damaged ({error})"),

@@ -15,7 +15,7 @@ from cellyard.study.study import Study
 def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:
     """Agreement with the published values by metric, over all rows and per table and group.
 
-    Tables beside others (`Table.beside`) count only as groups. ``without_tables`` names them.
+    Tables next to others (`Table.beside`) count only as groups. ``without_tables`` names them.
     """
     metrics = dict.fromkeys(m for table in study.tables.values() for m in table.metrics)
     found = {}

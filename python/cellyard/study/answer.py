@@ -14,7 +14,7 @@ from cellyard.study.separation import Candidates, Evidence, Number, Statement, c
 from cellyard.study.study import Study
 from cellyard.system.errors import UsageError
 
-#: Differences of means from which a factor decides, and below which it hardly matters.
+#: Differences of means from which a factor decides, and below which it has almost no effect.
 DECIDES, LITTLE = 0.1, 0.03
 
 
@@ -83,7 +83,7 @@ def untold(study: Study, rows: Rows) -> str:
     left_out = [f"{len(found)} {name}{'s' * (len(found) > 1)}{of}" for found, name, of in counted if found]
     of_tables = [text for name, text in part.items() if any(name in one.tables for one in (*sentences, *claims))]
     return (
-        f"Not told, as only a part of their tables was run: {' and '.join(left_out)}, on {', '.join(of_tables)}."
+        f"Not shown, as only a part of their tables was run: {' and '.join(left_out)}, on {', '.join(of_tables)}."
         if left_out
         else ""
     )
@@ -164,14 +164,14 @@ def matters(spread: Difference) -> str:
     """How much a factor with this difference of means matters.
 
     >>> [matters(Difference(*ends)) for ends in ((0.2, 0.1, 0.3), (0.05, 0.04, 0.06), (0.01, -0.01, 0.02))]
-    ['decides', 'matters a little for', 'hardly matters for']
+    ['decides', 'matters a little for', 'barely affects']
     >>> matters(Difference(0.2, -0.1, 0.5)), matters(Difference(0.2))
     ('has no clear effect on', 'may matter for')
     """
     if spread.low is None or spread.high is None:
         return "may matter for"
     if spread.mean < LITTLE and spread.high < DECIDES:
-        return "hardly matters for"
+        return "barely affects"
     if not spread.sign:
         return "has no clear effect on"
     return "decides" if spread.mean >= DECIDES else "matters a little for"

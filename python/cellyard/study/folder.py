@@ -87,7 +87,7 @@ def _lacks(head: str, table: Any, keys: tuple[str, ...]) -> Iterator[str]:
 
 
 def part(folder: Path, name: str) -> ModuleType:
-    """A module of a study's folder, which may import others beside it (``from . import helper``); raises `UsageError` if it fails."""
+    """A module of a study's folder, which may import others next to it (``from . import helper``); raises `UsageError` if it fails."""
     file = folder / f"{name}.py"
     if not file.is_file():
         raise UsageError(f"{folder}: has no {name}.py")

@@ -76,7 +76,7 @@ class Measures:
         return json.dumps([self.totals, self.vcs, paths, self.own, source])
 
     def of(self, run: RunResult, row: Row) -> dict[str, Any]:
-        """All metrics of a run of ``row``, ``None`` where not known; raises `UsageError` when a path does not exist in it."""
+        """All metrics of a run of ``row``, ``None`` if not known; raises `UsageError` when a path does not exist in it."""
         found: dict[str, Any] = {name: getattr(run.totals, name) for name in self.totals}
         for name, path in self.paths.items():
             try:

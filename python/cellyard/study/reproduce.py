@@ -1,4 +1,4 @@
-"""Reproduces any study: simulates each row, puts the values beside the published ones, and judges claims."""
+"""Reproduces any study: simulates each row, puts the values next to the published ones, and judges claims."""
 
 import json
 import re
@@ -163,7 +163,7 @@ class Reproduction:
         return known if len(known) == len(values) or metric not in self.study.measures.bounded else []
 
     def _centre(self, values: Sequence[float]) -> float | int | None:
-        """The study's centre of ``values``; an ``int`` where all values are, and the centre is whole."""
+        """The study's centre of ``values``; an ``int`` if all values are, and the centre is whole."""
         centre = {"mean": mean, "median": median}[self.study.centre]
         return whole_count(centre(values), is_count=all(isinstance(value, int) for value in values))
 

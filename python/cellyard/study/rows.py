@@ -49,7 +49,7 @@ class Row:
         return replace(self, parameters={**self.parameters, "probes": probes})
 
     def get(self, parameter: str, default: Any = None) -> Any:
-        """A parameter, or ``default`` where the table lacks it."""
+        """A parameter, or ``default`` if the table lacks it."""
         return self.parameters.get(parameter, default)
 
     def matches(self, wanted: Mapping[str, Any]) -> bool:

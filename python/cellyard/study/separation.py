@@ -51,12 +51,12 @@ class Statement(NamedTuple):
     numbers: tuple[Number, ...] = ()
 
 
-#: A value for each replication; ``None`` where undefined.
+#: A value for each replication; ``None`` if undefined.
 Runs = Sequence[float | None]
 
 
 def replicated(rows: Iterable[Row], *metrics: str, value: Callable[..., float] = float) -> list[float | None]:
-    """The mean over rows of ``value`` of their ``metrics``, by replication; ``None`` where a metric is undefined.
+    """The mean over rows of ``value`` of their ``metrics``, by replication; ``None`` if a metric is undefined.
 
     >>> rows = [Row("1", {}, {}, samples={"efficiency": values}) for values in ((0.5, 0.6), (0.7, None))]
     >>> replicated(rows, "efficiency")
@@ -171,9 +171,9 @@ class Candidates:
 
     @cached_property
     def first(self) -> list[Any]:
-        """The best candidate, then those that differ from it by nothing significant. All candidates where nothing is known.
+        """The best candidate, then those that differ from it by nothing significant. All candidates if nothing is known.
 
-        A candidate that differs significantly from the best is not among them, whatever it differs from another of them.
+        A candidate that differs significantly from the best is not among them, even if it does not differ from another of them.
 
         >>> drawn = {"epd": [0.7] * 10, "fba": [0.6, 0.9] * 5, "ppd": [0.8] * 10}
         >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput").first
@@ -184,7 +184,7 @@ class Candidates:
 
     @property
     def best(self) -> str:
-        """The best candidate with those that differ from it by nothing significant, in words; says so where nothing is known.
+        """The best candidate with those that differ from it by nothing significant, in words; says so if nothing is known.
 
         >>> drawn = {"epd": [0.5, 0.6] * 5, "fba": [0.7, 0.8] * 5, "ppd": [0.8, 0.7] * 5}
         >>> Candidates({one: fmean(runs) for one, runs in drawn.items()}, drawn, "goodput", str.upper).best
@@ -199,7 +199,7 @@ class Candidates:
 
     @property
     def leaders(self) -> str:
-        """The best candidate with those that differ from it by nothing significant, or alone where nothing is known."""
+        """The best candidate with those that differ from it by nothing significant, or alone if nothing is known."""
         return either([self.name(one) for one in (self.first if self.known else self.order[:1])])
 
     @property

@@ -9,7 +9,7 @@ A study is a folder with these files:
 * ``figures.py``;
 * ``metrics.py``, if a metric needs code.
 
-Cellyard's studies are beside this file; users keep theirs anywhere. `load` reads ``study.toml`` as
+Cellyard's studies are next to this file; users keep theirs anywhere. `load` reads ``study.toml`` as
 data. Code of a study runs only through `Study.part`.
 """
 
@@ -110,12 +110,12 @@ class Study:
 
     @property
     def question(self) -> str:
-        """What the study asks, in a sentence."""
+        """The study's question, in a sentence."""
         return str(self.info["question"])
 
     @property
     def in_short(self) -> str:
-        """The first sentence of the stored answer, from the summary beside the tables; empty without one."""
+        """The first sentence of the stored answer, from the summary next to the tables; empty without one."""
         try:
             summary = (self.folder / "README.md").read_text(encoding="utf-8")
         except OSError:
@@ -145,7 +145,7 @@ class Study:
 
     @property
     def centre(self) -> str:
-        """Statistic for an ensemble's ``simulated`` values: ``median`` (default), or ``mean`` where outcomes have two modes.
+        """Statistic for an ensemble's ``simulated`` values: ``median`` (default), or ``mean`` if outcomes have two modes.
 
         With two modes the median is one of them, and a few random outcomes decide which.
         """
@@ -200,7 +200,7 @@ class Study:
         return (self.folder / f"{name}.py").exists()
 
     def second_column(self, table: Table, rows: Rows) -> tuple[Table, list[Row | None]] | None:
-        """The table beside ``table`` in ``rows``, if there is one, and its row for each row of ``table``."""
+        """The table next to ``table`` in ``rows``, if there is one, and its row for each row of ``table``."""
         for other in self.tables.values():
             if other.beside == table.name and (theirs := rows.where(table=other.name)):
                 same = {tuple(row.parameters[p] for p in table.parameters): row for row in theirs}
@@ -361,7 +361,7 @@ def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
 
 
 def _published(text: str, where: str) -> float | None:
-    """A published value, or ``None`` where nothing was printed."""
+    """A published value, or ``None`` if nothing was printed."""
     try:
         return float(text) if text else None
     except ValueError:

@@ -1,6 +1,6 @@
 """Writes files that are complete or absent, and sets of files that change together.
 
-A file is written beside its place under a temporary name, synced to the disk, and renamed. A set is
+A file is written next to its place under a temporary name, synced to the disk, and renamed. A set is
 prepared in this way, file by file. Writing the list of its files commits the set. Any process that
 finds the list completes the renames. So after a crash at any moment, the set is either the old or
 the new one.
@@ -176,7 +176,7 @@ class FileSet(AbstractContextManager["FileSet"]):
 
 
 def checksums(folder: Path) -> dict[str, str]:
-    """The files of the set in ``folder`` with their checksums; empty where no set is."""
+    """The files of the set in ``folder`` with their checksums; empty if no set is."""
     try:
         lines = read_regular(folder / SUMS_FILE).splitlines()
     except (OSError, ValueError):
@@ -274,7 +274,7 @@ def _with_path_in_errors(path: Path, call: Callable[..., Any], *arguments: Any) 
 
 
 def sync_to_disk(handle: int) -> None:
-    """Sync written data to the disk, where the file system supports that."""
+    """Sync written data to the disk, if the file system supports that."""
     try:
         os.fsync(handle)
     except OSError as error:
@@ -283,7 +283,7 @@ def sync_to_disk(handle: int) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sync the names in a folder to the disk, where the system supports that."""
+    """Sync the names in a folder to the disk, if the system supports that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

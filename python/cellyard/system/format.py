@@ -10,7 +10,7 @@ from functools import cache
 class Format:
     """Constants of a scenario's cells and frames."""
 
-    #: Bits of a cell on the line; of the longest where they differ.
+    #: Bits of a cell on the line; of the longest if they differ.
     cell_bits: int
     #: Bytes of a frame that a cell carries.
     cell_payload_bytes: int
@@ -24,7 +24,7 @@ class Format:
 
     @property
     def cell_bytes(self) -> int:
-        """Bytes of a cell on the line; of the longest where they differ.
+        """Bytes of a cell on the line; of the longest if they differ.
 
         >>> aal5().cell_bytes
         53

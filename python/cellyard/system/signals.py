@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-#: Signals that end a command, where the system has them.
+#: Signals that end a command, if the system has them.
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 #: Limit on the CPU time after the first signal, in seconds. It mostly goes to writing and printing

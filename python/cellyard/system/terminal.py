@@ -86,7 +86,7 @@ class SafeStream:
             redirect_to_null(self.raw)
             self._failure = OSError(
                 error.errno, error.strerror, STDOUT_NAME
-            )  # a broken pipe is a class of its own, made by the number
+            )  # a broken pipe is a separate class, made by the number
         if self._failure and not self._quiet:
             raise self._failure
 

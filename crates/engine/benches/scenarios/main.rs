@@ -1,4 +1,5 @@
-//! Speed beside its goals: `make bench`, or `cargo bench --package cellyard-engine --bench scenarios -- --help`.
+//! Speed relative to its goals: `make bench`, or `cargo bench --package cellyard-engine --bench
+//! scenarios -- --help`.
 
 mod cases;
 mod measure;
@@ -331,7 +332,7 @@ fn run_passes(arguments: &Arguments) {
     }
 }
 
-/// Each case in a process of its own, which tells its peak.
+/// Each case in a separate process, which reports its peak.
 fn run_memory(arguments: &Arguments) {
     let names: Vec<_> = MEMORY_CASES
         .into_iter()
@@ -353,7 +354,7 @@ fn run_memory(arguments: &Arguments) {
                 mark(mb < MEMORY_GOAL_MB)
             ),
             None => println!(
-                "{name:<20} {:>7} {MEMORY_GOAL_MB:>5}  the system does not tell",
+                "{name:<20} {:>7} {MEMORY_GOAL_MB:>5}  the system does not report it",
                 "-"
             ),
         }

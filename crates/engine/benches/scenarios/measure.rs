@@ -21,7 +21,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values[(values.len() - 1) / 2]
 }
 
-/// The largest resident set that this process ever had, MB; `None` where the system does not tell.
+/// The largest resident set that this process ever had, MB; `None` if the system does not report
+/// it.
 pub fn peak_memory_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;

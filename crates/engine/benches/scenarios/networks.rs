@@ -311,7 +311,7 @@ pub fn gfr_peers(scheme: Gfr) -> Scenario {
     gfr_pairs("gfr-peers", scheme, far, |_| gfr_tcp(1024))
 }
 
-/// The second network of the GFR study: five TCPs beside five greedy UDPs.
+/// The second network of the GFR study: five TCPs alongside five greedy UDPs.
 pub fn gfr_udp(scheme: Gfr) -> Scenario {
     let near = |_| "249.75 us";
     gfr_pairs("gfr-udp", scheme, near, |number| match number {
@@ -360,7 +360,7 @@ pub fn gfr_chain(scheme: Gfr) -> Scenario {
     ))
 }
 
-/// TCPs over ABR with ERICA, beside VBR of a higher class or alone, 10 s.
+/// TCPs over ABR with ERICA, alongside VBR of a higher class or alone, 10 s.
 pub fn abr(sources: usize, delay: &str, vbr: bool) -> Scenario {
     let background = if vbr {
         r#"

@@ -104,7 +104,7 @@ pub const PARTS: [Part; 7] = [
     },
 ];
 
-/// 10 000 TCPs over one bottleneck, each with hosts and links of its own, for a microsecond.
+/// 10 000 TCPs over one bottleneck, each with its own hosts and links, for a microsecond.
 fn star() -> String {
     let link = |from, to| {
         format!("{{ from = \"{from}\", to = \"{to}\", rate = \"155.52 Mbps\", delay = \"5 us\" }}")

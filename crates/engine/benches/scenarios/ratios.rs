@@ -1,4 +1,5 @@
-//! What one scheduler costs beside another: pairs of cases of the same load under the slotted kernel.
+//! What one scheduler costs relative to another: pairs of cases of the same load under the slotted
+//! kernel.
 
 use crate::cases::result_of;
 use crate::measure::timed;

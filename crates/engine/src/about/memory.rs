@@ -313,7 +313,7 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
 /// with minimum rates.
 ///
 /// Such a policy accepts above its threshold only a burst and the rest of a frame of each VC. This
-/// bound holds if the link can carry these rates beside the other classes.
+/// bound holds if the link can carry these rates in addition to the other classes.
 fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
     let (scenario, topology, class) = (net.scenario, &net.topology, queue.class);
     let format = scenario.format;
@@ -343,8 +343,8 @@ fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
     (threshold + of_flows.sum::<f64>()).min(buffer)
 }
 
-/// Whether the link can carry the sustained rates of a class beside the other classes. A TCP of
-/// another class may take the whole link.
+/// Whether the link can carry the sustained rates of a class in addition to the other classes. A
+/// TCP of another class may take the whole link.
 fn keeps_up(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
     let flows = topology.crossing[link]
         .iter()

@@ -5,14 +5,14 @@
 //! full link on which no VC has a larger (rate - MCR) / weight.
 //! Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2, with rates counted
 //! above MCR and by weight (ATM Forum 98-0408).
-//! Chosen here: where the MCRs alone exceed the capacity of a link, its VCs stay at them.
+//! Chosen here: if the MCRs alone exceed the capacity of a link, its VCs stay at them.
 
 /// VC that takes all it can get.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairVc {
     /// MCR, cells per second.
     pub mcr: f64,
-    /// PCR, cells per second, at least the MCR; may be infinite where a link bounds the VC.
+    /// PCR, cells per second, at least the MCR; may be infinite if a link bounds the VC.
     pub pcr: f64,
     /// Weight, above 0.
     pub weight: f64,

@@ -31,7 +31,7 @@ const ETHERNET_OVERHEAD: u64 = 38;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
 pub struct Format {
-    /// Bits of a cell on the line; of the longest cell where they differ.
+    /// Bits of a cell on the line; of the longest cell if they differ.
     pub cell_bits: u64,
     /// Bytes of a frame that a cell carries.
     pub cell_payload_bytes: u64,
@@ -104,7 +104,7 @@ impl FrameSize {
 pub struct CellOfFrame(u32);
 
 impl CellOfFrame {
-    /// What a byte counts beside the number of the cell. A frame has far fewer cells.
+    /// What a byte counts in addition to the number of the cell. A frame has far fewer cells.
     const BYTE: u32 = 1 << 16;
 
     /// Number within the frame.
@@ -294,7 +294,7 @@ impl Format {
         if self.is_ethernet { "packet" } else { "cell" }
     }
 
-    /// Time of one cell at `rate`, the longest where they differ. It is rounded up to whole ticks so
+    /// Time of one cell at `rate`, the longest if they differ. It is rounded up to whole ticks so
     /// that no link exceeds its rate.
     pub const fn cell_time(self, rate: BitRate) -> Span {
         Span(self.cell_ticks_at_one_bps().div_ceil(rate.0 as u128) as u64)
@@ -327,7 +327,7 @@ impl Format {
     }
 
     /// Relative error of cell times at `rate`: how much too long they are, since they are whole
-    /// numbers of ticks. It is the largest one where cells differ.
+    /// numbers of ticks. It is the largest one if cells differ.
     pub fn rounding(self, rate: BitRate) -> f64 {
         let of = |bytes: u16| {
             let exact = u128::from(bytes) * self.byte_ticks_at_one_bps();
@@ -339,7 +339,7 @@ impl Format {
     }
 
     /// Number of cells that `bits` bits are, or cells per second that `bits` bits per second are;
-    /// of the longest cells where they differ.
+    /// of the longest cells if they differ.
     pub fn cells_in(self, bits: f64) -> f64 {
         bits / self.cell_bits as f64
     }
@@ -349,7 +349,7 @@ impl Format {
         bits / f64::from(8 * self.shortest_cell_bytes())
     }
 
-    /// Length of a frame on the line, in cells; in the longest cells where they differ.
+    /// Length of a frame on the line, in cells; in the longest cells if they differ.
     pub fn length_in_cells(self, size: FrameSize) -> f64 {
         self.cells_in(size.line_bits())
     }
@@ -371,7 +371,7 @@ impl Format {
         FrameSize::new(cells, self.cell_bits / 8)
     }
 
-    /// A frame of one cell; of the longest where they differ.
+    /// A frame of one cell; of the longest if they differ.
     pub const fn one_cell(self) -> FrameSize {
         FrameSize::new(1, self.cell_bits / 8)
     }
@@ -402,7 +402,7 @@ impl Format {
         self.segment(option)
     }
 
-    /// Most bytes of TCP data, and of a UDP datagram, that a frame may carry. `None` where any IP
+    /// Most bytes of TCP data, and of a UDP datagram, that a frame may carry. `None` if any IP
     /// packet fits.
     pub(crate) fn most_data(self) -> Option<[u64; 2]> {
         let headers = [SEGMENT_HEADER_BYTES, DATAGRAM_HEADER_BYTES];

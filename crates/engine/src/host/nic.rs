@@ -1,7 +1,7 @@
 //! A NIC: the output side of a host for one link. Frames leave in order, cells back to back, and
 //! the queue is unlimited.
 //!
-//! Where all cells have one length, what waits follows from times alone. Elsewhere each frame is one
+//! If all cells have one length, what waits follows from times alone. Elsewhere each frame is one
 //! cell, and the NIC keeps the ends of their transmissions.
 
 use crate::ground::format::{CellTimes, FrameSize};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// One NIC.
 #[derive(Clone, Debug)]
 pub struct Nic {
-    /// Time of a cell; of the longest where they differ.
+    /// Time of a cell; of the longest if they differ.
     cell_time: Span,
     /// When all queued cells will have left; zero before the first cell.
     free_at: Time,
@@ -23,7 +23,7 @@ pub struct Nic {
     alone: Span,
     /// Longest time from a later instant of a busy period until all cells queued by then were sent.
     behind: Span,
-    /// The queued cells, where they differ in length.
+    /// The queued cells, if they differ in length.
     cells: Option<Box<Cells>>,
 }
 
@@ -94,7 +94,7 @@ impl Nic {
         self.send_cells(time, size.cells())
     }
 
-    /// Queues a cell of `bytes` at `time`, where cells differ in length. Returns the end of its
+    /// Queues a cell of `bytes` at `time`, if cells differ in length. Returns the end of its
     /// transmission. It is cold because the NICs of most runs have cells of one length.
     #[cold]
     fn send_by_length(&mut self, time: Time, bytes: u16) -> Time {
@@ -168,7 +168,7 @@ impl Nic {
         self.free_at > Time::LATEST
     }
 
-    /// Cell time of the link; of the longest cells where they differ.
+    /// Cell time of the link; of the longest cells if they differ.
     pub fn cell_time(&self) -> Span {
         self.cell_time
     }

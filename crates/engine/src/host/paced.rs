@@ -158,7 +158,7 @@ impl PacedQueue {
     }
 
     /// Whether a frame of `cells` cells fits into the queue at `now`; counts the result. Cells sent
-    /// ahead are counted only where their number matters.
+    /// ahead are counted only if their number matters.
     fn queues(&mut self, cells: u64, now: Time) -> bool {
         self.forget_sent_before(now);
         let most = self.waiting + self.sent_ahead_cells + cells;
@@ -417,7 +417,7 @@ impl Hosts {
             };
             let paced = &self.paced[at];
             due = paced.due().max(last);
-            // While the same frame continues, hardly more is known than before.
+            // While the same frame continues, little more is known than before.
             if due >= limit && paced.first().is_none_or(|frame| frame.next > 0) {
                 return due;
             }
@@ -427,7 +427,7 @@ impl Hosts {
     /// Three times, later than `now`: before the first no frame is handed to the end system, before
     /// the second no RM cell reaches it. The third is the arrival of its first known RM cell.
     ///
-    /// A later value of the second time is computed only where it matters.
+    /// A later value of the second time is computed only if it matters.
     fn earliest_inputs(&self, now: Time, at: usize) -> [Time; 3] {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];

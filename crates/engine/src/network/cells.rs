@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 /// The last cell of the run is an EOM.
 pub const ENDS_FRAME: u8 = 1;
-/// Every cell of the run is a frame of its own; `frame` is the number of the first.
+/// Every cell of the run is a separate frame; `frame` is the number of the first.
 pub const SINGLE_CELLS: u8 = 2;
-/// RM cells. Each is a frame of its own, and drop policies and policers let it pass.
+/// RM cells. Each is a separate frame, and drop policies and policers let it pass.
 pub const RM: u8 = 8;
 /// The cells have low priority (CLP = 1). All cells of a run have the same priority.
 pub const TAGGED: u8 = 4;
@@ -49,7 +49,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether each cell is a frame of its own.
+    /// Whether each cell is a separate frame.
     pub fn is_single(&self) -> bool {
         self.flags & SINGLE_CELLS != 0
     }

@@ -393,7 +393,7 @@ pub struct VcTally {
     pub sender: SenderCounters,
     /// Files that the source has sent, in order.
     pub transfers: Vec<Transfer>,
-    /// Counts of the TCP at the other end; none where only one end sends.
+    /// Counts of the TCP at the other end; none if only one end sends.
     pub back: Option<Back>,
     /// Transfer delays of the data cells within the measuring time.
     pub delay: DelayTally,

@@ -31,9 +31,9 @@ pub enum FastPath {
     Series,
     /// Arithmetic: cells of one run that meet the same queue.
     Run,
-    /// Arithmetic, every cell judged: cells of one flow, each a run of its own.
+    /// Arithmetic, every cell judged: cells of one flow, each a separate run.
     Singles,
-    /// Slotted: arrivals of VCs with queues of their own while the port surely stays busy.
+    /// Slotted: arrivals of VCs with their own queues while the port surely stays busy.
     Bulk,
     /// Slotted: one cell while the queue is below all limits.
     BelowLimits,

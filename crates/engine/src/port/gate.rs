@@ -3,7 +3,7 @@
 //!
 //! A gate combines the policer, the buffer, the drop policy and the rule for the rest of a damaged
 //! frame. Given a run of cells, it judges the first and says how many of the following share its
-//! fate. A kernel may skip the gate where the answer must be *accept*: within [`Gate::limits`]. It may
+//! fate. A kernel may skip the gate if the answer must be *accept*: within [`Gate::limits`]. It may
 //! not skip a gate that [judges each](Gate::judges_each) cell.
 
 use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};

@@ -7,7 +7,7 @@ use crate::network::tally::{MeasuredClass, MeasuredPort, PortTally, raise};
 /// A measuring time that is not the whole run.
 #[derive(Debug)]
 pub struct Measuring {
-    /// Beginning and end of the measuring time; `None` where they are those of the run.
+    /// Beginning and end of the measuring time; `None` if they are those of the run.
     looks: [Option<Time>; 2],
     /// Counters at these instants. Each largest queue is the largest since the previous instant.
     counted: [Option<PortTally>; 2],

@@ -66,7 +66,7 @@ pub struct StepBounds {
     /// Longest short step: even a thousand of these take no noticeable time. After a longer step,
     /// the simulation makes its periodic check at once.
     pub short: Span,
-    /// Time that decisions ahead of their time go beyond a step where VCs are served one by one:
+    /// Time that decisions ahead of their time go beyond a step when VCs are served one by one:
     /// some cells of each VC, however many there are. For other schedulers it gains nothing.
     pub ahead: Span,
 }
@@ -75,7 +75,7 @@ impl StepBounds {
     /// Longest step at any rate, ms; longer ones grow feeds without benefit.
     const LONGEST_MS: u64 = 10;
     /// Most cells that can come and go in the longest step and in a short one; the longest cells
-    /// where they differ. With bounds for the shortest, packets of many lengths took 1.9 times as
+    /// if they differ. With bounds for the shortest, packets of many lengths took 1.9 times as
     /// long.
     const CELLS: [u64; 2] = [10_000, 1_000];
 

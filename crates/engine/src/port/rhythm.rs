@@ -1,6 +1,6 @@
 //! Rhythm: one or more inputs that bring one cell per cell time each.
 //!
-//! Where sources send at one rate, their cells come at fixed phases, and each cell time repeats the
+//! If sources send at one rate, their cells come at fixed phases, and each cell time repeats the
 //! one before. This lasts until a run ends, another input joins, or the horizon is reached. Both
 //! kernels then take many rounds at once, one cell of each input per round. Here is who takes part
 //! and for how long. Each kernel adds how many rounds have room, and what they do.

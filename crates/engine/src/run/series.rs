@@ -53,7 +53,7 @@ pub struct Dropped {
     /// Reason for the drop.
     pub reason: DropReason,
     /// X: cells waiting in the cell's class queue. For the reason `front`, X is that on arrival of
-    /// the cell in whose favour this one was dropped. None for the reason `link`, where there is no
+    /// the cell in whose favour this one was dropped. None for the reason `link`, which has no
     /// queue.
     pub waiting_cells: Option<u64>,
     /// Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason `link`.

@@ -4,7 +4,7 @@
 //! The loop has two planes. Hosts (timers, sources, delivered frames) share one event list. Cells
 //! live in the feeds of the ports, and a port takes its arrivals in one go, up to a horizon.
 //!
-//! No unknown cell can arrive before that horizon. Whatever has not happened yet happens no earlier
+//! No unknown cell can arrive before that horizon. All that has not happened yet happens no earlier
 //! than the next host event or the earliest work of any port. From there it needs a cell time and
 //! the propagation delay to reach this port. Hence no topology needs an event per cell, or a heap
 //! entry per cell in flight.
@@ -238,7 +238,7 @@ impl Simulation {
     /// is before the end.
     ///
     /// If hosts send as far ahead as nothing unknown can reach them, all ports then go as far as
-    /// they can. If ports stopped as soon as possible, hosts could send hardly anything.
+    /// they can. If ports stopped as soon as possible, hosts could send almost nothing.
     fn is_first(&mut self, time: Time, next: Time) -> bool {
         if time + self.distances.to_host <= next {
             if self.to_ports > Span::ZERO {

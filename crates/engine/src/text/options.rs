@@ -9,7 +9,7 @@ pub enum Kernel {
     /// The fastest kernel that can serve each port.
     #[default]
     Auto,
-    /// `port::arithmetic` at every port; an error where it cannot serve the port.
+    /// `port::arithmetic` at every port; an error if it cannot serve the port.
     Arithmetic,
     /// `port::slotted` at every port.
     Slotted,
@@ -47,7 +47,7 @@ pub struct Options {
     /// Limit on the predicted memory of a run, and on what grows during it, bytes; `None`: no
     /// limit.
     pub memory: Option<u64>,
-    /// Number of results of other runs kept in memory beside this one.
+    /// Number of results of other runs kept in memory in addition to this one.
     pub kept_runs: u64,
     /// Part of `memory` that kept results take beyond their prediction, bytes.
     pub memory_taken: u64,

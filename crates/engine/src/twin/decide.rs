@@ -32,7 +32,7 @@ pub struct Given<'a> {
 }
 
 /// The verdict of the program at the first queue of the first switch, from the evaluator of the
-/// reference engine. Fails where a run would end, with the reason and the place in the text.
+/// reference engine. Fails if a run would end, with the reason and the place in the text.
 ///
 /// # Panics
 /// If the queue has no program, or `given` lacks a name that the program uses.

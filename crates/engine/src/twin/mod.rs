@@ -2,7 +2,7 @@
 //!
 //! This engine has one event per cell and hop, one heap, and explicit queues. Shared with the fast
 //! engine are the scenario, its topology, the random streams, and the pure decisions (drop
-//! policies, schedulers, TCP), each with tests of its own. Written again are time order, links,
+//! policies, schedulers, TCP), each with its own tests. Written again are time order, links,
 //! merging, acceptance, queues, processing, losses, sources and reassembly.
 //!
 //! Tests run both engines on random scenarios and compare all counters. Clarity comes before speed:

@@ -473,7 +473,7 @@ fn holds(comparison: Comparison, order: Ordering) -> bool {
     }
 }
 
-/// The policy `spec` of the reference engine: `shared`, or a walker of its own for a program.
+/// The policy `spec` of the reference engine: `shared`, or its own walker for a program.
 pub(super) fn policy_of(
     spec: &crate::text::scenario::DropPolicy,
     buffer: Option<u64>,

@@ -272,7 +272,7 @@ fn a_cell_source_overtakes_a_frame_that_is_still_in_processing() {
 }
 
 /// A port slightly faster than its only input cannot queue. Each cell takes the longest cell time.
-/// But where cells come exactly that far apart, the busy period continues and some take a tick
+/// But if cells come exactly that far apart, the busy period continues and some take a tick
 /// less.
 #[test]
 fn ports_slightly_faster_than_their_input_round_as_the_model_says() {

@@ -78,7 +78,7 @@ fn shares() -> impl Strategy<Value = Vec<(u64, u64)>> {
     prop_oneof![Just(vec![(1, 0)]), proptest::collection::vec(share, 1..4),]
 }
 
-/// TCPs or datagram sources over two switches, beside cells of other classes.
+/// TCPs or datagram sources over two switches, alongside cells of other classes.
 fn cases() -> impl Strategy<Value = Case> {
     let senders = proptest::collection::vec(prop::option::weighted(0.2, 5u64..120), 1..6);
     let frames = (

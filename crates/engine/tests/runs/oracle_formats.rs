@@ -168,7 +168,7 @@ fn a_short_packet_waits_for_the_rest_of_a_long_one() {
         assert_eq!(short.sum, u128::from(short.min) + others, "{name}");
         let port = tally.ports[middle].as_ref().expect("it can queue");
         assert_eq!(port.max_queue, 1, "{name}");
-        // From the first arrival, 84 bytes after the start, the link sends all the time but for
+        // From the first arrival, 84 bytes after the start, the link sends all the time except for
         // what comes between the first short packet and the first long one.
         let sent = tally.link_line_time[middle];
         let idle = byte * (84 + 1_516 - 168) + delay;

@@ -1,6 +1,6 @@
 //! Compares engine and twin in networks larger than the usual random ones.
 //!
-//! Where very many sources share a link, distant arrivals are kept in buckets, and cells of many
+//! If very many sources share a link, distant arrivals are kept in buckets, and cells of many
 //! VCs are chosen together.
 
 use crate::common;

@@ -43,7 +43,7 @@ fn parameter(threshold: Threshold) -> Json {
     }
 }
 
-/// The program of the example that restates `policy`, with its parameters. `None` where there is no
+/// The program of the example that restates `policy`, with its parameters. `None` if there is no
 /// such example, or a factor of 0 meets a buffer without limit.
 fn restated(policy: &DropPolicy, buffer: Option<u64>) -> Option<DropPolicy> {
     // The policies take no part of an unlimited buffer for a limit, not even 0 of it.
@@ -404,7 +404,7 @@ impl Writer {
     }
 }
 
-/// A random program as the reader takes it; `None` where it does not.
+/// A random program as the reader takes it; `None` if it does not.
 fn random_program(seed: u64) -> Option<DropPolicy> {
     let cells = seed.is_multiple_of(2);
     let mut writer = Writer::new(seed, if cells { OF_CELLS } else { OF_FRAMES });

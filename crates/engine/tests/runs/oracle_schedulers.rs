@@ -112,7 +112,7 @@ const WORDS: Words = Words {
     verdicts: &[],
 };
 
-/// A random scheduler as the reader takes it; `None` where it does not.
+/// A random scheduler as the reader takes it; `None` if it does not.
 fn random_scheduler(seed: u64) -> Option<Scheduler> {
     let mut writer = Writer::new(seed, WORDS);
     let owner = writer.pick(&["queue", "vc"]);
@@ -278,7 +278,7 @@ fn no_text_runs_at_a_port_that_cannot_queue() {
 /// take 1.0304 ms. After one of another class, the tags of `a` are 0, 1, those of `b` 0, 1/3, 2/3, 1:
 /// so a, b, b, b, and then `a` again, which is named first. With five packets, `a` has had two.
 #[test]
-fn a_vc_wins_its_ties_whatever_the_weights() {
+fn a_vc_wins_its_ties_with_any_weights() {
     const TEXT: &str = r#"
 duration = "7200 us"
 format = "ethernet"

@@ -5,7 +5,7 @@
 //! rotation. A single run is one sample of a chaotic system, so tests compare means over all
 //! configurations.
 //!
-//! Policies with leaky buckets promise each VC something whatever the others do. Random VCs test
+//! Policies with leaky buckets promise each VC something regardless of the others. Random VCs test
 //! that.
 
 use crate::common;

@@ -273,7 +273,7 @@ probe = [{{ what = "queue", of = "w->b", every = 1 }}, {{ what = "trace", of = "
     assert!(probe.contains("the probe"), "{probe}");
 }
 
-/// A burst of a thousand million cells takes more than one step, whoever asks for its end.
+/// A burst of a thousand million cells takes more than one step, for every caller.
 #[test]
 fn a_long_burst_is_cancelled_from_another_thread() {
     let vbr = build::vbr(OC3, ms(3_000_000), ms(3_000_000));

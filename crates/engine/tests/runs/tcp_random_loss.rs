@@ -42,7 +42,7 @@ fn padhye(p: f64, t0: f64) -> f64 {
     1.0 / (RTT * (2.0 * p / 3.0).sqrt() + t0 * timeout_share * p * (1.0 + 32.0 * p * p))
 }
 
-/// The extended law with the observed number of timeouts in place of its own estimate.
+/// The extended law with the observed number of timeouts in place of its estimate.
 fn counted(p: f64, t0: f64, rates: &Rates) -> f64 {
     1.0 / (RTT * (2.0 * p / 3.0).sqrt() + t0 * rates.timeouts / rates.sent)
 }

@@ -86,7 +86,7 @@ fn water_filling(vcs: &[Wants], links: &[f64]) -> Vec<f64> {
     rates
 }
 
-/// A random network: a tree of switches, with each VC between two hosts of its own. At most 20
+/// A random network: a tree of switches, with each VC between its own two hosts. At most 20
 /// links, each with its backward link.
 struct Random {
     net: Scenario,
@@ -121,7 +121,7 @@ enum Of {
     Shares,
     /// Neither MCRs nor weights.
     Equal,
-    /// Neither, and all data flow away from one switch. No link carries returning cells beside
+    /// Neither, and all data flow away from one switch. No link carries returning cells and
     /// data.
     OneWay,
 }
@@ -343,7 +343,7 @@ fn off_with_erica(seed: u64, kind: Of) -> (usize, Vec<(u64, usize)>, Vec<String>
             off.push((number, vc));
             let causes = random.unused_allocations(&tally, vc);
             let line = format!(
-                "network {number}, VC {vc}: {:.3} of its rate; beside what comes back for VCs {causes:?}",
+                "network {number}, VC {vc}: {:.3} of its rate; in addition to what comes back for VCs {causes:?}",
                 found / fair
             );
             println!("{line}");

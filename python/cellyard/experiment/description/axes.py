@@ -35,7 +35,7 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([
 class Level:
     """A value of an axis: the ``text`` set in the scenario, and the ``label`` that tables show.
 
-    ``is_shown`` is false where the label of another axis, which varies together with this one, names
+    ``is_shown`` is false if the label of another axis, which varies together with this one, names
     the whole setting.
     """
 

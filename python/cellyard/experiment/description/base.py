@@ -95,7 +95,7 @@ _DROP, _REST = re.compile(r"\.drop(\.policy)?$"), "rest_of_frame"
 def at_levels(base: Scenario, pairs: Sequence[tuple[str, Any]], *, is_kept: bool = False) -> Scenario:
     """``base`` with these values at paths, where `UNCHANGED` changes nothing.
 
-    A drop policy brings its own ``rest_of_frame``, whatever the base states for the policy that it had,
+    A drop policy brings its own ``rest_of_frame``, regardless of what the base states for the policy that it had,
     unless ``is_kept``: the description then states the field itself.
     """
     changed = [(path, value) for path, value in pairs if value != UNCHANGED]

@@ -59,7 +59,7 @@ _QUANTITY = re.compile(
     r"""(?P<text>'[^']*'|"[^"]*")|(?<![\w.])(?P<number>\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)[ ]?"""
     r"""(?!(?:and|or|not|in|is|if|else)\b)(?P<unit>[A-Za-z\u00b5\u03bc]+(?:/s)?)(?![\w.])"""
 )
-#: The unit of a number or name: that of its column, ``""`` for a pure number, ``UNKNOWN``, or ``None`` where any fits.
+#: The unit of a number or name: that of its column, ``""`` for a pure number, ``UNKNOWN``, or ``None`` if any fits.
 Unit: TypeAlias = str | None
 UNKNOWN = "?"
 
@@ -93,7 +93,7 @@ class _Expression:
             raise ConditionError(f"has {len(self.text)} characters, and at most {LONGEST} are allowed")
         plain = self._plain
         try:
-            with warnings.catch_warnings(action="ignore"):  # Python's own, of a number beside a word
+            with warnings.catch_warnings(action="ignore"):  # Python's own, of a number next to a word
                 return ast.parse(plain, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ConditionError("is not a valid expression") from None
@@ -120,7 +120,7 @@ class _Expression:
         return plain + text[end:], found
 
     def unit(self, units: Mapping[str, Unit], noun: str = "cell") -> Unit:
-        """The unit of the whole; raises `ConditionError` where a quantity meets another unit than its own.
+        """The unit of the whole; raises `ConditionError` if a quantity meets another unit than its own.
 
         ``units`` are those of the names; one without entry fits any, as it is reported elsewhere. ``noun`` is what a
         reader calls a cell.
@@ -213,9 +213,9 @@ class Condition(_Expression):
         self._check()
 
     def holds(self, values: Mapping[str, Any]) -> bool | None:
-        """Whether the condition holds; ``None`` where the bounds of a value do not decide it.
+        """Whether the condition holds; ``None`` if the bounds of a value do not decide it.
 
-        False where a value is undefined (``None``) or too large for a float.
+        False if a value is undefined (``None``) or too large for a float.
 
         Raises `ConditionError`, with the condition and its texts, for arithmetic with a text, and for
         comparing a text with a number.
@@ -272,7 +272,7 @@ class Formula(_Expression):
             raise ConditionError("is a name or a number alone")
 
     def value(self, values: Mapping[str, Value]) -> Value:
-        """The result, or its bounds; ``None`` where an operand is undefined, and where the result would be infinite."""
+        """The result, or its bounds; ``None`` if an operand is undefined, and if the result would be infinite."""
         if any(values[name] is None for name in self.names):
             return None
         try:
@@ -321,7 +321,7 @@ def _parts(node: ast.AST) -> list[ast.AST]:
 
 
 def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
-    """The value of a node; raises `ConditionError` for arithmetic with a text, `ArithmeticError` where no float can hold it."""
+    """The value of a node; raises `ConditionError` for arithmetic with a text, `ArithmeticError` if no float can hold it."""
     if isinstance(node, ast.UnaryOp):  # in a loop, as there may be hundreds
         signs = []
         while isinstance(node, ast.UnaryOp):
@@ -349,7 +349,7 @@ def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
 
 
 def _truth(value: Any) -> bool | None:
-    """The truth of a value; ``None`` where it is not known."""
+    """The truth of a value; ``None`` if it is not known."""
     if isinstance(value, Bounded):
         return compared(operator.ne, value, 0)
     return None if value is None else bool(value)

@@ -46,7 +46,7 @@ class Derived:
         return any(path.may_be_bounded for path in self.parts.values())
 
     def value_in(self, run: RunResult) -> Value:
-        """The metric of a run, or its bounds; ``None`` where it is undefined."""
+        """The metric of a run, or its bounds; ``None`` if it is undefined."""
         return self.formula.value({name: path.value_in(run) for name, path in self.parts.items()})
 
 
@@ -61,7 +61,7 @@ class RowMetric:
     may_be_bounded: ClassVar[bool] = False
 
     def value_in(self, run: RunResult) -> Value:
-        """The metric of a run; ``None`` where it is undefined."""
+        """The metric of a run; ``None`` if it is undefined."""
         value: Value = self.study.measures.of(run, self.row)[self.text]
         return value
 

@@ -35,7 +35,7 @@ from cellyard.statistics.inference import HolmResult, holm
 class Compare(Question):
     """The variants are the values of ``axis``, compared by ``metrics`` (empty: all), pairwise or all ``against`` one.
 
-    ``better`` maps metrics to ``higher`` or ``lower``. It is required where the kind of the metric
+    ``better`` maps metrics to ``higher`` or ``lower``. It is required if the kind of the metric
     does not determine it (`better_of`), and otherwise overrides the kind.
     """
 
@@ -349,7 +349,7 @@ COLUMNS = (
 class Comparison(NamedTuple):
     """The run-by-run differences ``second`` - ``first`` of a metric at a point of the other axes, with Student's test.
 
-    If only bounds of some values are known, there are ``signs`` instead, with the sign test: 0 where the
+    If only bounds of some values are known, there are ``signs`` instead, with the sign test: 0 if the
     bounds of a pair overlap.
     """
 

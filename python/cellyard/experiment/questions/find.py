@@ -263,7 +263,7 @@ class Search:
             candidates.reverse()
         levels = [self._level(candidate) for candidate in candidates]
         numbers = [level.number for level in levels]
-        if all(number is not None for number in numbers):  # sort by size, whatever the order of the list
+        if all(number is not None for number in numbers):  # sort by size, regardless of the order of the list
             order = sorted(range(len(levels)), key=lambda i: numbers[i] or 0, reverse=find.want == "largest")
             candidates = [candidates[i] for i in order]
         self._candidates = [candidate for candidate in candidates if plan.allows(point.with_levels(candidate))]
@@ -386,7 +386,7 @@ class Search:
         return exact_share_interval(round(self.share(index) * replications), replications, CONFIDENCE)
 
     def border(self, found: int) -> str:
-        """Where the border is, in words; empty where both ends of its bracket are one value, or nothing beyond ``found`` is known."""
+        """Where the border is, in words; empty if both ends of its bracket are one value, or nothing beyond ``found`` is known."""
         low, high = self.bracket(found)
         if None in (low, high) and {low, high} <= {None, self.label(found)}:
             return ""
@@ -442,7 +442,7 @@ class Search:
 
     @property
     def conclusion(self) -> tuple[int | None, str, str]:
-        """What was found, the verdict, and if that is `WRONG` also where the requirement holds."""
+        """What was found, the verdict, and if that is `WRONG` also if the requirement holds."""
         return self.found, self.verdict, self.where_it_holds() if self.verdict == WRONG else ""
 
     def where_it_holds(self) -> str:

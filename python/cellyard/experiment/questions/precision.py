@@ -209,7 +209,7 @@ class Precision(Question):
         return total
 
     def interval(self, values: Sequence[float], first: int, bounds: Bounds = UNBOUNDED) -> Estimate:
-        """The interval of the mean of one or more values; infinite where it is unknown.
+        """The interval of the mean of one or more values; infinite if it is unknown.
 
         ``first`` is the number of values of the first stage, ``bounds`` the limits of the metric's
         values.

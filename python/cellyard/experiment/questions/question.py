@@ -1,4 +1,4 @@
-"""The interface of questions. Each is a class in its own module, with ``FIELDS`` and ``read`` beside it."""
+"""The interface of questions. Each is a class in its own module, with ``FIELDS`` and ``read`` next to it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from cellyard.show.words import counted
 
 
 def rivals(interval: tuple[float, float], others: Iterable[tuple[float, float]]) -> str:
-    """How many other intervals overlap one; empty where none does.
+    """How many other intervals overlap one; empty if none does.
 
     >>> rivals((0.2, 0.4), [(0.3, 0.5), (0.5, 0.6)])
     ' (its interval overlaps that of 1 other)'
@@ -36,7 +36,7 @@ class Question(ABC):
         """The answer, from the runs it requests."""
 
     def reserved_columns(self, axis: str) -> tuple[str, ...]:
-        """Reserved column names: ``axis`` must not be called like a column beside it in the answer's table."""
+        """Reserved column names: ``axis`` must not be called like a column next to it in the answer's table."""
         return ()
 
     def warnings(self, plan: Plan) -> list[str]:

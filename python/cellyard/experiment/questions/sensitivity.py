@@ -2,7 +2,7 @@
 
 The first-order index of an axis is the share of a metric's variance that it causes alone. The total
 index is the share that would vanish if it were fixed, including all its interactions. The axes are
-independent and uniform: by ratio where they are logarithmic, and over the values of a list.
+independent and uniform: by ratio if they are logarithmic, and over the values of a list.
 `scipy.stats.sobol_indices` (Saltelli's method of 2010) computes the indices from means over the
 replications. All points use common random numbers. Intervals come from `scipy.stats.bootstrap`
 (BCa).
@@ -145,7 +145,7 @@ def saltelli(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (
 
 
 def _mean(samples: Sequence[Mapping[str, Value]], metric: str) -> float | None:
-    """The mean of a metric, NaN where a run gives only bounds of it; ``None`` where it is undefined."""
+    """The mean of a metric, NaN if a run gives only bounds of it; ``None`` if it is undefined."""
     if bounded_runs(samples, metric):
         return math.nan
     result = estimate(defined(samples, metric), CONFIDENCE)

@@ -102,7 +102,7 @@ def timers(rows: Rows) -> Verdict:
 
 
 def _with_epd(rows: Rows, metric: str) -> tuple[list[float], list[float]]:
-    """Gains by EPD where plain UBR loses cells: of the rows of the slides, and of all with those of our own."""
+    """Gains by EPD where plain UBR loses cells: of the rows of the slides, and of all with the additional ones."""
     losing = {
         (row["buffer_cells"], row["receiver_window_bytes"])
         for row in _lost(rows.where(table=("ubr", "buffers"), epd="no"))
@@ -292,7 +292,7 @@ def where_it_queues(rows: Rows) -> Verdict:
 
 @claim("UBR may be OK for a LAN without VBR with a small number of sources.", "services")
 def small_lan(rows: Rows) -> Verdict:
-    """Conclusion on UBR: OK if it is hardly less efficient than ABR there."""
+    """Conclusion on UBR: OK if it is at most slightly less efficient than ABR there."""
     chosen = rows.where(table="services", configuration="lan", vbr="no", sources=5)
     of = {row["service"]: row.simulated["efficiency"] for row in chosen}
     told = ", ".join(f"{named('service', service)} {value:.2f}" for service, value in of.items())

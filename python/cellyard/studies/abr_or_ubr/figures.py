@@ -1,4 +1,4 @@
-"""The study's figures: UBR's tables beside the published values, and one run watched closely."""
+"""The study's figures: UBR's tables next to the published values, and one run watched closely."""
 
 from __future__ import annotations
 

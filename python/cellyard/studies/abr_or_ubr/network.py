@@ -1,4 +1,4 @@
-"""The network of every row: n TCPs through two switches, the bottleneck between them, and a VBR source where there is one."""
+"""The network of every row: n TCPs through two switches, the bottleneck between them, and a VBR source if there is one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ def dumbbell(
     """``sources`` VCs with the fields ``member`` through two switches with the fields ``ports``.
 
     ``delays`` are those of the links to the first switch, to the second one, and behind it. ``vbr`` are the fields of the VC of
-    a VBR source with links of its own, of ``vbr_delay`` each. ``warm_up`` is not measured.
+    a VBR source with its own links, of ``vbr_delay`` each. ``warm_up`` is not measured.
     """
     ends = [("source", "west", delays[0]), ("west", "east", delays[1]), ("east", "sink", delays[2])]
     hosts = [cy.Host(name="source", count=sources), cy.Host(name="sink", count=sources)]

@@ -24,7 +24,7 @@ SIZES = (1460, 9140)
 EQUAL = 0.03
 
 
-#: A metric by drop policy; all are defined but fairness, which is `None` where no source gets through.
+#: A metric by drop policy; all are defined but fairness, which is `None` if no source gets through.
 Values = Mapping[str, Any]
 
 
@@ -182,7 +182,7 @@ def collapse(rows: Rows) -> Verdict:
 
 @claim("EPD does well by every criterion.", "1-2")
 def epd_is_good(rows: Rows) -> Verdict:
-    """Section 4.2: satisfactory everywhere; judged as never far behind the best in goodput, and fairer than UBR where both are defined."""
+    """Section 4.2: satisfactory everywhere; judged as never far behind the best in goodput, and fairer than UBR if both are defined."""
     behind, fairer = {}, []
     for environment in ("lan", "access"):
         for size in SIZES:
@@ -200,7 +200,7 @@ def epd_is_good(rows: Rows) -> Verdict:
 
 
 def score(row: Row) -> float:
-    """Goodput and fairness as one number: 0 where no source gets through, which is the worst and has no fairness."""
+    """Goodput and fairness as one number: 0 if no source gets through, which is the worst and has no fairness."""
     return float(row.simulated["goodput"] or 0.0) + float(row.simulated["fairness"] or 0.0)
 
 
@@ -259,7 +259,7 @@ def best_parameters(rows: Rows) -> Verdict:
 def acks_marked(rows: Rows) -> Verdict:
     """Section 2.3, drawbacks of ATM-RED; judged by what two-way files cost RED on the LAN beyond what they cost FBA and EPD.
 
-    On the access network the clients' slow links decide, whatever the policy.
+    On the access network the clients' slow links decide, regardless of the policy.
     """
     costs = {}
     for environment in ("lan", "access"):

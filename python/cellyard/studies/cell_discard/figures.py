@@ -1,4 +1,4 @@
-"""The study's figures: what the policies decide, the tables beside the published values, the collapse, the queue, and the parameters."""
+"""The study's figures: what the policies decide, the tables next to the published values, the collapse, the queue, and the parameters."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -14,7 +14,7 @@ from cellyard.study import Rows, Study
 
 ENVIRONMENTS = {"lan": "LAN", "access": "access network"}
 
-#: The policies of tables 1 and 2, each with a colour and a marker of its own.
+#: The policies of tables 1 and 2, each with its own colour and marker.
 POLICIES = ("tail-drop", "epd", "fba", "red")
 
 #: The parameters that were varied, by policy, as labels of axes.

@@ -1,4 +1,4 @@
-"""What no path of study.toml can say: the text's own goodput and fairness, what transfers take, and cells sent in vain."""
+"""What no path of study.toml can say: the text's own goodput and fairness, what transfers take, and cells sent for nothing."""
 
 from collections.abc import Sequence
 from statistics import mean
@@ -11,7 +11,7 @@ from cellyard.system.format import aal5
 
 
 def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
-    """Numbers of the data of all VCs; where both ends send files, of those that servers send."""
+    """Numbers of the data of all VCs; if both ends send files, of those that servers send."""
     vcs = list(run.vcs.values())
     port = run.ports[PORT]
     sent_mbit = port.sent_cells * aal5().cell_bits / 1e6
@@ -41,7 +41,7 @@ def quantile(ordered: Sequence[float], percent: int) -> float | None:
 
 
 def fairness(goodputs: Sequence[float]) -> float | None:
-    """The text's index (equations 2 and 3): 1 less the mean distance from the mean, relative to it; below 0 where few get nearly all.
+    """The text's index (equations 2 and 3): 1 less the mean distance from the mean, relative to it; below 0 if few get nearly all.
 
     >>> fairness([2, 2, 2, 2]), fairness([4, 4, 0, 0])
     (1.0, 0.0)

@@ -132,6 +132,6 @@ def ideal_bps(rate: str, sources: int, mss_bytes: int) -> int:
 
 
 def ethernet(mss_bytes: int) -> cy.Processing:
-    """What a segment takes on 10 Mb/s Ethernet before its cells leave; one frame, whatever its size."""
+    """What a segment takes on 10 Mb/s Ethernet before its cells leave; one frame, regardless of its size."""
     frame_bytes = mss_bytes + HEADER_BYTES + ETHERNET_BYTES
     return cy.ServerProcessing(per="frame", mean=f"{frame_bytes * 800} ns")

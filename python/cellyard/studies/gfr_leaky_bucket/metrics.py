@@ -47,7 +47,7 @@ def ideal(row: Row) -> float:
 
 
 def late(run: cy.RunResult, row: Row) -> float | None:
-    """Throughput in the second half of the run, when all buckets are full; `None` where goodput is not told in halves."""
+    """Throughput in the second half of the run, when all buckets are full; `None` if goodput is not given in halves."""
     goodput = [value for one in run.series if (one.what, one.of) == ("goodput", row["vc"]) for value in one.value]
     vc = run.vcs[row["vc"]]
     if "packet_bytes" in row.parameters or len(goodput) != 2:
@@ -93,7 +93,7 @@ def after(series: Any, from_s: float) -> list[tuple[float, float]]:
 
 
 def peaks(cwnd: list[tuple[float, float]]) -> list[float]:
-    """The window before each reduction to less than three quarters; the last value where there is none."""
+    """The window before each reduction to less than three quarters; the last value if there is none."""
     found, highest = [], 0.0
     for (_, before), (_, later) in pairwise(cwnd):
         highest = max(highest, before)

@@ -119,7 +119,7 @@ def drop(row: Row, shared: Mapping[str, Any]) -> cy.Drop:
 
 
 def max_goodput(shared: Mapping[str, Any], two_way: bool) -> str:
-    """What the TCPs could get beside VBR at most: once per direction with data."""
+    """What the TCPs could get alongside VBR at most: once per direction with data."""
     if not two_way:
         return str(shared["max_goodput"])
     number, unit = shared["max_goodput"].split()

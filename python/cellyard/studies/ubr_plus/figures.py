@@ -1,4 +1,4 @@
-"""The study's figures: tables beside the published values by drop policy and parameters, one run watched closely."""
+"""The study's figures: tables next to the published values by drop policy and parameters, one run watched closely."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -147,7 +147,7 @@ def queue(study: Study) -> plot.Drawn:
         "Figure 3: the bottleneck's queue under three policies, with their thresholds",
         "LAN, 5 sources, K = 1000 cells; the first 3 s of one run as published. The queue "
         "empties while all sources wait for their timers; policies that spare some sources keep "
-        "it busy. Where its length is constant, a single source sends at the rate of the link.",
+        "it busy. If its length is constant, a single source sends at the rate of the link.",
         figure,
         f"{plot_rows.ONE_RUN}; {TCP}; LAN, 5 sources",
     )

@@ -8,7 +8,7 @@
 //! 4.4BSD). Segments that are out of order, fill a gap or are duplicates are acknowledged at once
 //! (RFC 5681 section 4.2).
 //!
-//! Each file may have a connection of its own. A connection opens with its SYN or, without a
+//! Each file may have its own connection. A connection opens with its SYN or, without a
 //! handshake, with the first segment beyond the end of the last one. Later arrivals of an earlier
 //! connection are dropped without an answer.
 //!
@@ -42,7 +42,7 @@ pub struct Receiver {
     /// a single connection.
     first: u64,
     end: u64,
-    /// Bytes of each file, if each has a connection of its own.
+    /// Bytes of each file, if each has its own connection.
     file_size: Option<u64>,
     /// Whether connections open with a SYN.
     handshake: bool,

@@ -1,7 +1,7 @@
 //! A SACK sender's view of the receiver's buffer: bytes beyond snd_una that were selectively
 //! acknowledged, and how far the holes were filled.
 //!
-//! Ranges are ascending. With h ranges an ACK costs O(log h), whatever the window, except that
+//! Ranges are ascending. With h ranges an ACK costs O(log h) for any window, except that
 //! opening or closing a hole in the middle moves up to h entries. Sums for the pipe of RFC 6675 are
 //! kept up to date instead of being recomputed.
 

@@ -134,7 +134,8 @@ pub trait FrameSource {
     /// Files sent, in order.
     fn transfers(&self) -> &[Transfer];
 
-    /// Whether the source offers one frame of data at each start, whatever arrives, and has no timers.
+    /// Whether the source offers one frame of data at each start, regardless of what arrives, and
+    /// has no timers.
     fn is_independent(&self) -> bool {
         false
     }

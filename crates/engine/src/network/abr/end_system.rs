@@ -39,7 +39,7 @@ pub struct EndSystemTerms {
     pub rif: f64,
     /// RDF, factor of rate decrease.
     pub rdf: f64,
-    /// CDF, factor of decrease where answers are missing.
+    /// CDF, factor of decrease when answers are missing.
     pub cdf: f64,
     /// ADTF: idle time after which ACR falls to ICR.
     pub adtf: Span,

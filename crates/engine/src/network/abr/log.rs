@@ -37,7 +37,7 @@ pub struct MeasuredInterval {
 #[derive(Clone, Copy, Debug)]
 pub struct FeedbackPoint {
     /// Time from the end of transmission until the place.
-    /// `None` is the next station itself, whatever delays cells before it.
+    /// `None` is the next station itself, after all that delays cells before it.
     pub after: Option<Span>,
     /// Queue that forward cells report to.
     pub reports_to: Option<SubscriberIndex>,

@@ -12,7 +12,7 @@
 //! CRC-10: x^10 + x^9 + x^5 + x^4 + x + 1, most significant bit first, initial value 0.
 //! Source: ATM Forum, Traffic Management 4.0, section 5.10.3; ITU-T I.371 and I.610 (CRC-10).
 //! Chosen here: rates between two codes are rounded down, and those above the largest code become
-//! it. Simulated RM cells are passed as [`Rm`], with [rounded](Rm::rounded) rates where a scenario
+//! it. Simulated RM cells are passed as [`Rm`], with [rounded](Rm::rounded) rates if a scenario
 //! asks for them. The payload serves cell captures.
 
 use super::feedback::Marks;

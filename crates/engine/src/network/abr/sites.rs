@@ -56,7 +56,7 @@ pub struct Sites {
     pub has_end_systems: bool,
     /// Place of each link in `all`.
     of_link: Vec<Option<u32>>,
-    /// Feedback per link and VC that is the same whatever happens.
+    /// Feedback per link and VC that is the same throughout the run.
     constant_marks: FxHashMap<(usize, usize), Marks>,
 }
 
@@ -153,8 +153,8 @@ impl Sites {
         self.at(vc, link)
     }
 
-    /// Feedback for `flow` at place `at` that is the same whatever happens.
-    /// Returns [`Marks::NONE`] where it is not known beforehand.
+    /// Feedback for `flow` at place `at` that is the same throughout the run.
+    /// Returns [`Marks::NONE`] if it is not known beforehand.
     pub fn constant_marks(&self, topology: &Topology, flow: FlowId, at: usize) -> Marks {
         let (vc, link) = way_there(topology, flow, at);
         self.constant_marks

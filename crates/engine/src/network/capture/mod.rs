@@ -66,7 +66,7 @@ pub struct Captures {
     /// Indices of captures, by link and by host.
     of_link: Vec<Vec<usize>>,
     of_host: Vec<Vec<usize>>,
-    /// Contents of frames in transit, by flow; only where a capture needs them.
+    /// Contents of frames in transit, by flow; only if a capture needs them.
     flows: Vec<Option<FlowFrames>>,
     /// Memory of events not yet written, bytes.
     pending: u64,

@@ -1,4 +1,4 @@
-//! Arrivals at the arithmetic kernel, taken together where they meet the same fate, or one by one
+//! Arrivals at the arithmetic kernel, taken together when they meet the same fate, or one by one
 //! while watched.
 
 use super::{Arithmetic, interleaved};
@@ -14,7 +14,7 @@ use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
 impl Arithmetic {
     /// Takes all arrivals before `horizon`, each time by the first fast path that applies.
     ///
-    /// Not inlined: beside the other kernel this was measured to be slower.
+    /// Not inlined: next to the other kernel this was measured to be slower.
     #[inline(never)]
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
         if self.judged.is_some() {

@@ -37,7 +37,7 @@ pub struct Interleaved {
     /// taken.
     run: Run,
     taken: u32,
-    /// Whether the next cell begins a frame, for runs whose cells are not frames of their own.
+    /// Whether the next cell begins a frame, for runs with longer frames.
     begins: bool,
     /// Route of the cells; usually also that of the next run.
     route: Route,

@@ -262,7 +262,7 @@ impl Arithmetic {
         }
     }
 
-    /// Whether the cells of `run` may be taken in turns. An RM cell always is a run of its own.
+    /// Whether the cells of `run` may be taken in turns. An RM cell always is a separate run.
     pub(super) fn can_interleave(&self, run: &Run) -> bool {
         debug_assert!(run.n == 1 || run.flags & RM == 0);
         run.n > 1 && self.can_interleave_any()

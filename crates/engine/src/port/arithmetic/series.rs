@@ -150,7 +150,7 @@ impl Arithmetic {
             self.count(run.time, vc, n, idle);
         }
         self.start = last_start.signed();
-        // Ascending, even where each cell waits shorter than the one before.
+        // Ascending, even if each cell waits shorter than the one before.
         let waits = Waits::Series {
             first: least,
             step: if p < c { c - p } else { p - c },

@@ -1,5 +1,5 @@
 //! Fast path of the arithmetic kernel with a gate that judges each cell: cells of one flow, each a
-//! run of its own, while no other input brings any.
+//! separate run, while no other input brings any.
 //!
 //! A port that takes cells of several flows in turns passes them on one by one, and no two of a
 //! flow have waited equally long. So they reach the next port as runs of one cell. Only the

@@ -32,8 +32,8 @@
 //! congestion lasts.
 //! Not said clearly there, chosen here: a mark at the first cell of a frame discards that frame;
 //! otherwise no two frames in a row could be discarded. A marked EOM is accepted and the next frame
-//! discarded, since a frame without its EOM takes the next one with it. Only where a frame is one
-//! cell is "the current cell" discarded. The EOM of a discarded frame is discarded. Where an EOM
+//! discarded, since a frame without its EOM takes the next one with it. Only if a frame is one
+//! cell is "the current cell" discarded. The EOM of a discarded frame is discarded. If an EOM
 //! was lost, the first cell of another frame leads to accept-first.
 //! Limits: a mark after the first cell of a frame discards another frame than the marked one. Where
 //! a VC carries both data and ACKs, that frame may be an ACK.
@@ -72,7 +72,7 @@ enum State {
     DiscardCell,
     /// The mark is on, and the second cell of the frame is to come.
     AcceptSecond,
-    /// The frame goes on and is discarded but for its EOM.
+    /// The frame goes on and is discarded except for its EOM.
     DiscardRest,
 }
 

@@ -79,7 +79,7 @@ impl AllBuckets {
         }
     }
 
-    /// Whether the gate drops `cell` whatever the policy says, so that nothing is charged.
+    /// Whether the gate drops `cell` regardless of the policy, so that nothing is charged.
     /// The cell is the rest of a lost frame, or the buffer is full.
     pub fn is_dropped_anyway(&self, cell: &Arriving, queue: &QueueView) -> bool {
         cell.lost || queue.waiting >= self.buffer

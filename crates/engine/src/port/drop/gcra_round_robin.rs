@@ -108,7 +108,7 @@ mod tests {
         let both: Vec<String> = (0..8).flat_map(|_| cells.frames(0, 9, 1)).collect();
         let taken = both.iter().filter(|f| *f == "++++").count();
         assert!((3..=6).contains(&taken), "{both:?}");
-        // The other VC got half of the credit in vain; its bucket is empty and no lower.
+        // The other VC got half of the credit for nothing; its bucket is empty and no lower.
         assert_eq!(cells.frames(1, 10, 2), ["++++", "----"]);
     }
 

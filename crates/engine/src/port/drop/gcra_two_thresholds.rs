@@ -9,7 +9,7 @@
 //!   Credit of a turn, to VC j: Y_j := Y_j - 1 while Y_j > 0, else X_j := X_j - 1/MCR_j.
 //!   L, Th: lower and upper threshold [cells]     X_i: level of GCRA(2) [s]
 //!   Y_i: cells taken on account beyond the limit of X_i
-//! The link is filled whatever the buckets say, and Y_i remembers which VC must give way later.
+//! The link is filled regardless of the buckets, and Y_i remembers which VC must give way later.
 //! GCRA itself knows only X_i, so no VC falls below its minimum rate because of earlier excess.
 //! Source: `gfr-leaky-bucket`, chapter 8, which has no pseudocode.
 //! Not said there, chosen here: GCRA(1) is not asked below L; X'_i has reached its limit when it is
@@ -61,7 +61,7 @@ impl GcraTwoThresholds {
         }
     }
 
-    /// Charges a cell of `flow` that is taken whatever its bucket says.
+    /// Charges a cell of `flow` that is taken regardless of its bucket.
     fn charge(&mut self, flow: u32, now: Time) {
         match self.buckets.of(flow) {
             Some(buckets) if !buckets.sustained.is_full(now) => buckets.sustained.take(now),
@@ -96,7 +96,7 @@ impl DropRule for GcraTwoThresholds {
     fn admits_all(&mut self, cells: &AskedRuns) -> bool {
         let gives = below(cells.most, self.threshold);
         let is_one_side = gives || !below(cells.least, self.threshold);
-        // Credit goes to the buckets only where no cell is on account.
+        // Credit goes to the buckets only if no cell is on account.
         let pays = gives && self.on_account.iter().any(|&cells| cells > 0);
         is_one_side && !pays && !below(cells.least, self.low) && self.buckets.take_all(cells, gives)
     }
@@ -164,7 +164,7 @@ mod tests {
                 policy.admit(now, &cell(vc, true, false), &queue)
             };
             // VC 0 comes in below L, and its bucket holds two of the cells. VC 1 fills its bucket
-            // where no credit is given.
+            // if no credit is given.
             for (vc, waiting, cells) in [(0, 4, cells_below), (1, 10, 5)] {
                 for _ in 0..cells {
                     assert_eq!(admit(vc, waiting), Decision::Accept);

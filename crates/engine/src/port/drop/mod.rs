@@ -74,7 +74,7 @@ pub struct Arriving {
     pub eom: bool,
     /// Whether the cell has low priority (CLP = 1).
     pub tagged: bool,
-    /// Whether the cell is dropped whatever the policy says, with the rest of its frame.
+    /// Whether the cell is dropped regardless of the policy, with the rest of its frame.
     /// Such cells are shown only to policies with [`Needs::every_cell`], and all of them to
     /// policies with [`Needs::lost_cells`].
     pub lost: bool,
@@ -113,7 +113,7 @@ pub struct AskedRun {
     pub time: Time,
     /// Next cell as the policy sees it.
     pub cell: Arriving,
-    /// Whether each cell is a frame of its own.
+    /// Whether each cell is a separate frame.
     are_single: bool,
     /// Number of cells before the one that ends the frame.
     before_eom: u32,
@@ -265,8 +265,8 @@ pub trait DropRule {
         Decision::Accept
     }
 
-    /// Whether all these cells come in without a tag, in whatever order those of one instant take
-    /// turns.
+    /// Whether all these cells come in without a tag, in any order of those of one
+    /// instant.
     /// If so, the policy updates its state as if asked about each cell. A false "no" costs only
     /// speed: the policy is then asked about one cell after the other.
     fn admits_all(&mut self, _cells: &AskedRuns) -> bool {
@@ -274,7 +274,7 @@ pub trait DropRule {
     }
 
     /// Limit above which a frame of the flow with local number `vc` that finds `queue` is refused,
-    /// for traces; `None` where none is refused.
+    /// for traces; `None` if none is refused.
     /// The limit is on X, or on Y_i where the policy compares counts by VC.
     fn threshold(&self, _vc: u32, _queue: &QueueView) -> Option<f64> {
         None
@@ -290,7 +290,7 @@ pub trait DropRule {
         None
     }
 
-    /// Average queue length that the policy uses, cells; `None` where it keeps none.
+    /// Average queue length that the policy uses, cells; `None` if it keeps none.
     fn average(&self) -> Option<f64> {
         self.red().map(Red::average)
     }
@@ -302,7 +302,7 @@ pub trait DropRule {
     }
 
     /// Parameters and state of the policy, with the state of the VC with this local number; for
-    /// traces. `None` where the policy is no program.
+    /// traces. `None` if the policy is no program.
     fn state(&self, _vc: u32) -> Option<String> {
         None
     }
@@ -311,7 +311,7 @@ pub trait DropRule {
     /// Kernels take cells together below it. Ports where nothing ever waits are left out of the run
     /// unless it is 0. A bound that is too low costs only speed: with 0, the kernel that skips no
     /// question serves the port. A policy with [`Needs::every_cell`] may return 1 if it refuses
-    /// nothing where no cell has ever waited.
+    /// nothing if no cell has ever waited.
     fn smallest_refusal(&self) -> u64 {
         self.red().map_or(0, Red::smallest_refusal)
     }

@@ -35,9 +35,9 @@ pub struct Red {
     w_q: f64,
     /// 1 - w_q.
     keep: f64,
-    /// Lower threshold, cells; infinite where it is never reached.
+    /// Lower threshold, cells; infinite if it is never reached.
     min_th: f64,
-    /// Upper threshold, cells; infinite where it is never reached.
+    /// Upper threshold, cells; infinite if it is never reached.
     max_th: f64,
     /// s, slope of the curve per cell.
     slope: f64,

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn above_the_peak_rate_cells_are_dropped_whatever_the_action() {
+    fn above_the_peak_rate_cells_are_dropped_with_any_action() {
         let twice = [(0, false), (0, false), (1, true), (1, true)];
         use Ruling::{Drop, Pass};
         for action in [PoliceAction::Tag, PoliceAction::Drop] {

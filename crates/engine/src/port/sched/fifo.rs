@@ -1,4 +1,4 @@
-//! FIFO: serves the cell that arrived first, whatever its class. Classes still have separate
+//! FIFO: serves the cell that arrived first, regardless of its class. Classes still have separate
 //! buffers and policies.
 //! Limits: No class is protected: a burst of any class delays the cells of all others.
 

@@ -67,7 +67,7 @@ pub struct Slots<'a, Q> {
     pub sent: u64,
     /// Largest number of slots to give.
     pub most: u64,
-    /// Cells that each VC must keep where VCs are served one by one; each has more.
+    /// Cells that each VC must keep when VCs are served one by one; each has more.
     pub kept: u64,
     /// Waiting cells per class.
     pub waiting: &'a [u64; CLASSES],

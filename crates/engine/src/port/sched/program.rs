@@ -135,7 +135,7 @@ impl Programmed {
         Turn { class, vc, slots }
     }
 
-    /// The waiting VC with the smallest rank; the first one where a rank fails.
+    /// The waiting VC with the smallest rank; the first one if a rank fails.
     fn choose(&mut self, now: Time) -> Option<usize> {
         let mut best: Option<(Rank, usize)> = None;
         for i in 0..self.waiting.len() {

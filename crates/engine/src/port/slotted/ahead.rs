@@ -8,7 +8,7 @@
 //!
 //! On links of 5 us nothing is known beyond some 17 cell times. There one step of a port can cover
 //! everything that waits. A class without cells does no harm while the time of its next cell is
-//! known. That is so where its cells come from cell sources straight through their NICs, since only
+//! known. That is so if its cells come from cell sources straight through their NICs, since only
 //! host events send those.
 //!
 //! Arrivals must find X, Y_i and N_a as they are at that time. So cells decided on ahead of time
@@ -45,7 +45,7 @@ pub enum Foresight {
 /// one step.
 const NEAR: u64 = 256;
 
-/// Whether a port with this cell time gains by deciding ahead where other ports are `away` from it.
+/// Whether a port with this cell time gains by deciding ahead if other ports are `away` from it.
 pub fn gains(cell_time: Span, away: Span) -> bool {
     away < cell_time * NEAR
 }
@@ -67,7 +67,7 @@ struct Slots {
 pub struct SlotOwner {
     /// Class of the cells.
     pub class: usize,
-    /// Local number of the flow; 0 where the class does not count flows.
+    /// Local number of the flow; 0 if the class does not count flows.
     pub local: usize,
 }
 

@@ -17,7 +17,7 @@ impl Slotted {
     /// Takes all arrivals and decisions before `horizon`, each time by the first fast path that
     /// applies.
     ///
-    /// This is a separate function because inlining it beside the other kernel was measured to be
+    /// This is a separate function because inlining it next to the other kernel was measured to be
     /// slower.
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
         while let Some(next) = inputs.next(horizon) {

@@ -282,7 +282,7 @@ impl Slotted {
         let vc = scheduler.pick(self.started);
         let of_vc = &mut self.queues[class].per_vc[vc];
         let first = of_vc.first();
-        // A VC loses its turn where its next cell has not arrived, even if that is a cell of the
+        // A VC loses its turn if its next cell has not arrived, even if that is a cell of the
         // same run.
         let n = if first.arrived + c < arrived {
             let slots = (limit - self.free_at).0.div_ceil(c.0);

@@ -15,7 +15,7 @@
 //! Cells that differ in length are taken one by one: a decision takes the time of the cell that it
 //! begins.
 //!
-//! Where ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
+//! If ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
 
 pub mod ahead;
 mod arrivals;
@@ -51,9 +51,9 @@ use vc_queue::VcQueue;
 /// State of the slotted kernel at one port.
 #[derive(Debug)]
 pub struct Slotted {
-    /// Time of a cell; of the longest where they differ.
+    /// Time of a cell; of the longest if they differ.
     cell_time: Span,
-    /// Cells that differ in length, each a frame of its own.
+    /// Cells that differ in length, each a separate frame.
     lengths: Option<Box<Lengths>>,
     arrival_first: bool,
     scheduler: Scheduler,
@@ -63,7 +63,7 @@ pub struct Slotted {
     waiting: [u64; CLASSES],
     total: u64,
     /// Cells decided on ahead of time.
-    /// `foresight` says what is known of cells to come; `None` where no decision may be ahead.
+    /// `foresight` says what is known of cells to come; `None` if no decision may be ahead.
     decided: DecidedCells,
     foresight: Option<[Foresight; CLASSES]>,
     /// End of the transmission in progress while `busy`, else of the latest one.
@@ -107,7 +107,7 @@ impl Lengths {
 
 impl Slotted {
     /// Creates the kernel of a port that `flows` cross, with one gate per class.
-    /// `times` are those of cells that differ in length, each a frame of its own.
+    /// `times` are those of cells that differ in length, each a separate frame.
     /// `counts` keeps Y_i and N_a even if no policy needs them. `foresight` permits decisions ahead
     /// of their time.
     pub fn new(

@@ -10,7 +10,7 @@
 //!   measuring time, and none is to be looked at by itself when it leaves;
 //! * the cells of the first class are all of one run.
 //!
-//! Cells of the second class that do not go on like this leave one by one. Where another condition is
+//! Cells of the second class that do not go on like this leave one by one. If another condition is
 //! not met, all slots are taken one by one.
 
 use super::Slotted;

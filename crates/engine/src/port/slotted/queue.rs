@@ -51,7 +51,7 @@ impl ClassQueue {
         self.active -= u64::from(self.of_vc[local] == 0);
     }
 
-    /// Appends cells, merging single cells into the last run. Used only where arrival numbers are
+    /// Appends cells, merging single cells into the last run. Used only if arrival numbers are
     /// not kept.
     /// `c` is the cell time of the runs; with 0 nothing merges.
     #[inline(always)]
@@ -90,7 +90,7 @@ impl ClassQueue {
 
     /// Moves all cells of the frame at the front, in order, into `taken`.
     /// With `spares_eom` its EOM stays, unless it is the first cell itself. Policies that push out
-    /// frames are asked about every cell, so each cell of the frame is a run of its own.
+    /// frames are asked about every cell, so each cell of the frame is a separate run.
     pub fn take_front_frame(&mut self, spares_eom: bool, c: Span, taken: &mut Vec<QueuedCells>) {
         let first = *self.cells.front().expect("the class has a cell");
         if first.is_single() {

@@ -63,7 +63,7 @@ impl QueuedCells {
         (self.n_and_flags & FLAGS) as u8
     }
 
-    /// Whether each cell is a frame of its own.
+    /// Whether each cell is a separate frame.
     pub fn is_single(&self) -> bool {
         self.flags() & SINGLE_CELLS != 0
     }

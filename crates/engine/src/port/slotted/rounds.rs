@@ -1,15 +1,15 @@
 //! Fast path of the slotted kernel: one or more inputs that bring a cell per cell time each.
 //!
-//! Where sources send at one rate, their cells come at fixed phases. Every cell time is like the
-//! one before, but for the rotation of those that coincide, and has one decision. Consider a class
-//! that gets a cell in every cell time, and had one before or gets one with the first arrival. It
-//! has a cell at every decision, so no decision depends on when the later cells arrive. All rounds
-//! but the last are queued, in order of arrival within each class. The decisions between them are
-//! taken afterwards, as many at once as the scheduler gives.
+//! If sources send at one rate, their cells come at fixed phases. Every cell time is like the
+//! one before, except for the rotation of those that coincide, and has one decision. Consider a
+//! class that gets a cell in every cell time, and had one before or gets one with the first
+//! arrival. It has a cell at every decision, so no decision depends on when the later cells arrive.
+//! All rounds but the last are queued, in order of arrival within each class. The decisions between
+//! them are taken afterwards, as many at once as the scheduler gives.
 //!
 //! At most one cell leaves per round, so X after the last arrival of a class never falls from round
 //! to round. So the maxima are those of the last round, which is taken cell by cell like any other.
-//! Where one input alone has cells of the class that gets every slot, X does not grow.
+//! If one input alone has cells of the class that gets every slot, X does not grow.
 //!
 //! Conditions:
 //! * the port is busy;
@@ -122,7 +122,7 @@ impl Slotted {
             }
         }
         let mut rounds = rhythm.rounds(c).min(MOST_CELLS.into());
-        // Divide only where a limit is near: divisions are slow.
+        // Divide only if a limit is near: divisions are slow.
         for arrival in &arrivals[..] {
             let class = usize::from(arrival.class);
             if rooms[class] < rounds * of_class[class] {

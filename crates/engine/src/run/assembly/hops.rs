@@ -73,7 +73,7 @@ impl Blueprint<'_> {
             .map_or(Span::ZERO, |delay| delay.mean)
     }
 
-    /// Cell time of `link`; of its longest cells where they differ.
+    /// Cell time of `link`; of its longest cells if they differ.
     pub fn cell_ticks(&self, link: usize) -> Span {
         self.net.topology.cell_time(self.net.scenario, link)
     }

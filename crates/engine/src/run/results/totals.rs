@@ -28,7 +28,7 @@ pub struct Totals {
     /// `goodput_mbps` divided by `max_goodput_mbps`. None when that is none or 0.
     pub efficiency: Option<f64>,
     /// Largest possible sum of goodputs: a rate in the scenario, or the sum of fair shares of the
-    /// links. None when the scenario asks for neither.
+    /// links. None when the scenario has neither.
     pub max_goodput_mbps: Option<f64>,
     /// Jain's fairness index (sum x)^2 / (n sum x^2) of the goodputs of the VCs that carry frames.
     /// None when nothing was delivered.

@@ -75,14 +75,14 @@ impl Files<'_> {
     }
 
     /// Returns the lower bound of the time, in seconds, at which all files are complete; `None`
-    /// where they are, or where there is no last file.
+    /// where they are, or if there is no last file.
     pub(super) fn completed_above(&self, sender: &SenderCounters) -> Option<f64> {
         self.tcp.and_then(|tcp| tcp.files)?;
         let is_open = sender.completed.is_none();
         is_open.then(|| self.end.as_seconds(self.clock))
     }
 
-    /// Returns the upper bound of the goodput of all files in Mb/s where it is not known.
+    /// Returns the upper bound of the goodput of all files in Mb/s if it is not known.
     pub(super) fn goodput_below(&self, sender: &SenderCounters) -> Option<f64> {
         self.completed_above(sender)?;
         let tcp = self.tcp?;
@@ -359,7 +359,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the unfinished transfers would take, the quantile is within its bounds.
+        /// For any durations of the unfinished transfers, the quantile is within its bounds.
         #[test]
         fn no_outcome_lies_outside_the_bounds(
             finished in prop::collection::vec(0..50_u64, 0..8),

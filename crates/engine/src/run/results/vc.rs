@@ -101,7 +101,7 @@ pub struct VcResult {
     pub transfers: Vec<TransferResult>,
     /// Time that a file under way at the end of the run had taken.
     pub under_way_s: Option<f64>,
-    /// Results of the TCP at `to`: one element where both ends send data, otherwise empty. The
+    /// Results of the TCP at `to`: one element if both ends send data, otherwise empty. The
     /// counts of frames and cells above cover all frames from `from` to `to`, including ACKs for
     /// its data, but none that it sends.
     pub back: Vec<BackResult>,
@@ -326,7 +326,7 @@ fn of(
         true => count as f64 * megabits / measured_s,
         false => 0.0,
     };
-    // Whole cells where all have one length: a larger unit has other rounding errors.
+    // Whole cells if all have one length: a larger unit has other rounding errors.
     let line_unit = match format.is_ethernet {
         true => 1,
         false => format.cell_bits / 8,

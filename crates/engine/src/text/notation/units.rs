@@ -180,7 +180,7 @@ pub(crate) const QUANTITIES: [(&str, &[Unit]); 4] = [
 /// The unit probably meant by an unknown one.
 ///
 /// Candidates match except for case, match a known other spelling, or misspell a longer name. The
-/// first letter must match, since it holds the power of ten. There is none where the word may mean
+/// first letter must match, since it holds the power of ten. There is none if the word may mean
 /// bytes instead of bits, or bits instead of bytes, since a capital `B` means bytes.
 pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
     let lower = word.to_lowercase();

@@ -534,7 +534,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    /// Operations that jump where `e` is `if_is`, and go on elsewhere. Returns the jumps, which
+    /// Operations that jump if `e` is `if_is`, and go on elsewhere. Returns the jumps, which
     /// lead nowhere yet.
     fn branch(&mut self, e: &Expression, if_is: bool) -> Vec<usize> {
         match (&e.kind, if_is) {
@@ -603,7 +603,7 @@ impl<'p> Compiler<'p> {
     }
 }
 
-/// The value of `e`, a number without names of the program, as a fraction. `None` where that fails,
+/// The value of `e`, a number without names of the program, as a fraction. `None` if that fails,
 /// and for floats.
 pub fn value_of(e: &Expression, surroundings: &Surroundings) -> Option<(i128, i128)> {
     let nothing = Program {

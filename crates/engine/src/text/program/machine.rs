@@ -175,13 +175,13 @@ pub enum Op {
     Jump {
         to: u16,
     },
-    /// Jumps where the truth value is `if_is`.
+    /// Jumps if the truth value is `if_is`.
     JumpIf {
         a: Register,
         if_is: bool,
         to: u16,
     },
-    /// Jumps where the comparison is `if_is`.
+    /// Jumps if the comparison is `if_is`.
     JumpIntegers {
         a: Register,
         how: Comparison,

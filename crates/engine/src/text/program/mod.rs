@@ -137,9 +137,9 @@ pub enum Kind {
     Not(Box<Expression>),
     /// `-a`.
     Negate(Box<Expression>),
-    /// `a and b`; b is left out where a is false.
+    /// `a and b`; b is left out if a is false.
     And(Box<Expression>, Box<Expression>),
-    /// `a or b`; b is left out where a is true.
+    /// `a or b`; b is left out if a is true.
     Or(Box<Expression>, Box<Expression>),
     /// `a + b` and the like.
     Arithmetic(Operator, Box<Expression>, Box<Expression>),

@@ -99,7 +99,7 @@ static NAMES: [Entry<Known>; 22] = [
         Known::K,
         "K",
         Type::Integer,
-        "Buffer of the queue, cells; above every number where it is unlimited.",
+        "Buffer of the queue, cells; above every number if it is unlimited.",
     ),
     entry(
         Known::Mcr,
@@ -365,7 +365,7 @@ pub static VERDICTS: [(&str, Verdict, &str); 6] = [
     ),
 ];
 
-/// Words with a meaning of their own.
+/// Words with their own meaning.
 pub const KEYWORDS: [&str; 10] = [
     "if", "else", "and", "or", "not", "true", "false", "queue", "vc", "state",
 ];

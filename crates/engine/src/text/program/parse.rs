@@ -103,7 +103,7 @@ pub fn scheduler<'t>(
     })
 }
 
-/// The drop policy that refuses where the expression `text` is true.
+/// The drop policy that refuses when the expression `text` is true.
 ///
 /// # Errors
 /// The first mistake.
@@ -913,7 +913,7 @@ fn wider(a: Type, b: Type) -> Type {
     }
 }
 
-/// Whether `value` can be kept where values have the type `of_type`.
+/// Whether `value` can be kept if values have the type `of_type`.
 fn fits(value: &Expression, of_type: Type, name: &str, how: &str) -> Result<(), Mistake> {
     let both_numbers = value.of_type != Type::Bool && of_type != Type::Bool;
     let converts = both_numbers && wider(value.of_type, of_type) == of_type;

@@ -13,12 +13,13 @@ use serde_json::{Map, Value, json};
 /// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "limits", "shorthand", "own": {"kind", "allowed", "help"},
 /// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
 ///
-/// Beside it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that are read.
+/// Next to it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that
+/// are read.
 ///
 /// `"programs": {"names": [{"word", "type", "help"}], "functions": ..., "verdicts": [{"word", "help"}]}` are the words of programs.
 ///
 /// `kind` is `{"type": ...}` with `minimum`, `maximum` (as written in a scenario), `units`, `choices`, `families`,
-/// `family` or `items` with `items_allowed` where they apply. `default` is null when the parameter is required, or its default is derived or set by choices; `default_text`
+/// `family` or `items` with `items_allowed` if they apply. `default` is null when the parameter is required, or its default is derived or set by choices; `default_text`
 /// says the default in words. A choice has the defaults of other parameters that it `sets`, by name and in words.
 pub fn as_json() -> Value {
     let families = Family::ALL.map(|family| {

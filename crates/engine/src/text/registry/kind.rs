@@ -103,7 +103,7 @@ pub struct Choice {
     pub limits: &'static str,
     /// Parameters of the component that have a meaning with this choice, though not with all.
     pub options: &'static [&'static str],
-    /// Defaults of other parameters of the component with this choice, instead of their own.
+    /// Defaults of other parameters of the component with this choice, instead of the usual ones.
     pub sets: &'static [(&'static str, Default)],
 }
 
@@ -135,7 +135,7 @@ pub(crate) const DECIMALS: u32 = 6;
 /// What stands for the sum of fair shares in place of a rate.
 pub(crate) const FAIR_SHARES: &str = "fair shares";
 
-/// What stands for a time that is left out, whatever its default.
+/// What stands for a time that is left out, regardless of its default.
 pub(crate) const NONE: &str = "none";
 
 pub(super) const ANY_RATE: Kind = rate(1, MAX_RATE);

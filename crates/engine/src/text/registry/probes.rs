@@ -16,7 +16,7 @@ const VC: Parameter = parameter(
     "of",
     Kind::Reference(&[Family::Vc]),
     Required,
-    "The VC, or a group of VCs; `vc` means all VCs without a name of their own.",
+    "The VC, or a group of VCs; `vc` means all VCs without a name.",
 );
 const INTERVAL: Parameter = parameter(
     "interval",

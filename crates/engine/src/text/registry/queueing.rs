@@ -310,7 +310,7 @@ pub(super) static DROP: &[Component] = &[
     },
     Component {
         name: "program",
-        help: "A policy of your own: a condition or a small program over the state of the queue, the VC and the cell.",
+        help: "Your own policy: a condition or a small program over the state of the queue, the VC and the cell.",
         formula: "refuse <=> the condition `refuse` is true; or what the statements of `program` say",
         source: "Sivaraman and others, Packet transactions: High-level programming for line-rate switches, ACM SIGCOMM 2016: a decision is a program that runs to its end",
         limits: "A decision sees its own queue alone, and a program has no loops. The answer for a whole frame is given at its first cell.",
@@ -530,7 +530,7 @@ pub(super) static SCHEDULER: &[Component] = &[
     },
     Component {
         name: "program",
-        help: "A scheduler of your own: serves the VC with the smallest rank, an expression over the state of the VC and the port.",
+        help: "Your own scheduler: serves the VC with the smallest rank, an expression over the state of the VC and the port.",
         formula: "the first waiting cell of the VC with the smallest `rank` goes first; among equal ranks the most urgent class, then the first VC",
         source: "Sivaraman and others, Programmable packet scheduling at line rate, ACM SIGCOMM 2016: a scheduler is a rank, and the smallest goes first",
         limits: "Each choice computes the rank of every VC that waits, and a program has no loops. Guaranteed rates of VCs have no effect.",

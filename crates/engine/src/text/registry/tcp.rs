@@ -193,7 +193,7 @@ pub(super) const TCP: &[Parameter] = &[
         Kind::Choice(&[
             choice(
                 "zero",
-                "At multiples of `delayed_ack`, whatever the phase of the coarse timer.",
+                "At multiples of `delayed_ack`, regardless of the phase of the coarse timer.",
             ),
             choice(
                 "timer",

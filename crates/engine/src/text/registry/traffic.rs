@@ -6,7 +6,7 @@ use super::kind::Default::{Derived, Required, Text};
 use super::kind::{ANY_DURATION, ANY_RATE, POSITIVE_DURATION, bytes, decimal};
 use super::tcp::TCP;
 
-/// What fits into an AAL5 payload of 65 535 bytes beside 8 of LLC/SNAP, 20 of IP and 8 of UDP.
+/// What fits into an AAL5 payload of 65 535 bytes next to 8 of LLC/SNAP, 20 of IP and 8 of UDP.
 const MAX_DATAGRAM_BYTES: u64 = 65_499;
 
 const RATE_WHILE_ON: Parameter = parameter(

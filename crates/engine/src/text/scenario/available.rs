@@ -92,8 +92,8 @@ enum FeedbackUse {
 }
 
 /// Reports feedback in queues of other classes and in queues that no VC with end systems crosses.
-/// Each entry is reported once. If VCs of the class abr cross the queue, the message asks for their
-/// end systems.
+/// Each entry is reported once. If VCs of the class abr cross the queue, their end
+/// systems are missing.
 fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &mut Report) {
     let mut places = BTreeMap::new();
     let feedback_use = |link: usize| {

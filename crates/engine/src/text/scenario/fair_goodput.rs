@@ -2,7 +2,7 @@
 //! efficiency is relative.
 //!
 //! Every VC that carries frames gets its max-min fair rate (`ground/fair.rs`). Sources of
-//! single cells take their mean rates first, whatever their class; the rest of each link is shared.
+//! single cells take their mean rates first, regardless of class; the rest of each link is shared.
 //! A UDP VC gets at most its offered rate, an ABR VC at most its PCR. All VCs send full frames, or
 //! files, from start to end.
 //!

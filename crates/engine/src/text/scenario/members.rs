@@ -106,7 +106,7 @@ impl<'r> Groups<'r> {
         self.0.get(name).copied().flatten()
     }
 
-    /// Number of things that an element of the list `field` makes, or `None` where elements make
+    /// Number of things that an element of the list `field` makes, or `None` if elements make
     /// none.
     fn made(&self, item: &Node, field: &str) -> Option<u64> {
         Some(match field {

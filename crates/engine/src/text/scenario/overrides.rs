@@ -104,7 +104,7 @@ pub(super) fn apply(
     })
 }
 
-/// `path` with positions in brackets as steps of their own: `switch[0].ubr` is `switch.0.ubr`.
+/// `path` with positions in brackets as their own steps: `switch[0].ubr` is `switch.0.ubr`.
 fn without_brackets(path: &str) -> String {
     let mut parts = path.split('[');
     let mut dotted = parts.next().unwrap_or_default().to_string();

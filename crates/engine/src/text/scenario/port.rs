@@ -136,13 +136,13 @@ pub struct RedParams {
     pub min_th: Threshold,
     /// Average queue from which every cell or frame is marked.
     pub max_th: Threshold,
-    /// Cells of a segment, by which `max_p` is divided. Absent where the policy decides on frames.
+    /// Cells of a segment, by which `max_p` is divided. Absent if the policy decides on frames.
     pub segment_cells: Option<u64>,
     /// When the average is updated.
     pub average: RedAverage,
     /// Whether marks are spaced evenly.
     pub spacing: bool,
-    /// Whether a mark skips frames of one or two cells. Absent where no mark is kept for a later
+    /// Whether a mark skips frames of one or two cells. Absent if no mark is kept for a later
     /// frame.
     pub spare_short_frames: Option<bool>,
 }

@@ -121,7 +121,7 @@ impl Topology {
         &self.flows[self.flow(vc, FlowKind::Data).index()].path
     }
 
-    /// Time of a cell on `link`; of the longest that its flows send where they differ.
+    /// Time of a cell on `link`; of the longest that its flows send if they differ.
     pub fn cell_time(&self, scenario: &Scenario, link: usize) -> Span {
         let rate = scenario.links[link].rate;
         scenario.format.time_of(self.lengths[link].longest, rate)

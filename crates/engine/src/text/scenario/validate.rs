@@ -444,7 +444,7 @@ fn has_parameters(
     let own: Vec<&String> = record.keys().filter(is_own).collect();
     for name in &own {
         if let Some(fault) = fault_of_parameter(name, dialect) {
-            report.add(&join(path, name), fault, "a name of your own", None);
+            report.add(&join(path, name), fault, "another name", None);
             return false;
         }
     }
@@ -456,7 +456,7 @@ fn has_parameters(
     true
 }
 
-/// The fields of `record` without the name of its component, beside which stand parameters of any
+/// The fields of `record` without the name of its component, next to which stand parameters of any
 /// name.
 fn untagged<T: DeserializeOwned>(component: &Component, record: &Record) -> Option<T> {
     let mut fields = record.clone();

@@ -232,8 +232,8 @@ fn threshold(node: &Node, format: Format) -> Result<Json, Fault> {
     Ok(json!({ "fraction": fraction }))
 }
 
-/// Parses a quantity. A bare number is read as a quantity without a unit, so that the message asks
-/// for the unit.
+/// Parses a quantity. A bare number is read as a quantity without a unit, so that the message says
+/// that the unit is missing.
 fn quantity(node: &Node, units: &[Unit], part: FractionRule, format: Format) -> Result<u64, Fault> {
     match &node.value {
         Value::Text(text) => parse::quantity(text, units, part, format),

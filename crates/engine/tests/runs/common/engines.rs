@@ -45,7 +45,7 @@ pub fn by_cells(scenario: &Scenario, replication: Option<u64>) -> Tally {
     run_tally(scenario, replication, Kernel::Auto, true).expect("a run without errors")
 }
 
-/// The counters under `kernel`, or `None` where it is forced and does not apply.
+/// The counters under `kernel`, or `None` if it is forced and does not apply.
 pub fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
     match run_tally(&case.scenario, case.replication, kernel, digest) {
         Ok(tally) => Some(tally),

@@ -61,7 +61,7 @@ pub fn in_format(mut case: Case, format: Format) -> Case {
     case
 }
 
-/// The case with Ethernet frames. Sources of cells become sources of datagrams. Where lengths are
+/// The case with Ethernet frames. Sources of cells become sources of datagrams. If lengths are
 /// to be `equal`, all packets of a flow have one length, and VCs seldom differ.
 pub fn in_ethernet(mut case: Case, equal: bool) -> Case {
     let format = Format::ETHERNET;

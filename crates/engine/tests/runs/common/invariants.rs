@@ -204,7 +204,7 @@ fn vc(vc: &VcResult) -> Result<(), String> {
         vc.frames_sent >= vc.frames_delivered + vc.frames_damaged,
         || format!("frames: {vc:?}"),
     )?;
-    // A frame whose last cell arrived in vain counts as lost; there may be other lost frames.
+    // An incomplete frame whose last cell arrived counts as lost; there may be other lost frames.
     let under_way = vc
         .frames_sent
         .checked_sub(vc.frames_delivered + vc.frames_lost);
@@ -310,7 +310,7 @@ fn end_systems(
             .iter()
             .any(|id| topology.flows[id.index()].vc != vc);
         let others = data.cells_sent + end.backward_sent;
-        // Where out-of-rate cells exceed the link's rate, in-rate cells wait behind them, and only
+        // If out-of-rate cells exceed the link's rate, in-rate cells wait behind them, and only
         // the forward ones are counted.
         let held = rm.cells_not_sent > 1;
         let holds = one_of_nrm(scenario, abr, end, others, data.cells_sent + rm.cells_sent);

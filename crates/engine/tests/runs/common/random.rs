@@ -218,7 +218,7 @@ fn cell(base: u64) -> u64 {
     Format::AAL5.cell_time(BitRate(base)).0
 }
 
-/// A random time: mostly whole cell times, sometimes just beside, or any number of ticks.
+/// A random time: mostly whole cell times, sometimes a little off, or any number of ticks.
 pub fn span(base: u64, most_cells: u64) -> impl Strategy<Value = Span> {
     let cell = cell(base);
     prop_oneof![

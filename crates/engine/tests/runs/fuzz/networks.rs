@@ -57,7 +57,7 @@ fn run_with(case: &Case, kernel: Kernel, digest: bool) -> Result<Made, String> {
     }
 }
 
-/// The result on which every kernel agrees, or `None` where every kernel stops.
+/// The result on which every kernel agrees, or `None` if every kernel stops.
 fn result(case: &Case) -> Result<Option<RunResult>, String> {
     let first = run_with(case, Kernel::Auto, true)?;
     // Without the digest, more cells are handled at once.

@@ -28,7 +28,7 @@ pub fn message(problem: &Problem) -> Result<(), String> {
     if shown.chars().count() > LONGEST_MESSAGE {
         return Err(format!("{} characters: {shown}", shown.chars().count()));
     }
-    // A program's line and its caret follow in lines of their own.
+    // A program's line and its caret follow in their own lines.
     let lines = shown.lines().count();
     let has_excerpt = !problem.excerpt.is_empty() && lines == 3;
     if shown.lines().any(|line| line.chars().any(char::is_control)) || (lines > 1 && !has_excerpt) {

@@ -59,7 +59,7 @@ fn with_other_values(text: &str) -> Vec<String> {
 }
 
 /// Replaces every value of a scenario with every kind of field, one at a time. Nothing may panic,
-/// and every message must be one line, but for the place in a program.
+/// and every message must be one line, except for the place in a program.
 #[test]
 fn any_value_in_any_place_is_accepted_or_reported() {
     let text = EVERYTHING;

@@ -64,7 +64,7 @@ fn parameters_are_used_and_have_names_of_their_own() {
 }
 
 #[test]
-fn a_misspelt_field_is_no_parameter_whatever_its_value() {
+fn a_misspelt_field_is_no_parameter_with_any_value() {
     for (field, meant) in [
         ("aksed = \"cells\"", "asked"),
         ("export_tags = true", "export_tag"),

@@ -10,7 +10,7 @@
 //! CPU time is a sum of measured costs per cell and frame. They were measured on one core of a busy
 //! machine, over the examples and the rows of all studies.
 //!
-//! Frames count where cells are handled together. Cells count where each is handled alone: at a
+//! Frames count when cells are handled together. Cells count when each is handled alone: at a
 //! gate that judges each or has a limit near, under a per-VC scheduler, for a probe, in turns with
 //! other VCs, or at an ABR end system.
 //!
@@ -85,7 +85,7 @@ const EACH_POINT: f64 = 35e-9;
 const EACH_JUDGED_CELL: f64 = 9e-9;
 /// CPU seconds per cell, including lost ones, at a queue that sources which do not yield keep full.
 const EACH_CELL_OF_TOO_MANY: f64 = 18e-9;
-/// CPU seconds per cell, including lost ones, where the policy may refuse frames with the buffer
+/// CPU seconds per cell, including lost ones, if the policy may refuse frames with the buffer
 /// less than half full. A limit is always near there.
 const EACH_ASKED_CELL: f64 = 6e-9;
 

@@ -36,11 +36,11 @@ fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
         let mut flows = FlowKind::FRAMES
             .map(|kind| &topology.flows[topology.flow(index, kind).index()])
             .into_iter();
-        let tells = |&link: &usize| {
+        let has_feedback = |&link: &usize| {
             let queue = net.queue(link, vc.class);
             queue.is_some_and(|queue| queue.feedback.is_some())
         };
-        if vc.abr.is_some() && !flows.any(|flow| flow.path.iter().any(tells)) {
+        if vc.abr.is_some() && !flows.any(|flow| flow.path.iter().any(has_feedback)) {
             untold.push(vc.name.as_str());
         } else if vc.abr.is_none() && vc.class == Class::Abr {
             plain.push(vc.name.as_str());
@@ -206,7 +206,7 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
     let (_, link, load, names) = slow.first()?;
     let Link { name, rate, .. } = &scenario.links[*link];
     Some(format!(
-        "feedback lets {} send {:.3} Mb/s through {name}, which has {} and no feedback of its own, so its queue grows; \
+        "feedback lets {} send {:.3} Mb/s through {name}, which has {} and no feedback, so its queue grows; \
          set `abr.feedback` there or lower `pcr`{}",
         named(names),
         load / 1e6,
@@ -299,7 +299,7 @@ mod tests {
     fn a_port_without_feedback_that_is_slower_than_feedback_allows_is_noted() {
         let tcp = r#"abr = {}, traffic = "tcp""#;
         // Each VC gets half of 0.9 times 8 Mb/s.
-        let note = "feedback lets v1 send 3.600 Mb/s through t->b1, which has 2 Mbps and no feedback of its own, so its queue grows; \
+        let note = "feedback lets v1 send 3.600 Mb/s through t->b1, which has 2 Mbps and no feedback, so its queue grows; \
                     set `abr.feedback` there or lower `pcr` (also at 1 more)";
         assert_eq!(slow_ends("2 Mbps", "", tcp), [note]);
         assert_eq!(slow_ends("3.5 Mbps", "", tcp).len(), 1);

@@ -159,7 +159,7 @@ fn rule_2_begins_at_icr_with_a_forward_rm_cell() {
     assert_eq!(line.end.acr(), 40.0);
     assert_eq!(line.end.due(false), Time::NEVER);
     assert_eq!(line.rm(true).ccr, 40.0);
-    // The forward RM cell comes first even where the end system only answers.
+    // The forward RM cell comes first even if the end system only answers.
     let mut line = Line::new(terms);
     line.end.take(Time::ZERO, question());
     assert_eq!(line.order(2, false), "FB");
@@ -178,7 +178,7 @@ fn rule_3a_one_of_nrm_cells_is_a_forward_rm_cell() {
     line.next(true);
     line.end.take(line.now, question());
     assert_eq!(line.order(5, true), "BddFd");
-    // The forward RM cell goes even where nothing waits; then there is silence.
+    // The forward RM cell goes even if nothing waits; then there is silence.
     let mut line = Line::new(EndSystemTerms { nrm: 4, ..terms() });
     assert_eq!(line.order(4, true), "Fddd");
     assert_eq!(line.order(1, false), "F");
@@ -427,8 +427,8 @@ fn rule_11_what_goes_out_of_rate_is_not_counted_by_rules_3_5_and_6() {
     (0..16).for_each(|_| line.end.take(line.now, no_answer()));
     assert_eq!(line.end.acr(), 1000.0);
     assert_eq!(line.order(3, true), "Bdd");
-    // The latest in-rate forward RM cell was 1200 ms ago, so ACR falls to ICR, whatever went out of
-    // rate. There is no cut, since none in rate is unanswered.
+    // The latest in-rate forward RM cell was 1200 ms ago, so ACR falls to ICR, regardless of what
+    // went out of rate. There is no cut, since none in rate is unanswered.
     assert_eq!(line.rm(true).ccr, 800.0);
 }
 

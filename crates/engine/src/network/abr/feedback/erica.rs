@@ -11,7 +11,7 @@
 //! A VC that says less than FairShare gets FairShare at most. The steps are in `shares`.
 //! Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore, The ERICA switch algorithm, IEEE/ACM Trans.
 //! Networking 8(1), 2000; ATM Forum 96-1172.
-//! Not said there, chosen here: see `shares`; intervals have a fixed length, whatever arrives; CCR
+//! Not said there, chosen here: see `shares`; intervals have a fixed length, with any arrivals; CCR
 //! is what RM cells say, not measured.
 //! Limits: a source that sends less than its ACR is given what it does not use; minimum rates are
 //! ignored.
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(er(&mut rule, 1), 330.0);
     }
 
-    // 500 / (777 / 900) is one bit above 500 x 900 / 777. Where rates settle, comparisons with
+    // 500 / (777 / 900) is one bit above 500 x 900 / 777. When rates settle, comparisons with
     // FairShare depend on that bit.
     #[test]
     fn the_load_is_a_quotient_before_a_rate_is_divided_by_it() {

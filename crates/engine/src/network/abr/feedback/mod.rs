@@ -143,7 +143,7 @@ impl Rule {
         }
     }
 
-    /// Feedback of the rule `spec` to each VC, if it is the same whatever is measured; else `None`.
+    /// Feedback of the rule `spec` to each VC, if it is the same for all measurements; else `None`.
     /// `never_waits` says that no cell ever waits at the queue, and `alone` that no cells of higher
     /// classes come.
     pub fn constant_marks(
@@ -235,7 +235,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_known_beforehand_is_told_whatever_happens(
+        fn what_is_known_beforehand_is_passed_on_in_every_case(
             vcs in proptest::collection::vec((prop_oneof![Just(0.0), 0.0..500.0], prop_oneof![Just(1.0), 1.0..4.0]), 1..3),
             never_waits in any::<bool>(),
             alone in any::<bool>(),

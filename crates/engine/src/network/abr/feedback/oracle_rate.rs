@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_vc_is_told_its_own_rate_whatever_happens() {
+    fn every_vc_gets_its_own_rate_in_every_case() {
         let vcs = [300.0, 20.0].map(|fair| SubscriberTerms {
             fair,
             ..subscriber(0.0, 1.0)

@@ -28,7 +28,7 @@ struct Account {
     guarantee: u64,
     /// Price of a cell divided by the gain per slot: quotient and remainder.
     price: (u64, u64),
-    /// The slot after which the credit would be worth a cell but for `lacks`, had it grown ever
+    /// The slot after which the credit would be worth a cell without `lacks`, had it grown ever
     /// since. `lacks` is less than a slot adds.
     worth_from: u64,
     lacks: u64,

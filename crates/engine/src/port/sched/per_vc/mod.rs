@@ -168,7 +168,7 @@ impl PerVc {
     }
 
     /// Counts `n` cells of `vc` as waiting that may arrive later. Returns whether the VC had none:
-    /// it must [resume](PerVc::resume) when the first of them arrives. Where a later one has not
+    /// it must [resume](PerVc::resume) when the first of them arrives. If a later one has not
     /// arrived when its turn comes, the VC must [pause](PerVc::pause).
     #[inline]
     pub fn expect(&mut self, vc: usize, n: u64) -> bool {

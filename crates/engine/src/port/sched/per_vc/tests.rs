@@ -242,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn guarantees_hold_whatever_the_weights(part in 1u64..60, slots in 50u64..2000, frame in 1u64..40) {
+    fn guarantees_hold_with_any_weights(part in 1u64..60, slots in 50u64..2000, frame in 1u64..40) {
         let mut port = Port::backlogged(unit_of(frame), &[share(1, 10 * part), share(1000, 0), share(1000, 300)]);
         port.frame = frame;
         let counts = port.served(slots, 0);

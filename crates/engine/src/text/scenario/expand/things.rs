@@ -118,7 +118,7 @@ impl Things {
         self.between.contains_key(&(a, b)) && self.between.contains_key(&(b, a))
     }
 
-    /// The links that a VC's data take, or `None` where its route was wrong.
+    /// The links that a VC's data take, or `None` if its route was wrong.
     pub(crate) fn path(&self, vc: &VcAt) -> Option<Vec<usize>> {
         let hops = vc.nodes.windows(2);
         hops.map(|w| self.between.get(&(w[0], w[1])).copied())
