@@ -70,7 +70,7 @@ def _scenarios(top: Group) -> None:
 
     text = (
         "Validate a scenario and draw its topology; run nothing. Prints the resolved scenario, with every default, on standard "
-        "output. Prints the topology, the expected cost and warnings on standard error. The cost covers all runs of --grid and "
+        "output. Prints the topology, the expected cost and notes on standard error. The cost covers all runs of --grid and "
         "--replications."
     )
     check = top.command("check", "check", text, "cellyard check lan-5.toml")

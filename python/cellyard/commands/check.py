@@ -42,7 +42,7 @@ def command(
 
 
 def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:
-    """The topology and the programs of the first point, the cost of running all points, and warnings."""
+    """The topology and the programs of the first point, the cost of running all points, and notes."""
     facts = [outline(point.scenario.canonical) for point in points]
     first = facts[0]
     parts = [overview.topology(first), *filter(None, [overview.programs(first)]), overview.size(first)]

@@ -17,7 +17,7 @@ _UNCHECKED = "paths and values of set and axes, names of VCs and ports in metric
 
 
 def command(path: Path, *, memory: str | None) -> None:
-    """Print what is varied, points, runs, CPU time, memory and warnings. No code of a user's study runs."""
+    """Print what is varied, points, runs, CPU time, memory and notes. No code of a user's study runs."""
     _, plan, question = outline(path)
     print(about(plan, question, memory=memory))
 

@@ -1,4 +1,4 @@
-"""Warnings about a grid and about its results."""
+"""Notes about a grid and about its results."""
 
 import json
 from collections import Counter

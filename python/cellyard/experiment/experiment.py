@@ -179,7 +179,7 @@ class Experiment:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Warnings about the scenarios, each once with its points. Of many points only a sample is checked."""
+        """Notes about the scenarios, each once with its points. Of many points only a sample is checked."""
         return notes.notes(self.plan, self.question, self.scenario)
 
     def scenario(self, point: Point) -> Scenario:
@@ -309,7 +309,7 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """Warnings about possibly misleading answers: notes on scenarios and on finished runs, and what values leave out."""
+        """Notes about possibly misleading answers: notes on scenarios and on finished runs, and what values leave out."""
         plan = self.experiment.plan
         measured = [list(samples.values()) for samples in self.measured.values()]
         return [

@@ -1,4 +1,4 @@
-"""Warnings about the scenarios of an experiment: those of single scenarios, each once, and those about several together."""
+"""Notes about the scenarios of an experiment: those of single scenarios, each once, and those about several together."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,9 +28,9 @@ MOST_REPORTED = 8
 
 
 def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario]) -> list[str]:
-    """Warnings about valid but probably mistaken settings, as from `Scenario.notes`, with the points they apply to.
+    """Notes about valid but probably mistaken settings, as from `Scenario.notes`, with the points they apply to.
 
-    Warnings about the whole experiment come first, for example that compared service classes have
+    Notes about the whole experiment come first, for example that compared service classes have
     different queues.
     """
     points_by_note: dict[str, list[Point]] = {}

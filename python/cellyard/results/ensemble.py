@@ -22,7 +22,7 @@ class HasNotes(Protocol):
     """What results need of their scenario."""
 
     def notes(self, *, replicated: bool = False) -> list[str]:
-        """Warnings about its settings."""
+        """Notes about its settings."""
 
     def states(self, field: str) -> bool:
         """Whether its text states this field."""
@@ -41,7 +41,7 @@ class Results(Sequence[RunResult]):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Warnings about the scenario and its runs, as `cellyard run` prints them."""
+        """Notes about the scenario and its runs, as `cellyard run` prints them."""
         if self._scenario is None:
             return ()
         states_ties = self._scenario.states("tie_order")

@@ -1,4 +1,4 @@
-"""Warnings about finished runs: facts of each run, which can be kept instead of it, and sentences on the facts of several runs."""
+"""Notes about finished runs: facts of each run, which can be kept instead of it, and sentences on the facts of several runs."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from cellyard.results.document import queueing_ports
 from cellyard.show.hints import NO_MAX_GOODPUT, SYNCHRONISED_TCPS
 
-#: Fewest refusals from which a share of them at contested ties is a warning.
+#: Fewest refusals from which a share of them at contested ties is a note.
 LEAST_REFUSALS = 20
 #: Efficiency above this cannot be explained by rounding of ``measure.max_goodput``.
 MOST_EFFICIENCY = 1.0005

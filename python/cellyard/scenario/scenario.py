@@ -185,7 +185,7 @@ class Scenario:
         return data
 
     def notes(self, *, replicated: bool = False) -> list[str]:
-        """Warnings about settings that are valid, but probably a mistake; also part of `describe`.
+        """Notes about settings that are valid, but probably a mistake; also part of `describe`.
 
         With ``replicated``, also about starts that replications draw although the scenario does not say so.
         """

@@ -1,4 +1,4 @@
-"""Decides which of several candidates the replications of a study separate, with the numbers behind it.
+"""Decides which of several candidates the replications of a study distinguish, with the numbers behind it.
 
 Replications with one number use common random numbers in rows whose hosts and VCs have equal names.
 So candidates are compared replication by replication. The intervals of all pairs of candidates hold

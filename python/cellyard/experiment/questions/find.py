@@ -91,7 +91,7 @@ class Find(Question):
         return Expected(at * tried, at * (tried + searches) * plan.replications, at_most=True)
 
     def warnings(self, plan: Plan) -> list[str]:
-        """Warnings about too few replications for the share, and about steps finer than they resolve."""
+        """Notes about too few replications for the share, and about steps finer than they resolve."""
         warnings, replications = [], plan.replications
         lowest = share_interval(replications, replications, CONFIDENCE)[0]
         if lowest < self.share < 1:

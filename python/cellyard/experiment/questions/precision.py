@@ -41,7 +41,7 @@ from cellyard.statistics.inference import Estimate, defined, exact_share_interva
 from cellyard.statistics.student import student_quantile
 from cellyard.system.limits import MOST_REPLICATIONS
 
-#: Least number of replications of the first stage, and the number below which a warning is due.
+#: Least number of replications of the first stage, and the number below which a note is due.
 FEWEST_FIRST_RUNS, FEW_FIRST_RUNS = 5, 20
 #: The least and the greatest possible value of a metric.
 Bounds: TypeAlias = tuple[float, float]
@@ -80,7 +80,7 @@ class Precision(Question):
         return Expected(plan.size(), plan.size() * max(self.most, plan.replications), at_most=True)
 
     def warnings(self, plan: Plan) -> list[str]:
-        """A warning about too few runs to estimate the variance."""
+        """A note about too few runs to estimate the variance."""
         warnings = []
         if plan.replications < FEW_FIRST_RUNS:
             warnings.append(

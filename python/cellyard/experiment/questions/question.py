@@ -40,7 +40,7 @@ class Question(ABC):
         return ()
 
     def warnings(self, plan: Plan) -> list[str]:
-        """Warnings about a question that is valid, but probably will not get its answer."""
+        """Notes about a question that is valid, but probably will not get its answer."""
         return []
 
     def chooses(self, axis: str) -> bool:

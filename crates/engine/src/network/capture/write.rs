@@ -382,7 +382,7 @@ impl WriteContext<'_> {
     /// Contents of the frames of a flow.
     fn flow_frames(&self, flow: FlowId) -> &FlowFrames {
         let flow_frames = self.flows[flow.index()].as_ref();
-        flow_frames.expect("frames are recorded where it is known what they carry")
+        flow_frames.expect("frames are recorded if it is known what they carry")
     }
 
     /// Segment or datagram in the frame of an event.

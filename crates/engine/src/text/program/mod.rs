@@ -414,7 +414,7 @@ impl Why {
             Why::Overflow => "the number does not fit into 128 bits",
             Why::DivisionByZero => "division by zero",
             Why::NotFinite => "the float is infinite or not a number",
-            Why::Unlimited => "there is no such number where the buffer is unlimited",
+            Why::Unlimited => "there is no such number if the buffer is unlimited",
             Why::NegativePower => "the exponent is negative",
             Why::BelowBound => "a refusal at an X at or below `never_below`",
         }

@@ -28,7 +28,7 @@ pub(super) fn notes(net: &Resolved<'_>) -> Vec<String> {
     notes
 }
 
-/// Warns about VCs of the class abr that have no end systems or get no feedback.
+/// Notes about VCs of the class abr that have no end systems or get no feedback.
 fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let (mut plain, mut untold) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Warns about ports where ERICA's equal shares and the minimum rates above them exceed the link's
+/// Notes about ports where ERICA's equal shares and the minimum rates above them exceed the link's
 /// rate.
 fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
@@ -114,7 +114,7 @@ fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Warns about ports where ERICA may let several VCs exceed the link's rate for ever.
+/// Notes about ports where ERICA may let several VCs exceed the link's rate for ever.
 ///
 /// MaxAllocPrevious repeats the largest rate while the load is at most 1 + delta times the target.
 /// Names the port that accepts the most.
@@ -176,7 +176,7 @@ fn shares(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// Warns about ports without feedback that carry less than feedback elsewhere lets their VCs send.
+/// Notes about ports without feedback that carry less than feedback elsewhere lets their VCs send.
 /// Names the port with the smallest fraction.
 fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
@@ -221,7 +221,7 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
 /// Queueing after the stop that is at most this fraction of the active time is not reported.
 const SHORT: f64 = 0.05;
 
-/// Warns about sources that stop while a long queue still waits before their ABR end systems. Names
+/// Notes about sources that stop while a long queue still waits before their ABR end systems. Names
 /// the source that sends for the longest time afterwards.
 fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
     let late = shares.iter().filter_map(|&(index, rate)| {

@@ -9,7 +9,7 @@ use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{Class, ClassQueue, Link, Police, Scenario, Scheduler};
 use std::collections::BTreeMap;
 
-/// Warns about guarantees and weights of VCs that no port serves per VC, once per class.
+/// Notes about guarantees and weights of VCs that no port serves per VC, once per class.
 pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
     let mut unused: BTreeMap<(&str, Class), Vec<&str>> = BTreeMap::new();
     for (index, vc) in net.scenario.vcs.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
     unused.iter().map(sentence).collect()
 }
 
-/// Warns about links slower than the sum of the sustained rates on them. Minimum rates alone never
+/// Notes about links slower than the sum of the sustained rates on them. Minimum rates alone never
 /// get here: the reader refuses such sums.
 pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut sums: BTreeMap<usize, (u64, Vec<&str>)> = BTreeMap::new();
@@ -71,7 +71,7 @@ pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<S
     sums.into_iter().filter_map(sentence).collect()
 }
 
-/// Warns about tags that a drop policy exports and a later port on the path reads.
+/// Notes about tags that a drop policy exports and a later port on the path reads.
 pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut read: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();

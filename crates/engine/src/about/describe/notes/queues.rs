@@ -18,7 +18,7 @@ use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Warns about frames longer than a buffer on their path.
+/// Notes about frames longer than a buffer on their path.
 pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut cut: BTreeMap<(&str, u64, u64), Vec<&str>> = BTreeMap::new();
@@ -47,7 +47,7 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
     cut.into_iter().map(sentence).collect()
 }
 
-/// Warns about programs that read the rates or burst of a contract where no VC has a contract.
+/// Notes about programs that read the rates or burst of a contract where no VC has a contract.
 pub(super) fn programs_without_contracts(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let mut found: BTreeMap<(Class, String), Vec<&str>> = BTreeMap::new();
@@ -88,7 +88,7 @@ pub(super) fn programs_without_contracts(net: &Resolved<'_>) -> Vec<String> {
     found.into_iter().map(sentence).collect()
 }
 
-/// Warns about RED policies that divide their probability by the cells of a segment where a segment
+/// Notes about RED policies that divide their probability by the cells of a segment where a segment
 /// is one packet.
 pub(super) fn divided_probabilities(net: &Resolved<'_>) -> Option<String> {
     if !net.scenario.format.is_ethernet {
@@ -129,7 +129,7 @@ pub(super) fn of_settings(scenario: &Scenario, topology: &Topology) -> Vec<Strin
     notes
 }
 
-/// Warns about buffers with a limit in a network where no cell can wait at any port.
+/// Notes about buffers with a limit in a network where no cell can wait at any port.
 pub(super) fn nothing_to_hold(net: &Resolved<'_>) -> Option<String> {
     let has_limit = |settings: &Settings| {
         let mut queues = settings.queues.iter();
@@ -185,7 +185,7 @@ fn settings<'s>(scenario: &'s Scenario, topology: &Topology) -> impl Iterator<It
 }
 
 impl Settings<'_> {
-    /// Warns about a scheduler for a class that no VC uses there.
+    /// Notes about a scheduler for a class that no VC uses there.
     fn unused_scheduler(&self) -> Option<String> {
         let class = self.scheduler?.class()?;
         (!self.used.contains(&class)).then(|| {
@@ -197,7 +197,7 @@ impl Settings<'_> {
         })
     }
 
-    /// Warns about a buffer shared by VCs that are served one by one.
+    /// Notes about a buffer shared by VCs that are served one by one.
     fn common_buffer(&self, queue: &ClassQueue) -> Option<String> {
         let class = queue.class;
         let one_by_one = self.scheduler?.serves_vcs_of(class);
@@ -211,7 +211,7 @@ impl Settings<'_> {
         })
     }
 
-    /// Warns about a policy that would refuse only if the buffer had a limit.
+    /// Notes about a policy that would refuse only if the buffer had a limit.
     fn idle_policy(&self, queue: &ClassQueue) -> Option<String> {
         (queue.buffer.is_none() && facts(queue).needs_limit).then(|| {
             format!(
@@ -222,7 +222,7 @@ impl Settings<'_> {
         })
     }
 
-    /// Warns about an EPD threshold that is low because the reserve is large for a small buffer, as
+    /// Notes about an EPD threshold that is low because the reserve is large for a small buffer, as
     /// the default can be.
     fn low_threshold(&self, queue: &ClassQueue, noun: &str) -> Option<String> {
         let DropPolicy::Epd {

@@ -8,13 +8,13 @@ use crate::text::scenario::topology::{HostLoad, Topology};
 use crate::text::scenario::{Link, Scenario};
 use std::collections::BTreeMap;
 
-/// Warns about a scenario without VCs.
+/// Notes about a scenario without VCs.
 pub(super) fn nothing_to_send(scenario: &Scenario) -> Option<String> {
     let is_idle = scenario.vcs.is_empty();
     is_idle.then(|| "the scenario has no VC, so nothing is sent; add a [[vc]]".into())
 }
 
-/// Warns about sources that start after the end of the run.
+/// Notes about sources that start after the end of the run.
 pub(super) fn late_sources(scenario: &Scenario) -> Option<String> {
     let vcs = scenario.vcs.iter();
     let late = vcs.filter(|vc| vc.start >= scenario.duration);
@@ -28,7 +28,7 @@ pub(super) fn late_sources(scenario: &Scenario) -> Option<String> {
     (!late.is_empty()).then(|| sentence(&late))
 }
 
-/// Warns about sources whose random start in a replication may fall at their stop or later.
+/// Notes about sources whose random start in a replication may fall at their stop or later.
 pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
     let drawn = &scenario.ensemble;
     let short = scenario.vcs.iter().filter(|vc| {
@@ -46,7 +46,7 @@ pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
     (!short.is_empty()).then(|| sentence(&short))
 }
 
-/// Warns about replications of a scenario that does not state `ensemble.start_jitter`: they delay TCPs
+/// Notes about replications of a scenario that does not state `ensemble.start_jitter`: they delay TCPs
 /// that send files and start at one instant, which spreads the burst.
 pub fn drawn_starts(scenario: &Scenario) -> Option<String> {
     let mut together: BTreeMap<Span, usize> = BTreeMap::new();
@@ -69,7 +69,7 @@ pub fn drawn_starts(scenario: &Scenario) -> Option<String> {
     ))
 }
 
-/// Warns about host links whose cell sources exceed the link's rate.
+/// Notes about host links whose cell sources exceed the link's rate.
 pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let loads = topology.host_loads(scenario);
     let noun = scenario.format.noun();

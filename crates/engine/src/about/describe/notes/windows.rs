@@ -10,7 +10,7 @@ use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{Class, Link, Scenario, TcpParams};
 use std::collections::BTreeMap;
 
-/// Warns about TCPs whose window is less than their fair share of the links in a round trip. Names
+/// Notes about TCPs whose window is less than their fair share of the links in a round trip. Names
 /// the TCP that needs the largest window.
 pub(super) fn small_windows(
     scenario: &Scenario,
@@ -127,7 +127,7 @@ fn fits_window(tcp: &TcpParams) -> bool {
 /// A window or ACK link with at least this fraction of what the fair share needs is not reported.
 const ENOUGH: f64 = 0.9;
 
-/// Warns about links that could not carry the ACKs of TCPs at their fair shares. Names the link
+/// Notes about links that could not carry the ACKs of TCPs at their fair shares. Names the link
 /// with the smallest fraction.
 pub(super) fn slow_ways_back(
     scenario: &Scenario,
