@@ -137,9 +137,7 @@ def test_the_answer_of_ubr_plus_turns_round_with_its_rows() -> None:
             f"On the {place} the drop policy decides the efficiency: 0.83 with FBA, 0.50 ± 0.00 more than with UBR (tail drop)."
         )
         assert bad[number].endswith("the efficiency: 0.67 with UBR (tail drop), 0.50 ± 0.00 more than with FBA.")
-        assert "barely affects" in even[number] and even[number].endswith(
-            "0.50 to 0.50 (no significant difference)."
-        )
+        assert "barely affects" in even[number] and even[number].endswith("0.50 to 0.50 (no significant difference).")
     assert numbers("ubr-plus", made("ubr-plus", GOOD, GOOD), 0) == {
         "efficiency, LAN: FBA": 0.833,
         "efficiency, LAN: Selective Drop": 0.733,

@@ -41,7 +41,7 @@ pub(super) fn small_windows(
     ))
 }
 
-/// Warns if no buffer limits a queue, since the windows of the TCPs are smaller than every buffer
+/// Notes that no buffer limits a queue, since the windows of the TCPs are smaller than every buffer
 /// where their data can wait. Names the port that they come nearest to filling.
 pub(super) fn bounded_queues(net: &Resolved<'_>) -> Option<String> {
     let scenario = net.scenario;
