@@ -193,7 +193,7 @@ def appended(name: str, text: str) -> Callable[[Path], object]:
         (replaced("scenario.py", 'row["packet_bytes"]', 'row["packet"]'), "scenario.py:5: KeyError: 'packet'"),
         (replaced("scenario.py", "mss=f", "ms=f"), r"scenario.py:\d+: TypeError: .*'ms'"),
         (replaced("scenario.py", "return cy.Scenario(", "return dict("), "gives dict, not a cellyard.Scenario"),
-        (replaced("scenario.py", '"20 us"', '"20"'), "ten-tcps, table 1, discard = tail-drop, .* has no unit"),
+        (replaced("scenario.py", '"20 us"', '"20"'), "ten-tcps, table 1, discard = tail-drop, .* missing unit"),
         (
             replaced("study.toml", "[citation]", "replications = 0\n[citation]"),
             "replications = 0 must be a whole number from 1 to",

@@ -125,9 +125,9 @@ def split_values(path: str, text: str) -> list[str]:
     values.append(text[start:].strip())
     option = f"--grid '{path}={text[:60]}'"
     if "" in values:
-        raise UsageError(f"{option}: has an empty value between commas")
+        raise UsageError(f"{option}: empty value between commas")
     if depth or quote:
-        raise UsageError(f"{option}: has an unclosed quote, bracket or brace")
+        raise UsageError(f"{option}: unclosed quote, bracket or brace")
     if text.startswith("[") and len(values) == 1 and not _is_toml(text):
         raise UsageError(f"{option}: give the values without brackets, as in {path}=a,b,c")
     return values

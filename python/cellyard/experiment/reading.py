@@ -241,7 +241,7 @@ def _axis(entry: Any, index: int, problems: Problems) -> Axis | None:
     elif not isinstance(values, (list, tuple)):
         fields.wrong("values", "a list", "is not a list")
     elif not values:
-        fields.wrong("values", "one value or more", "is an empty list")
+        fields.wrong("values", "one value or more", "empty list")
     else:
         for position, value in enumerate(values):
             try:
@@ -285,7 +285,7 @@ def _range(data: Any, fields: Fields) -> Range | None:
         return None
     (low, unit), (high, unit_of_end) = ends
     if unit != unit_of_end:
-        range_fields.wrong("to", f"the unit of `from`: {unit or 'none'}", "has a different unit than `from`")
+        range_fields.wrong("to", f"the unit of `from`: {unit or 'none'}", "unit differs from that of `from`")
     elif low >= high:
         range_fields.wrong("to", "more than `from`", "is not above `from`")
     elif scale == "log" and low <= 0:
@@ -336,7 +336,7 @@ def _question(data: Any, plan: Plan, problems: Problems) -> Question:
         problems.add(
             ("question",),
             value,
-            "is missing" if data is None else "has no kind",
+            "is missing" if data is None else "missing kind",
             allowed=f"kind = one of {', '.join(QUESTIONS)}",
         )
         return table.Table()
@@ -378,7 +378,7 @@ def _check_column_names(plan: Plan, question: Question, axes: Mapping[int, Axis]
     for index, axis in axes.items():
         if axis.name in (taken := question.reserved_columns(axis.name)):
             allowed = f"a name other than {', '.join(taken)}"
-            problems.add(("axis", index, "name"), axis.name, "is the name of a column of the answer", allowed=allowed)
+            problems.add(("axis", index, "name"), axis.name, "names a column of the answer", allowed=allowed)
         ends = [axis.values.at(share) for share in (0.0, 1.0)] if isinstance(axis.values, Range) else axis.levels
         columns = {name for row in as_columns([{axis.name: level.label} for level in ends]) for name in row}
         for column in sorted({axis.name, *columns}.intersection(plan.metrics)):

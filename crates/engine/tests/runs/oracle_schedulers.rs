@@ -219,7 +219,7 @@ fn the_reader_points_at_the_mistake() {
         (
             "served",
             "S = S + 1",
-            "is a parameter that the program does not use",
+            "unused parameter: the program does not read it",
         ),
         ("arrive", "S = max(S, w)", "unknown name `w` (column 12)"),
         (
@@ -235,7 +235,7 @@ fn the_reader_points_at_the_mistake() {
         (
             "unit",
             "0.5 K",
-            "is a fraction of a buffer, but a scheduler has none",
+            "a scheduler has no buffer to be a fraction of",
         ),
         ("ranks", "3 cells", "did you mean `rank`?"),
     ] {

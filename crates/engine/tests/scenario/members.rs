@@ -182,8 +182,8 @@ fn what_is_wrong_with_a_member_is_told_by_its_name() {
             ])
         }),
         r#"
-        vc.vc4.start -> 1 parsec => override: vc.vc4.start = "1 parsec": has the unknown unit
-        vc.vc4.strat -> 1 ms => override: vc.vc4.strat = "1 ms": is an unknown field
+        vc.vc4.start -> 1 parsec => override: vc.vc4.start = "1 parsec": unknown unit
+        vc.vc4.strat -> 1 ms => override: vc.vc4.strat = "1 ms": unknown field
         vc.vc4.stop -> 1 ms => override: vc.vc4.stop = "1 ms": is not after the start
         vc.x2.traffic.rate -> 20 Mbps => override: vc.x2.traffic.rate = "20 Mbps": is above the
             | above the rate of the link c->s1

@@ -127,7 +127,7 @@ def with_values(base: Scenario, data: Any, problems: Problems, *, is_kept: bool 
             problems.add(
                 ("set", path),
                 value,
-                "is a list, which cannot be replaced as a whole",
+                "a list cannot be replaced as a whole",
                 allowed=f'the path of a field in quotes, such as "{path}.NAME.FIELD" = ...',
             )
     try:

@@ -113,7 +113,7 @@ class _Expression:
             if unit is None and match["text"]:
                 continue
             if unit is None:
-                raise ConditionError(f"has the unknown unit `{match['unit']}`", f"a number in {', '.join(spellings())}")
+                raise ConditionError(f"unknown unit `{match['unit']}`", f"a number in {', '.join(spellings())}")
             plain += text[end : match.start()]
             found[len(plain.encode())] = unit, match[0]
             plain, end = plain + repr(value), match.end()

@@ -136,7 +136,7 @@ class Fields:
         if single and isinstance(value, str):
             value = [value]
         if not isinstance(value, (list, tuple)) or (key in self._table and not value):
-            self.wrong(key, f"a list of {items}", "is an empty list" if value in ([], ()) else "is not a list")
+            self.wrong(key, f"a list of {items}", "empty list" if value in ([], ()) else "is not a list")
             return []
         for index, item in enumerate(value):
             if not isinstance(item, str):

@@ -102,7 +102,7 @@ def read(data: Any, problems: Problems, of_study: Mapping[str, Metric] | None = 
             continue
         plain = text.strip()
         if name in RESERVED:
-            problems.add(path, name, "is a reserved name", allowed=f"a name other than {', '.join(RESERVED)}")
+            problems.add(path, name, "reserved name", allowed=f"a name other than {', '.join(RESERVED)}")
             continue
         if isinstance(data, Mapping):
             try:
@@ -111,7 +111,7 @@ def read(data: Any, problems: Problems, of_study: Mapping[str, Metric] | None = 
                 continue
             except ConditionError as error:
                 if _has_operators(plain):
-                    problems.add(path, text, f"is a malformed formula: it {error}", allowed=ALLOWED_IN_FORMULAS)
+                    problems.add(path, text, f"malformed formula: it {error}", allowed=ALLOWED_IN_FORMULAS)
                     continue
         try:
             if plain in known:

@@ -54,7 +54,7 @@ class Problems:
         names = list(fields)
         meant = names_near(printable(str(path[-1])), names)
         near = either(meant, "`").strip("`") if meant else None
-        self._add(path, on_one_line(value), "is an unknown field", ", ".join(names), near)
+        self._add(path, on_one_line(value), "unknown field", ", ".join(names), near)
 
     def of_scenario(self, path: Path, problem: Problem, value: Any = "") -> None:
         """Report a problem of the scenario that is due to ``value``, which the experiment sets at ``path``."""

@@ -100,7 +100,7 @@ fn with_point(number: &str, behind: &str, units: &[Unit], format: Format) -> Opt
 /// Bits are converted to bytes, and bytes to bits and cells.
 fn unknown_unit(text: &str, number: &str, unit: &str, units: &[Unit], format: Format) -> Fault {
     let in_units = |units| quantity(text, units, FractionRule::Refuse, format).ok();
-    let mut message = format!("has the unknown unit `{}`", shorten(unit));
+    let mut message = format!("unknown unit `{}`", shorten(unit));
     let meant = if units == RATE && have(BYTE_RATE, unit) {
         in_units(BYTE_RATE).map(|rate| show_rate(BitRate(rate)))
     } else if units == BYTES && have(BITS, unit) {
@@ -169,7 +169,7 @@ pub(crate) fn quantity(
     let value = decimal(&number.replace('_', ""))?;
     if unit.is_empty() {
         return Err(Fault {
-            message: "has no unit".into(),
+            message: "missing unit".into(),
             suggestion: (units == CELLS || units == BYTES)
                 .then(|| format!("\"{number} {}\"", units[0].name)),
         });
@@ -315,8 +315,8 @@ mod tests {
 
     #[test]
     fn faults_say_what_is_wrong() {
-        assert_eq!(message("5", RATE), "has no unit");
-        assert_eq!(message("5 mbps", RATE), "has the unknown unit `mbps`");
+        assert_eq!(message("5", RATE), "missing unit");
+        assert_eq!(message("5 mbps", RATE), "unknown unit `mbps`");
         assert_eq!(message("-5 Mbps", RATE), "must not be negative");
         assert_eq!(message("fast", RATE), "is not a number with a unit");
         assert_eq!(message("1.2.3 Mbps", RATE), "is not a number");

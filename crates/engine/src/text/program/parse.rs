@@ -962,7 +962,7 @@ fn numbers<const M: usize>(
 pub fn fault_of_parameter(name: &str, dialect: &Dialect) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if dialect.reserves(name) {
-        Some("is a word of the language".into())
+        Some("reserved word of the language".into())
     } else if name.starts_with(|c: char| c.is_ascii_digit()) || !name.chars().all(fits) {
         Some("must consist of letters, digits and _, and not begin with a digit".into())
     } else {

@@ -235,7 +235,7 @@ fn unknown_field(component: &Component, field: &Field, path: &str, report: &mut 
         .map(|c| c.name)
         .collect();
     let message = if elsewhere.is_empty() {
-        "is an unknown field".to_string()
+        "unknown field".to_string()
     } else {
         let others = list(elsewhere);
         format!("is not a field of `{}`, but of {others}", component.name)

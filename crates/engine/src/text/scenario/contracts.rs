@@ -137,7 +137,7 @@ fn asked(
         field: "contract",
         message: match terms {
             None => format!("is missing, but {who} at the queue {place} needs it"),
-            Some(_) => format!("has no {what}, but {who} at the queue {place} needs it"),
+            Some(_) => format!("missing {what}: {who} at the queue {place} needs it"),
         },
         allowed: format!("a contract with {what}"),
     };

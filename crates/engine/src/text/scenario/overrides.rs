@@ -53,7 +53,7 @@ pub(super) fn apply(
     };
     if steps.iter().any(|s| s.is_empty()) || steps.len() > 12 {
         let allowed = "fields, positions and names separated by dots, as in switch.west.ubr.buffer";
-        return Err(problem("is not a valid path".into(), allowed.into(), None));
+        return Err(problem("invalid path".into(), allowed.into(), None));
     }
     match named(root, &steps) {
         NamedStep::AsWritten => {}
@@ -79,7 +79,7 @@ pub(super) fn apply(
             return Err(problem(message, allowed.into(), None));
         }
         NamedStep::In(field) => {
-            let message = format!("is the name of a {field}, not a field of the scenario");
+            let message = format!("names a {field}, not a field of the scenario");
             let meant = format!("`{}`", shorten(&format!("{field}.{path}")));
             return Err(problem(message, String::new(), Some(meant)));
         }
@@ -286,8 +286,7 @@ fn set(
     value: Option<&Node>,
 ) -> Result<(), MissingStep> {
     let Some((&step, rest)) = steps.split_first() else {
-        let no_default =
-            || MissingStep::new(field, "is an element of a list and has no default", vec![]);
+        let no_default = || MissingStep::new(field, "an element of a list has no default", vec![]);
         *node = value.cloned().ok_or_else(no_default)?;
         return Ok(());
     };
@@ -420,7 +419,7 @@ fn absent(field: &str, step: &str) -> Result<(), MissingStep> {
             candidates.push(parameter.name.into());
         }
     }
-    Err(MissingStep::new(step, "is an unknown field", candidates))
+    Err(MissingStep::new(step, "unknown field", candidates))
 }
 
 /// Text that lists the positions of a list of `n`.

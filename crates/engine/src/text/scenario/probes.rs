@@ -149,7 +149,7 @@ impl<'r> Entry<'r> {
             };
             let mut lacking = members.iter().filter_map(lacks);
             if let Some([why, allowed]) = lacking.next() {
-                let message = format!("has no {}: {why}", self.named);
+                let message = format!("no {}: {why}", self.named);
                 report.add(&path, message, allowed, None);
             }
             return;
@@ -163,14 +163,14 @@ impl<'r> Entry<'r> {
             |link: &LinkAt| flows.keeps_average(link, class).is_some_and(|keeps| !keeps);
         if self.what == Observable::AverageQueue && links.clone().any(lacks_average) {
             let allowed = "a port where atm-red, cell-red or packet-red is the drop policy";
-            let message = "has no average queue: no drop policy there computes one";
+            let message = "no average queue: no drop policy there computes one";
             report.add(&path, message, allowed, None);
         }
         let lacks_credit = |link| flows.scheduler(link).is_some_and(|s| !s.has_credit());
         if self.what == Observable::Credit && links.any(lacks_credit) {
             report.add(
                 &path,
-                "has no credit: its scheduler is not guaranteed-rate",
+                "no credit: its scheduler is not guaranteed-rate",
                 "a port with the scheduler guaranteed-rate",
                 None,
             );
@@ -191,7 +191,7 @@ impl<'r> Entry<'r> {
                 let of_frames = self.what == Observable::Capture
                     && text(self.record, "layer") != Some(Layer::Cells.name());
                 if let Some([why, allowed]) = lacks.filter(|_| of_frames) {
-                    report.add(&path, format!("has no frames: {why}"), allowed, None);
+                    report.add(&path, format!("no frames: {why}"), allowed, None);
                 }
                 let vc = &things.vcs[*vc];
                 let hops = vc.nodes.windows(2);
@@ -214,7 +214,7 @@ impl<'r> Entry<'r> {
                     report.add(&path, format!("{message} {}", self.of), allowed, None);
                 }
             }
-            Some(_) => report.add(&path, "is a group", "one of its members", None),
+            Some(_) => report.add(&path, "names a group", "one of its members", None),
             None => {
                 let suggestion = report.suggest(name, things.vc_names.all());
                 report.add(&path, "no VC has this name", "the name of a VC", suggestion);

@@ -492,7 +492,7 @@ pub(crate) fn unused_parameter(component: &Component, name: &str, path: &str, re
     );
     report.add(
         &join(path, name),
-        "is a parameter that the program does not use",
+        "unused parameter: the program does not read it",
         allowed,
         suggestion,
     );
@@ -510,7 +510,7 @@ fn scheduler(component: &Component, record: &Record, path: &str, report: &mut Re
         if let program::Value::Fraction(_) = value {
             report.add(
                 &join(path, name),
-                "is a fraction of a buffer, but a scheduler has none",
+                "a scheduler has no buffer to be a fraction of",
                 "a number, cells, a time or a rate",
                 None,
             );

@@ -182,7 +182,7 @@ fn reference(families: &[Family], text: &str) -> Result<Json, Fault> {
     if !text.contains('*') {
         return name(text);
     }
-    let group = "is a pattern; to select several, use the name of their group";
+    let group = "patterns are not allowed; to select several, use the name of their group";
     let unnamed = ", or `vc` for all unnamed VCs";
     let also = if families == [Family::Vc] {
         unnamed
@@ -238,12 +238,12 @@ fn quantity(node: &Node, units: &[Unit], part: FractionRule, format: Format) -> 
     match &node.value {
         Value::Text(text) => parse::quantity(text, units, part, format),
         Value::Integer(i) => Err(Fault {
-            message: "has no unit".into(),
+            message: "missing unit".into(),
             suggestion: parse::quantity(&i.to_string(), units, part, format)
                 .err()
                 .and_then(|f| f.suggestion),
         }),
-        Value::Decimal(_) => Err(Fault::new("has no unit")),
+        Value::Decimal(_) => Err(Fault::new("missing unit")),
         _ => Err(wrong_kind(node)),
     }
 }

@@ -65,7 +65,7 @@ fn what_asks_for_a_contract_gets_one() {
         r#"
          -> gcra => vc[0].contract | pcr, scr or mcr
             | is missing, but the policer gcra at the queue ubr of west->east needs it
-        pcr = "9 Mbps" -> f-gcra => vc[0].contract | has no mcr or scr, but the policer f-gcra
+        pcr = "9 Mbps" -> f-gcra => vc[0].contract | missing mcr or scr: the policer f-gcra
         mcr = "1 Mbps" -> grca => unknown policer | `gcra`?
         mcr = "1 Mbps", mfs = "11 cells" -> f-gcra => vc[0].contract.mfs
             | is less than one frame, which has 12 cells | f-gcra | at least 12 cells

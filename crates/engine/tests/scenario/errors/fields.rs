@@ -29,7 +29,7 @@ fn unknown_fields_suggest_the_nearest() {
     says(
         &spoilt("buffer = \"1000 cells\"", "bufer = \"1000 cells\""),
         &[
-            "test.toml:6:9: switch[0].ubr.bufer = \"1000 cells\": is an unknown field",
+            "test.toml:6:9: switch[0].ubr.bufer = \"1000 cells\": unknown field",
             "`buffer`?",
         ],
     );
@@ -37,7 +37,7 @@ fn unknown_fields_suggest_the_nearest() {
         with,
         r#"
         weigth = 3\n => test.toml:26:1: vc[0].weigth = 3 | did you mean `weight`?
-        mss = "512 bytes"\n => vc[0].mss = "512 bytes": is an unknown field
+        mss = "512 bytes"\n => vc[0].mss = "512 bytes": unknown field
             | did you mean `traffic.mss`?
         "#,
     );
@@ -54,9 +54,9 @@ fn wrong_and_missing_units_list_the_units() {
         r#"
         rate = "10 Mbps" -> rate = "10 mbps" => test.toml:21:8: link[2].rate
             | unknown unit `mbps` | bps, kbps, Mbps | "10 Mbps"?
-        rate = "10 Mbps" -> rate = 10e6 => has no unit | units: bps
-        "5 us" -> "5" => has no unit | units: s, ms, us, ns
-        "1000 cells" -> 1000 => buffer = 1000: has no unit | did you mean "1000 cells"?
+        rate = "10 Mbps" -> rate = 10e6 => missing unit | units: bps
+        "5 us" -> "5" => missing unit | units: s, ms, us, ns
+        "1000 cells" -> 1000 => buffer = 1000: missing unit | did you mean "1000 cells"?
         "1000 cells" -> "1000 bytes" => is in bytes, but must be in cells, here of 53 bytes
             | did you mean "18 cells"?
         "1000 cells" -> true => must not be a boolean
@@ -283,7 +283,7 @@ fn only_guaranteed_rate_has_credit() {
         &only(&format!("{probe}{GOOD}")),
         &[
             "probe[0].of",
-            "has no credit: its scheduler is not guaranteed-rate",
+            "no credit: its scheduler is not guaranteed-rate",
         ],
     );
     let scheduler = "name = \"west\"\nscheduler = { kind = \"guaranteed-rate\", gr = 0.5 }\n";
@@ -306,7 +306,7 @@ fn only_what_a_source_has_can_be_recorded() {
         says(
             &only(&of_vc(&format!("what = \"{what}\""))),
             &[
-                &format!("probe[0].of = \"vc\": has no {what}: it is not TCP"),
+                &format!("probe[0].of = \"vc\": no {what}: it is not TCP"),
                 "a VC with TCP traffic",
             ],
         );
@@ -402,7 +402,7 @@ fn a_source_stops_after_its_start() {
     }
     says(
         &only(&times("stop = \"5\"")),
-        &["vc[0].stop = \"5\": has no unit"],
+        &["vc[0].stop = \"5\": missing unit"],
     );
     // Instants beyond the run of 1 s are refused for traffic of every kind.
     for traffic in [

@@ -90,9 +90,9 @@ fn cells_must_be_possible() {
         r#"
         { cell = "256 bytes" } => format.carries: is missing
         { cell = "256 bytes", carried = "240 bytes", carries = "240 bytes" } => format.carried
-            | is an unknown field | did you mean `carries`?
+            | unknown field | did you mean `carries`?
         { cell = "256 cells", carries = "240 bytes" } =>
-            | format.cell = "256 cells": has the unknown unit `cells`
+            | format.cell = "256 cells": unknown unit `cells`
         "aal" => format = "aal": is not one of the choices | did you mean `aal5`?
         53 => format = 53: must not be a
             | aal5, ethernet, or a table: cell, carries, frame_overhead

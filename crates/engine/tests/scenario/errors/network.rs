@@ -25,7 +25,7 @@ fn references_must_exist() {
         "#,
     );
     let all = |what: &str| with(&format!("[[probe]]\nwhat = \"{what}\"\nof = \"*\"\n"));
-    let group = "is a pattern; to select several, use the name of their group";
+    let group = "patterns are not allowed; to select several, use the name of their group";
     says(&all("queue"), &["probe[0].of = \"*\"", group]);
     says(&all("cwnd"), &[group, "or `vc` for all unnamed VCs"]);
     all_say(
@@ -34,7 +34,7 @@ fn references_must_exist() {
         [[probe]]\nwhat = "queeu"\nof = "vc9"\n => unknown probe | `queue`?
         [[probe]]\nwhat = "queue"\nof = "sink1->east"\n => leaves a host
         [[probe]]\nwhat = "goodput"\nof = "vc1"\n => probe[0].interval: is missing
-        [[probe]]\nwhat = "queue"\nof = "west->east"\nvc = "vc"\n => probe[0].vc | is a group
+        [[probe]]\nwhat = "queue"\nof = "west->east"\nvc = "vc"\n => probe[0].vc | names a group
         [[probe]]\nwhat = "queue"\nof = "west->east"\nevery = 2\ninterval = "1 s"\n =>
             | cannot be combined with `interval`
         [[probe]]\nwhat = "queue"\nof = "west->east"\nevery = 2\nenvelope = "1 s"\n =>
@@ -63,14 +63,14 @@ fn routes_are_checked() {
         r#"
         route = ["west"] => test.toml:26:9: vc[0].route | there is no link from west to sink1
         route = ["west", "east", "west"] => vc[0].route[2] | is listed twice
-        route = ["west", "sink2", "east"] => vc[0].route[1] | is a host
+        route = ["west", "sink2", "east"] => vc[0].route[1] | names a host
         "#,
     );
     all_say(
         pair(spoilt),
         r#"
         from = "source"\nto = "sink" -> from = "west"\nto = "sink" =>
-            | vc[0].from = "west": is a switch | allowed: a host
+            | vc[0].from = "west": names a switch | allowed: a host
         to = "sink"\ntraffic -> to = "source"\ntraffic => vc[0].to
             | is the same as `from` (allowed: another host)
         from = "west"\nto = "east" -> from = "west"\nto = "west" => link[1].to | the same
@@ -108,7 +108,7 @@ fn names_are_unique() {
         with,
         r#"
         [[link]]\nfrom = "east"\nto = "west"\nrate = "1 Mbps"\n => link[3]
-            | is a second link between east and west
+            | second link between east and west
         name = "x"\n[[vc]]\nname = "x2"\nfrom = "source1"\nto = "sink1"\ntraffic = "tcp"\n =>
             | vc[1].name | duplicate name
         "#,
@@ -149,7 +149,7 @@ fn counts_are_checked_before_anything_is_made() {
     );
     says(
         &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = 2"),
-        &["vc[0].to", "is a group of 2"],
+        &["vc[0].to", "names a group of 2"],
     );
     says(
         &with("count = 4\n"),

@@ -113,13 +113,13 @@ fn an_override_can_take_a_field_away() {
     says(
         &read(&[("switch.west.ubr.bufer", "default")]).unwrap_err(),
         &[
-            "override: switch.west.ubr.bufer = default: is an unknown field",
+            "override: switch.west.ubr.bufer = default: unknown field",
             "`buffer`?",
         ],
     );
     says(
         &read(&[("vc.0", "default")]).unwrap_err(),
-        &["is an element of a list and has no default"],
+        &["an element of a list has no default"],
     );
     says(
         &read(&[("duration", "default")]).unwrap_err(),
@@ -188,7 +188,7 @@ fn things_can_be_named_as_results_name_them() {
         vc.x3.start => no vc is called `x3`
         host.a4.count => no host is called `a4`
         link.a4->west.rate => no link is called `a4->west`
-        trunk.ubr.buffer => trunk.ubr.buffer = 1 kB: is the name of a link, not a field of the
+        trunk.ubr.buffer => trunk.ubr.buffer = 1 kB: names a link, not a field of the
             | field of the scenario; did you mean `link.trunk.ubr.buffer`?
         west => did you mean `switch.west`?
         vc7.start => did you mean `vc.vc7.start`?
@@ -206,7 +206,7 @@ fn an_override_that_is_wrong_for_all_elements_is_said_once() {
     assert_eq!(said.len(), 1, "{said:#?}");
     says(
         &said[0].to_string(),
-        &["override: link[*].delay = \"5 parsec\": has the unknown unit `parsec`"],
+        &["override: link[*].delay = \"5 parsec\": unknown unit `parsec`"],
     );
     assert_eq!(found("link.1.delay", "5 parsec")[0].path, "link[1].delay");
     assert_eq!(found("link[1].delay", "5 parsec")[0].path, "link[1].delay");
@@ -247,23 +247,20 @@ fn wrong_overrides_are_named_as_such() {
     all_say(
         pair(set),
         r#"
-        duration -> 1 => override: duration = 1: has no unit
+        duration -> 1 => override: duration = 1: missing unit
         duration.x -> 1 => `duration` is a string and has no field `x`
-        sedd -> 1 => override: sedd = 1: is an unknown field | `seed`?
-        a..b -> 1 => is not a valid path
+        sedd -> 1 => override: sedd = 1: unknown field | `seed`?
+        a..b -> 1 => invalid path
         "#,
     );
     says(
         &set("", "1"),
-        &["override: \"\" = 1: is not a valid path (allowed: "],
+        &["override: \"\" = 1: invalid path (allowed: "],
     );
-    says(
-        &set("", ""),
-        &["override: \"\": is not a valid path (allowed: "],
-    );
+    says(&set("", ""), &["override: \"\": invalid path (allowed: "]);
     says(
         &set("vc.0.traffic.mss", "1 s\nx = 3"),
-        &["mss = \"1 s x = 3\": has the unknown unit"],
+        &["mss = \"1 s x = 3\": unknown unit"],
     );
 }
 

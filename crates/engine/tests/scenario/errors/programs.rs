@@ -48,10 +48,10 @@ fn parameters_are_used_and_have_names_of_their_own() {
         told,
         r#"
         refuse = "X > 3", aksed = "3 cells" => drop.aksed
-            | is a parameter that the program does not use | did you mean `asked`?
-        refuse = "X > 3", K = "3 cells" => drop.K | is a word of the language
+            | unused parameter: the program does not read it | did you mean `asked`?
+        refuse = "X > 3", K = "3 cells" => drop.K | reserved word of the language
         refuse = "X > 3", "a b" = 3 => must consist of letters, digits and _
-        refuse = "X > R", R = "3 sells" => drop.R | has the unknown unit `sells`
+        refuse = "X > R", R = "3 sells" => drop.R | unknown unit `sells`
         refuse = "X > R", R = -1 => must not be negative
         refuse = "X > R", R = "0.9 Kb" => drop.R | unknown unit `Kb`
         "#,
@@ -72,7 +72,7 @@ fn a_misspelt_field_is_no_parameter_with_any_value() {
     ] {
         let found = told(&format!("refuse = \"X > 900\", {field}"));
         let suggested = format!("did you mean `{meant}`?");
-        let unused = "is a parameter that the program does not use";
+        let unused = "unused parameter: the program does not read it";
         says(&found, &[field, unused, &suggested]);
     }
     let text = "{ policy = \"program\", reffuse = \"X > 900\" }";

@@ -36,7 +36,7 @@ impl Numbered {
 pub(super) fn duplicate(path: &str, what: &str, report: &mut Report) {
     report.add(
         path,
-        "is a duplicate name",
+        "duplicate name",
         format!("a name that is unique among {what}, including groups and their numbered members"),
         None,
     );
@@ -141,7 +141,7 @@ impl Entry<'_> {
             let hosts = names.filter(|name| things.node_names.find(name).is_some_and(are_hosts));
             let suggestion = report.suggest(name, hosts);
             let message = match found {
-                Some(_) => "is a switch, not a host",
+                Some(_) => "names a switch, not a host",
                 None => "no host has this name",
             };
             let path = format!("{}.{end}", self.path);
@@ -172,7 +172,7 @@ impl Entry<'_> {
         if m > 1 && n > 1 && m != n {
             report.add(
                 &at_to,
-                format!("is a group of {n}, but `from` is a group of {m}"),
+                format!("names a group of {n}, but `from` is a group of {m}"),
                 "groups of the same size, or a single node",
                 None,
             );

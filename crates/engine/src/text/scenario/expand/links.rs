@@ -37,7 +37,7 @@ pub(super) fn links(
             let [from, to] = ["from", "to"].map(|end| text(entry.record, end).unwrap_or_default());
             report.add(
                 path,
-                format!("is a second link between {from} and {to}"),
+                format!("second link between {from} and {to}"),
                 "at most one link in each direction between two nodes; `duplex` makes both",
                 None,
             );

@@ -163,14 +163,14 @@ fn route(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<u
                 report.add(&path, "no switch has this name", known, suggestion);
             }
             Some(&[node]) if node < things.hosts => {
-                let message = "is a host, but a route lists only switches";
+                let message = "names a host, but a route lists only switches";
                 report.add(&path, message, "a switch", None);
             }
             Some(&[node]) if !passed.insert(node) => {
                 report.add(&path, "is listed twice", "each switch at most once", None);
             }
             Some(&[node]) => switches.push(node),
-            Some(_) => report.add(&path, "is a group", "one of its members", None),
+            Some(_) => report.add(&path, "names a group", "one of its members", None),
         }
     }
     (switches.len() == given.len()).then_some(switches)
