@@ -32,7 +32,7 @@ pub(crate) fn shorten(text: &str) -> String {
 /// Candidates that `word` probably means, ignoring case.
 ///
 /// In order of preference: candidates with `word` as a whole part between dashes (`red` in
-/// `atm-red`), the nearest misspelling, or the candidate with the longest common beginning
+/// `atm-red`), the nearest misspelling, candidates of which one part is misspelt, or the candidate with the longest common beginning
 /// (`comparison`, `compare`). Empty when no candidate is near.
 pub fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let length = word.chars().count();
@@ -55,6 +55,16 @@ pub fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Ve
         .min();
     if let Some((_, found)) = misspelt {
         return vec![found];
+    }
+    let misspells_part = |c: &&str| {
+        let mut parts = c
+            .split('-')
+            .filter(|part| part.len() > 2 && part.len() < c.len());
+        length > 2 && parts.any(|part| distance(part) <= 1)
+    };
+    let parts: Vec<&str> = all.iter().copied().filter(misspells_part).collect();
+    if (1..=MOST_NEAR).contains(&parts.len()) {
+        return parts;
     }
     let shared = |c: &str| {
         let letters = lower.chars().zip(c.chars());
@@ -110,6 +120,9 @@ mod tests {
         let names = ["tail-drop", "packet-red", "epd", "atm-red", "cell-red"];
         let all = Some("`atm-red`, `cell-red` or `packet-red`".to_string());
         assert_eq!(meant("red", names), all);
+        assert_eq!(meant("redd", names), all);
+        assert_eq!(meant("Rde", names), all);
+        assert_eq!(meant("re", ["atm-rd"]), None);
         assert_eq!(nearest("comparison", ["table", "compare"]), Some("compare"));
         assert_eq!(nearest("compete", ["table", "compound-rate-of-all"]), None);
     }
