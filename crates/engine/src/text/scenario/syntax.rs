@@ -134,7 +134,7 @@ fn syntax_errors(text: &str, file: &str, lines: &Lines<'_>, first: Error) -> Vec
         if problems.len() == MOST_SYNTAX_ERRORS {
             break;
         }
-        let message = shorten(error.message());
+        let message = sentence(&shorten(error.message()));
         problems.push(Problem {
             file: file.to_string(),
             line: place.line as usize,
@@ -148,6 +148,19 @@ fn syntax_errors(text: &str, file: &str, lines: &Lines<'_>, first: Error) -> Vec
         });
     }
     problems
+}
+
+/// The parser's message as one clause, with what it expected as alternatives.
+fn sentence(message: &str) -> String {
+    match message.split_once(", expected ") {
+        Some(("string values must be quoted", _)) => "a text must be in quotes".into(),
+        Some((what, "nothing")) => what.into(),
+        Some((what, expected)) => {
+            let alternatives: Vec<_> = expected.split(", ").collect();
+            format!("{what}; expected {}", alternatives.join(" or "))
+        }
+        None => message.into(),
+    }
 }
 
 /// The key that the text repeats, if that is the error.

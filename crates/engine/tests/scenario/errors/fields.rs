@@ -14,6 +14,8 @@ fn not_toml_names_line_and_column() {
     all_say(
         only,
         r#"
+        duration = soon\n => test.toml:1:12: not TOML: a text must be in quotes
+        duration 1\n => test.toml:1:10: not TOML: key with no value; expected `=`
         duration = "1 s"\nname = = 3\n => test.toml:2:8: | not TOML
         duration = "1 s"\nduration = "2 s"\n => test.toml:2: | duplicate key `duration`
         "#,
