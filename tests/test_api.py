@@ -96,9 +96,9 @@ def test_unknown_fields_and_bad_numbers_are_refused() -> None:
     for wrong in wrongs:
         with pytest.raises(cy.UsageError, match=next(iter(wrong))):
             lan().run(**wrong)
-    with pytest.raises(cy.UsageError, match="metric 'fairnes' does not exist; did you mean 'fairness'"):
+    with pytest.raises(cy.UsageError, match="metric `fairnes` does not exist; did you mean `fairness`"):
         lan().run().median("fairnes")
-    with pytest.raises(cy.UsageError, match="vc 'vc9' does not exist; did you mean"):
+    with pytest.raises(cy.UsageError, match="vc `vc9` does not exist; did you mean"):
         lan().run().median("vc.vc9.goodput_mbps")
     with pytest.raises(cy.UsageError, match=r"cannot serve the port .*: its scheduler keeps a queue for each VC;"):
         lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="arithmetic")

@@ -84,7 +84,7 @@ def test_numbers_out_of_bounds_are_refused_with_both_bounds(
 ) -> None:
     for value in values:
         told = cli.refused("run", lan, f"{option}={value}")
-        assert f"'{value}' must be a whole number from {least} to {most} (" in told
+        assert f"`{value}` must be a whole number from {least} to {most} (" in told
 
 
 def test_a_folder_without_a_name(cli: Cli, lan: Path, tmp_path: Path) -> None:
@@ -236,15 +236,15 @@ def test_the_error_about_leftovers_of_another_class_has_a_solution(cli: Cli) -> 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--format", "yaml"], "argument --format: invalid choice: 'yaml'"),
-        (["--set", "duration"], "--set: 'duration' must be PATH=VALUE"),
+        (["--format", "yaml"], "argument --format: choice `yaml` does not exist (allowed: csv, json, table)"),
+        (["--set", "duration"], "--set: `duration` must be PATH=VALUE"),
         (["--set", "=1 s"], "must be PATH=VALUE"),
         (["--set", "durations=1 s"], "duration"),
         (["--set", "duration=default"], ": duration: is missing (allowed: "),
         (["--set", "host.source.count=4"], "; with host.source.count=4\n"),
         (["--grid", "vc.traffic=tcp,cbr"], "; with vc.traffic=cbr\n"),
-        (["--grid", "duration="], "--grid: 'duration=' must be PATH=a,b,c"),
-        (["--grid", "duration=1 s,,2 s"], "--grid 'duration=1 s,,2 s': empty value between commas"),
+        (["--grid", "duration="], "--grid: `duration=` must be PATH=a,b,c"),
+        (["--grid", "duration=1 s,,2 s"], "--grid `duration=1 s,,2 s`: empty value between commas"),
         (["--grid", "duration=[1 s,2 s]"], "give the values without brackets, as in duration=a,b,c"),
         (["--grid", 'switch.west.ubr.drop={ policy = "fba"'], "unclosed quote, bracket or brace"),
         (["--grid", "switch.west.ubr.drop=epd],fba"], "unclosed quote, bracket or brace"),
@@ -265,17 +265,17 @@ def test_bad_options_of_run(cli: Cli, lan: Path, options: list[str], expected: s
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["study", "run", "ubr-pluss"], "study 'ubr-pluss' does not exist; did you mean 'ubr-plus'?"),
-        (["study", "run", "ubr-plus", "--table", "2"], "table '2' does not exist; did you mean '2-3'?"),
-        (["study", "run", "ubr-plus", "--where", "source=5"], "did you mean 'sources'?"),
-        (["study", "run", "ubr-plus", "--where", "sources=7"], "no row has sources = 7; there are: 5, 15"),
+        (["study", "run", "ubr-pluss"], "study `ubr-pluss` does not exist; did you mean `ubr-plus`?"),
+        (["study", "run", "ubr-plus", "--table", "2"], "table `2` does not exist; did you mean `2-3`?"),
+        (["study", "run", "ubr-plus", "--where", "source=5"], "did you mean `sources`?"),
+        (["study", "run", "ubr-plus", "--where", "sources=7"], "no row has sources = 7 (allowed: 5, 15, 2, 10, 20)"),
         (["study", "run", "ubr-plus", "--where", "sources"], "must be KEY=VALUE"),
         (["study", "run", "ubr-plus", "--replications", "100000"], "more than 1000000 runs"),
-        (["study", "report", "nothing"], "study 'nothing' does not exist"),
-        (["study", "report", "ubr-plus", "--table", "2"], "table '2' does not exist; did you mean '2-3'?"),
+        (["study", "report", "nothing"], "study `nothing` does not exist"),
+        (["study", "report", "ubr-plus", "--table", "2"], "table `2` does not exist; did you mean `2-3`?"),
         (["study", "run"], "NAME"),
-        (["components", "fbaa"], "component 'fbaa' does not exist; did you mean 'fba'?"),
-        (["example", "lan5"], "example 'lan5' does not exist; did you mean 'lan-5'?"),
+        (["components", "fbaa"], "component `fbaa` does not exist; did you mean `fba`?"),
+        (["example", "lan5"], "example `lan5` does not exist; did you mean `lan-5`?"),
         (["simulate"], "simulate"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -286,7 +286,7 @@ def test_unknown_names(cli: Cli, arguments: list[str], expected: str) -> None:
 
 def test_part_of_a_name_suggests_every_name_that_contains_it(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, "--set", "switch.west.ubr.drop=red"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
-    refused(cli("components", "red"), "did you mean 'atm-red', 'cell-red' or 'packet-red'?")
+    refused(cli("components", "red"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
 
 
 @pytest.mark.parametrize("is_set", [False, True])

@@ -268,18 +268,18 @@ def test_without_a_command_help_goes_to_standard_error(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("lost", "cellyard: argument COMMAND: invalid choice: 'lost'"),
+        ("lost", "cellyard: argument COMMAND: command `lost` does not exist (allowed: "),
         ("run", "cellyard run: the following arguments are required: SCENARIO.toml"),
         ("store show", "cellyard store show: argument FILE: no store is named; name a store file"),
-        ("run x --sed 3", "cellyard run: unknown option --sed; did you mean --seed?"),
-        ("run x y", "cellyard run: unexpected argument 'y'"),
+        ("run x --sed 3", "cellyard run: unknown option `--sed`; did you mean `--seed`?"),
+        ("run x y", "cellyard run: unexpected argument `y`"),
         ("run x --out", "cellyard run: argument --out: expected one argument"),
         ("run x --overwrite=1", "cellyard run: argument --overwrite: ignored explicit argument '1'"),
         (
             "study run x --jobs many",
-            "cellyard study run: argument --jobs: 'many' must be a whole number from 1 to 1024",
+            "cellyard study run: argument --jobs: `many` must be a whole number from 1 to 1024",
         ),
-        ("run x --set \x1b[31m", "cellyard run: argument --set: '\\u001b[31m' must be PATH=VALUE"),
+        ("run x --set \x1b[31m", "cellyard run: argument --set: `\\u001b[31m` must be PATH=VALUE"),
     ],
 )
 def test_a_wrong_command_line_gets_one_message(cli: Cli, line: str, message: str) -> None:

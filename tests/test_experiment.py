@@ -355,7 +355,7 @@ def test_examples_are_listed_and_printed(cli: Cli) -> None:
     assert all(name in listed.stdout for name in examples.names())
     assert cli("example", "--experiments", "buffer").stdout.partition("\n")[2] == examples.text("buffer")
     told = cli.refused("example", "--experiments", "bufer")
-    assert "did you mean 'buffer'?" in told
+    assert "did you mean `buffer`?" in told
 
 
 def imported(code: str) -> str:

@@ -132,7 +132,7 @@ WRONG = {
         '3:13: metrics.b = "100 * cell_loss_ratio )": malformed formula: it is not a valid expression', "a formula of",
     ),
     "metrics": ('metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = "efficiency"', "3:1: metrics = ", "is neither a list"),
-    "example": ('"lan-5"', '"lan-6"', "2:10: base.example = ", "did you mean 'lan-5'?"),
+    "example": ('"lan-5"', '"lan-6"', "2:10: base.example = ", "did you mean `lan-5`?"),
     "base": ('example = "lan-5"', 'file = "none.toml"', "2:10: base.file = ", "No such file"),
     "replications": ("replications = 2", "replications = 0", "4:1: replications = 0: is out of range", "from 1 to 100000"),
     "type": ("replications = 2", 'replications = "two"', "4:1: replications = ", "is not a whole number"),

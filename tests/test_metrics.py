@@ -126,19 +126,19 @@ def test_a_path_leads_to_a_field_of_the_result(mine: Make, text: str, value: Cal
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("totals.timeout", "numeric field of totals 'timeout' does not exist; did you mean 'timeouts'"),
-        ("vc.video.traffic", "numeric field of vc 'traffic' does not exist.*cells_sent"),
-        ("vc", "numeric field of vc '' does not exist.*cells_sent"),
-        ("class.vbrr.cells_sent", "class 'vbrr' does not exist; did you mean 'vbr'"),
-        ("port.a.clas.vbr.sent_cells", "part of port 'clas' does not exist; did you mean 'class'"),
-        ("port.a.dropped_cells.fool", "numeric field of dropped_cells 'fool' does not exist.*full, link"),
-        ("port.a.dropped_cells", "numeric field of port 'dropped_cells' does not exist.*rate_mbps"),
-        ("top(port.*.max_queue_cells)", "aggregate 'top' does not exist.*There are: max, mean, min, sum"),
+        ("totals.timeout", "numeric field of totals `timeout` does not exist; did you mean `timeouts`"),
+        ("vc.video.traffic", "numeric field of vc `traffic` does not exist.*cells_sent"),
+        ("vc", "numeric field of vc `` does not exist.*cells_sent"),
+        ("class.vbrr.cells_sent", "class `vbrr` does not exist; did you mean `vbr`"),
+        ("port.a.clas.vbr.sent_cells", "part of port `clas` does not exist; did you mean `class`"),
+        ("port.a.dropped_cells.fool", "numeric field of dropped_cells `fool` does not exist.*full, link"),
+        ("port.a.dropped_cells", "numeric field of port `dropped_cells` does not exist; did you mean `arrived_cells`"),
+        ("top(port.*.max_queue_cells)", "aggregate `top` does not exist.*allowed: max, mean, min, sum"),
         (
             "port.*.max_queue_cells",
             r"port\.\*\.max_queue_cells can match several parts, which must be combined: max\(.*, mean\(.*, min\(.*, sum\(",
         ),
-        ("", "part of run '' does not exist.*There are: class, port, totals, vc"),
+        ("", "part of run `` does not exist.*allowed: class, port, totals, vc"),
     ],
 )
 def test_a_path_that_leads_nowhere_names_the_file_and_what_there_is(mine: Make, text: str, message: str) -> None:
@@ -151,15 +151,15 @@ def test_a_path_that_leads_nowhere_names_the_file_and_what_there_is(mine: Make, 
     [
         (
             'totals = ["timeout"]',
-            r"study.toml: \[metrics\] totals: metric 'timeout' does not exist; did you mean 'timeouts'",
+            r"study.toml: \[metrics\] totals: metric `timeout` does not exist; did you mean `timeouts`",
         ),
-        ('vcs = ["name"]', r"study.toml: \[metrics\] vcs: metric 'name' does not exist.* There are: .*goodput_mbps"),
+        ('vcs = ["name"]', r"study.toml: \[metrics\] vcs: metric `name` does not exist \(allowed: .*goodput_mbps"),
         ('totals = "timeouts"', r'study.toml: \[metrics\] totals = "timeouts": must be a list of names'),
         ("own = [1]", r"study.toml: \[metrics\] own = \[1\]: must be a list of names"),
         ("x = 1", r"study.toml: \[metrics\] x = 1: must be a path in quotes"),
         ('efficiency = "totals.efficiency"', "study.toml: .*: efficiency is stated twice"),
         ('vc_goodput_mbps = "totals.goodput_mbps"', "study.toml: .*: vc_goodput_mbps is stated twice"),
-        ('totals = ["fairness"]', "study.toml: table t: metric 'efficiency' does not exist. There are: fairness"),
+        ('totals = ["fairness"]', r"study.toml: table t: metric `efficiency` does not exist \(allowed: fairness\)"),
     ],
 )
 def test_a_declaration_that_cannot_be_measured_is_refused_before_anything_runs(
@@ -172,9 +172,7 @@ def test_a_declaration_that_cannot_be_measured_is_refused_before_anything_runs(
 
 def test_a_vc_or_port_that_a_run_lacks_is_an_error_that_says_which_there_are(mine: Make) -> None:
     study = mine('x = "vc.video.cells_sent"')
-    with pytest.raises(
-        cy.UsageError, match=r"study.toml: .*: mine 2: vc 'video' does not exist.*There are: tcp1, tcp2"
-    ):
+    with pytest.raises(cy.UsageError, match=r"study.toml: .*: mine 2: vc `video` does not exist.*allowed: tcp1, tcp2"):
         done(study)
 
 

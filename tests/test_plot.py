@@ -586,7 +586,7 @@ def test_type_on_a_slide_is_larger_relative_to_the_figure() -> None:
             sizes[name] = axes.title.get_fontsize() / figure.get_size_inches()[0]
     assert sizes["slide"] > 1.3 * sizes["paper"]
     assert tuple(plot.STYLES) == options.STYLES
-    with pytest.raises(cy.UsageError, match="style 'poster' does not exist"), plot.style("poster"):
+    with pytest.raises(cy.UsageError, match="style `poster` does not exist"), plot.style("poster"):
         pass
 
 

@@ -137,7 +137,7 @@ WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
         r"--x bufer: is not a path in these scenarios; did you mean `buffer`\? These runs differ in",
     ),
     "other path": ({"x": "efficiency"}, r"--x efficiency: is not a path in these scenarios\. These runs differ in "),
-    "metric": ({"y": ("eficiency",)}, r"--y: metric 'eficiency' does not exist; did you mean 'efficiency'\?"),
+    "metric": ({"y": ("eficiency",)}, r"--y: metric `eficiency` does not exist; did you mean `efficiency`\?"),
     "no metric": ({"y": ()}, r"--y is missing: give a metric to draw"),
     "value": ({"where": [("drop", "red")]}, r"--where drop=red: no run has this value; available: epd, fba z=0\.5"),
     "scenario": ({"scenario": "wan"}, r"has no runs of a scenario named wan; available: two TCPs"),
@@ -345,7 +345,7 @@ def test_title_width_and_labels_are_those_asked_for(cli: Cli, path: Path) -> Non
     for wrong, told in (
         (
             ["--label", "bufer=x"],
-            "--label 'bufer' does not exist; did you mean 'buffer'? There are: buffer, efficiency",
+            "--label `bufer` does not exist; did you mean `buffer`?",
         ),
         (["--width", "0"], "'0' must be a number of inches from 2 to 100"),
         (["--width", "wide"], "'wide' must be a number of inches from 2 to 100"),
@@ -430,6 +430,6 @@ def test_plot_draws_files_with_cdf_and_refuses_what_it_cannot_draw(
         "--out",
         "a.svg",
     )
-    assert "There are: drop, transfer_s" in cli.refused(
+    assert "(allowed: drop, transfer_s)" in cli.refused(
         "plot", files, "--x", "drop", "--cdf", "--label", "y=z", "--out", "a.svg"
     )

@@ -435,7 +435,7 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
     assert again["time_s"].tolist() == points["time_s"].to_list() and list(again) == points.columns
     assert again["of"].dtype == "category" and again[again["of"] == "west->east"].shape == (22, 10)
     assert len(scenario.run().to_frame(of="series")) == 0
-    with pytest.raises(cy.UsageError, match="did you mean 'ports'"):
+    with pytest.raises(cy.UsageError, match="did you mean `ports`"):
         runs.to_frame(of="port")
     files = cy.examples.scenario("file-transfers").run(replications=2)
     transfers = files.to_frame(of="transfers")

@@ -206,7 +206,7 @@ def test_schemas_are_listed_printed_and_written(cli: Cli, tmp_path: Path) -> Non
     assert cli("schema", "experiment", "--out", "one").stdout == f"wrote {Path('one/experiment.schema.json')}\n"
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["experiment.schema.json"]
     told = cli.refused("schema", "scenaro")
-    assert "did you mean 'scenario'?" in told
+    assert "did you mean `scenario`?" in told
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_a_stored_run_is_repeated_from_its_scenario_and_replication(cli: Cli, pa
     (run_again,) = json.loads(shown)["runs"]
     assert (run_again["replication"], run_again["totals"]["goodput_mbps"]) == (1, number) and run_again["series"]
     for prefix, message in (
-        ("zz", f"zz: no scenario in {path} with a hash that begins so; there are: "),
+        ("zz", f"zz: no scenario in {path} with a hash that begins so (allowed: "),
         ("", ": several scenarios in "),
     ):
         told = cli.refused("store", "scenario", path, prefix)
@@ -359,7 +359,7 @@ def test_frames_from_python(path: Path) -> None:
         assert store.to_frame("series", library="pandas", name="none").empty
         first = next(run for run in store.runs() if run.replication == 0)
         assert store.result(first) == SHORT.run(replications=1)[0]
-        with pytest.raises(cy.UsageError, match="table 'run'"):
+        with pytest.raises(cy.UsageError, match="table `run`"):
             store.to_frame("run")
         with pytest.raises(cy.UsageError, match="library"):
             store.to_frame(library="numpy")

@@ -248,7 +248,7 @@ def test_where_takes_any_of_several_values_of_one_parameter() -> None:
     study = load("guaranteed-rate")
     rows = select(study, ["3-5"], [("tcp", "reno"), ("tcp", "sack"), ("sources", "5")])
     assert {row["tcp"] for row in rows} == {"reno", "sack"} and {row["sources"] for row in rows} == {5}
-    with pytest.raises(UsageError, match="no row has tcp = cubic; there are: sack, reno, vanilla"):
+    with pytest.raises(UsageError, match=r"no row has tcp = cubic \(allowed: sack, reno, vanilla\)"):
         select(study, ["3-5"], [("tcp", "reno"), ("tcp", "cubic")])
     with pytest.raises(UsageError, match="rows chosen so far have no vbr_period_ms"):
         select(study, ["1-2", "3-5"], [("tcp", "reno"), ("vbr_period_ms", "300")])

@@ -129,9 +129,9 @@ def test_a_check_runs_no_code_of_a_study_and_says_what_it_leaves_out(
     ("old", "new", "told"),
     [
         ('"epd"', '"edp"', "no row has discard = edp"),
-        ('table = "1"', 'table = "2"', "table '2' does not exist"),
+        ('table = "1"', 'table = "2"', "table `2` does not exist"),
         ("./tcps", "./tcp", "there is no "),
-        ("./tcps", "tcps", r"study 'tcps' does not exist\..* A study in a folder is named by its path: \./tcps"),
+        ("./tcps", "tcps", r"study `tcps` does not exist .*; a study in a folder is named by its path: \./tcps"),
         ('"efficiency"', '"eficiency"', "did you mean `efficiency`"),
         ("replications = 2", "replications = 0", "out of range"),
         ("replications = 2", "seed = -1", "out of range"),
@@ -201,9 +201,9 @@ def appended(name: str, text: str) -> Callable[[Path], object]:
         (replaced("study.toml", "year = 1995\n", ""), r"study.toml: \[citation\]: year is missing"),
         (replaced("study.toml", 'name = "ten-tcps"', 'name = "ten/tcps"'), "study.toml: name = 'ten/tcps' names files"),
         (replaced("study.toml", 'name = "ten-tcps"', 'name = "ubr-plus"'), "is that of a study of Cellyard"),
-        (replaced("study.toml", "question", "qestion"), "entry 'qestion' does not exist; did you mean 'question'"),
+        (replaced("study.toml", "question", "qestion"), "entry `qestion` does not exist; did you mean `question`"),
         (replaced("study.toml", "printed", "rounded"), r"\[\[table\]\] 1: rounded is unknown"),
-        (replaced("study.toml", '["efficiency"]', '["eficiency"]'), "did you mean 'efficiency'"),
+        (replaced("study.toml", '["efficiency"]', '["eficiency"]'), "did you mean `efficiency`"),
         (replaced("study.toml", '["efficiency"]', '"efficiency"'), "metrics is not a list"),
         (appended("study.toml", "["), "study.toml: is not TOML: "),
         (appended("tables/1.csv", "epd,1500,500,~1\n"), "1.csv:5: efficiency = '~1': is not a number"),
@@ -224,7 +224,7 @@ def test_a_mistake_is_told_with_its_file_and_status_2(
 
 def test_a_metric_that_is_told_must_be_measured(tcps: Path) -> None:
     replaced("study.toml", "[citation]", 'told = ["fairnes"]\n[citation]')(tcps)
-    with pytest.raises(UsageError, match="told: metric 'fairnes' does not exist; did you mean 'fairness'"):
+    with pytest.raises(UsageError, match="told: metric `fairnes` does not exist; did you mean `fairness`"):
         _ = load(str(tcps)).measures
 
 
@@ -234,7 +234,7 @@ def test_what_comes_with_cellyard_keeps_the_rules_and_its_names() -> None:
 
 
 def test_a_name_that_is_neither_a_study_nor_a_folder_is_told_what_there_is() -> None:
-    with pytest.raises(UsageError, match="study 'ubr-plu' does not exist; did you mean 'ubr-plus'"):
+    with pytest.raises(UsageError, match="study `ubr-plu` does not exist; did you mean `ubr-plus`"):
         load("ubr-plu")
     with pytest.raises(UsageError, match=r"there is no nowhere/study\.toml"):
         load("./nowhere")

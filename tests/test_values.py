@@ -125,7 +125,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
         lambda: cy.study.select(cy.study.load("ubr-plus"), "2-3"),
         r"tables = '2-3': must be a list of names, such as \['2-3'\]",
     ),
-    "kernel": (lambda: lan().run(kernel=[1]), r"kernel '\[1\]' does not exist"),  # type: ignore[arg-type]
+    "kernel": (lambda: lan().run(kernel=[1]), r"kernel `\[1\]` does not exist"),  # type: ignore[arg-type]
     "metric": (lambda: lan(duration="1 ms").run().median(["a"]), "metric .* does not exist"),  # type: ignore[arg-type]
     "unwritable metric": (lambda: lan(duration="1 ms").run().median("\ud800"), "metric .* does not exist"),
 }
@@ -172,8 +172,8 @@ def test_errors_can_be_copied_and_cross_processes() -> None:
     for made in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert type(made) is cy.ScenarioError
         assert made.problems == error.problems and str(made) == str(error)
-    unknown = cy.UnknownNameError("port 'a' does not exist")
-    assert str(pickle.loads(pickle.dumps(unknown))) == "port 'a' does not exist"
+    unknown = cy.UnknownNameError("port `a` does not exist")
+    assert str(pickle.loads(pickle.dumps(unknown))) == "port `a` does not exist"
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         pending = pool.apply_async(_fails, (1,))
         with pytest.raises(cy.ScenarioError) as crossed:

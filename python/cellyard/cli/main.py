@@ -270,12 +270,12 @@ def run(arguments: Sequence[str]) -> int:
 def _refuse(command: ArgumentParser, word: str) -> NoReturn:
     """Exit with an error about an unknown option or an unexpected argument."""
     if not word.startswith("-"):
-        command.error(f"unexpected argument '{word}'")
+        command.error(f"unexpected argument `{word}`")
     import difflib
 
     names = [name for action in command._actions for name in action.option_strings]
     near = difflib.get_close_matches(word.partition("=")[0], names, 1)
-    command.error(f"unknown option {word}" + (f"; did you mean {near[0]}?" if near else ""))
+    command.error(f"unknown option `{word}`" + (f"; did you mean `{near[0]}`?" if near else ""))
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -33,7 +33,7 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
         except ValueError:
             value = least - 1
         if not least <= value <= most:
-            raise ArgumentTypeError(f"'{text[:60]}' must be a whole number from {least} to {most}")
+            raise ArgumentTypeError(f"`{text[:60]}` must be a whole number from {least} to {most}")
         return value
 
     return number
@@ -46,7 +46,7 @@ def inches(text: str) -> float:
     except ValueError:
         value = 0.0
     if not LEAST_INCHES <= value <= MOST_INCHES:
-        raise ArgumentTypeError(f"'{text[:60]}' must be a number of inches from {LEAST_INCHES} to {MOST_INCHES}")
+        raise ArgumentTypeError(f"`{text[:60]}` must be a number of inches from {LEAST_INCHES} to {MOST_INCHES}")
     return value
 
 
@@ -56,7 +56,7 @@ def pair(shape: str) -> Callable[[str], tuple[str, str]]:
     def read(text: str) -> tuple[str, str]:
         key, equals, value = text.partition("=")
         if not (key.strip() and equals and value.strip()):
-            raise ArgumentTypeError(f"'{text[:60]}' must be {shape}")
+            raise ArgumentTypeError(f"`{text[:60]}` must be {shape}")
         return key.strip(), value.strip()
 
     return read

@@ -16,6 +16,14 @@ class Parser(ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False, formatter_class=_Help)
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raise the error for a value that is none of the choices, in the words of every unknown name."""
+        from cellyard.system.errors import unknown  # not for help
+
+        if action.choices is not None and value not in action.choices:
+            kind = "command" if action.nargs == argparse.PARSER else "choice"
+            raise argparse.ArgumentError(action, str(unknown(kind, value, action.choices)))
+
     def error(self, message: str) -> NoReturn:
         """Print what is wrong with the command line and exit with status 2."""
         self.exit(USAGE, f"{self.prog}: {terminal.printable(message)} (see {self.prog} --help)\n")

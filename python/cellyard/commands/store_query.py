@@ -32,14 +32,14 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
             found = connection.execute(sql)
             if found is None:
                 raise UsageError(
-                    f"SQL: the statement is empty; write one such as 'SELECT count(*) FROM runs'; tables: {', '.join(PARTS)}"
+                    f"SQL: the statement is empty; write one such as `SELECT count(*) FROM runs` (tables: {', '.join(PARTS)})"
                 )
             columns = [column[0] for column in found.description or ()]
             rows = found.fetchall() if columns else []
         except duckdb.Error as error:
             words = " ".join(str(error).split("\n\n")[0].split())
             nothing = f"; without rows in this store: {', '.join(empty)}" if empty else ""
-            raise UsageError(f"SQL: {words}; tables: {', '.join(PARTS)}{nothing}") from None
+            raise UsageError(f"SQL: {words} (tables: {', '.join(PARTS)}{nothing})") from None
     if output_format == "table":
         print(Table.from_rows(columns, rows))
     else:

@@ -20,12 +20,12 @@ def command(path: Path, which: str) -> int:
             listed = [
                 f"{scenario.hex()[:8]} ({name})" for scenario, name in found.items() if not chosen or scenario in chosen
             ]
-            more = f", ... ({len(listed)})" if len(listed) > MOST_NAMED else ""
+            more = f", ... {len(listed)} in all" if len(listed) > MOST_NAMED else ""
             match = "several scenarios" if chosen else "no scenario"
             raise UsageError(
                 printable(
-                    f"{which[:60] or repr(which)}: {match} in {store.path} with a hash that begins so; "
-                    f"{'these' if chosen else 'there are'}: {', '.join(listed[:MOST_NAMED]) or 'none'}{more}"
+                    f"{which[:60] or repr(which)}: {match} in {store.path} with a hash that begins so "
+                    f"(allowed: {', '.join(listed[:MOST_NAMED]) or 'none'}{more})"
                 )
             )
         print(Scenario.from_toml(contents.scenario_toml(store, chosen[0])).to_toml(), end="")

@@ -69,7 +69,7 @@ def _check_paths(text: str, varied: Sequence[str], fixed: Sequence[str]) -> None
     for place, path in enumerate(varied):
         for others, option in ((varied[:place], "another --grid"), (fixed, "--set")):
             if (spelling := paths.also(fields, path, others)) is not None:
-                raise UsageError(f"--grid '{path}': {option} sets it too{spelling}; set each path once")
+                raise UsageError(f"--grid `{path}`: {option} sets it too{spelling}; set each path once")
 
 
 #: A range of whole numbers, as in `1..5`, optionally followed by a unit.
@@ -100,7 +100,7 @@ def _expand_range(path: str, part: str) -> list[str]:
         return [part]
     from cellyard.experiment.reading import read_range
 
-    return [level.text for level in read_range(range_table, f"--grid '{path}={part[:60]}'").each_step]
+    return [level.text for level in read_range(range_table, f"--grid `{path}={part[:60]}`").each_step]
 
 
 def split_values(path: str, text: str) -> list[str]:
@@ -123,7 +123,7 @@ def split_values(path: str, text: str) -> list[str]:
             values.append(text[start:position].strip())
             start = position + 1
     values.append(text[start:].strip())
-    option = f"--grid '{path}={text[:60]}'"
+    option = f"--grid `{path}={text[:60]}`"
     if "" in values:
         raise UsageError(f"{option}: empty value between commas")
     if depth or quote:

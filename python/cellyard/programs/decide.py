@@ -52,7 +52,7 @@ class State:
         raise AttributeError(self._unknown(name))
 
     def _unknown(self, name: str) -> str:
-        return f"unknown state {name!r}; there are: {', '.join(self._types) or 'none'}"
+        return f"unknown state `{name}` (allowed: {', '.join(self._types) or 'none'})"
 
     def __repr__(self) -> str:
         return f"State({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"

@@ -61,7 +61,7 @@ class Policy:
         names = ", ".join(self.parameters) or "none"
         for name in given:
             if name not in self.parameters:
-                raise TypeError(f"{self.__name__}() has no parameter {name!r}; there are: {names}")
+                raise TypeError(f"{self.__name__}() has no parameter `{name}` (allowed: {names})")
         values = {**self.parameters, **given}
         missing = [name for name, value in values.items() if value is inspect.Parameter.empty]
         if missing:
@@ -92,7 +92,7 @@ class Policy:
         if missing := [name for name in self._arguments if name not in given]:
             raise TypeError(f"missing values: {', '.join(missing)}")
         if unknown := [name for name in values if name not in (*self._arguments, *KNOWN, DRAW, *OWNERS)]:
-            raise TypeError(f"unknown values: {', '.join(unknown)}; there are: {', '.join(self._arguments)}")
+            raise TypeError(f"unknown values: {', '.join(unknown)} (allowed: {', '.join(self._arguments)})")
         for owner, states in self._states.items():
             if not isinstance(given[owner], State) or vars(given[owner]).keys() != states.keys():
                 raise TypeError(f"{owner} = {shown(given[owner])}: must be a state from new_state({owner!r})")

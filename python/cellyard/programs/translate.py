@@ -185,7 +185,7 @@ class Translator:
                     raise self._fault(node.value, message)
                 return word
         words = ", ".join(VERDICTS)
-        raise self._fault(node.value or node, f"return a verdict, such as cy.refuse (there are: {words})")
+        raise self._fault(node.value or node, f"return a verdict, such as cy.refuse (allowed: {words})")
 
     def _meaning(self, node: ast.expr) -> Any:
         """The value of a name, or of a name of a module; ``None`` if the function gives it a value itself."""

@@ -42,7 +42,7 @@ class Named(dict[str, Part]):
 
     >>> Named("port", {})["west"]
     Traceback (most recent call last):
-    cellyard.errors.UnknownNameError: port 'west' does not exist. There are: none
+    cellyard.errors.UnknownNameError: port `west` does not exist; there are none
     """
 
     def __init__(self, kind: str, parts: Mapping[str, Part]) -> None:

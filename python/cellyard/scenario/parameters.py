@@ -138,7 +138,7 @@ class Scenarios:
             from cellyard._engine import near
 
             meant = near(path, sorted({key[-1] for key in all_keys} | {".".join(key) for key in all_keys}))
-            hint = f"; did you mean {either(meant, '`')}?" if meant else ""
+            hint = f"; did you mean {either(meant)}?" if meant else ""
             raise UsageError(
                 f"{option} {printable(path[:60])}: is not a path in these scenarios{hint or '.'} {self.variation()}{self._names()}"
             )

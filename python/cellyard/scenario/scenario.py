@@ -74,7 +74,7 @@ class Scenario:
 
         unknown = sorted(set(fields) - set(SCENARIO_KEYS))
         if unknown:
-            raise TypeError(f"Scenario() has no field {unknown[0]!r}; there are: {', '.join(SCENARIO_KEYS)}")
+            raise TypeError(f"Scenario() has no field `{unknown[0]}` (allowed: {', '.join(SCENARIO_KEYS)})")
         data = {SCENARIO_KEYS[name]: plain(value, name) for name, value in fields.items() if value is not None}
         self._read(None, json.dumps(data), ())
 

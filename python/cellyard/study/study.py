@@ -272,7 +272,7 @@ def load(name: str | Path, *, beside: Path = Path()) -> Study:
             return known[str(name)]
         wrong = unknown("study", str(name), known)
         if (folder / "study.toml").is_file():
-            wrong = UsageError(f"{wrong}. A study in a folder is named by its path: ./{printable(str(name))}")
+            wrong = UsageError(f"{wrong}; a study in a folder is named by its path: ./{printable(str(name))}")
         raise wrong
     if not (folder / "study.toml").is_file():
         raise UsageError(f"study {printable(str(name))}: there is no {printable(str(folder / 'study.toml'))}")
@@ -305,8 +305,8 @@ def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | 
         there = dict.fromkeys(str(row.parameters[key]) for row in rows if key in row.parameters)
         for text in texts:
             if not rows.where(**{key: _value(text)}):
-                known_values = f"there are: {', '.join(there)}" if there else f"the rows chosen so far have no {key}"
-                raise UsageError(f"no row has {key} = {text}; {known_values}")
+                known_values = f" (allowed: {', '.join(there)})" if there else f"; the rows chosen so far have no {key}"
+                raise UsageError(f"no row has {key} = {text}{known_values}")
         rows = rows.where(**{key: [_value(text) for text in texts]})
     return rows
 

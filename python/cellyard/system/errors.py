@@ -118,33 +118,33 @@ class PolicyError(ProblemsError):
     """A Python function that cannot be a policy. Its problem has the place in the source, and an excerpt."""
 
 
-def either(names: Sequence[str], quote: str) -> str:
+def either(names: Sequence[str]) -> str:
     """Quoted names joined as alternatives.
 
-    >>> print(either(["a", "b", "c"], "'"))
-    'a', 'b' or 'c'
+    >>> print(either(["a", "b", "c"]))
+    `a`, `b` or `c`
     """
-    *others, last = (f"{quote}{name}{quote}" for name in names)
+    *others, last = (f"`{name}`" for name in names)
     return f"{', '.join(others)} or {last}" if others else last
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for an unknown name, with suggestions.
+    """The error for an unknown name: what was probably meant, or otherwise the known names.
 
-    >>> print(unknown("study", "ubr-pluss", ["ubr-plus"]))
-    study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
     >>> print(unknown("study", "ubr", ["abr-or-ubr", "gfr", "ubr-plus"]))
-    study 'ubr' does not exist; did you mean 'abr-or-ubr' or 'ubr-plus'? There are: abr-or-ubr, gfr, ubr-plus
+    study `ubr` does not exist; did you mean `abr-or-ubr` or `ubr-plus`?
+    >>> print(unknown("study", "tcp", ["gfr", "ubr-plus"]))
+    study `tcp` does not exist (allowed: gfr, ubr-plus)
     """
     from cellyard._engine import near
 
     known, name = sorted(known), printable(str(name))
     within = min((k for k in known if name and name in k), key=lambda k: k.index(name), default=None)
     meant = near(name, known) or ([within] if within else [])
-    hint = "; did you mean " + either(meant, "'") + "?" if meant else "."
     shown = name if len(name) <= 60 else name[:57] + "..."
-    there = ", ".join(known[:MOST_NAMES]) + (f", ... ({len(known)})" if len(known) > MOST_NAMES else "")
-    return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {there or 'none'}")
+    names = ", ".join(known[:MOST_NAMES]) + (f", ... {len(known)} in all" if len(known) > MOST_NAMES else "")
+    hint = f"; did you mean {either(meant)}?" if meant else f" (allowed: {names})" if known else "; there are none"
+    return UsageError(f"{kind} `{shown}` does not exist{hint}")
 
 
 #: Messages and pickles should name errors by their public module.

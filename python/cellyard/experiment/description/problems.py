@@ -44,7 +44,7 @@ class Problems:
         meant = names_near(word, names) if names and word else []
         if not meant and len(word) >= LEAST_PART:
             meant = [name for name in names if word in name][:1]
-        suggestion = either(meant, "`").strip("`") if meant else None
+        suggestion = either(meant).strip("`") if meant else None
         self._add(path, on_one_line(value), message, allowed or ", ".join(names), suggestion, excerpt)
 
     def unknown_field(self, path: Path, value: Any, fields: Iterable[str]) -> None:
@@ -53,7 +53,7 @@ class Problems:
 
         names = list(fields)
         meant = names_near(printable(str(path[-1])), names)
-        near = either(meant, "`").strip("`") if meant else None
+        near = either(meant).strip("`") if meant else None
         self._add(path, on_one_line(value), "unknown field", ", ".join(names), near)
 
     def of_scenario(self, path: Path, problem: Problem, value: Any = "") -> None:
