@@ -203,6 +203,9 @@ def test_files_that_are_no_store_are_refused_and_nothing_is_left_behind(tmp_path
     assert refused(tmp_path / "none/a.sqlite").endswith(
         f"a.sqlite: cannot be created: the folder {tmp_path / 'none'} does not exist"
     )
+    with pytest.raises(sqlite3.OperationalError) as unable:
+        sqlite3.connect(tmp_path / "none/a.sqlite")
+    assert schema._refusal_message(other, unable.value, "") == f"{other}: cannot open a store there"
     with pytest.raises(cy.UsageError, match="this store does not exist"):
         Store(tmp_path / "a", create=False)
     assert not (tmp_path / "a").exists()

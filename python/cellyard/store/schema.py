@@ -81,7 +81,7 @@ def is_busy(error: Exception) -> bool:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Make all reads in the block see one moment, even if other processes change the store meanwhile."""
+    """Make all reads in the block see one moment, whatever other processes change meanwhile."""
     if connection.in_transaction:
         yield
         return
@@ -227,8 +227,11 @@ def _close_and_clean(connection: sqlite3.Connection | None, path: Path, existed:
 
 
 def _refusal_message(path: Path, error: Exception, allowed: str) -> str:
-    if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_NOTADB:
         return f"{path}: is not a store of runs; {allowed}"
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return f"{path}: {as_system_error(error).strerror}"
     return f"{path}: cannot be read and written: {as_system_error(error).strerror}"
 
 
@@ -241,7 +244,7 @@ def as_system_error(error: Exception, path: Path | None = None) -> OSError:
     number, words = {
         sqlite3.SQLITE_FULL: (errno.ENOSPC, os.strerror(errno.ENOSPC)),
         sqlite3.SQLITE_READONLY: (errno.EROFS, "it, or its folder, is read-only"),
-        sqlite3.SQLITE_CANTOPEN: (errno.EACCES, "it, or a file next to it, cannot be opened"),
+        sqlite3.SQLITE_CANTOPEN: (errno.EACCES, "cannot open a store there"),
         sqlite3.SQLITE_BUSY: busy,
         sqlite3.SQLITE_PROTOCOL: busy,
         sqlite3.SQLITE_CORRUPT: (errno.EIO, f"it is damaged ({error})"),
