@@ -92,4 +92,4 @@ def _end(made: str, document: Mapping[str, Any], finished: int, cells: str = "")
     """The last line: what was made, with which seed and engine, and its cost."""
     cost, seconds = document["timing"]["cpu_seconds"], document["timing"]["wall_seconds"]
     origin = f"seed {document['seed']}, engine {document['engine_version']}"
-    return f"{made}, {origin}: {cells}{cpu_time(cost, finished=finished)}, {seconds:.1f} s"
+    return f"{made}, {origin}: {cells}{cpu_time(cost, finished=finished)}, {seconds:.1f} s elapsed"
