@@ -266,7 +266,7 @@ def test_options_that_prevent_captures_are_refused(cli: Cli, lan: Path) -> None:
     assert done.returncode == 0 and "captures are not written without --out DIR" in done.stderr
     for arguments, expected in [
         (["--capture-limit", "1MB"], 'the scenario has no probe with what = "capture"'),
-        ([*probe, "--out", "out", "--capture-limit", "much"], "capture_limit = 'much': must be a size"),
+        ([*probe, "--out", "out", "--capture-limit", "much"], "argument --capture-limit: `much` must be a size"),
         ([*probe, "--out", "out", "--kernel", "twin"], "the reference engine"),
         ([*probe, "--out", "out", "--workers", "1"], "omit the cluster"),
     ]:

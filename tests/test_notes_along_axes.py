@@ -108,7 +108,7 @@ def test_runs_report_the_goodput_that_efficiency_is_relative_to(cli: Cli, lan: P
     assert cli("check", lan, *fair).stdout.count('max_goodput = "fair shares"\n') == 1
     told = cli.refused("run", lan, *fair, "--set", "vc.start=100 ms")
     assert told == (
-        'override: measure.max_goodput = "fair shares": cannot be computed: no VC that carries frames starts before the end of the run '
+        '--set measure.max_goodput="fair shares": cannot be computed: no VC that carries frames starts before the end of the run '
         "(allowed: a rate, or a VC with traffic tcp or udp)\n"
     )
 

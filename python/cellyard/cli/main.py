@@ -53,7 +53,7 @@ def _scenarios(top: Group) -> None:
     )
     run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)
     limit = "end each capture file at this size, such as 1GB; default: 100MB"
-    run.add_argument("--capture-limit", metavar="SIZE", help=limit)
+    run.add_argument("--capture-limit", type=options.size, metavar="SIZE", help=limit)
     options.file(
         run,
         "--plot",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cellyard.system.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED, MOST_WORKERS
+from cellyard.system.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED, MOST_WORKERS, SIZES, size_bytes
 
 #: Environment variable that names the shared store.
 STORE = "CELLYARD_STORE"
@@ -48,6 +48,17 @@ def inches(text: str) -> float:
     if not LEAST_INCHES <= value <= MOST_INCHES:
         raise ArgumentTypeError(f"`{text[:60]}` must be a number of inches from {LEAST_INCHES} to {MOST_INCHES}")
     return value
+
+
+def size(text: str) -> str:
+    """Read a size such as 4GB."""
+    from cellyard.system.errors import UsageError  # not for help
+
+    try:
+        size_bytes("size", text)
+    except UsageError:
+        raise ArgumentTypeError(f"`{text[:60]}` must be {SIZES}") from None
+    return text
 
 
 def pair(shape: str) -> Callable[[str], tuple[str, str]]:
@@ -164,7 +175,7 @@ def _runs(parser: ArgumentParser, out: str) -> None:
 def memory(parser: ArgumentParser) -> None:
     """Add the memory limit of runs."""
     limit = "memory limit for runs and results together, such as 4GB; default: half of the machine's memory"
-    parser.add_argument("--memory", metavar="SIZE", help=limit)
+    parser.add_argument("--memory", type=size, metavar="SIZE", help=limit)
 
 
 def overwrite(parser: ArgumentParser) -> None:

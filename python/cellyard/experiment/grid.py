@@ -4,14 +4,14 @@ import itertools
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cellyard.scenario import paths
 from cellyard.scenario.file_kind import other_kind
-from cellyard.scenario.scenario import Scenario, read_text
-from cellyard.system.errors import ScenarioError, UsageError
+from cellyard.scenario.scenario import SET, Scenario, read_text
+from cellyard.system.errors import Problem, ScenarioError, UsageError
 from cellyard.system.limits import MOST_RUNS
 from cellyard.system.terminal import printable
 
@@ -49,12 +49,30 @@ def expand(
     for values in itertools.product(*axes):
         try:
             scenario = Scenario.from_toml(text, file=printable(str(path)), overrides=[*fixed, *values])
-        except ScenarioError:
+        except ScenarioError as error:
             if message := other_kind(text, "scenario"):
                 raise UsageError(printable(f"{path}: {message}")) from None
-            raise
+            raise _with_options(error, text, fixed) from None
         points.append(Point(dict(values), scenario))
     return points
+
+
+def _with_options(error: ScenarioError, text: str, fixed: Sequence[tuple[str, str]]) -> ScenarioError:
+    """The error with ``--set PATH=VALUE`` or ``--grid PATH=VALUE`` for each override; those in ``fixed`` are of --set."""
+    of_set = set()
+    try:
+        Scenario.from_toml(text, overrides=fixed)
+    except ScenarioError as other:
+        of_set = {(problem.path, problem.message) for problem in other.problems if problem.text.startswith(SET)}
+
+    def named(problem: Problem) -> Problem:
+        if not problem.text.startswith(SET):
+            return problem
+        option = "--set" if (problem.path, problem.message) in of_set else "--grid"
+        setting = problem.summary.removeprefix(SET).replace(f"{problem.path} = ", f"{problem.path}=", 1)
+        return replace(problem, text=f"{option} {setting}")
+
+    return ScenarioError([named(problem) for problem in error.problems])
 
 
 def _check_paths(text: str, varied: Sequence[str], fixed: Sequence[str]) -> None:

@@ -27,6 +27,8 @@ MEMORY_SHARE = 0.5
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(k|[kK]i|[MGT]i?)?B\s*")
 _LARGEST_SIZE = 2**63
+#: Sizes that are allowed.
+SIZES = "a size such as 4GB or 500 MiB, at least 1 byte; units: B, kB, MB, ..., KiB, MiB, ..."
 
 
 def memory_bytes(value: str | int | None) -> int | None:
@@ -60,10 +62,7 @@ def size_bytes(name: str, value: str | int) -> int:
     else:
         size = whole(name, value, most=_LARGEST_SIZE - 1)
     if size is None or not 0 < size < _LARGEST_SIZE:
-        raise UsageError(
-            f"{name} = {shown(value)}: must be a size such as 4GB or 500 MiB, at least 1 byte; "
-            "units: B, kB, MB, ..., KiB, MiB, ..."
-        )
+        raise UsageError(f"{name} = {shown(value)}: must be {SIZES}")
     return size
 
 
