@@ -81,7 +81,7 @@ def is_busy(error: Exception) -> bool:
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Make all reads in the block see one moment, whatever other processes change meanwhile."""
+    """Make all reads in the block see one moment, even if other processes change it meanwhile."""
     if connection.in_transaction:
         yield
         return
