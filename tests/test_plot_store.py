@@ -347,9 +347,9 @@ def test_title_width_and_labels_are_those_asked_for(cli: Cli, path: Path) -> Non
             ["--label", "bufer=x"],
             "--label `bufer` does not exist; did you mean `buffer`?",
         ),
-        (["--width", "0"], "'0' must be a number of inches from 2 to 100"),
-        (["--width", "wide"], "'wide' must be a number of inches from 2 to 100"),
-        (["--label", "buffer"], "'buffer' must be NAME=TEXT"),
+        (["--width", "0"], "`0` must be a number of inches from 2 to 100"),
+        (["--width", "wide"], "`wide` must be a number of inches from 2 to 100"),
+        (["--label", "buffer"], "`buffer` must be NAME=TEXT"),
     ):
         assert told in cli.refused(*arguments, *wrong, "--out", "b.svg")
 
