@@ -294,7 +294,9 @@ def test_unknown_names(cli: Cli, arguments: list[str], expected: str) -> None:
 
 def test_part_of_a_name_suggests_every_name_that_contains_it(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, "--set", "switch.west.ubr.drop=red"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
-    refused(cli("run", lan, "--set", "switch.west.ubr.drop=redd"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
+    refused(
+        cli("run", lan, "--set", "switch.west.ubr.drop=redd"), "did you mean `atm-red`, `cell-red` or `packet-red`?"
+    )
     refused(cli("components", "red"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
 
 

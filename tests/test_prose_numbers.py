@@ -148,7 +148,7 @@ def coarse_ticks() -> list[float]:
 @cache
 def tail_drop_and_epd() -> dict[str, list[float]]:
     """Return medians for five Reno TCPs on a LAN: of tail drop, then of EPD."""
-    found: dict[str, list[float]] = {"cells": [], "timeouts": [], "efficiency": []}
+    found: dict[str, list[float]] = {"cells": [], "packets": [], "repaired": [], "timeouts": [], "efficiency": []}
     for policy in ("tail-drop", "epd"):
         values = {"vc.traffic.recovery": "reno", "switch.west.ubr.drop": policy}
         runs = cy.examples.scenario("lan-5").with_values(values).run(replications=20)
@@ -157,6 +157,8 @@ def tail_drop_and_epd() -> dict[str, list[float]]:
             for run in runs
         ]
         found["cells"].append(float(np.median(lost)))
+        found["packets"].append(float(np.median([sum(vc.frames_lost for vc in run.vcs.values()) for run in runs])))
+        found["repaired"].append(float(np.median(runs.values("fast_retransmits"))))
         found["timeouts"].append(float(np.median(runs.values("timeouts"))))
         found["efficiency"].append(runs.median("efficiency") or 0)
     return found
@@ -188,6 +190,8 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
     },
     "cells": {
         "per lost frame, of 12 | {:.1f} | {:.1f} |": lambda: tail_drop_and_epd()["cells"],
+        "lost a cell in 10 s | {:.0f} | {:.0f} |": lambda: tail_drop_and_epd()["packets"],
+        "fast retransmits in 10 s | {:.0f} | {:.0f} |": lambda: tail_drop_and_epd()["repaired"],
         "timeouts in 10 s | {:.0f} | {:.0f} |": lambda: tail_drop_and_epd()["timeouts"],
         "efficiency | {:.2f} | {:.2f} |": lambda: tail_drop_and_epd()["efficiency"],
     },

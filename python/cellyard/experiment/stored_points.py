@@ -102,8 +102,8 @@ class StoredRuns:
 
 def collect(store: Store, request: PlotRequest) -> StoredPoints:
     """The requested runs, at the values of the parameter; raises what `find_runs` raises."""
+    found = find_runs(store, request)
     metrics = request.metrics()
-    found = find_runs(store, request, metrics)
     points = []
     for values, results in zip(found.columns, found.results, strict=True):
         samples = [{name: path.value_in(result) for name, path in metrics.items()} for result in results]
@@ -136,8 +136,8 @@ def collect_files(store: Store, request: PlotRequest) -> tuple[StoredRuns, list[
     return found, lines
 
 
-def find_runs(store: Store, request: PlotRequest, metrics: Collection[str] = ()) -> StoredRuns:
-    """The requested runs by the value of the parameter, whose column differs from those of ``metrics``.
+def find_runs(store: Store, request: PlotRequest) -> StoredRuns:
+    """The requested runs by the value of the parameter, whose column differs from those of metrics.
 
     Raises `UsageError` when there are none, or when runs of one point differ in more than seed and
     replication. Such runs have no meaningful mean.
@@ -164,7 +164,7 @@ def find_runs(store: Store, request: PlotRequest, metrics: Collection[str] = ())
             f"runs at one point also differ in {listed_paths(differing)}; select runs with --where PATH=VALUE "
             f"(--where PATH={UNSET} if it is not set) or --scenario"
         )
-    return _results(store, runs_by_value, request.x, metrics, notes)
+    return _results(store, runs_by_value, request.x, request.y, notes)
 
 
 def _runs(store: Store, request: PlotRequest, notes: list[str]) -> list[StoredRun]:
