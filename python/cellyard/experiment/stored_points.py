@@ -124,7 +124,7 @@ def collect_files(store: Store, request: PlotRequest) -> tuple[StoredRuns, list[
 
     Raises what `find_runs` raises, and `UsageError` when no VC sends a file.
     """
-    found = find_runs(store, request)
+    found = find_runs(store, request, of_metrics=False)
     lines = []
     for values, results in zip(found.columns, found.results, strict=True):
         files = [durations(result.data) for result in results]
@@ -136,11 +136,11 @@ def collect_files(store: Store, request: PlotRequest) -> tuple[StoredRuns, list[
     return found, lines
 
 
-def find_runs(store: Store, request: PlotRequest) -> StoredRuns:
+def find_runs(store: Store, request: PlotRequest, *, of_metrics: bool = True) -> StoredRuns:
     """The requested runs by the value of the parameter, whose column differs from those of metrics.
 
-    Raises `UsageError` when there are none, or when runs of one point differ in more than seed and
-    replication. Such runs have no meaningful mean.
+    Raises `UsageError` when there are none, when ``of_metrics`` and a metric is unknown, or when runs of
+    one point differ in more than seed and replication. Such runs have no meaningful mean.
     """
     notes: list[str] = []
     runs = _runs(store, request, notes)
@@ -150,6 +150,8 @@ def find_runs(store: Store, request: PlotRequest) -> StoredRuns:
     scenarios = scenarios.only({run.scenario for run in runs})
     if not request.x:
         raise UsageError(f"--x is missing: give the path of the parameter on the x axis. {scenarios.variation()}")
+    if of_metrics:
+        request.metrics()  # before errors about the values of the parameter
     values = scenarios.values(request.x, "--x")
     runs_by_value: dict[str, list[StoredRun]] = {}
     for run in runs:
