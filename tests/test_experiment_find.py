@@ -101,7 +101,8 @@ def test_find_names_no_value_if_its_assumption_is_wrong() -> None:
     # If the requirement holds at the wanted end, and only there, that end is the answer.
     text, found = finding(lambda x: float(x <= 40), size=64)
     assert text.startswith(
-        "The smallest buffer that gives efficiency > 0.5 in 95 % of the replications is 1 cells or less;"
+        "The smallest buffer that gives efficiency > 0.5 in 95 % of the replications is 1 cells or less, "
+        "but a fresh replication does not show it;"
     )
     assert 'Of the values tried, it holds at 1 cells to 40 cells; `want = "largest"` searches for the border.' in text
     assert (found["buffer"], found["assumption"]) == ("1 cells", "wrong")
@@ -145,7 +146,9 @@ def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width
         fresh = [holds(expected, many + i) for i in range(many)]
         assert (found["share_low"], found["share_high"]) == share_interval(round(sum(fresh)), many, 0.95)
         lacks = found["share_low"] < share
-        assert ("which is less than required" in outcome.text) == lacks
+        assert ("less than required" in outcome.text) == lacks
+        first_sentence = outcome.answer.sentences[0]
+        assert first_sentence.endswith(", but fresh replications do not show it.") == lacks
     assert sorted(widths)[4] <= (2 if width == 5 else 4 if width == 60 else 8)
 
 
@@ -182,11 +185,11 @@ def test_the_bracket_of_find_ends_at_no_value_that_fails(want: str) -> None:
     end = ("4 cells", None) if want == "smallest" else (None, "6 cells")
     assert (found["buffer"], found["bracket_from"], found["bracket_to"]) == ("5 cells", *end)
     where = (
-        "4 cells or above (95 % confidence; its upper end is not known)"
+        "at least 4 cells; its upper end is not known"
         if want == "smallest"
-        else "6 cells or below (95 % confidence; its lower end is not known)"
+        else "at most 6 cells; its lower end is not known"
     )
-    assert f"The 20 replications place the border at {where}." in outcome.text
+    assert f"With 95 % confidence, the true {want} value is {where}." in outcome.text
 
 
 #: Quantiles of the buffer from which on a replication meets the requirement.
@@ -257,7 +260,7 @@ def test_find_says_that_its_value_is_the_end_of_the_axis(want: str) -> None:
     (found,) = single.answer.tables["found"]
     bracket = (found["bracket_from"], found["bracket_to"])
     assert found["buffer"] == end and bracket == ((None, end) if want == "smallest" else (end, None))
-    assert "place the border" not in single.text
+    assert "With 95 % confidence" not in single.text
     several = outcome(ex.Range("1 cells", f"{size} cells"), 2)
     assert f"At policy = epd: the {want} buffer is {end} or {word}." in several.text
     unlimited = outcome(["1 cells", "2 cells", "unlimited"], 1)
@@ -292,12 +295,12 @@ def test_require_takes_units_and_a_wrong_one_names_those_allowed() -> None:
     outcome = search("p99_transfer_s < 26 ms").run(runner=measure)
     assert outcome.text.startswith(
         "The smallest buffer that gives p99_transfer_s < 26 ms and max_queue_cells >= 20 packets in 95 % of the "
-        "replications is 20 packets."
+        "replications is 20 packets, but "
     )
     plain = search("p99_transfer_s < 0.026 and not 1 > max_queue_cells").run(runner=measure)
     assert plain.text.startswith(
         "The smallest buffer that gives p99_transfer_s < 0.026 s and not 1 packets > max_queue_cells and "
-        "max_queue_cells >= 20 packets in 95 % of the replications is 20 packets."
+        "max_queue_cells >= 20 packets in 95 % of the replications is 20 packets, but "
     )
     with pytest.raises(ExperimentError, match="s, ms, us, ns"):
         search("p99_transfer_s < 20 kB")

@@ -185,7 +185,7 @@ class Find(Question):
                 border = search.border(found)
                 results.append(
                     f"At {search.point}: the {self.want} {self.axis} is {search.described(found)}"
-                    f"{border and f', with the border {border}'}."
+                    f"{border and f' (with 95 % confidence {border})'}."
                 )
             elif search.verdict == WRONG:
                 results.append(f"At {search.point}: no {self.want} {self.axis} was found, as it fails again beyond.")
@@ -218,17 +218,19 @@ class Find(Question):
             ]
         low, _ = search.fresh_interval(found)
         border, replications, value = search.border(found), plan.replications, search.label(found)
-        not_shown = "" if low >= self.share else ", which is less than required"
+        fresh, is_shown = counted(replications, "fresh replication"), low >= self.share
+        unshown = "a fresh replication does" if replications == 1 else "fresh replications do"
+        not_shown = "" if is_shown else f", but {unshown} not show it"
+        too_low = "" if is_shown else ", less than required; more replications may show it"
         has_neighbour = found - 1 in search.tried
         neighbour = f", and with {search.label(found - 1)} in {search.shown_share(found - 1)}" if has_neighbour else ""
-        places = "places" if replications == 1 else "place"
         end = "" if found else f"; nothing beyond this end of {self.axis} was tried"
         return [
-            f"The {self.want} {self.axis} that gives {self._requirement(plan)} is {search.described(found)}{end}.",
+            f"The {self.want} {self.axis} that gives {self._requirement(plan)} is {search.described(found)}{not_shown}{end}.",
             f"The requirement holds with {value} in {search.shown_share(found)} of {replications} replications{neighbour}.",
-            f"In {counted(replications, 'fresh replication')}, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
-            f"{percent(low)} (95 % confidence){not_shown}.",
-            *([f"The {counted(replications, 'replication')} {places} the border {border}."] if border else []),
+            f"In {fresh}, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
+            f"{percent(low)} (95 % confidence){too_low}.",
+            *([f"With 95 % confidence, the true {self.want} value is {border}."] if border else []),
             search.assumption,
         ]
 
@@ -391,10 +393,10 @@ class Search:
         if None in (low, high) and {low, high} <= {None, self.label(found)}:
             return ""
         if low is None:
-            return f"at {high} or below (95 % confidence; its lower end is not known)"
+            return f"at most {high}; its lower end is not known"
         if high is None:
-            return f"at {low} or above (95 % confidence; its upper end is not known)"
-        return "" if low == high else f"between {low} and {high} (95 % confidence)"
+            return f"at least {low}; its upper end is not known"
+        return "" if low == high else f"between {low} and {high}"
 
     def holds(self, index: int) -> bool:
         """Whether the requirement holds at a candidate."""
