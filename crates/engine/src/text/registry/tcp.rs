@@ -71,8 +71,8 @@ const PROFILES: &[Choice] = &[
         name: "linux",
         help: "Defaults near those of Linux since 2011: SACK, a window of 10 segments, and timers in milliseconds.",
         source: "RFC 6298; RFC 6928; Linux, include/net/tcp.h, and tcp_rmem of 6 MB",
-        limits: "Congestion avoidance is that of RFC 2001, not CUBIC; no RACK, tail loss probe or limited transmit; \
-                 slow start counts ACKs, not bytes, and no first ACKs are sent at once, so that windows grow more slowly; \
+        limits: "Congestion avoidance is that of RFC 2001, not CUBIC; no RACK, tail loss probe or limited transmit. \
+                 Slow start counts ACKs, not bytes, and the first ACKs are delayed as all others. \
                  `rwnd` is fixed, not adjusted; delayed ACKs leave at ticks.",
         sets: &[
             ("recovery", Text("sack")),
