@@ -104,10 +104,13 @@ def test_equal_values_have_no_interval() -> None:
         metrics=["efficiency", "fairness"],
         replications=5,
     )
-    assert "efficiency is 0.5 at every point." in outcome.text
-    assert "and lowest at buffer = 1000 cells: 0.5 (interval not known)." in outcome.text
+    assert "efficiency is 0.5 in every run at every point." in outcome.text
     # The mean without an interval lies in the interval of the other point.
-    assert "at buffer = 1001 cells: 0.52 [0.4218, 0.6182] (its interval overlaps that of 1 other)" in outcome.text
+    assert (
+        "fairness is highest at buffer = 1001 cells: 0.52 [0.4218, 0.6182]. "
+        "The value may be as high at buffer = 1000 cells: the intervals overlap. "
+        "It is lowest at buffer = 1000 cells: 0.5 in every run."
+    ) in outcome.text
     assert outcome.to_dict()["points"][0]["efficiency"]["low"] is None
 
 
@@ -181,8 +184,8 @@ def test_precision_leads_with_the_means_their_unit_and_intervals(count: int) -> 
     assert outcome.text == (
         f"Mean goodput_mbps is {means[count]} {reached} the required precision: goodput_mbps to within 0.1 Mb/s. "
         f"Confidence: 95 %{each.format(40 * count)} "
-        f"An outcome with a chance of less than 7.2 % may be missing from 40 runs{' of a point' if count > 1 else ''}, and then "
-        "no interval shows it."
+        f"40 runs{' of a point' if count > 1 else ''} can miss an outcome that occurs in fewer than 7.2 % of runs. "
+        "The intervals do not cover that risk."
     )
 
 
@@ -194,7 +197,7 @@ def test_precision_says_which_outcomes_may_be_missing(runs: int, confidence: flo
         question=ex.Precision({"efficiency": 0.1}, confidence=confidence),
         replications=runs,
     )
-    assert f"An outcome with a chance of less than {missing:g} % may be missing from {runs} runs, " in outcome.text
+    assert f"{runs} runs can miss an outcome that occurs in fewer than {missing:g} % of runs. " in outcome.text
     assert (1 - missing / 100) ** runs == pytest.approx(1 - confidence, rel=0.03)
 
 

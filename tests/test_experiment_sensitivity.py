@@ -39,7 +39,7 @@ def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
         assert record["total"] == pytest.approx(total, abs=0.03)
         assert record["first_low"] - 0.02 <= first <= record["first_high"] + 0.02
         assert record["total_low"] - 0.02 <= total <= record["total_high"] + 0.02
-    assert outcome.text.startswith("x1 has the largest influence on efficiency: the total index of x1 is ")
+    assert outcome.text.startswith("x1 has the largest influence on efficiency: its total index, the share of ")
 
 
 def test_an_axis_without_influence_has_no_interval_in_text_and_figure() -> None:
@@ -70,7 +70,7 @@ def test_a_single_axis_decides_everything(metrics: list[str]) -> None:
     assert first["first"] == pytest.approx(1, abs=0.05) and first["total"] == pytest.approx(1, abs=0.05)
     assert first["total_low"] < first["total"] < first["total_high"]
     assert [record["total"] for record in others] == [0.0] * (len(metrics) - 1)
-    assert outcome.text.startswith("r has the largest influence on efficiency: the total index of r is ")
+    assert outcome.text.startswith("r has the largest influence on efficiency: its total index, the share of ")
 
 
 def index(axis: str, total: float, low: float, high: float) -> dict[str, Any]:
@@ -83,11 +83,15 @@ def test_sensitivity_names_no_first_axis_if_intervals_overlap() -> None:
 
     first, second, wide = index("a", 0.9, 0.8, 1.0), index("b", 0.4, 0.3, 0.5), index("c", 0.2, 0.0, 0.85)
     assert _sentences("m", [second, first]) == [
-        "a has the largest influence on m: the total index of a is 0.9 [0.8, 1].",
-        "Alone, a explains 0.1 [0, 0.2] of the variance of m.",
+        "a has the largest influence on m: its total index, the share of the variance of m in which it takes part, "
+        "is 0.9 [0.8, 1].",
+        "Alone, a explains no share that can be distinguished from 0.",
     ]
-    unsure = "a or c has the largest influence on m (their intervals overlap): the total index of a is 0.9 [0.8, 1]."
-    assert _sentences("m", [second, first, wide])[0] == unsure
+    assert _sentences("m", [second, first | {"first_low": 0.01}])[1] == "Alone, a explains 0.1 [0.01, 0.2] of it."
+    assert _sentences("m", [second, first, wide])[:2] == [
+        "No axis has clearly the largest influence on m: the intervals of a and c overlap.",
+        "The total index of a, the share of the variance of m in which it takes part, is 0.9 [0.8, 1].",
+    ]
 
 
 def test_sensitivity_reports_impossible_indices_and_the_samples_needed() -> None:
@@ -107,8 +111,12 @@ def test_sensitivity_reports_impossible_indices_and_the_samples_needed() -> None
     }
     outside = {key: record for key, record in indices.items() if not 0 <= record[key[0]] <= 1}
     assert outside  # random draws are fixed, and noise depends on both axes
-    (sentence,) = [sentence for sentence in few.answer.sentences if "outside the possible range 0 to 1" in sentence]
-    assert all(f"{order} of {axis} for efficiency" in sentence for order, axis in outside)
+    count = (
+        "1 index is estimated outside its"
+        if len(outside) == 1
+        else f"{len(outside)} indices are estimated outside their"
+    )
+    assert f"{count} possible range, 0 to 1." in few.answer.sentences
     half = max((record[f"{order}_high"] - record[f"{order}_low"]) / 2 for (order, _), record in outside.items())
     (samples, points, runs) = map(int, re.findall(r"About (\d+) samples \((\d+) points, (\d+) runs\)", few.text)[0])
     assert runs == 3 * points == 12 * samples

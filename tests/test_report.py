@@ -430,11 +430,11 @@ def hostile(tmp_path: Path) -> Study:
 def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
     """Return one row far from the published value, and a document with a claim."""
     rows = Rows(replace(row, simulated={"efficiency": 0.5}, ranges={"efficiency": (0.4, 0.6)}) for row in select(study))
-    whole: dict[str, Any] = {"rows": 1, "mean_abs_error": 0.4, "inside_range": 0, "expected_inside": 0.5}
+    whole: dict[str, Any] = {"rows": 2, "mean_abs_error": 0.4, "inside_range": 0, "expected_inside": 0.5}
     whole |= dict.fromkeys(["error_margin", "rank_correlation"])
     document = {
         **DOCUMENT,
-        "summary": {f"m {EVIL}": {**whole, "groups": [{"table": f"g {EVIL}", **whole}]}},
+        "summary": {f"m {EVIL}": {**whole, "groups": [{"table": f"g {EVIL}", **whole, "rows": 1}]}},
         "claims": [{"text": f"claim {EVIL}", "verdict": "contradicted", "evidence": f"evidence {EVIL}"}],
     }
     return rows, document

@@ -137,7 +137,7 @@ def test_an_experiment_warns_of_refusals_at_ties_unless_it_states_their_order(cl
     text = experiment("ties.toml", '"cell_loss_ratio"').replace("unlimited", "20 cells")
     for stated, warns in (("", True), (', tie_order = "rotating"', False)):
         (tmp_path / "notes.toml").write_text(f'set = {{ "ensemble.start_jitter" = "0 s"{stated} }}\n{text}')
-        assert ("results depend on `tie_order`" in cli("experiment", "run", "notes.toml").stdout) is warns
+        assert ("(`tie_order`) decided" in cli("experiment", "run", "notes.toml").stdout) is warns
 
 
 def test_a_study_has_them_with_its_rows_also_from_a_store(cli: Cli, tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_table_output_puts_published_beside_simulated(cli: Cli) -> None:
     assert "max_queue_cells  published" in shown and "7591       7591     +0" in shown
     # The agreement of single runs has no column of ranges.
     several = cli.ok("study", "run", "ubr-plus", "--table", "1", "--replications", 2)
-    assert "inside" not in shown and "inside range  expected inside" in several
+    assert "inside the range" not in shown and "inside the range  if drawn at random" in several
     listed = cli("study", "list").stdout
     assert all(name in listed for name in STUDIES)
 

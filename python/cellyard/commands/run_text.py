@@ -371,12 +371,12 @@ def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str], noun: str) -
         [*keys, *(format_value(n, is_count=True) for n in (sum(counts.values()), *map(counts.get, reasons)))]
         for keys, counts in places[:MOST_DROPS]
     ]
-    head = [*names, "cells_dropped", *reasons]
-    means = f"data {noun}s dropped, means of the runs:\n" if len(runs) > len(points) else ""
+    head = [*names, "all", *reasons]
+    title = f"data {noun}s dropped, in all and by reason{', means of the runs' * (len(runs) > len(points))}:\n"
     left = places[MOST_DROPS:]
     lost = format_value(sum(sum(counts.values()) for _, counts in left), is_count=True)
     more = f"{len(left)} more lines with {lost} {noun}s: --out DIR writes all of them to vc_ports.csv"
-    return [f"{means}{Table.from_rows(head, rows, keys=len(names))}", *([more] if left else [])]
+    return [f"{title}{Table.from_rows(head, rows, keys=len(names))}", *([more] if left else [])]
 
 
 def _losses(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[list[Any], dict[str, float]]]:

@@ -14,11 +14,11 @@ from cellyard.study.rows import Row, Rows
 #: Columns of the agreement: fields of `cellyard.study.agreement.agreement` with their heads.
 AGREEMENT = {
     "rows": "rows",
-    "mean_abs_error": "mean error",
-    "error_margin": "95 % margin",
+    "mean_abs_error": "mean |diff|",
+    "error_margin": "±",
     "rank_correlation": "rank correlation",
-    "inside_range": "inside range",
-    "expected_inside": "expected inside",
+    "inside_range": "inside the range",
+    "expected_inside": "if drawn at random",
 }
 #: Fields of a document that are not tables of an answer.
 _OTHER_FIELDS = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
@@ -120,14 +120,33 @@ def notes(rows: Rows) -> list[str]:
 def agreement(summary: Mapping[str, Any], *, groups: bool = True) -> Table:
     """Agreement by metric and, with ``groups``, by table and group, without columns that single runs lack."""
     records = [
-        {"metric": m, **record}
-        for m, whole in summary.items()
-        for record in (whole, *(whole["groups"] if groups else ()))
+        {"metric": metric, **record}
+        for metric, whole in summary.items()
+        for record in (whole, *(_distinct(whole) if groups else ()))
     ]
-    columns = [field("metric"), Column("rows of", group_label)]
+    columns = [field("metric"), Column("of", group_label)]
     compared = [name for name in AGREEMENT if any(record[name] is not None for record in records)]
     columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in compared]
     return Table(records, columns, 2, lambda before, record: before["metric"] != record["metric"])
+
+
+def _distinct(whole: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The tables of a metric that are not all rows, and the groups that are not a whole table.
+
+    >>> rows = dict.fromkeys(AGREEMENT)
+    >>> groups = [{"table": "1", **rows, "rows": 3}, {"table": "1", "tcp": "sack", **rows, "rows": 3}]
+    >>> [group["rows"] for group in _distinct({**rows, "rows": 4, "groups": groups})]
+    [3]
+    >>> list(_distinct({**rows, "rows": 3, "groups": groups}))
+    []
+    """
+    of_table = whole["rows"]
+    for group in whole["groups"]:
+        is_table = group.keys() <= {"table", *AGREEMENT}
+        if group["rows"] != (whole["rows"] if is_table else of_table):
+            yield group
+        if is_table:
+            of_table = group["rows"]
 
 
 def group_label(group: Mapping[str, Any]) -> str:

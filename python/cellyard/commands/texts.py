@@ -25,7 +25,9 @@ def of_study(study: Study, reproduction: Reproduction, document: Mapping[str, An
     rows = reproduction.rows
     parts = [_table(study, item, rows) for item in study.tables.values() if rows.where(table=item.name)]
     if document["summary"]:
-        parts.append(f"agreement with the published values:\n{tables.agreement(document['summary'])}")
+        parts.append(
+            f"agreement with the published values, |diff|: the size of a difference:\n{tables.agreement(document['summary'])}"
+        )
     if document["claims"]:
         too_few = undecided(document["replications"])
         parts.append("\n".join([*([too_few] if too_few else []), *claim_lines(document["claims"])]))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from cellyard.experiment.description import base as bases
-from cellyard.experiment.description.design import Dimension, Point, at_shares
+from cellyard.experiment.description.design import Dimension, Point, at_shares, where
 from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.metric_kind import is_of_whole_run
 from cellyard.experiment.plan import Plan
@@ -161,17 +161,6 @@ def _whole_run_metrics(plan: Plan) -> list[str]:
 
 
 def _where(affected: Sequence[Point], checked: Sequence[Point]) -> str:
-    """The axis values that distinguish the affected points, most informative first, or the number of points."""
-    matching, parts = list(checked), []
-    names = list(dict(checked[0].levels))
-    while names and len(matching) > len(affected):
-        values = {name: dict.fromkeys(dict(point.levels)[name] for point in affected) for name in names}
-        selected = {name: [point for point in matching if dict(point.levels)[name] in values[name]] for name in names}
-        best = min(names, key=lambda name: len(selected[name]))
-        names.remove(best)
-        if len(selected[best]) < len(matching):
-            parts.append(f"{best} = {listed([level.label for level in values[best]], most=axis_notes.MOST_NAMED)}")
-        matching = selected[best]
-    if len(matching) > len(affected):
-        return f" (at {len(affected)} of {len(checked)} points, for example {affected[0]})"
-    return f" (at {'; '.join(parts)})" if parts else ""
+    """Where a note applies, in parentheses; empty if everywhere."""
+    place = where(affected, checked)
+    return f" ({place})" if place else ""

@@ -131,7 +131,8 @@ function tiedRefusals({ ports }) {
   if (refused < LEAST_REFUSALS || 2 * tied < refused) return [];
   const { name, inputs } = queues.reduce((most, port) => (port.tied_refusals > most.tied_refusals ? port : most));
   const who = `${name} refused ${refusedMostAndLeast(inputs)}`;
-  return [`${tied} of ${refused} refusals fell on contested ties; ${who}; results depend on \`tie_order\``];
+  const order = 'the order of cells that arrived at the same instant (`tie_order`)';
+  return [`${order} decided ${tied} of ${refused} refusals; ${who}; the results may depend on it`];
 }
 
 function refusedMostAndLeast(inputs) {

@@ -350,9 +350,12 @@ def _refused_most_and_least(inputs: Sequence[Mapping[str, Any]]) -> str:
 def _tell_tied_refusals(found: Mapping[int, Sequence[Any]], runs: int) -> _Told:
     (tied, refused, who), *_ = found.values()
     one = runs == 1
-    share = f"{tied} of {refused} refusals" if one else f"in {len(found)} of {runs} runs, at least half of the refusals"
-    where = "" if one else "in the first of them, "
-    return [(f"{share} fell on contested ties; {where}{who}; results depend on `tie_order`", list(found))]
+    begin, share = (
+        ("", f"{tied} of {refused}") if one else (f"in {len(found)} of {runs} runs, ", "at least half of the")
+    )
+    order = "the order of cells that arrived at the same instant (`tie_order`)"
+    whom = f"{who}; " if one else ""
+    return [(f"{begin}{order} decided {share} refusals; {whom}the results may depend on it", list(found))]
 
 
 #: For each kind, a function that finds the fact in a run, and one that makes sentences of the facts by position of the

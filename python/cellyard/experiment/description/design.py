@@ -11,7 +11,11 @@ from typing import Any, Literal, TypeAlias
 
 from cellyard.experiment.description.axes import Axis, Level
 from cellyard.experiment.description.expression import Condition
+from cellyard.show.words import listed
 from cellyard.system.errors import UsageError
+
+#: Limit on values of an axis that a place names.
+MOST_NAMED = 4
 
 Kind: TypeAlias = Literal["grid", "latin-hypercube", "sobol"]
 #: Names of the designs.
@@ -143,3 +147,20 @@ def load_scipy(purpose: str) -> Any:
     except ImportError:
         raise UsageError(f"{purpose} cannot be used without scipy: pip install scipy") from None
     return stats
+
+
+def where(affected: Sequence[Point], checked: Sequence[Point]) -> str:
+    """The axis values that distinguish the affected points, most informative first, or the number of points; empty for all."""
+    matching, parts = list(checked), []
+    names = list(checked[0].shown_labels)
+    while names and len(matching) > len(affected):
+        values = {name: dict.fromkeys(point.labels[name] for point in affected) for name in names}
+        selected = {name: [point for point in matching if point.labels[name] in values[name]] for name in names}
+        best = min(names, key=lambda name: len(selected[name]))
+        names.remove(best)
+        if len(selected[best]) < len(matching):
+            parts.append(f"{best} = {listed(list(values[best]), most=MOST_NAMED)}")
+        matching = selected[best]
+    if len(matching) > len(affected):
+        return f"at {len(affected)} of {len(checked)} points, for example {affected[0]}"
+    return f"at {'; '.join(parts)}" if parts else ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, ClassVar, NamedTuple
@@ -23,7 +23,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import better_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
-from cellyard.experiment.questions.question import Question, rivals
+from cellyard.experiment.questions.question import Question, overlap
 from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent, probability, to_be
 from cellyard.statistics.bounded import ends_of, known
@@ -78,7 +78,7 @@ class Compare(Question):
                     "difference": spread and spread.mean,
                     "difference_low": spread and spread.low,
                     "difference_high": spread and spread.high,
-                    "probability": verdict.probability if is_known or winner else None,
+                    "p": verdict.probability if is_known or winner else None,
                     "better": winner or (NOT_SIGNIFICANT if is_known else NOT_KNOWN),
                     "pairs": len(comparison.signs or comparison.differences),
                 }
@@ -86,8 +86,8 @@ class Compare(Question):
             sentences.append(self._sentence(comparison, spread, verdict, winner, words[comparison.metric].unit))
         jointly = f" for all {len(comparisons)} comparisons together (Holm)" if len(comparisons) > 1 else ""
         last = (
-            f"Confidence: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} of each variant, "
-            "with common random numbers"
+            f"Confidence of the intervals: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} "
+            "of each variant, with common random numbers"
         )
         pairs = sorted({len(comparison.signs or comparison.differences) for comparison in comparisons})
         if pairs and pairs[0] < plan.replications:
@@ -165,59 +165,58 @@ class Compare(Question):
         has_points = any(self.axis != name and name not in COLUMNS for record in records for name in record)
         if len(sentences) <= MOST_SENTENCES and not has_points:
             return list(sentences)
-        summaries = [self._summary(metric, records, words[metric]) for metric in self.metrics[:MOST_SENTENCES]]
+        summaries = [
+            sentence
+            for metric in self.metrics[:MOST_SENTENCES]
+            for sentence in self._summary(metric, records, words[metric])
+        ]
         if others := self.metrics[MOST_SENTENCES:]:
-            summaries[-1] += f" The table has {counted(len(others), 'more metric')}."
+            summaries.append(f"The table has {counted(len(others), 'more metric')}.")
         if self.against is not None and len({record["variant"] for record in records}) > 1:
             summaries.append(f"The others were compared with {self.against} only, not with each other.")
         return summaries
 
-    def _summary(self, metric: str, records: Sequence[Mapping[str, Any]], words: _Words) -> str:
+    def _summary(self, metric: str, records: Sequence[Mapping[str, Any]], words: _Words) -> list[str]:
         """What all comparisons of a metric show, and the most notable of them."""
         of_metric = [record for record in records if record["metric"] == metric]
-        verdicts = [record["better"] for record in of_metric]
-        undecided = [(verdicts.count(verdict), verdict) for verdict in UNDECIDED if verdict in verdicts]
         decided = [record for record in of_metric if record["better"] not in UNDECIDED]
         if decided and self.against is not None:
-            return self._against(metric, self.against, decided, undecided, words)
+            return list(self._against(metric, self.against, of_metric, words))
         begin = self._most_wins(metric, of_metric, decided, words) if decided else f"No difference in {metric} is shown"
         total = len(of_metric)
-        if undecided:
-            return f"{begin}; {_undecided(undecided)} of {counted(total, 'comparison')}."
-        return f"{begin}; all {total} differences are significant." if total > 1 else f"{begin}."
+        if undecided := _undecided(of_metric):
+            listing = listed([f"{verdict} in {len(found)}" for verdict, found in undecided.items()])
+            return [f"{begin}; {listing} of {counted(total, 'comparison')}."]
+        return [f"{begin}; all {total} differences are significant." if total > 1 else f"{begin}."]
 
     def _against(
-        self,
-        metric: str,
-        against: str,
-        decided: Sequence[Mapping[str, Any]],
-        undecided: Sequence[tuple[int, str]],
-        words: _Words,
-    ) -> str:
-        """Numbers of comparisons with the value ``against`` by result, and the largest improvement, or else difference."""
-        better = [record for record in decided if record["better"] != against]
-        directions = Counter(_direction(record, words) for record in decided)
-        (word, first), *others = directions.most_common()
-        total = len(decided) + sum(count for count, _ in undecided)
-        share = f"{first} of " if others or undecided else "all " if total > 1 else ""
-        shown = [f"{word} in {share}{counted(total, 'comparison')}", *(f"{name} in {count}" for name, count in others)]
-        rest = f", with {_undecided(undecided)}" if undecided else ""
-        sized = [record for record in better or decided if record["difference"] is not None]
-        if not sized:
-            return f"Compared with {against}, {to_be(metric)} {listed(shown)}{rest}."
-        largest = max(sized, key=lambda record: abs(record["difference"]))
-        of_known = "known " if len(sized) < len(better or decided) else ""
-        interval, *intervals = (
-            (record["difference_low"], record["difference_high"])
-            for record in (largest, *(record for record in sized if record is not largest))
-        )
-        kind = f", the largest {of_known}{'improvement' if better else 'difference'}" * (len(better or decided) > 1)
-        kind += rivals(interval, intervals)
-        subject = "They are" if to_be(metric).endswith(" are") else "It is"
-        return (
-            f"With {largest['variant']}{self._place(largest)}, {to_be(metric)} {_direction(largest, words)} by "
-            f"{_size(largest, words.unit)} than with {against}{kind}. {subject} {listed(shown)}{rest}."
-        )
+        self, metric: str, against: str, of_metric: Sequence[Mapping[str, Any]], words: _Words
+    ) -> Iterator[str]:
+        """Where the metric is higher and where lower than with ``against``: improvements first, with the largest and its rivals."""
+        decided = [record for record in of_metric if record["better"] not in UNDECIDED]
+        is_plural = to_be(metric).endswith(" are")
+        for better in (True, False):
+            found = [record for record in decided if (record["better"] != against) == better]
+            if not found:
+                continue
+            direction = _direction(found[0], words)
+            sized = [record for record in found if record["difference"] is not None]
+            if better or len(found) == len(decided):
+                where = f"{to_be(metric)} {direction} {self._where(found, len(of_metric))} than with {against}"
+                yield from _largest(where, found, sized, self._place, words)
+            else:
+                yield f"{'They are' if is_plural else 'It is'} {direction} {self._where(found, len(of_metric))}."
+        for verdict, found in _undecided(of_metric).items():
+            where = self._where(found, len(of_metric))
+            yield f"{where[0].upper()}{where[1:]}, there is {verdict} in {metric}."
+
+    def _where(self, records: Sequence[Mapping[str, Any]], total: int) -> str:
+        """Of which comparisons one speaks: by variant if each has one, and otherwise by number."""
+        if any(name not in COLUMNS for record in records for name in record):
+            return f"in {'all' if len(records) == total else f'{len(records)} of'} {counted(total, 'comparison')}"
+        if len(records) == total > 1:
+            return f"with each of the {total} others"
+        return f"with {listed([record['variant'] for record in records], most=MOST_SENTENCES)}"
 
     def _most_wins(
         self, metric: str, of_metric: Sequence[Mapping[str, Any]], decided: Sequence[Mapping[str, Any]], words: _Words
@@ -308,15 +307,50 @@ def _direction(record: Mapping[str, Any], words: _Words) -> str:
     return "higher" if is_better == words.is_higher_better else "lower"
 
 
-def _undecided(undecided: Sequence[tuple[int, str]]) -> str:
-    """Numbers of comparisons that decide nothing, in words."""
+def _undecided(records: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Comparisons that decide nothing, by verdict in words."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
     words = {NOT_SIGNIFICANT: "no significant difference", NOT_KNOWN: "an unknown difference"}
-    return listed([f"{words[verdict]} in {count}" for count, verdict in undecided])
+    for record in records:
+        if record["better"] in words:
+            found.setdefault(words[record["better"]], []).append(record)
+    return found
+
+
+def _largest(
+    where: str,
+    found: Sequence[Mapping[str, Any]],
+    sized: Sequence[Mapping[str, Any]],
+    place: Callable[[Mapping[str, Any]], str],
+    words: _Words,
+) -> Iterator[str]:
+    """What differences show, with the largest, and which others may be as large."""
+    if not sized:
+        yield f"{where}."
+        return
+    largest = max(sized, key=lambda record: abs(record["difference"]))
+    size = _size(largest, words.unit)
+    if len(found) == 1:
+        yield f"{where}{place(largest)}, by {size}."
+        return
+    known = "" if len(sized) == len(found) else "of those known "
+    yield f"{where}, {known}most with {largest['variant']}{place(largest)}: by {size}."
+    rivals = [record for record in sized if record is not largest and overlap(_ends(record), _ends(largest))]
+    if rivals and place(largest):
+        yield f"In {counted(len(rivals), 'other comparison')} the difference may be as large: the intervals overlap."
+    elif rivals:
+        names = listed([record["variant"] for record in rivals], most=MOST_SENTENCES)
+        yield f"The difference may be as large with {names}: the intervals overlap."
+
+
+def _ends(record: Mapping[str, Any]) -> tuple[float, float]:
+    """The interval of a difference."""
+    return record["difference_low"], record["difference_high"]
 
 
 def _size(record: Mapping[str, Any], unit: str) -> str:
     """Size of a decided difference, without its sign, with its interval."""
-    low, high = sorted(abs(record[name]) for name in ("difference_low", "difference_high"))
+    low, high = sorted(map(abs, _ends(record)))
     return f"{number(abs(record['difference']))}{unit} [{number(low)}, {number(high)}]"
 
 
@@ -342,7 +376,7 @@ NOT_SIGNIFICANT, NOT_KNOWN = "not significant", "not known"
 UNDECIDED = (NOT_SIGNIFICANT, NOT_KNOWN)
 #: Columns of the table in addition to those of the other axes.
 COLUMNS = (
-    "metric", "variant", "against", "difference", "difference_low", "difference_high", "probability", "better", "pairs",
+    "metric", "variant", "against", "difference", "difference_low", "difference_high", "p", "better", "pairs",
 )  # fmt: skip
 
 

@@ -153,8 +153,8 @@ class Precision(Question):
         of_point = " of a point" if len(points) > 1 else ""
         sentences += [
             confidence,
-            f"An outcome with a chance of less than {missing} may be missing from {counted(least, 'run')}{of_point}, and then no "
-            "interval shows it.",
+            f"{counted(least, 'run')}{of_point} can miss an outcome that occurs in fewer than {missing} of runs.",
+            "The intervals do not cover that risk.",
         ]
         return Answer(sentences, {"precision": records}, tuple(self.within))
 

@@ -1,24 +1,20 @@
 """The interface of questions. Each is a class in its own module, with ``FIELDS`` and ``read`` next to it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import ClassVar
 
 from cellyard.experiment.description.design import Point
 from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.runs.runner import CachedRunner
-from cellyard.show.words import counted
 
 
-def rivals(interval: tuple[float, float], others: Iterable[tuple[float, float]]) -> str:
-    """How many other intervals overlap one; empty if none does.
+def overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two intervals overlap.
 
-    >>> rivals((0.2, 0.4), [(0.3, 0.5), (0.5, 0.6)])
-    ' (its interval overlaps that of 1 other)'
+    >>> overlap((0.2, 0.4), (0.3, 0.5)), overlap((0.2, 0.4), (0.5, 0.6))
+    (True, False)
     """
-    low, high = interval
-    overlapping = sum(other_low <= high and other_high >= low for other_low, other_high in others)
-    return f" (its interval overlaps that of {counted(overlapping, 'other')})" if overlapping else ""
+    return other[0] <= one[1] and other[1] >= one[0]
 
 
 class Question(ABC):

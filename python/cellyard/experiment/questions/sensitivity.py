@@ -127,8 +127,8 @@ class Sensitivity(Question):
         sentences += _impossible_indices(records, plan, self.samples)
         points = self.samples * (len(plan.space) + 2)
         sentences.append(
-            f"Based on {counted(points, 'point')}, {counted(plan.replications, 'replication')} of each with common random numbers; "
-            f"{percent(self.confidence)} intervals by bootstrap."
+            f"Confidence of the intervals: {percent(self.confidence)}, by bootstrap; {counted(points, 'point')}, "
+            f"{counted(plan.replications, 'replication')} of each with common random numbers."
         )
         return Answer(sentences, {"indices": records}, tuple(self.metrics))
 
@@ -159,17 +159,22 @@ def _number(value: Any) -> float | None:
 def _sentences(metric: str, records: Sequence[dict[str, Any]]) -> list[str]:
     if any(record["total"] is None for record in records) or all(record["total"] == 0 for record in records):
         return [f"{metric} does not vary, so no axis influences it."]
-    ranked = sorted(records, key=lambda record: -record["total"])
-    total = _with_interval(ranked[0], "total")
-    axis, alone = ranked[0]["axis"], _with_interval(ranked[0], "first")
-    variance = f"the variance of {metric}"
-    share = f"{alone} of {variance}" if ranked[0]["first"] > 0 else f"no visible share of {variance}: {alone}"
-    least = ranked[0]["total_low"]
-    highs = {other["axis"]: other["total_high"] for other in ranked[1:]}
-    tied = [name for name, high in highs.items() if None not in (least, high) and high >= least]
-    overlap = " (their intervals overlap)" if tied else ""
-    begin = f"{' or '.join([axis, *tied])} has the largest influence on {metric}{overlap}"
-    return [f"{begin}: the total index of {axis} is {total}.", f"Alone, {axis} explains {share}."]
+    first, *others = sorted(records, key=lambda record: -record["total"])
+    axis, least = first["axis"], first["total_low"]
+    tied = [other for other in others if None not in (least, other["total_high"]) and other["total_high"] >= least]
+    share = f"the share of the variance of {metric} in which it takes part"
+    if tied:
+        names = [record["axis"] for record in (first, *tied)]
+        begin = f"No axis has clearly the largest influence on {metric}: the intervals of {listed(names)} overlap."
+        total = f"The total index of {axis}, {share}, is {_with_interval(first, 'total')}."
+        sentences = [begin, total]
+    else:
+        sentences = [
+            f"{axis} has the largest influence on {metric}: its total index, {share}, is {_with_interval(first, 'total')}."
+        ]
+    is_shown = first["first"] > 0 and (first["first_low"] is None or first["first_low"] > 0)
+    alone = _with_interval(first, "first") if is_shown else "no share that can be distinguished from 0"
+    return [*sentences, f"Alone, {axis} explains {alone}{' of it' if is_shown else ''}."]
 
 
 def _with_interval(record: Mapping[str, Any], order: str) -> str:
@@ -180,25 +185,25 @@ def _with_interval(record: Mapping[str, Any], order: str) -> str:
 
 def _impossible_indices(records: Sequence[dict[str, Any]], plan: Plan, samples: int) -> list[str]:
     """Sentences on indices outside 0 to 1, and on how many runs would help (widths fall with the root of the runs)."""
-    impossible, half = [], 0.0
+    impossible, half = 0, 0.0
     for record in records:
         for order in ("first", "total"):
             value, low, high = (record[name] for name in (order, f"{order}_low", f"{order}_high"))
             if value is not None and not -ROUNDING <= value <= 1 + ROUNDING:
-                impossible.append(f"{order} of {record['axis']} for {record['metric']}")
+                impossible += 1
                 half = max(half, (high - low) / 2 if low is not None and high is not None else 0.0)
     if not impossible:
         return []
-    indices = "1 index is" if len(impossible) == 1 else f"{len(impossible)} indices are"
-    sentences = [
-        f"{indices} outside the possible range 0 to 1, because of estimation errors: {listed(impossible, most=4)}."
-    ]
+    indices = (
+        "1 index is estimated outside its" if impossible == 1 else f"{impossible} indices are estimated outside their"
+    )
+    sentences = [f"{indices} possible range, 0 to 1."]
     if half > INFORMATIVE_HALF_WIDTH:
         needed = samples * 2 ** math.ceil(2 * math.log2(half / INFORMATIVE_HALF_WIDTH))
         points = needed * (len(plan.space) + 2)
         sentences.append(
-            f"About {needed} samples ({points} points, {points * plan.replications} runs) would narrow such intervals to "
-            f"+-{INFORMATIVE_HALF_WIDTH}."
+            f"About {needed} samples ({points} points, {points * plan.replications} runs) would narrow the widest of "
+            f"their intervals to ±{INFORMATIVE_HALF_WIDTH}."
         )
     return sentences
 

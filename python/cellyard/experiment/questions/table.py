@@ -1,17 +1,17 @@
 """The question ``table``: the metrics at every point."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from cellyard.experiment.description.design import Point
+from cellyard.experiment.description.design import Point, where
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
-from cellyard.experiment.questions.question import Question, rivals
+from cellyard.experiment.questions.question import Question, overlap
 from cellyard.runs.runner import CachedRunner
-from cellyard.show.words import counted, spread, to_be
+from cellyard.show.words import counted, number, spread, to_be
 from cellyard.statistics.bounded import bounded_runs
 from cellyard.statistics.inference import Estimate, defined
 
@@ -35,28 +35,29 @@ class Table(Question):
         samples = runner.samples(points, plan.replication_numbers)
         sentences: list[str] = []
         for metric, path in list(plan.metrics.items())[:MOST_METRICS]:
-            means = [
-                (mean, point)
-                for point, samples_of_point in zip(points, samples, strict=True)
-                if not bounded_runs(samples_of_point, metric)
-                and (mean := mean_of(path, defined(samples_of_point, metric), CONFIDENCE))
-            ]
+            means = []
+            for point, runs in zip(points, samples, strict=True):
+                values = [] if bounded_runs(runs, metric) else defined(runs, metric)
+                if mean := mean_of(path, values, CONFIDENCE):
+                    unit = unit_of(path, plan.noun)
+                    means.append(_Mean(point, mean, unit, _size(mean, values, unit)))
             if not means:
-                is_bounded = any(bounded_runs(samples_of_point, metric) for samples_of_point in samples)
+                is_bounded = any(bounded_runs(runs, metric) for runs in samples)
                 sentences.append(f"{to_be(metric)} {'not known' if is_bounded else 'undefined'} at every point.")
                 continue
-            unit = unit_of(path, plan.noun)
             among = "" if len(means) == len(points) else f"Among the {len(means)} of {len(points)} points known, "
-            (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
-            if high.mean == low.mean:
+            subject = f"{among}{to_be(metric)}"
+            if len({mean.size for mean in means}) == 1:
                 sentences.append(
-                    f"{among}{to_be(metric)} {spread(high, unit)}{' at every point' if len(points) > 1 and not among else ''}."
+                    f"{subject} {means[0].size}{' at every point' if len(points) > 1 and not among else ''}."
                 )
-            else:
-                sentences.append(
-                    f"{among}{to_be(metric)} highest at {top}: {spread(high, unit)}{_overlapping(high, means)}, and lowest at {bottom}: "
-                    f"{spread(low, unit)}{_overlapping(low, means)}."
-                )
+                continue
+            ranked = sorted(means, key=lambda mean: mean.estimate.mean)
+            sentences += _extreme(f"{subject} highest", "high", ranked[::-1], [mean.point for mean in means])
+            is_plural = to_be(metric).endswith(" are")
+            sentences += _extreme(
+                f"{'They are' if is_plural else 'It is'} lowest", "low", ranked, [mean.point for mean in means]
+            )
         sentences += run_longer(plan.metrics, runner)
         if (others := len(plan.metrics) - MOST_METRICS) > 0:
             sentences.append(f"The table has {counted(others, 'more metric')}.")
@@ -66,22 +67,39 @@ class Table(Question):
         )
 
 
-def _overlapping(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
-    """Number of other points whose intervals, or means without one, overlap the interval of the highest or lowest."""
-    if end.low is None or end.high is None:
-        return " (interval not known)"
-    others = [other for other, _ in means if other is not end]
-    return rivals(
-        (end.low, end.high),
-        [
-            (other.mean, other.mean) if other.low is None or other.high is None else (other.low, other.high)
-            for other in others
-        ],
-    )
+class _Mean(NamedTuple):
+    """The mean of a metric at a point, its unit, and its size in words."""
+
+    point: Point
+    estimate: Estimate
+    unit: str
+    size: str
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval of the mean, or the mean without one."""
+        mean, low, high = self.estimate
+        return (mean, mean) if low is None or high is None else (low, high)
 
 
-def _mean(pair: tuple[object, ...]) -> float:
-    return float(pair[0].mean)  # type: ignore[attr-defined]
+def _size(mean: Estimate, values: Sequence[float], unit: str) -> str:
+    """A mean in words, with its interval, or that all runs have one value."""
+    if len(values) > 1 and len({number(value) for value in values}) == 1:
+        return f"{number(mean.mean)}{unit} in every run"
+    return f"{spread(mean, unit)}{' (interval not known)' if mean.low is None else ''}"
+
+
+def _extreme(subject: str, side: str, ranked: Sequence[_Mean], points: Sequence[Point]) -> Iterator[str]:
+    """Where the first of ``ranked`` means is, with all that read the same, and how many others may be as extreme."""
+    first, shown = ranked[0], spread(ranked[0].estimate)
+    equal = [mean for mean in ranked if spread(mean.estimate) == shown]
+    place = f"at {first.point}" if len(equal) == 1 else where([mean.point for mean in equal], points)
+    sizes = {mean.size for mean in equal}
+    yield f"{subject} {place}: {first.size if len(sizes) == 1 else spread(first.estimate, first.unit)}."
+    rivals = [mean for mean in ranked if spread(mean.estimate) != shown and overlap(mean.ends, first.ends)]
+    if rivals and first.estimate.low is not None:
+        others = f"at {rivals[0].point}" if len(rivals) == 1 else f"at {len(rivals)} other points"
+        yield f"The value may be as {side} {others}: the intervals overlap."
 
 
 #: Fields of the question's table besides ``kind``.
