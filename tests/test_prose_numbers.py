@@ -300,7 +300,7 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
         "lists {} such questions": lambda: WORDS[len(experiments.names())],
     },
     "tutorial": {
-        "until its {} cells are full": queue_of_the_trunk,
+        "to its limit of {} cells": queue_of_the_trunk,
     },
     "wireshark": {
         "`ethernet` above {} Gb/s": lambda: 84 * 8,
