@@ -111,8 +111,8 @@ def sentence(record: Record) -> str:
     speeds = [speed for speed, _ in record.cases.values()]
     rows, seconds = record.passes["ubr-plus"]
     return (
-        f"{min(speeds):.0f} to {max(speeds):.0f} million bottleneck cells per CPU second, by case: "
-        f"[Speed](speed.md). "
+        f"{min(speeds):.0f} to {max(speeds):.0f} million cells at bottlenecks per second of CPU "
+        f"time, by case: [Speed](speed.md). "
         f"The {rows} rows of {TABLES['ubr-plus']} take {seconds:g} s on two cores."
     )
 

@@ -19,6 +19,7 @@ from conftest import COMMANDS, EXAMPLES, GROUPS, ROOT, Cli, stored
 @pytest.mark.parametrize("words", [(), *GROUPS, *COMMANDS], ids=" ".join)
 def test_help_of_every_command_ends_with_an_example(cli: Cli, words: tuple[str, ...]) -> None:
     shown = cli.ok(*words, "--help")
+    assert "%%" not in shown
     assert shown.startswith(f"usage: cellyard {' '.join(words)}".strip())
     *_, last = shown.splitlines()
     assert last.startswith("Example: cellyard")

@@ -114,7 +114,7 @@ def _scenarios(top: Group) -> None:
 
 
 def _plot(top: Group) -> None:
-    text = "Draw stored runs over a parameter: means with 95 %% intervals. Print the plotted values."
+    text = "Draw means of stored runs over a parameter, with their intervals. Print the plotted values."
     plot = top.command("plot", "plot", text, "cellyard plot results --x buffer --y efficiency --out buffer.png")
     cli_store.store(plot)
     options.file(plot, "--out", required=True, metavar="FILE", help="figure to write: a PNG, SVG or PDF file")
