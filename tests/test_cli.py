@@ -255,6 +255,11 @@ def test_components_show_parameters_formula_and_source(cli: Cli) -> None:
     assert all(name in overview for name in ("selective-drop", "guaranteed-rate", "poisson", "link-share"))
 
 
+def test_the_name_of_a_field_or_of_its_value_leads_to_its_component(cli: Cli) -> None:
+    assert "`linux` is a value of `profile` of tcp: see `cellyard components tcp`" in cli.refused("components", "linux")
+    assert "`mss` is a field of tcp: see `cellyard components tcp`" in cli.refused("components", "mss")
+
+
 def test_help_has_a_short_name(cli: Cli) -> None:
     for command in ([], ["run"], ["study", "run"]):
         assert cli(*command, "-h").stdout == cli(*command, "--help").stdout != ""

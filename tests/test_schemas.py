@@ -196,6 +196,12 @@ def test_an_example_names_its_schema_and_is_read(cli: Cli, tmp_path: Path, kind:
     assert cli(*words).returncode == 0
 
 
+def test_no_text_of_the_project_names_a_schema_on_one_machine() -> None:
+    texts = [path for folder in ("docs", "python/cellyard") for path in (ROOT / folder).rglob("*.[tm][od]*")]
+    named = {line for path in texts for line in path.read_text("utf-8").splitlines() if "#:schema file:" in line}
+    assert named == {"#:schema file:///usr/lib/python3/dist-packages/cellyard/schemas/scenario.schema.json"}
+
+
 def test_schemas_are_listed_printed_and_written(cli: Cli, tmp_path: Path) -> None:
     listed = cli("schema").stdout
     assert all(name in listed and str(schemas.file(name)) in listed for name in schemas.NAMES)

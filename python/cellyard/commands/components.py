@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from cellyard.show.table import Table
-from cellyard.system.errors import unknown
+from cellyard.show.words import listed
+from cellyard.system.errors import UsageError, unknown
 
 WIDTH = 110
 
@@ -44,8 +45,22 @@ def describe(name: str) -> str:
         if family["tag"]:
             found.setdefault(family["name"], []).extend(pages)
     if name not in found:
-        raise unknown("component", name, found)
+        raise _within(name) or unknown("component", name, found)
     return "\n\n\n".join(dict.fromkeys(found[name]))
+
+
+def _within(name: str) -> UsageError | None:
+    """The error for a field or a value of a field: the components that have it."""
+    found: dict[str, list[str]] = {}
+    for component in (component for family in _families() for component in family["components"]):
+        for parameter in component["parameters"]:
+            if name == parameter["name"]:
+                found.setdefault("a field", []).append(component["name"])
+            elif any(name == choice["name"] for choice in parameter["kind"].get("choices", ())):
+                found.setdefault(f"a value of `{parameter['name']}`", []).append(component["name"])
+    places = listed([f"{what} of {listed(components)}" for what, components in found.items()])
+    first = next((components[0] for components in found.values()), "")
+    return UsageError(f"`{name}` is {places}: see `cellyard components {first}`") if found else None
 
 
 def _page(family: dict[str, Any], component: dict[str, Any]) -> str:
