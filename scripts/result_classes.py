@@ -206,16 +206,17 @@ def module(schema: dict[str, Any]) -> str:
 
 PAGE = """# Results
 
-What a run gives back: the objects under `runs` of `cellyard run --format json` ([JSON
-Schema](../python/cellyard/schemas/results.schema.json)), and the classes of `cellyard.results` in
-Python. Generated from `crates/engine/src/run/results/`.
+This page lists every value that a run returns. In JSON (`cellyard run --format json`), they are in
+each object of `runs` ([JSON Schema](../python/cellyard/schemas/results.schema.json)). In Python, they
+are fields of the classes of `cellyard.results`. Generated from `crates/engine/src/run/results/`.
 
 Names end in the unit of the value. A value without one is a count or has no unit. A type with `?`
-may be none, which is `null` in JSON.
+may be none, which is `null` in JSON. The *measuring time* is the whole run, unless `measure.warm_up`
+or `measure.window` shortens it.
 
 ## Values of what did not finish
 
-A run may end before a file does. Then the duration of that transfer has bounds only:
+A run may end before a file is complete. Then only bounds of the duration of that transfer are known:
 
 | file | bounds of its duration |
 |---|---|
@@ -223,11 +224,11 @@ A run may end before a file does. Then the duration of that transfer has bounds 
 | under way at the end of the run | at least the time since it began |
 | due, but not begun | at least 0 |
 
-Due are the files of a TCP with `files` = n that would begin before its `stop`. Of an endless
-sequence only the file under way counts. `unfinished_transfers` counts both kinds.
+Of the n files of a TCP with `files` = n, those that would begin before its `stop` are due. Of
+`"unlimited"` files, only the one under way is. `unfinished_transfers` counts the last two rows.
 
-A quantile is a number only if the unfinished files cannot change it. Otherwise it is `null`, and
-two fields bound it:
+A quantile is known only if the unfinished files cannot change it. Otherwise it is `null`, and two
+fields bound it:
 
 * `..._above`, the lower bound: the quantile with each unfinished file at its lower bound;
 * `..._below`, the upper bound: the quantile with each unfinished file at infinity. It is `null` if

@@ -59,9 +59,8 @@ class Totals(ResultPart):
     #: no such cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the delays behind ``mean_cell_transfer_delay_s``, rounded up by bins of at most 1/64
-    #: relative width. None when that mean is none, or when VCs that carry cells share a class with VCs that carry
-    #: frames.
+    #: 99 % quantile of the same delays, rounded up by at most 1/64. None when ``mean_cell_transfer_delay_s`` is
+    #: none, or when VCs that carry cells share a class with VCs that carry frames.
     p99_cell_transfer_delay_s: float | None
 
     #: TCP segments sent, including retransmissions. 0 for other traffic.
@@ -145,8 +144,8 @@ class TransferResult(ResultPart):
     #: Duration, from ``began_s`` until the last byte was acknowledged to the sender.
     duration_s: float
 
-    #: Part of the duration that passed in timeouts before the connection's first round-trip sample: ``initial_rto``
-    #: and its back-offs, without the part of a tick with which each began.
+    #: Part of the duration that passed in timeouts before the connection first measured a round trip:
+    #: ``initial_rto`` and its back-offs, without the part of a tick with which each began.
     initial_timeouts_s: float
 
 
@@ -334,13 +333,13 @@ class VcResult(ResultPart):
     #: Whether the source hands frames or single cells to the host.
     carries: Carries
 
-    #: Goodput: new bytes delivered in order, divided by the whole measuring time, however long the source sends. If
-    #: the VC carries cells, each counts the bytes that it carries: 48 in AAL5.
+    #: Goodput: new bytes delivered in order, divided by the whole measuring time, even if the source sends for a
+    #: shorter time. A single cell counts the bytes that it carries: 48 in AAL5.
     goodput_mbps: float
 
-    #: Throughput on the line: all bytes (53 in AAL5) of each cell of the complete data frames that brought new
-    #: data, in order or not, divided by the measuring time. If the VC carries cells, every cell that arrived
-    #: counts.
+    #: Throughput on the line: bytes of whole cells (53 in AAL5), divided by the measuring time. It counts complete
+    #: data frames that brought new data, in order or not. If the VC carries cells, it counts every cell that
+    #: arrived.
     throughput_mbps: float
 
     #: New bytes delivered in order, counted as for ``goodput_mbps`` but over the whole run.
@@ -355,8 +354,8 @@ class VcResult(ResultPart):
     #: Data frames that arrived incomplete.
     frames_damaged: int
 
-    #: Data frames lost, wholly or in part: by the end of the run all cells of the frame had arrived or were
-    #: dropped, and it was not complete. Frames neither lost nor delivered were still under way.
+    #: Data frames that lost at least one cell, and had no cell under way when the run ended. Frames neither lost
+    #: nor delivered were still under way.
     frames_lost: int
 
     #: Data cells sent by the source host.
@@ -478,7 +477,7 @@ class VcResult(ResultPart):
     #: Mean transfer delay of the data cells.
     mean_cell_transfer_delay_s: float | None
 
-    #: Median of the cell transfer delays, rounded up like all quantiles by bins of at most 1/64 relative width.
+    #: Median of the cell transfer delays. All quantiles of delays are rounded up, by at most 1/64.
     p50_cell_transfer_delay_s: float | None
 
     #: 95 % quantile of the cell transfer delays.
@@ -493,8 +492,8 @@ class VcResult(ResultPart):
     #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
     cell_delay_variation_s: float | None
 
-    #: Load of the source host's link: the mean rates of the host's cell sources on it together, relative to the
-    #: link rate. Above 1, the queue there grows throughout the run. Cells waiting in it count as neither lost nor
+    #: Load of the source host's link: the sum of the mean rates of the host's cell sources, relative to the rate of
+    #: the link. Above 1, the queue there grows throughout the run. Cells waiting in it count as neither lost nor
     #: delayed.
     host_load: float
 
@@ -505,8 +504,8 @@ class VcResult(ResultPart):
     #: Largest number of cells of all VCs that waited at the source host's link.
     max_host_queue_cells: int
 
-    #: Longest time at the source host's link, from handing over a frame or cell to the end of its transmission,
-    #: even after the run. 0 when nothing was handed over.
+    #: Longest time from handing a frame or cell to the source host's link until its last bit was sent, even after
+    #: the end of the run. 0 when nothing was handed over.
     max_host_delay_s: float
 
     #: Mean ACR of the ABR end system that sends the data, over the whole run. None without ABR.
@@ -712,11 +711,11 @@ class ClassResult(ResultPart):
     #: Mean cell transfer delay in the measuring time. None when no cell arrived in it.
     mean_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the cell transfer delays, rounded up by bins of at most 1/64 relative width. None when no
-    #: cell arrived in the measuring time.
+    #: 99 % quantile of the cell transfer delays, rounded up by at most 1/64. None when no cell arrived in the
+    #: measuring time.
     p99_cell_transfer_delay_s: float | None
 
-    #: Cell delay variation (peak to peak): a VC's largest transfer delay minus its smallest, for the VC where that
+    #: Cell delay variation (peak to peak): the largest transfer delay minus the smallest, of the VC for which this
     #: is largest. None when no cell arrived in the measuring time.
     cell_delay_variation_s: float | None
 
@@ -809,9 +808,9 @@ class DroppedCell(ResultPart):
     #: N_a: VCs with cells waiting in that queue. None for the reason ``link``.
     active_vcs: int | None
 
-    #: Limit that the drop policy (reason ``policy``) or the buffer (``full``, ``front``) set in that state. It is
-    #: on Y_i for ``selective-drop``, ``fba``, and untagged cells of ``dfba`` at X < H. For all others, it is on X.
-    #: None for other reasons, for ``policy`` of the RED family and of programs, and when X is not above R of
+    #: Limit that the queue had reached: of the drop policy (reason ``policy``) or the buffer (``full``, ``front``).
+    #: It is a limit on Y_i for ``selective-drop``, ``fba``, and untagged cells of ``dfba`` at X < H, otherwise on
+    #: X. None for other reasons, for ``policy`` of the RED family and of programs, and when X is not above R of
     #: ``selective-drop`` and ``fba`` or L of ``dfba``. A policy that refuses frames decides at the first cell of a
     #: frame; the cells after it share its fate.
     threshold_cells: float | None

@@ -60,9 +60,9 @@ pub struct Dropped {
     pub waiting_of_vc_cells: Option<u64>,
     /// N_a: VCs with cells waiting in that queue. None for the reason `link`.
     pub active_vcs: Option<u64>,
-    /// Limit that the drop policy (reason `policy`) or the buffer (`full`, `front`) set in that
-    /// state. It is on Y_i for `selective-drop`, `fba`, and untagged cells of `dfba` at X < H. For
-    /// all others, it is on X. None for other reasons, for `policy` of the RED family and of
+    /// Limit that the queue had reached: of the drop policy (reason `policy`) or the buffer (`full`,
+    /// `front`). It is a limit on Y_i for `selective-drop`, `fba`, and untagged cells of `dfba` at X
+    /// < H, otherwise on X. None for other reasons, for `policy` of the RED family and of
     /// programs, and when X is not above R of `selective-drop` and `fba` or L of `dfba`. A policy
     /// that refuses frames decides at the first cell of a frame; the cells after it share its fate.
     pub threshold_cells: Option<f64>,

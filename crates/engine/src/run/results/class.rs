@@ -29,11 +29,10 @@ pub struct ClassResult {
     pub max_queue_cells: u64,
     /// Mean cell transfer delay in the measuring time. None when no cell arrived in it.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the cell transfer delays, rounded up by bins of at most 1/64 relative
-    /// width. None when no cell arrived in the measuring time.
+    /// 99 % quantile of the cell transfer delays, rounded up by at most 1/64. None when no cell arrived in the measuring time.
     pub p99_cell_transfer_delay_s: Option<f64>,
-    /// Cell delay variation (peak to peak): a VC's largest transfer delay minus its smallest, for
-    /// the VC where that is largest. None when no cell arrived in the measuring time.
+    /// Cell delay variation (peak to peak): the largest transfer delay minus the smallest, of the
+    /// VC for which this is largest. None when no cell arrived in the measuring time.
     pub cell_delay_variation_s: Option<f64>,
 }
 

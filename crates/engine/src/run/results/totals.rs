@@ -44,8 +44,8 @@ pub struct Totals {
     /// Mean transfer delay of the data cells of the VCs that carry frames, or of all VCs when none
     /// does. None when no such cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the delays behind `mean_cell_transfer_delay_s`, rounded up by bins of at
-    /// most 1/64 relative width. None when that mean is none, or when VCs that carry cells share a
+    /// 99 % quantile of the same delays, rounded up by at most 1/64. None when
+    /// `mean_cell_transfer_delay_s` is none, or when VCs that carry cells share a
     /// class with VCs that carry frames.
     pub p99_cell_transfer_delay_s: Option<f64>,
     /// Counters of all TCPs.

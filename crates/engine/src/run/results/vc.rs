@@ -32,13 +32,12 @@ pub struct VcResult {
     pub traffic: &'static str,
     /// Whether the source hands frames or single cells to the host.
     pub carries: Carries,
-    /// Goodput: new bytes delivered in order, divided by the whole measuring time, however long the
-    /// source sends. If the VC carries cells, each counts the bytes that it
-    /// carries: 48 in AAL5.
+    /// Goodput: new bytes delivered in order, divided by the whole measuring time, even if the
+    /// source sends for a shorter time. A single cell counts the bytes that it carries: 48 in AAL5.
     pub goodput_mbps: f64,
-    /// Throughput on the line: all bytes (53 in AAL5) of each cell of the complete data frames that
-    /// brought new data, in order or not, divided by the measuring time. If the VC carries cells, every cell
-    /// that arrived counts.
+    /// Throughput on the line: bytes of whole cells (53 in AAL5), divided by the measuring time. It
+    /// counts complete data frames that brought new data, in order or not. If the VC carries cells,
+    /// it counts every cell that arrived.
     pub throughput_mbps: f64,
     /// New bytes delivered in order, counted as for `goodput_mbps` but over the whole run.
     pub delivered_bytes: u64,
@@ -48,9 +47,8 @@ pub struct VcResult {
     pub frames_delivered: u64,
     /// Data frames that arrived incomplete.
     pub frames_damaged: u64,
-    /// Data frames lost, wholly or in part: by the end of the run all cells of the frame had
-    /// arrived or were dropped, and it was not complete. Frames neither lost nor delivered were
-    /// still under way.
+    /// Data frames that lost at least one cell, and had no cell under way when the run ended.
+    /// Frames neither lost nor delivered were still under way.
     pub frames_lost: u64,
     /// Data cells sent by the source host.
     pub cells_sent: u64,
@@ -107,8 +105,7 @@ pub struct VcResult {
     pub back: Vec<BackResult>,
     /// Mean transfer delay of the data cells.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// Median of the cell transfer delays, rounded up like all quantiles by bins of at most 1/64
-    /// relative width.
+    /// Median of the cell transfer delays. All quantiles of delays are rounded up, by at most 1/64.
     pub p50_cell_transfer_delay_s: Option<f64>,
     /// 95 % quantile of the cell transfer delays.
     pub p95_cell_transfer_delay_s: Option<f64>,
@@ -118,8 +115,8 @@ pub struct VcResult {
     pub max_cell_transfer_delay_s: Option<f64>,
     /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
     pub cell_delay_variation_s: Option<f64>,
-    /// Load of the source host's link: the mean rates of the host's cell sources on it together,
-    /// relative to the link rate. Above 1, the queue there grows throughout the run. Cells waiting
+    /// Load of the source host's link: the sum of the mean rates of the host's cell sources,
+    /// relative to the rate of the link. Above 1, the queue there grows throughout the run. Cells waiting
     /// in it count as neither lost nor delayed.
     pub host_load: f64,
     /// Cells of all VCs at the source host's link when the run ended, waiting or being sent. Those in
@@ -127,8 +124,8 @@ pub struct VcResult {
     pub host_queue_cells: u64,
     /// Largest number of cells of all VCs that waited at the source host's link.
     pub max_host_queue_cells: u64,
-    /// Longest time at the source host's link, from handing over a frame or cell to the end of its
-    /// transmission, even after the run. 0 when nothing was handed over.
+    /// Longest time from handing a frame or cell to the source host's link until its last bit was
+    /// sent, even after the end of the run. 0 when nothing was handed over.
     pub max_host_delay_s: f64,
     /// Mean ACR of the ABR end system that sends the data, over the whole run. None without ABR.
     pub mean_acr_mbps: Option<f64>,
@@ -176,8 +173,8 @@ pub struct TransferResult {
     pub began_s: f64,
     /// Duration, from `began_s` until the last byte was acknowledged to the sender.
     pub duration_s: f64,
-    /// Part of the duration that passed in timeouts before the connection's first round-trip sample:
-    /// `initial_rto` and its back-offs, without the part of a tick with which each began.
+    /// Part of the duration that passed in timeouts before the connection first measured a round
+    /// trip: `initial_rto` and its back-offs, without the part of a tick with which each began.
     pub initial_timeouts_s: f64,
 }
 
