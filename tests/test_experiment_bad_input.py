@@ -100,7 +100,7 @@ WRONG = {
     "condition": ("cell_loss_ratio < 0.001", "cell_loss_ratio", "13:12: question.require[0] = ", "is not a comparison"),
     "question": ('kind = "find"', 'kind = "fnd"', '11:1: question.kind = "fnd": unknown question', "did you mean `find`?"),
     "metric": ('"efficiency"', '"eficiency"', "3:12: metrics[0] = ", "did you mean `efficiency`?"),
-    "vc": ('"efficiency"', '"vc.vc9.cells_dropped"', '3:12: metrics[0] = "vc9": unknown vc', "vc1, vc2"),
+    "vc": ('"efficiency"', '"vc.vc9.cells_dropped"', '3:12: metrics[0] = "vc9": unknown vc', "did you mean `vc1`?"),
     "formula": (
         'metrics = ["efficiency", "cell_loss_ratio"]',
         'metrics = { efficiency = "efficiency", ratio = "efficiency / lost" }',

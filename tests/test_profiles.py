@@ -66,7 +66,7 @@ def test_check_and_run_print_what_a_profile_set(tmp_path: Path, cli: Cli) -> Non
     assert "handshake = true; stated, with other values: recovery\n" in changed
     error = cli.refused("check", "four.toml", "--set", "vc.traffic.profile=linus")
     assert error.startswith("--set vc")
-    assert 'profile="linus": is not one of the choices (allowed: 1996, linux); did you mean `linux`?' in error
+    assert 'profile="linus": is not one of the choices; did you mean `linux`?' in error
 
 
 def test_a_profile_works_on_a_grid_and_in_its_figure(tmp_path: Path, cli: Cli) -> None:

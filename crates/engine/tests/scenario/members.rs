@@ -209,8 +209,7 @@ fn what_a_member_has_of_its_group_is_not_set_alone() {
         |path| wrong(&[(path, "c")]),
         r#"
         vc.vc4.from => override: vc.vc4.from = c: `vc4` is one of the 3 members of `vc.1`, which
-            | which share `from` (allowed: a field of the member that the group does not share); did
-            | did you mean `vc.1.from`?
+            | which share `from`; did you mean `vc.1.from`?
         vc.x2.count => did you mean `vc.x.count`?
         host.a3.name => did you mean `host.a.name`?
         link.a2->s1.duplex => did you mean `link.a->s1.duplex`?

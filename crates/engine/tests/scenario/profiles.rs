@@ -136,8 +136,7 @@ fn options_of_the_recovery_that_a_profile_sets_are_taken() {
         |fields| problem(fields, &[]),
         r#"
         , profile = "linux", reno_window = "rfc2001" => has no effect with recovery = "sack"
-        , profile = "linus" => is not one of the choices (allowed: 1996, linux)
-            | did you mean `linux`?
+        , profile = "linus" => is not one of the choices; did you mean `linux`?
         , profile = "linux", granularity = "500 ms" =>
             | is 200 ms by default, below one tick of the timer
         , profile = "linux", max_rto = "500 ms" =>

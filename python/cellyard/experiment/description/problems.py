@@ -76,10 +76,11 @@ class Problems:
         name = dotted(path)
         where = f"{self._file}:{line}:{column}: " if line else f"{self._file}: " if self._file else ""
         text = f"{where}{name}{' = ' if name and value else ''}{value}{': ' if name or value else ''}{message}"
-        if allowed:
+        is_value = suggestion is not None and suggestion.startswith(QUOTE)
+        if allowed and (is_value or not suggestion):  # a suggested name takes the place of a list of names
             text += f" (allowed: {allowed})"
         if suggestion:
-            text += f"; did you mean {suggestion if suggestion.startswith(QUOTE) else f'`{suggestion}`'}?"
+            text += f"; did you mean {suggestion if is_value else f'`{suggestion}`'}?"
         if all(text != known.summary for known in self._found):
             self._found.append(Problem(text, line, column, name, value, message, allowed, suggestion, excerpt))
 

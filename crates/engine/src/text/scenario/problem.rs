@@ -46,7 +46,8 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     /// Writes one line: `scenario.toml:12:5: switch[0].ubr.buffer = "0 cells": must be at least 1
-    /// cell (allowed: ...)`.
+    /// cell (allowed: ...)`. A suggested name takes the place of the
+    /// list of names.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.file)?;
         if self.line > 0 {
@@ -60,10 +61,11 @@ impl fmt::Display for Problem {
             write!(f, ":")?;
         }
         write!(f, " {}", self.message)?;
-        if !self.allowed.is_empty() {
+        let suggestion = self.suggestion.as_deref();
+        if !self.allowed.is_empty() && !suggestion.is_some_and(|meant| meant.starts_with('`')) {
             write!(f, " (allowed: {})", self.allowed)?;
         }
-        if let Some(suggestion) = &self.suggestion {
+        if let Some(suggestion) = suggestion {
             write!(f, "; did you mean {suggestion}?")?;
         }
         if !self.excerpt.is_empty() {

@@ -134,7 +134,8 @@ fn buffers_and_thresholds() {
         policy = "epd", reserve = "1001 cells" => more than the buffer of 1000 cells
         policy = "selective-drop", z = -0.1 => z = -0.1: must not be negative
         policy = "selective-drop", z = 0.1234567 => has more than 6 decimals
-        policy = "red" => drop.policy = "red": unknown drop policy | fba
+        policy = "red" => drop.policy = "red": unknown drop policy; did you mean `atm-red`, `cell-red`
+        policy = "zz" => drop.policy = "zz": unknown drop policy (allowed: | fba
         policy = "fbaa" => did you mean `fba`?
         threshold = "8 cells" => switch[0].ubr.drop.policy: is missing
         "#,
@@ -153,8 +154,7 @@ fn missing_fields_are_named() {
             | vc[0].traffic.kind: is missing (allowed:
         # A tag name that belongs to another family.
         kind = "tcp", recovery -> what = "tcp", recovery =>
-            | vc[0].traffic.kind: is missing, and `what` is an unknown field (allowed: tcp
-            | did you mean `kind`?
+            | vc[0].traffic.kind: is missing, and `what` is an unknown field; did you mean `kind`?
         "#,
     );
 }

@@ -32,7 +32,7 @@ fn files_have_bytes_and_a_number_and_follow_each_other() {
     }
     says(
         &tcp("file_size = \"1 kB\", files = 2, next_file = \"new\""),
-        &["next_file = \"new\"", "new-connection, same-connection"],
+        &["next_file = \"new\"", "did you mean `new-connection`?"],
     );
     for good in [
         "files = 1, handshake = true",

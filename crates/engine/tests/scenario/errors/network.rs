@@ -10,8 +10,7 @@ fn references_must_exist() {
         from = "west" -> from = "wset" => test.toml:14:8: link[1].from = "wset"
             | no host or switch | did you mean `west`?
         to = "sink"\ntraffic -> to = "sinc"\ntraffic =>
-            | vc[0].to = "sinc": no host has this name (allowed: a host: source, sink)
-            | did you mean `sink`?
+            | vc[0].to = "sinc": no host has this name; did you mean `sink`?
         "#,
     );
     all_say(
@@ -21,6 +20,8 @@ fn references_must_exist() {
         [[probe]]\nwhat = "queue"\nof = "west->eats"\n => probe[0].of | no link has this name
             | `west->east`
         [[probe]]\nwhat = "cwnd"\nof = "vc9"\n => no VC has this name
+            | did you mean `vc`?
+        [[probe]]\nwhat = "cwnd"\nof = "zz"\n => no VC has this name
             | the name of a VC or of a group
         "#,
     );

@@ -183,7 +183,8 @@ fn things_can_be_named_as_results_name_them() {
         |path| set(path, "1 kB").expect_err("the path is wrong"),
         r#"
         host.a3.count => did you mean `host.a.count`?
-        vc.vc8.start => no vc is called `vc8` (allowed: 0 to 3, x, vc1 to vc4, vc7, *)
+        vc.vc8.start => no vc is called `vc8`; did you mean `vc7`?
+        vc.zz.start => no vc is called `zz` (allowed: 0 to 3, x, vc1 to vc4, vc7, *)
         vc.vc01.start => no vc is called `vc01`
         vc.x3.start => no vc is called `x3`
         host.a4.count => no host is called `a4`

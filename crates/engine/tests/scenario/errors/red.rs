@@ -84,7 +84,7 @@ fn a_segment_has_cells_and_frames_have_none() {
             | "1 cell
         policy = "packet-red", segment_cells = "32 cells" => is not a field of `packet-red`
             | but of atm-red, cell-red
-        policy = "atm-red", average = "cells" => drop.average | cell, frame, idle | `cell`?
+        policy = "atm-red", average = "cells" => drop.average | did you mean `cell`?
         policy = "atm-red", spacing = 1 => drop.spacing
         "#,
     );
