@@ -63,10 +63,10 @@ def test_a_packet_too_long_for_the_format_is_one_message(cli: Cli) -> None:
 def test_tables_say_packets_and_keep_the_names_of_fields(cli: Cli) -> None:
     fast = [word for path, value in FAST.items() for word in ("--set", f"{path}={value}")]
     table = cli("run", LAN, *fast).stdout
-    assert " packets, " in table.splitlines()[0]
+    assert " packets (each counts as one cell), " in table.splitlines()[0]
     assert "cells_sent" in table and "max_queue_cells" in table and "packets_" not in table
     several = cli("run", LAN, *fast, "--replications", 2).stdout
-    assert "data packets dropped, means of the runs:" in several
+    assert "data packets dropped, in all and by reason, means of the runs:" in several
     both = cli("run", LAN, *fast[2:], "--grid", "format=aal5,ethernet").stdout
     assert " cells, " in both.splitlines()[0]
 

@@ -90,7 +90,8 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
     runs = document["runs"]
     if not runs:
         return "no run has finished"
-    cost = f"{cell_count(document['cells'], f'{noun}s')}, {cpu_time(document['timing']['cpu_seconds'], 2)}"
+    cells = cell_count(document["cells"], f"{noun}s") + " (each counts as one cell)" * (noun != "cell")
+    cost = f"{cells}, {cpu_time(document['timing']['cpu_seconds'], 2)}"
     if len(runs) == 1:
         first = f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}"
         return "\n\n".join(
