@@ -160,7 +160,7 @@ def test_a_search_that_is_decided_either_way_shows_the_range_of_shares() -> None
 
     outcome = told(Find("buffer", ["p99_transfer_s < 1"], share=0.9), measure)
     (record,) = table(outcome, "found")
-    assert record["buffer"] == "1001 cells" and "in 95 % to 100 % of 20 replications" in outcome.text
+    assert record["buffer"] == "1001 cells" and "With 1001 cells, 19 to 20 of 20 replications meet" in outcome.text
     assert record["share"] == 0.95 and record["share_high"] == 1.0
     strict = told(Find("buffer", ["p99_transfer_s < 1"], share=1.0), measure)
     assert "it is 1001 cells if all of these runs meet the requirement, and no value if none does" in strict.text

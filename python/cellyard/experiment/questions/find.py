@@ -1,12 +1,14 @@
 """The question ``find``: the smallest, or largest, value of an axis that meets a requirement.
 
 The requirement holds at a value when at least a given share of the replications there meets all its
-conditions. The search assumes that it holds from the value found to the end of the axis. Bisection
+conditions. The answer is the first value that holds beyond all values that are shown to fail. So of
+a requirement that holds, fails and holds again, it is the value from which on nothing fails, and the
+answer says where else the requirement holds.
+
+The search assumes that it holds from the value found to the end of the axis. Bisection
 narrows the interval between a value that fails and one that holds. Then the neighbours of the
-border are tried until their shares are clearly below the required one. So the value found is the
-first that holds with these random draws. At the end, values on both sides are tried. If one of them
-contradicts the assumption, every value is tried if they are few. If a value beyond the first that holds
-is then shown to fail, no value is the answer, and the answer says where the requirement holds.
+border are tried until their shares are clearly below the required one. At the end, values on both
+sides are tried. If one of them contradicts the assumption, every value is tried if they are few.
 
 The value found is selected, which biases its share upwards. Two results show the uncertainty. Fresh
 replications, which had no part in the search, give Wilson's interval of its share at `CONFIDENCE`. A
@@ -14,44 +16,36 @@ bracket contains the border with at least that confidence, if the assumption hol
 nearest value that is shown to be below the required share, and ends at the first that is shown to
 have it, each by an exact binomial test at half the error. As several values are tested, the next value
 tried beyond each end must show the same. With common random numbers it does whenever the end does.
+If every value was tried because nothing is assumed, the bracket needs no assumption either.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
-from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
-from cellyard.experiment.description.axes import Level, Range
-from cellyard.experiment.description.design import Dimension, Point
+from cellyard.experiment.description.axes import Range
+from cellyard.experiment.description.design import Point
 from cellyard.experiment.description.expression import ALLOWED, Condition, ConditionError, Unit
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import column_units, condition_text
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
+from cellyard.experiment.questions.search import MOST_VALUES, Z_SQUARED, Search
 from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, percent
-from cellyard.statistics.bounded import Value, every
-from cellyard.statistics.inference import exact_share_interval, share_interval
+from cellyard.statistics.inference import share_interval
+from cellyard.system.limits import MOST_REPLICATIONS
 
 Want = Literal["smallest", "largest"]
 
-#: Limit on values that are all tried where the assumption turns out to be wrong.
-MOST_VALUES = 100
 #: Default number of values tried on each side at the end.
 CHECKS = 3
-#: The verdict on an assumption that a value beyond the first that holds contradicts.
-WRONG = "wrong"
-#: Square of the normal quantile of `CONFIDENCE`. If all of n trials succeed, the share is at least
-#: n / (n + Z_SQUARED).
-Z_SQUARED = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
-#: Confidence that a share is below the required one, from which further neighbours are skipped. One
-#: in 10 000 errs.
-CLEAR_CONFIDENCE = 0.9998
+#: Limit on the sentences about single points.
+MOST_SENTENCES = 5
 
 
 @dataclass(frozen=True)
@@ -86,7 +80,7 @@ class Find(Question):
         searches = 2 if any(plan.metrics[name].may_be_bounded for name in names) else 1
         if self.monotone and tried > MOST_VALUES:
             halvings = math.ceil(math.log2(max(tried, 2)))
-            tried = min(tried, searches * (2 + 3 * halvings + 2 * self.checks))
+            tried = min(tried, searches * (2 + 4 * halvings + 2 * self.checks))
         at = plan.size(without=dimension)
         return Expected(at * tried, at * (tried + searches) * plan.replications, at_most=True)
 
@@ -97,8 +91,8 @@ class Find(Question):
         if lowest < self.share < 1:
             needed = math.ceil(Z_SQUARED * self.share / (1 - self.share))
             warnings.append(
-                f"{counted(replications, 'replication')} cannot show a share of {percent(self.share)}: even if the requirement holds "
-                f"in all of them, they show a share of at least {percent(lowest)} (95 % confidence); {needed} replications are needed"
+                f"{counted(replications, 'replication')} cannot show a share of {percent(self.share)}, even if all of them meet "
+                f"the conditions; {needed} can"
             )
         dimension = plan.dimension(self.axis)
         if dimension.size > MOST_VALUES and any(
@@ -130,6 +124,8 @@ class Find(Question):
             searches.append((search, found))
             low, high = (None, None) if found is None else search.fresh_interval(found)
             bracket = (None, None) if found is None else search.bracket(found)
+            ends = [None if index is None else search.label(index) for index in bracket]
+            first, last = ends if self.want == "smallest" else reversed(ends)
             records.append(
                 {
                     **point.shown_labels,
@@ -139,8 +135,8 @@ class Find(Question):
                     "share_high": high,
                     "values_tried": len(search.tried),
                     "assumption": search.verdict,
-                    "bracket_from": bracket[0],
-                    "bracket_to": bracket[1],
+                    "bracket_from": first,
+                    "bracket_to": last,
                 }
             )
         metrics = [name for text in self.require for name in Condition(text).names]
@@ -179,16 +175,18 @@ class Find(Question):
 
     def _summary(self, plan: Plan, searches: Sequence[tuple[Search, int | None]]) -> list[str]:
         """The requirement and the value found at each point, as far as there is room; the table has all."""
-        results = []
+        results, unconfirmed = [], 0
         for search, found in searches:
             if found is not None:
                 border = search.border(found)
+                islands = f", with no {self._beyond} value shown to fail" if search.failing_again else ""
                 results.append(
-                    f"At {search.point}: the {self.want} {self.axis} is {search.described(found)}"
+                    f"At {search.point}: the {self.want} {self.axis} is {search.described(found)}{islands}"
                     f"{border and f' (with 95 % confidence {border})'}."
                 )
-            elif search.verdict == WRONG:
-                results.append(f"At {search.point}: no {self.want} {self.axis} was found, as it fails again beyond.")
+                unconfirmed += search.fresh_interval(found)[0] < self.share
+            elif search.failing_again:
+                results.append(f"At {search.point}: {self._where_it_holds(search)}.")
             elif search.size:
                 results.append(f"At {search.point}: {search.none_of(self.axis)} meets it; {search.nearest()}.")
             else:
@@ -196,323 +194,132 @@ class Find(Question):
         if len(results) > MOST_SENTENCES:
             omitted = len(results) - MOST_SENTENCES + 1
             results[-omitted:] = [f"The table has {omitted} more points."]
+        if unconfirmed:
+            where = f"at {counted(unconfirmed, 'point')}: there `share_low` is below {percent(self.share)}"
+            results.append(f"Fresh replications do not confirm the value {where}.")
         return [f"The requirement is {self._requirement(plan)}.", *results]
+
+    @property
+    def _beyond(self) -> str:
+        """How values that should hold as well compare with the one found."""
+        return "larger" if self.want == "smallest" else "smaller"
+
+    def _where_it_holds(self, search: Search) -> str:
+        """Which values hold, and which fails again so that none is found."""
+        holding, failing = search.holding(), search.label(_worst(search))
+        verb = "suffices" if len(holding) == 1 and " to " not in holding[0] else "suffice"
+        return (
+            f"of the values of {self.axis} tried, {_ranges(holding)} {verb}, but {failing} fails again: "
+            f"not every {self._beyond} value is safe"
+        )
 
     def _sentences(self, plan: Plan, search: Search, found: int | None) -> list[str]:
         """What a single search found, with its uncertainty and its assumption."""
         if not search.size:
             return [f"The constraints exclude every value of {self.axis}."]
-        if search.verdict == WRONG and found is None:
-            side = "larger" if self.want == "smallest" else "smaller"
+        tried = f"{len(search.tried)} of {search.size}" if len(search.tried) < search.size else f"All {search.size}"
+        ends = search.label(0), search.label(search.size - 1)
+        low, high = ends if self.want == "smallest" else reversed(ends)
+        tried += f" values of {self.axis} were tried, from {low} to {high}."
+        if found is None and search.failing_again:
+            first, worst = min(filter(search.holds, search.tried)), _worst(search)
+            other = "largest" if self.want == "smallest" else "smallest"
+            is_reversed = max(filter(search.holds, search.tried)) < min(search.failing_again) and not first
+            where = self._where_it_holds(search)
             return [
-                f"No {self.want} {self.axis} was found that gives {self._requirement(plan)}: the requirement fails again at {side} values.",
-                search.assumption,
-                f"{search.where_it_holds()}.",
+                f"{where[0].upper()}{where[1:]}.",
+                f"A value suffices if it gives {self._requirement(plan)}.",
+                self._met(plan, search, first, worst),
+                *([f'`want = "{other}"` searches for the border.'] if is_reversed else []),
+                tried,
             ]
+        nothing_fails = "none of the values tried is shown to contradict this"
+        assumption = f"The search assumes that all {self._beyond} values suffice too; {nothing_fails}."
+        assumed = [assumption] if self.monotone and not search.failing_again else []
         if found is None:
-            subject = search.none_of(self.axis)
+            subject, nearest = search.none_of(self.axis), search.nearest()
             return [
-                f"{subject[0].upper()}{subject[1:]} gives {self._requirement(plan)}: {search.nearest()}.",
-                f"The axis has {counted(search.size, 'value')}, from {search.label(0)} to {search.label(search.size - 1)}.",
-                search.assumption,
+                f"{subject[0].upper()}{subject[1:]} gives {self._requirement(plan)}.",
+                f"{nearest[0].upper()}{nearest[1:]}.",
+                tried,
+                *assumed,
             ]
-        low, _ = search.fresh_interval(found)
-        border, replications, value = search.border(found), plan.replications, search.label(found)
-        fresh, is_shown = counted(replications, "fresh replication"), low >= self.share
-        unshown = "a fresh replication does" if replications == 1 else "fresh replications do"
-        not_shown = "" if is_shown else f", but {unshown} not show it"
-        too_low = "" if is_shown else ", less than required; more replications may show it"
-        has_neighbour = found - 1 in search.tried
-        neighbour = f", and with {search.label(found - 1)} in {search.shown_share(found - 1)}" if has_neighbour else ""
-        end = "" if found else f"; nothing beyond this end of {self.axis} was tried"
+        least, _ = search.fresh_interval(found)
+        border, fresh, is_shown = search.border(found), search.met(found, fresh=True), least >= self.share
+        safe = f", with no {self._beyond} value shown to fail," if search.failing_again else ""
+        not_shown = "" if is_shown else ", but fresh replications do not confirm it"
+        end = "" if found else f"; no {'smaller' if self.want == 'smallest' else 'larger'} value was tried"
+        neighbours = [found - 1] if found - 1 in search.tried else []
         return [
-            f"The {self.want} {self.axis} that gives {self._requirement(plan)} is {search.described(found)}{not_shown}{end}.",
-            f"The requirement holds with {value} in {search.shown_share(found)} of {replications} replications{neighbour}.",
-            f"In {fresh}, it holds in {search.shown_share(found, fresh=True)}: the share is at least "
-            f"{percent(low)} (95 % confidence){too_low}.",
+            f"The {self.want} {self.axis} that gives {self._requirement(plan)}{safe} is {search.described(found)}{not_shown}{end}.",
+            self._met(plan, search, found, *neighbours),
+            f"Of {counted(plan.replications, 'fresh replication')}, which the search did not use, {fresh} {_meet(fresh)} "
+            f"{self._conditions}: the share is at least {percent(least)} (95 % confidence).",
+            *([] if is_shown else [self._advice(search, found)]),
             *([f"With 95 % confidence, the true {self.want} value is {border}."] if border else []),
-            search.assumption,
+            *(self._islands(plan, search, found) if search.failing_again else []),
+            *(assumed or [tried]),
         ]
 
-
-#: Limit on the sentences about single points.
-MOST_SENTENCES = 5
-
-
-class Search:
-    """The search along one axis at one point of the others.
-
-    Candidates are numbered from the wanted end: index 0 is the smallest or largest value, as wanted.
-    """
-
-    def __init__(
-        self,
-        find: Find,
-        plan: Plan,
-        runner: CachedRunner[Point],
-        dimension: Dimension,
-        point: Point,
-        *,
-        unknown_as: bool = False,
-    ) -> None:
-        self._find = find
-        self._plan = plan
-        self._runner = runner
-        self.point = point
-        self._conditions = [Condition(text) for text in find.require]
-        candidates = [dimension.at_index(index) for index in range(dimension.size)]
-        if find.want == "largest":
-            candidates.reverse()
-        levels = [self._level(candidate) for candidate in candidates]
-        numbers = [level.number for level in levels]
-        if all(number is not None for number in numbers):  # sort by size, regardless of the order of the list
-            order = sorted(range(len(levels)), key=lambda i: numbers[i] or 0, reverse=find.want == "largest")
-            candidates = [candidates[i] for i in order]
-        self._candidates = [candidate for candidate in candidates if plan.allows(point.with_levels(candidate))]
-        #: Share of replications that meet the requirement, by index. Fresh replications are kept
-        #: separately.
-        self.tried: dict[int, float] = {}
-        self._fresh: dict[int, float] = {}
-        #: The assumption, in a word and in a sentence.
-        self.verdict, self.assumption = "", ""
-        #: Whether a run counts that is not known to meet the requirement, and whether there was one.
-        self._unknown_as, self.has_unknown = unknown_as, False
-        #: The search in which such runs count, if it finds the same.
-        self.hopeful: Search | None = None
-        self.found: int | None = None
-
     @property
-    def size(self) -> int:
-        """Number of candidates."""
-        return len(self._candidates)
+    def _conditions(self) -> str:
+        return "this condition" if len(self.require) == 1 else "these conditions"
 
-    def label(self, index: int) -> str:
-        """The value of a candidate."""
-        return self._level(self._candidates[index]).label
+    def _met(self, plan: Plan, search: Search, first: int, *others: int) -> str:
+        """How many replications meet the conditions at some values."""
+        met = search.met(first)
+        of = counted(plan.replications, "replication")
+        also = [f" With {search.label(other)}, {search.met(other)} {_do(search.met(other))}." for other in others]
+        return f"With {search.label(first)}, {met} of {of} {_meet(met)} {self._conditions}.{''.join(also)}"
 
-    def described(self, index: int) -> str:
-        """The value found at a candidate. Beyond the end of an axis of numbers there may be a better one."""
-        number = self._level(self._candidates[index]).number
-        is_open = index == 0 and number is not None and math.isfinite(number)
-        return self.label(index) + (f" or {'less' if self._find.want == 'smallest' else 'more'}" if is_open else "")
+    def _islands(self, plan: Plan, search: Search, found: int) -> list[str]:
+        """Sentences on values that hold before others that fail."""
+        side = "smaller" if self.want == "smallest" else "larger"
+        holding, worst = search.holding(before=found), _worst(search)
+        verb = "suffices" if len(holding) == 1 and " to " not in holding[0] else "suffice"
+        return [
+            f"Of the {side} values tried, {_ranges(holding)} {verb} too, but {search.label(worst)} fails again, "
+            f"with {search.met(worst)} of {counted(plan.replications, 'replication')}."
+        ]
 
-    def _level(self, candidate: Sequence[tuple[str, Level]]) -> Level:
-        return dict(candidate)[self._find.axis]
-
-    def share(self, index: int) -> float:
-        """Share of the replications that meet the requirement at a candidate."""
-        self._try([index])
-        return self.tried[index]
-
-    def _try(self, indices: Sequence[int]) -> None:
-        new = [index for index in indices if index not in self.tried]
-        self.tried |= self._shares(new, self._plan.replication_numbers)
-
-    def _shares(self, indices: Sequence[int], replications: range) -> dict[int, float]:
-        points = [self.point.with_levels(self._candidates[index]) for index in indices]
-        samples = self._runner.samples(points, replications)
-        return {index: self._held(runs) / len(runs) for index, runs in zip(indices, samples, strict=True)}
-
-    def _held(self, runs: Sequence[Mapping[str, Value]]) -> int:
-        """Number of runs that meet all conditions."""
-        judged = [every(condition.holds(run) for condition in self._conditions) for run in runs]
-        unknown = judged.count(None)
-        self.has_unknown = self.has_unknown or unknown > 0
-        return judged.count(True) + unknown * self._unknown_as
-
-    def shown_share(self, index: int, *, fresh: bool = False) -> str:
-        """Share of the replications that meet the requirement, from the least to the largest possible one."""
-        searches = [self, *([self.hopeful] if self.hopeful else [])]
-        shares = [search.fresh_share(index) if fresh else search.share(index) for search in searches]
-        return " to ".join(dict.fromkeys(map(percent, shares)))
-
-    def fresh_share(self, index: int) -> float:
-        """Share of an equal number of fresh replications, which had no part in the search."""
-        if index not in self._fresh:
-            replications = self._plan.replications
-            self._fresh |= self._shares([index], range(replications, 2 * replications))
-        return self._fresh[index]
-
-    def fresh_interval(self, index: int) -> tuple[float, float]:
-        """Interval of the share at a candidate, from fresh replications."""
-        low, high = self._interval(self.fresh_share(index), CONFIDENCE)
-        return low, self.hopeful.fresh_interval(index)[1] if self.hopeful else high
-
-    def _interval(self, share: float, confidence: float) -> tuple[float, float]:
-        replications = self._plan.replications
-        return share_interval(round(share * replications), replications, confidence)
-
-    def _is_below(self, index: int, confidence: float) -> bool:
-        """Whether the share at a candidate is below the required one."""
-        return self._interval(self.share(index), confidence)[1] < self._find.share
-
-    def none_of(self, axis: str) -> str:
-        """Subject of a sentence on values that fail: all of the axis, or those tried."""
-        tried = len(self.tried)
-        return f"no value of {axis}" if tried == self.size else f"none of the {tried} values of {axis} tried"
-
-    def nearest(self) -> str:
-        """Where the largest share of replications meets the requirement, of values that fail; of equal ones, nearest to holding."""
-        best = max(self.tried, key=lambda index: ((self.hopeful or self).share(index), index))
-        share = self.shown_share(best)
-        return f"the largest share is {share}, with {self.label(best)}" if share != percent(0) else "it holds in none"
-
-    def bracket(self, found: int) -> tuple[str | None, str | None]:
-        """The values, in the order of the axis, between which the replications place the border.
-
-        One end is the nearest before ``found`` that is shown to be below the required share, as is the
-        next tried before it, or the end of the axis. It is
-        ``None`` if ``found`` is the end of the axis. The other is the first from ``found`` on that is
-        shown to have the share, as is the next tried, or ``None`` if there is no such value.
-        """
-        first, last = self._border(found)
-        if self.hopeful:
-            first = self.hopeful._border(found)[0]
-        return (first, last) if self._find.want == "smallest" else (last, first)
-
-    def _border(self, found: int) -> tuple[str | None, str | None]:
-        """The two ends of `bracket`, the first before ``found``."""
-        tried = sorted(self.tried)
-        first = next((b for a, b in reversed(list(pairwise(tried))) if b < found and self._shown(a, b) < 0), 0)
-        ends = zip(tried, [*tried[1:], tried[-1]], strict=True)
-        last = next((self.label(a) for a, b in ends if a >= found and self._shown(a, b) > 0), None)
-        return self.label(first) if found else None, last
-
-    def _shown(self, *indices: int) -> int:
-        """1 if each share at some candidates is shown to be the required one or more, -1 if less, else 0."""
-        ends = [self._exact(index) for index in indices]
-        return all(low >= self._find.share for low, _ in ends) - all(high < self._find.share for _, high in ends)
-
-    def _exact(self, index: int) -> tuple[float, float]:
-        replications = self._plan.replications
-        return exact_share_interval(round(self.share(index) * replications), replications, CONFIDENCE)
-
-    def border(self, found: int) -> str:
-        """Where the border is, in words; empty if both ends of its bracket are one value, or nothing beyond ``found`` is known."""
-        low, high = self.bracket(found)
-        if None in (low, high) and {low, high} <= {None, self.label(found)}:
-            return ""
-        if low is None:
-            return f"at most {high}; its lower end is not known"
-        if high is None:
-            return f"at least {low}; its upper end is not known"
-        return "" if low == high else f"between {low} and {high}"
-
-    def holds(self, index: int) -> bool:
-        """Whether the requirement holds at a candidate."""
-        return self.share(index) >= self._find.share - 1e-12
-
-    def run(self) -> int | None:
-        """Index of the first candidate at which the requirement holds; ``None`` if there is none."""
-        self.found = self._run()
-        if self.found is not None:
-            self.fresh_share(self.found)
-        return self.found
-
-    def _run(self) -> int | None:
-        if not self.size:
-            return None
-        if not self._find.monotone:
-            self.verdict = "none: every value tried"
-            self._try(range(self.size))
-            self.assumption = f"Nothing was assumed: all {self.size} values were tried."
-            return self._first()
-        found = self._first_near(self._bisect())
-        side, other = ("larger", "largest") if self._find.want == "smallest" else ("smaller", "smallest")
-        if self._is_contradicted(found):
-            if self.size <= MOST_VALUES:
-                self._try(range(self.size))
-            found = self._first()
-            failing = [i for i in self.tried if found is not None and i > found and self._is_below(i, CONFIDENCE)]
-            if found is not None and failing:
-                self.verdict = WRONG
-                if found == 0 and max(filter(self.holds, self.tried)) < min(failing):
-                    self.assumption = f'{self.where_it_holds()}; `want = "{other}"` searches for the border.'
-                    return found
-                worst = min(failing, key=lambda index: (self.share(index), index))
-                self.assumption = (
-                    f"It holds with {self.label(found)} in {self.shown_share(found)} of the replications, and with "
-                    f"{self.label(worst)} in {self.shown_share(worst)}."
-                )
-                return None
-        self.verdict = "held where checked"
-        self.assumption = (
-            f"Assumption: if the requirement holds at a value, it holds at every {side} value, which none of the "
-            f"{len(self.tried)} values tried contradicts."
-        )
-        return found
-
-    @property
-    def conclusion(self) -> tuple[int | None, str, str]:
-        """What was found, the verdict, and if that is `WRONG` also if the requirement holds."""
-        return self.found, self.verdict, self.where_it_holds() if self.verdict == WRONG else ""
-
-    def where_it_holds(self) -> str:
-        """The values tried at which the requirement holds, in the order of the axis; neighbours among those tried as ranges."""
-        tried = sorted(self.tried, reverse=self._find.want == "largest")
-        groups = [list(group) for holds, group in groupby(tried, self.holds) if holds]
-        ends = [(self.label(group[0]), self.label(group[-1])) for group in groups]
-        ranges = [first if first == last else f"{first} to {last}" for first, last in ends]
-        return f"Of the values tried, it holds at {listed(ranges, most=2 if len(ranges) == 2 else 1)}"
-
-    def _first(self) -> int | None:
-        """The first candidate tried at which the requirement holds."""
-        return min(filter(self.holds, self.tried), default=None)
-
-    def _bisect(self) -> int | None:
-        """The border between failing and holding by bisection, if the first candidate fails and the last holds."""
-        self._try(sorted({0, self.size - 1}))
-        if self.holds(0):
-            return 0
-        if not self.holds(self.size - 1):
-            return None
-        low, high = 0, self.size - 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.holds(middle) else (middle, high)
-        return high
-
-    def _first_near(self, border: int | None) -> int | None:
-        """The first candidate that holds among the neighbours of a border without a significant difference from it.
-
-        If values are few, each neighbour is tried. Otherwise the distance doubles each time.
-        """
-        start = self.size if border is None else border
-        self._walk(start, -1, lambda index: self._is_below(index, CLEAR_CONFIDENCE))
-        if exact_share_interval(self._plan.replications, self._plan.replications, CONFIDENCE)[0] >= self._find.share:
-            self._walk(start, 1, lambda index: self._shown(self._before(index), index) > 0)
-        return self._first()
-
-    def _walk(self, start: int, step: int, is_far: Callable[[int], bool]) -> None:
-        """Try candidates on one side of ``start`` up to the first that is far enough. With many values, each step doubles."""
-        index, stride = start + step, 1
-        while 0 <= index < self.size and not is_far(index):
-            stride = stride if self.size <= MOST_VALUES else 2 * stride
-            index += step * stride
-
-    def _before(self, index: int) -> int:
-        """The last candidate tried before another."""
-        return max(tried for tried in self.tried if tried < index)
-
-    def _is_contradicted(self, found: int | None) -> bool:
-        """Whether a candidate before the border holds, or one beyond is below the required share."""
-        border = self.size if found is None else found
-        indices_before = _evenly_spaced(0, border - 1, self._find.checks)
-        indices_beyond = _evenly_spaced(border, self.size - 1, self._find.checks)
-        self._try([*indices_before, *indices_beyond])
-        return any(self.holds(i) if i < border else self._is_below(i, CONFIDENCE) for i in self.tried)
+    def _advice(self, search: Search, found: int) -> str:
+        """What would confirm a value that fresh replications do not."""
+        safe = search.bracket(found)[1]
+        if safe is not None and safe != found:
+            return f"With 95 % confidence, {search.label(safe)} suffices."
+        if self.share == 1:
+            return "No number of replications can show a share of 100 %; state a lower `share`."
+        share = search.fresh_share(found)
+        if (needed := replications_needed(share, self.share)) and needed <= MOST_REPLICATIONS:
+            return f"If the share stays at {percent(share)}, about {counted(needed, 'replication')} would confirm it."
+        return f"This share is not clearly above the required one, so a {self._beyond} value may be needed."
 
 
-def _evenly_spaced(first: int, last: int, count: int) -> list[int]:
-    """``count`` indices from ``first`` to ``last``, evenly spaced.
+def replications_needed(share: float, required: float) -> int | None:
+    """From how many replications on Wilson's interval of ``share`` is above the required one; ``None`` if it never is.
 
-    >>> _evenly_spaced(0, 10, 3), _evenly_spaced(0, 1, 3), _evenly_spaced(5, 4, 3)
-    ([1, 5, 9], [0, 1], [])
+    >>> replications_needed(1.0, 0.95), replications_needed(0.85, 0.8), replications_needed(0.8, 0.8)
+    (73, 246, None)
     """
-    total = last - first + 1
-    if total <= count:
-        return list(range(first, last + 1))
-    return sorted({first + (total * (2 * i + 1)) // (2 * count) for i in range(count)}) if count else []
+    return math.ceil(Z_SQUARED * required * (1 - required) / (share - required) ** 2) if share > required else None
+
+
+def _worst(search: Search) -> int:
+    """The value that fails again with the lowest share."""
+    return min(search.failing_again, key=lambda index: (search.share(index), index))
+
+
+def _ranges(holding: Sequence[str]) -> str:
+    """Ranges of values: up to two, or else the first and the number of others."""
+    return listed(holding, most=2 if len(holding) == 2 else 1)
+
+
+def _meet(met: str) -> str:
+    return "meets" if met == "1" else "meet"
+
+
+def _do(met: str) -> str:
+    return "does" if met == "1" else "do"
 
 
 #: Fields of the question's table besides ``kind``.
