@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from cellyard.experiment.answer_figures import differences
 from cellyard.experiment.figures import figures
+from cellyard.statistics.inference import share_interval
 from known_answers import asked, buffers
 
 NUMBERS = {"difference": 0.1, "difference_low": 0.0, "difference_high": 0.2, "better": "not significant"}
@@ -130,12 +131,17 @@ def test_an_axis_that_is_a_range_by_ratio_is_logarithmic_for_any_values() -> Non
 def test_the_requirement_of_a_search_is_drawn_and_an_axis_over_decades_is_logarithmic() -> None:
     document = document_of(["p99_s", "efficiency"], buffer_cells=[100, 200, 400])
     document |= {"question": {"kind": "find", "axis": "buffer", "require": ["p99_s < 20 ms and 0.9 <= efficiency"]}}
-    for point, mean in zip(document["points"], (7.0, 0.05, 0.014), strict=True):
+    for point, mean, met in zip(document["points"], (7.0, 0.05, 0.014), (0, 7, 20), strict=True):
         point["p99_s"] = {**point["p99_s"], "mean": mean, "low": mean / 2, "high": mean * 2}
+        point |= {"met": met, "share": met / 20}
     (drawn,) = figures(document)
-    p99, efficiency = drawn.figure.axes
+    share, p99, efficiency = drawn.figure.axes
+    assert share.get_ylabel() == "share of runs that meet the requirement"
+    assert [np.asarray(line.get_ydata()).tolist() for line in share.lines[:1]] == [[0, 0.35, 1]]
+    ends = np.asarray(share.collections[0].get_paths()[0].vertices)[:, 1]
+    assert (ends.min(), ends.max()) == (share_interval(0, 20, 0.95)[0], share_interval(20, 20, 0.95)[1])
     assert (p99.get_yscale(), efficiency.get_yscale()) == ("log", "linear")
-    for axes, limit in ((p99, 0.02), (efficiency, 0.9)):
+    for axes, limit in ((share, 0.95), (p99, 0.02), (efficiency, 0.9)):
         (line,) = [line for line in axes.lines if line.get_linestyle() == ":"]
         low, high = axes.get_ylim()
         assert np.asarray(line.get_ydata()).tolist() == [limit] * 2 and low < limit < high

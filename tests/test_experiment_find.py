@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from cellyard import examples, experiment as ex
+from cellyard.commands.texts import of_experiment as experiment_text
+from cellyard.statistics.bounded import Bounded
 from cellyard.statistics.inference import share_interval
 from cellyard.system.errors import ExperimentError
 from known_answers import BUFFER, asked, buffers, by, drawn, made
@@ -215,6 +217,26 @@ def test_no_sentence_of_a_ready_answer_has_more_than_four_numbers_or_nested_brac
     for sentence in sentences:
         assert len(re.findall(r"\d+(?:\.\d+)?", sentence)) <= 4, sentence
         assert not re.search(r"\([^)]*\(", sentence), sentence
+
+
+def test_the_points_of_find_say_how_many_runs_meet_the_conditions() -> None:
+    outcome = find(lambda at, i: i < 10 * at["buffer"], cells(3), share=0.8)
+    found = {point["buffer_cells"]: (point["runs"], point["met"], point["share"]) for point in outcome.points()}
+    assert found == {1: (20, 10, 0.5), 2: (40, 20, 0.5), 3: (20, 20, 1.0)}  # 20 of them are fresh
+    table = experiment_text({**outcome.to_dict(), "timing": {"cpu_seconds": 1.0, "wall_seconds": 1.0}})
+    assert re.search(r"buffer_cells +runs +met +share +efficiency", table)
+    late = asked(
+        lambda at, i: {"efficiency": Bounded(0.4, 0.6) if i == 0 else 1.0},
+        ex.Axis(BUFFER, ["5 cells"]),
+        question=ex.Find("buffer", ["efficiency > 0.5"]),
+    )
+    (point,) = late.points()
+    assert (point["runs"], point["met"], point["share"]) == (40, 39, None)
+    for name in ("met", "share"):
+        with pytest.raises(ExperimentError, match=r"other than .*met, share"):
+            made(ex.Axis(BUFFER, ["1 cells"], name=name))
+        with pytest.raises(ExperimentError, match="reserved name"):
+            made(metrics={name: "efficiency"})
 
 
 def test_find_without_the_assumption_tries_every_value() -> None:

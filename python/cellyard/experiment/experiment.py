@@ -377,11 +377,14 @@ class Outcome:
         return [axis.name for axis in self.experiment.plan.axes]
 
     def points(self) -> list[dict[str, Any]]:
-        """One record per begun point: values, number of runs, and the mean, interval and range of each metric."""
+        """One record per begun point: values, number of runs, those that meet the conditions of ``find``, and each metric in short."""
         found = []
         for values, runs in zip(self._columns(), self._begun.values(), strict=True):
             samples = [runs[number] for number in sorted(runs)]
-            found.append({**values, "runs": len(runs), **records.summaries(samples, self.experiment.plan.metrics)})
+            judged = self.experiment.question.judged(samples)
+            found.append(
+                {**values, "runs": len(runs), **judged, **records.summaries(samples, self.experiment.plan.metrics)}
+            )
         return found
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, form: Literal["long", "wide"] = "long") -> Any:

@@ -31,6 +31,9 @@ from cellyard.experiment.figure_parts import (
     with_unit,
     wrapped,
 )
+from cellyard.experiment.plan import CONFIDENCE
+from cellyard.experiment.questions.find import DEFAULT_SHARE
+from cellyard.experiment.questions.question import JUDGED
 from cellyard.experiment.records import interval_of, merge_joint_axes
 from cellyard.plot import (
     COLOURS,
@@ -49,6 +52,7 @@ from cellyard.plot import (
 )
 from cellyard.plot.axes import is_word, shifted, shifts
 from cellyard.show.text import format_value
+from cellyard.statistics.inference import share_interval
 from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,6 +60,8 @@ if TYPE_CHECKING:
 
 #: Ratio of the largest to the smallest mean from which an axis of values is logarithmic.
 DECADES = 100
+#: The panel of a search: the share of runs that meet its conditions.
+SHARE = "share of runs that meet the requirement"
 #: Half of an interval below which a mean has the digits of a table.
 MOST_CERTAIN = 1e-4
 
@@ -73,15 +79,26 @@ def figures(document: Mapping[str, Any], **facts: Any) -> list[Drawn]:
         drawn += differences(document)
     if kind == "sensitivity" and document.get("indices"):
         drawn += indices(document)
+    if kind == "find":
+        document |= {"points": [_with_share(point) for point in document["points"]]}
+        document["metrics"] = [SHARE, *document["metrics"]]
     if document["points"]:
         answered = {"answer": ()} if drawn else {}  # which is the title of the first figure
         drawn += _over_axes({**document, **answered, "points": merge_joint_axes(document, named=False)})
     return drawn
 
 
+def _with_share(point: Mapping[str, Any]) -> dict[str, Any]:
+    """A point with the share of its runs that meet the conditions of a search in the place of a metric."""
+    met, runs, share = point["met"], point["runs"], point["share"]
+    low, high = (None, None) if share is None else share_interval(met, runs, CONFIDENCE)
+    return {**point, SHARE: {"mean": share, "low": low, "high": high}}
+
+
 def columns_of(document: Mapping[str, Any]) -> list[str]:
     """The columns of the axes in the points of a document."""
-    return [name for name in document["points"][0] if name != "runs" and name not in document["metrics"]]
+    others = ("runs", *JUDGED, *document["metrics"])
+    return [name for name in document["points"][0] if name not in others]
 
 
 def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
@@ -183,6 +200,8 @@ def _required(document: Mapping[str, Any], metric: str) -> list[tuple[str, float
     """The limits of a metric that a search requires, each with its comparison."""
     if document["question"]["kind"] != "find":
         return []
+    if metric == SHARE:
+        return [(">=", document["question"].get("share", DEFAULT_SHARE))]
     texts = document["question"].get("require", [])
     texts = [texts] if isinstance(texts, str) else texts
     return [(sign, limit) for text in texts for name, sign, limit in Condition(text).limits() if name == metric]

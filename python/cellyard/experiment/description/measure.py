@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cellyard.study import Row, Study
 
 #: Names that tables and conditions use in another sense.
-RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
+RESERVED = ("runs", "metric", "value", "replication", "point", "met", "share", "and", "or", "not", "min", "max", "abs")
 
 ALLOWED = (
     'a list of totals or paths, such as ["efficiency", "max(port.*.max_queue_cells)"], or a table of names with paths '

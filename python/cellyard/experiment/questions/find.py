@@ -33,15 +33,18 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import column_units, condition_text
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
-from cellyard.experiment.questions.question import Question
+from cellyard.experiment.questions.question import JUDGED, Question
 from cellyard.experiment.questions.search import MOST_VALUES, Z_SQUARED, Search
 from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, percent
+from cellyard.statistics.bounded import Value, every
 from cellyard.statistics.inference import share_interval
 from cellyard.system.limits import MOST_REPLICATIONS
 
 Want = Literal["smallest", "largest"]
 
+#: Default share of the replications that must meet the conditions.
+DEFAULT_SHARE = 0.95
 #: Default number of values tried on each side at the end.
 CHECKS = 3
 #: Limit on the sentences about single points.
@@ -58,7 +61,7 @@ class Find(Question):
 
     axis: str
     require: Sequence[str]
-    share: float = 0.95
+    share: float = DEFAULT_SHARE
     want: Want = "smallest"
     monotone: bool = True
     checks: int = CHECKS
@@ -83,6 +86,13 @@ class Find(Question):
             tried = min(tried, searches * (2 + 4 * halvings + 2 * self.checks))
         at = plan.size(without=dimension)
         return Expected(at * tried, at * (tried + searches) * plan.replications, at_most=True)
+
+    def judged(self, runs: Sequence[Mapping[str, Value]]) -> dict[str, Any]:
+        """How many runs meet all conditions, and their share, which is ``None`` if some runs are not known."""
+        conditions = [Condition(text) for text in self.require]
+        found = [every(condition.holds(run) for condition in conditions) for run in runs]
+        met = found.count(True)
+        return dict(zip(JUDGED, (met, None if None in found else met / len(runs)), strict=True))
 
     def warnings(self, plan: Plan) -> list[str]:
         """Notes about too few replications for the share, and about steps finer than they resolve."""
