@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard import Scenario
+from cellyard import Scenario, examples
 from cellyard.commands.grid_notes import HINTS
 from cellyard.results import run_notes
+from cellyard.runs.expected import outline
 from conftest import EXAMPLES, ROOT, Cli, chain
 from test_cli_notes import CROWDED_HOST
 from test_ties import IN_PHASE
@@ -270,6 +271,54 @@ def test_a_jitter_that_replications_add_to_simultaneous_starts_is_noted(cli: Cli
     for options, replicated in ((("--replications", 2), True), ((), False)):
         notes = cli.json("study", "run", "./incast", *options)["notes"]
         assert (drawn in notes) is replicated
+
+
+#: Beginnings of the notes on replications that draw nothing, or only the timer phase.
+NOTHING_DRAWN, ONLY_PHASE = (
+    "nothing is drawn, so all replications are the same run",
+    "replications draw only the timer phase",
+)
+TOGETHER = {"ensemble.start_jitter": "0 s", "tie_order": "fair"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_replications_said_to_draw_nothing_or_only_the_timer_phase_do_so(path: Path) -> None:
+    """Each example with starts together and fair ties: without the timer phase, runs are equal if and only if a note says so."""
+    example = examples.scenario(path.stem).with_values({**TOGETHER, "measure.warm_up": "0 s", "probe": []})
+    if outline(example.canonical)["duration_s"] > 1:
+        example = example.with_values({"duration": "1 s"})
+    notes = [note for note in example.notes(replicated=True) if note.startswith((NOTHING_DRAWN, ONLY_PHASE))]
+    assert not [note for note in example.notes() if note.startswith((NOTHING_DRAWN, ONLY_PHASE))]
+    still = example.with_values({"ensemble.timer_phase": False})
+    first, second = ({**run.to_dict(), "replication": 0} for run in still.run(replications=2))
+    if notes:
+        assert first == second
+        assert notes[0].startswith(ONLY_PHASE) == any(vc["traffic"]["kind"] == "tcp" for vc in example.to_dict()["vcs"])
+        assert len([note for note in still.notes(replicated=True) if note.startswith(NOTHING_DRAWN)]) == 1
+    else:
+        assert first != second
+    apart = example.with_values({"ensemble.start_jitter": "1 us"})
+    assert not [note for note in apart.notes(replicated=True) if note.startswith((NOTHING_DRAWN, ONLY_PHASE))]
+
+
+def test_run_and_experiments_note_replications_that_draw_only_the_timer_phase(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "crowd.toml").write_text(crowd("200 cells", 4).source)
+    note = (
+        f"note: {ONLY_PHASE}, since `ensemble.start_jitter` is 0 s and `tie_order` is fixed, so their intervals may be too narrow: "
+        "set `ensemble.start_jitter` (default 100 us), or `tie_order` to random"
+    )
+    together = ("--set", "ensemble.start_jitter=0 s")
+    for options, is_noted in (
+        ((*together, "--replications", 2), True),
+        (together, False),
+        (("--replications", 2), False),
+        ((*together, "--replications", 2, "--set", "tie_order=random"), False),
+    ):
+        assert (f"{note}\n" in cli("run", "crowd.toml", *options).stderr) is is_noted, options
+    text = experiment("crowd.toml", '"p99_transfer_s"')
+    for stated, is_noted in (("0 s", True), ("10 us", False)):
+        (tmp_path / "notes.toml").write_text(f'set = {{ "ensemble.start_jitter" = "{stated}" }}\n{text}')
+        assert (note in " ".join(cli("experiment", "run", "notes.toml").stdout.split())) is is_noted
 
 
 @pytest.mark.parametrize(("name", "replications"), [("crowd", None), ("crowd", 2), ("ties", None)])

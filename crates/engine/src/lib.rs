@@ -18,8 +18,8 @@ mod twin;
 
 pub use about::describe::{
     ChosenKernel, Description, Expected, NameFacts, NameRange, Outline, PathGroup, PathHop,
-    PathPort, PortDescription, ProgramFacts, SchedulerFacts, describe, drawn_starts, notes,
-    outline,
+    PathPort, PortDescription, ProgramFacts, SchedulerFacts, describe, notes, outline,
+    replication_notes,
 };
 pub use about::memory::{beyond, check_memory};
 pub use about::session::{Session, run};

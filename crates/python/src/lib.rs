@@ -266,11 +266,15 @@ fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>>
     })
 }
 
-/// Returns the warning about starts that replications draw: see `cellyard_engine::drawn_starts`.
+/// Returns warnings about replications: see `cellyard_engine::replication_notes`.
 #[pyfunction]
-fn drawn_starts(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Option<String>> {
-    made_of(py, scenario_json, |scenario| {
-        Ok(cellyard_engine::drawn_starts(scenario))
+fn replication_notes(
+    py: Python<'_>,
+    scenario_json: PyBackedStr,
+    is_jitter_stated: bool,
+) -> PyResult<Vec<String>> {
+    made_of(py, scenario_json, move |scenario| {
+        cellyard_engine::replication_notes(scenario, is_jitter_stated).map_err(|e| e.to_string())
     })
 }
 
@@ -397,7 +401,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::memory_refusal, module)?)?;
     module.add_function(wrap_pyfunction!(heading, module)?)?;
     module.add_function(wrap_pyfunction!(notes_of, module)?)?;
-    module.add_function(wrap_pyfunction!(drawn_starts, module)?)?;
+    module.add_function(wrap_pyfunction!(replication_notes, module)?)?;
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(results_schema, module)?)?;

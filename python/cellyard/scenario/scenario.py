@@ -187,14 +187,15 @@ class Scenario:
     def notes(self, *, replicated: bool = False) -> list[str]:
         """Notes about settings that are valid, but probably a mistake; also part of `describe`.
 
-        With ``replicated``, also about starts that replications draw although the scenario does not say so.
+        With ``replicated``, also about starts that replications draw although the scenario does not say
+        so, and about replications that draw nothing, or only the timer phase.
         """
         from cellyard import _engine
 
-        drawn = (
-            _engine.drawn_starts(self._canonical) if replicated and not self.states("ensemble.start_jitter") else None
-        )
-        return _engine.notes(self._canonical) + ([drawn] if drawn else [])
+        notes = _engine.notes(self._canonical)
+        if replicated:
+            notes += _engine.replication_notes(self._canonical, self.states("ensemble.start_jitter"))
+        return notes
 
     def run(
         self,

@@ -9,7 +9,6 @@ mod programs;
 
 pub use cost::Expected;
 pub use names::NameRange;
-pub use notes::sources::drawn_starts;
 pub use outline::{Outline, PathGroup, PathHop, PathPort, outline};
 pub use programs::{NameFacts, ProgramFacts, SchedulerFacts};
 
@@ -169,6 +168,19 @@ pub fn notes(scenario: &Scenario) -> Result<Vec<String>, RunError> {
     let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
     let fair = fair_goodput::fair_goodputs(scenario, &net.topology);
     Ok(notes::notes(&net, &fair))
+}
+
+/// Notes about replications of a scenario; `is_jitter_stated` is whether it states
+/// `ensemble.start_jitter`, instead of leaving it to its default.
+///
+/// # Errors
+/// As [`describe`].
+pub fn replication_notes(
+    scenario: &Scenario,
+    is_jitter_stated: bool,
+) -> Result<Vec<String>, RunError> {
+    let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
+    Ok(notes::draws::notes(&net, is_jitter_stated))
 }
 
 /// Most bits of data on the line that a VC sends in `seconds`; of a random source the mean.

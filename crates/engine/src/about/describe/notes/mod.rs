@@ -2,9 +2,10 @@
 
 mod abr;
 mod contracts;
+pub(super) mod draws;
 mod profiles;
 mod queues;
-pub(super) mod sources;
+mod sources;
 mod windows;
 
 use crate::run::resolved::Resolved;

@@ -48,7 +48,7 @@ pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
 
 /// Notes about replications of a scenario that does not state `ensemble.start_jitter`: they delay TCPs
 /// that send files and start at one instant, which spreads the burst.
-pub fn drawn_starts(scenario: &Scenario) -> Option<String> {
+pub(super) fn drawn_starts(scenario: &Scenario) -> Option<String> {
     let mut together: BTreeMap<Span, usize> = BTreeMap::new();
     for vc in scenario
         .vcs
