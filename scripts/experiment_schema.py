@@ -183,7 +183,7 @@ QUESTION_FIELDS: Mapping[str, tuple[Schema, str]] = {
     "want": (choice(["smallest", "largest"], "smallest"), "Which of the values that meet the conditions."),
     "monotone": (
         {"type": "boolean", "default": True},
-        "Whether all values beyond the one found meet the conditions; if not, all values are tried.",
+        "Whether to assume that all values beyond the one found meet the conditions; otherwise all values are tried.",
     ),
     "checks": (whole(0, 100, 3), "Values tried on each side of the one found."),
     "seed": (whole(0, LARGEST_DRAWN_SEED, 1), "Seed of the samples."),
