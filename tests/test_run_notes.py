@@ -93,6 +93,10 @@ def crowd(buffer: str, senders: int, files: int = 1, **tcp: str) -> Scenario:
     return Scenario.from_toml(text)
 
 
+#: Files both ways, of which the slowest wait for their first samples.
+BOTH_WAYS = crowd("20 cells", 40, profile="linux").with_values({"vc.0.traffic.both_ways": True})
+
+
 def told(scenario: Scenario, metrics: str) -> list[str]:
     """Return the notes on a run of the scenario that concern the metrics."""
     facts = run_notes.facts(scenario.run().only.data)
@@ -163,7 +167,7 @@ def test_the_explorer_has_the_same_sentences_on_a_run() -> None:
     scenarios = [Scenario.from_toml(text).with_values({"probe": []}) for text in texts]
     lan = Scenario.read(ROOT / "examples/lan-5.toml")
     short = {"duration": "200 ms", "tie_order": "fixed"}
-    scenarios += [crowd("20 cells", 64, profile="linux"), Scenario.from_toml(ASKED)]
+    scenarios += [crowd("20 cells", 64, profile="linux"), BOTH_WAYS, Scenario.from_toml(ASKED)]
     scenarios += [lan.with_values({**short, "measure.max_goodput": most}) for most in ("1 Mbps", "default")]
     # Frames of ten TCPs that start together do not fit the buffer.
     for duration in ("2 s", "5 s"):
@@ -191,6 +195,7 @@ def test_a_first_timeout_that_decides_the_slowest_files_is_noted() -> None:
         "before a first round-trip sample, and at least half of the time of each file from p99 on"
     )
     assert not [note for note in told(crowded, "p50_transfer_s") if "initial_rto" in note]
+    assert told(BOTH_WAYS, "p99_transfer_s")[0].startswith("`initial_rto` decides p99_transfer_s")
     # Timeouts after a sample do not count.
     later = crowd("200 cells", 64, profile="linux")
     run = later.run().only

@@ -75,7 +75,7 @@ function unfinishedFiles({ totals, vcs }) {
 
 function initialTimeouts({ totals, vcs }) {
   const least = totals.p99_transfer_s;
-  const all = vcs.flatMap((vc) => [...vc.transfers, ...(vc.back?.transfers ?? [])]);
+  const all = vcs.flatMap((vc) => [vc, ...vc.back].flatMap(({ transfers }) => transfers));
   const slow = least === null ? [] : all.filter((one) => one.duration_s >= least);
   if (!slow.length || slow.some((one) => 2 * one.initial_timeouts_s < one.duration_s)) return [];
   const { duration_s, initial_timeouts_s } = slow.reduce((most, one) => (one.duration_s > most.duration_s ? one : most));

@@ -215,7 +215,7 @@ def _tell_unfinished_files(found: Mapping[int, Sequence[int]], runs: int) -> _To
 
 def _transfers(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The finished transfers of both directions of all VCs."""
-    directions = [direction for vc in run["vcs"] for direction in (vc, vc.get("back")) if direction]
+    directions = [direction for vc in run["vcs"] for direction in (vc, *vc.get("back", ()))]
     return [transfer for direction in directions for transfer in direction.get("transfers", ())]
 
 
