@@ -17,8 +17,10 @@ import pytest
 from browser import CHROMIUM, Browser
 from cellyard import Scenario
 from cellyard.commands.explore import Server, explorer_of, handler
+from cellyard.results.transfers import QUANTILES, pooled
 from cellyard.scenario import examples
 from cellyard.show import explorer
+from cellyard.statistics.bounded import Bounded, field_value
 from cellyard.statistics.ranges import interval
 from conftest import ROOT
 
@@ -243,6 +245,53 @@ def test_completion_times_are_those_of_the_results_or_bounds(page: tuple[Browser
     assert rows["longest completion time"] == f"{bound}{1000 * longest:.4g} ms"
     assert rows["goodput while a file is under way, Mb/s"] == f"{run.totals.busy_goodput_mbps:.4g}"
     assert (rows["99th percentile of completion times"][:2] == "> ") == (run.totals.p99_transfer_s is None)
+
+
+def in_all_draws(found: dict[str, Any], name: str) -> list[str]:
+    """Return what the page says of a quantile of the files of all draws, and of its interval."""
+
+    def text(name: str) -> str:
+        value = field_value(found.get, name)
+        seconds, bound = (value.low, "> ") if isinstance(value, Bounded) else (value, "")
+        return bound + (f"{seconds:.4g} s" if seconds >= 1 else f"{1000 * seconds:.4g} ms")
+
+    shown = [f"all draws: {text(name)}"]
+    if name == "max_transfer_s":
+        return shown
+    low = text(f"{name}_low")
+    if found[f"{name}_high"] is None:
+        return [*shown, low if low[0] == ">" else f"> {low}"]
+    high = text(f"{name}_high")
+    return [*shown, f"{low.removesuffix(' ms') if high.endswith(' ms') else low} to {high}"]
+
+
+@pytest.mark.parametrize("duration", ["2 s", "0.1 s"])
+def test_files_of_twenty_draws_are_pooled_as_replications_are(page: tuple[Browser, str], duration: str) -> None:
+    browser, address = page
+    show(browser, address + link(INCAST, {"duration": duration}, both=False))
+    browser.value("$('#draws').click()")
+    browser.until("explorer.draws.results")
+    found = pooled(
+        [run.data for run in Scenario.from_toml(INCAST, overrides={"duration": duration}).run(replications=20)]
+    )
+    assert found is not None and bool(found["unfinished_transfers"]) == (duration == "0.1 s")
+    row = "[one.cells[0].textContent, [...one.querySelectorAll('small')].map((one) => one.textContent)]"
+    script = f"Object.fromEntries($$('#compared tbody tr').map((one) => {row}))"
+    said = browser.value(script)
+    names = ("median completion time", "95th percentile of completion times", "99th percentile of completion times")
+    for name, row in zip(QUANTILES, (*names, "longest completion time"), strict=True):
+        assert said[row] == in_all_draws(found, name)
+    assert said["files finished"] == [f"all draws: {found['finished_transfers']}"]
+    assert said["files unfinished"] == [f"all draws: {found['unfinished_transfers']}"]
+    # Draws that are stopped early are fewer: the first ones that have finished.
+    for count, few in ((7, False), (3, True)):
+        browser.value(f"explorer.draws.found = explorer.draws.found.map((of) => of.slice(0, {count}))")
+        browser.value("explorer.draws.keep(); explorer.number()")
+        assert browser.value("$('#compared thead').textContent").endswith(f"{count} draws")
+        caption = browser.value("$('#compared caption').textContent")
+        assert f"the range of {count} draws; for" in caption
+        assert "by up to 0.1 ms (ensemble.start_jitter); the run shown does not." in caption
+        assert (browser.value(script)[names[0]][1] == "interval from 6 draws on") == few
 
 
 def test_drops_and_bursts_are_found(page: tuple[Browser, str]) -> None:

@@ -1,16 +1,22 @@
 """Quantiles of files over replications: worked by hand, and how often the interval covers the true value."""
 
+import json
 import math
 import random
+import shutil
+import subprocess
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import cellyard as cy
 import pytest
-from cellyard.results.transfers import durations, pooled
-from cellyard.statistics.bounded import Bounded, Value
+from cellyard.results.transfers import QUANTILES, durations, pooled
+from cellyard.statistics.bounded import Bounded, Value, ends_of
 from cellyard.statistics.pooled import quantile
-from conftest import Cli
+from conftest import ROOT, Cli
+
+NODE = shutil.which("node")
 
 #: Two files that overlap, one later that does not finish, and endless data.
 FILES = """\
@@ -72,6 +78,38 @@ def test_files_of_all_vcs_in_both_directions_count_and_unfinished_ones_have_boun
     assert (found["p50_transfer_s"], found["p50_transfer_s_above"], found["p50_transfer_s_below"]) == (None, 0.1, 0.4)
     assert (found["max_transfer_s"], found["max_transfer_s_above"]) == (None, 0.4)
     assert pooled([{"vcs": [sender()]}]) is None
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_the_explorer_pools_files_as_python_does() -> None:
+    generator = random.Random(1952)
+    cases: list[dict[str, Any]] = []
+    for count in (1, 5, *range(6, 21)):
+        for share in QUANTILES.values():
+            runs = []
+            for _ in range(count):
+                # Few different durations, so that many are equal. Some runs have no file, some finish none.
+                finished = [generator.randrange(1, 9) / 8 for _ in range(generator.choice((0, 1, 7, 60)))]
+                left = generator.choice((0, 0, 1, 5))
+                one = sender(*finished, unfinished=left, under_way_s=(left and generator.choice((None, 0.5))) or None)
+                runs.append(
+                    {"vcs": [{**one, "back": [sender(generator.random())] if generator.random() < 0.5 else []}]}
+                )
+            cases.append({"runs": runs, "share": share})
+    script = ROOT / "tests/explorer/pooled.mjs"
+    done = subprocess.run([str(NODE), script], input=json.dumps(cases), capture_output=True, text=True, check=True)
+
+    def ends(value: Value) -> list[float | str] | None:
+        return None if value is None else ["inf" if math.isinf(end) else end for end in ends_of(value)]
+
+    whole, few = 0, 0
+    for case, found in zip(cases, json.loads(done.stdout), strict=True):
+        groups = list(map(durations, case["runs"]))
+        expected = [ends(value) for value in quantile(groups, case["share"])]
+        assert [(found or {}).get(name) for name in ("value", "low", "high")] == expected
+        whole += expected[2] is not None
+        few += expected[1] is None
+    assert whole > 20 and few > 4
 
 
 def test_busy_goodput_is_what_arrived_over_the_time_in_which_a_file_was_under_way() -> None:

@@ -254,10 +254,10 @@ class App extends View {
     return this.places.has(vc) ? vcs[this.places.get(vc)] : others;
   }
 
-  /** The draws of both variants, or the end of those under way. */
+  /** The draws of both variants, or the end of those under way, of which the finished ones are kept. */
   draw() {
     if (this.draws.workers.length) {
-      this.draws.stop();
+      this.draws.keep();
       this.number();
       return;
     }

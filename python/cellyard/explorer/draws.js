@@ -22,10 +22,19 @@ export class Draws {
     this.results = null;
   }
 
+  /** Ends the draws, and forgets them. */
   stop() {
     for (const worker of this.workers) worker.terminate();
     this.workers = [];
     this.results = null;
+  }
+
+  /** Ends the draws, and keeps the first replications, if all variants have run at least two of them. */
+  keep() {
+    this.stop();
+    let count = 0;
+    while (this.found.every((results) => results[count])) count += 1;
+    if (count > 1) this.results = this.found.map((results) => results.slice(0, count));
   }
 
   /**
@@ -34,8 +43,9 @@ export class Draws {
    */
   start(variants, told, failed) {
     this.stop();
-    const jobs = variants.flatMap((variant, place) => Array.from({ length: DRAWS }, (_, replication) => ({ ...variant, place, replication })));
-    const results = variants.map(() => []);
+    const numbers = Array.from({ length: DRAWS }, (_, replication) => replication);
+    const jobs = numbers.flatMap((replication) => variants.map((variant, place) => ({ ...variant, place, replication })));
+    this.found = variants.map(() => []);
     let done = 0;
     let given = 0;
     const next = (worker) => {
@@ -54,12 +64,9 @@ export class Draws {
           failed(data.errors.join('\n'));
           return;
         }
-        results[worker.job.place][worker.job.replication] = data.drawn;
+        this.found[worker.job.place][worker.job.replication] = data.drawn;
         done += 1;
-        if (done === jobs.length) {
-          this.stop();
-          this.results = results;
-        }
+        if (done === jobs.length) this.keep();
         told(done, jobs.length);
         next(worker);
       };

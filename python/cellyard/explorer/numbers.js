@@ -1,7 +1,8 @@
 // The numbers of both variants side by side.
 import { short } from './charts.js';
 import { drawn, element } from './dom.js';
-import { DRAWS, rangeOf } from './draws.js';
+import { rangeOf } from './draws.js';
+import { FEWEST, quantile } from './pooled.js';
 import { withNoun } from './scenario.js';
 
 const plain = (value) => (value === null || value === undefined ? '' : short(value));
@@ -36,21 +37,54 @@ const ROWS = [
   ['retransmitted segments', ({ totals }) => totals.retransmitted_segments, plain],
 ];
 
-/** Rows of scenarios that send files. What unfinished files leave open is a bound. */
+/** A time between two bounds, which may be equal. */
+function between([least, most]) {
+  if (most === Infinity) return `> ${duration(least)}`;
+  return least === most ? duration(least) : span(duration(least), duration(most));
+}
+
+/** Two values with one unit, if they have the same. */
+function span(low, high) {
+  const unit = /(?<=\d)[^\d]+$/.exec(high)?.[0] ?? '';
+  return `${low.endsWith(unit) ? low.slice(0, low.length - unit.length) : low} to ${high}`;
+}
+
+/** A quantile of the completion times of all draws with its interval: `texts`, and a `range` if both ends are known. */
+function pooledTime(draws, share) {
+  const found = quantile(
+    draws.map(({ files }) => files),
+    share,
+  );
+  if (!found) return { texts: [] };
+  const text = `all draws: ${between(found.value)}`;
+  if (share === 1) return { texts: [text] };
+  if (!found.low) return { texts: [text, `interval from ${FEWEST} draws on`] };
+  const range = [found.low[0], found.high?.[1] ?? Infinity];
+  return { texts: [text, between(range)], range: range[1] < Infinity ? range : null };
+}
+
+/** How many files of all draws have finished, or have not. */
+function pooledCount(draws, haveFinished) {
+  const files = draws.flatMap((one) => one.files);
+  return { texts: [`all draws: ${files.filter(([, most]) => most < Infinity === haveFinished).length}`] };
+}
+
+/** Rows of scenarios that send files, last what is said of all draws. What unfinished files leave open is a bound. */
 const FILES = [
-  ['files finished', ({ totals }) => totals.finished_transfers, plain],
-  ['files unfinished', ({ totals }) => totals.unfinished_transfers, plain],
+  ['files finished', ({ totals }) => totals.finished_transfers, plain, null, (draws) => pooledCount(draws, true)],
+  ['files unfinished', ({ totals }) => totals.unfinished_transfers, plain, null, (draws) => pooledCount(draws, false)],
   ['goodput while a file is under way, Mb/s', ({ totals }) => totals.busy_goodput_mbps, plain],
   ...[
-    ['median completion time', 'p50'],
-    ['95th percentile of completion times', 'p95'],
-    ['99th percentile of completion times', 'p99'],
-    ['longest completion time', 'max'],
-  ].map(([name, field]) => [
+    ['median completion time', 'p50', 0.5],
+    ['95th percentile of completion times', 'p95', 0.95],
+    ['99th percentile of completion times', 'p99', 0.99],
+    ['longest completion time', 'max', 1],
+  ].map(([name, field, share]) => [
     name,
     ({ totals }) => totals[`${field}_transfer_s`],
     duration,
     ({ totals }) => totals[`${field}_transfer_s_above`],
+    (draws) => pooledTime(draws, share),
   ]),
 ];
 
@@ -68,26 +102,34 @@ export function compared(sides, draws) {
     ...reasons.map((reason) => [`cells dropped: ${reason}`, ({ port }) => port.dropped_cells[reason], plain]),
   ];
   const both = known.length === 2 && known.every((side) => !side.old);
-  const head = ['number', ...known.map((side) => side.name), ...(known.length === 2 ? ['B - A'] : []), ...(draws ? [`${DRAWS} draws`] : [])];
-  const body = rows.map(([name, value, text, above]) => {
+  const count = draws?.[0].length;
+  const head = ['number', ...known.map((side) => side.name), ...(known.length === 2 ? ['B - A'] : []), ...(draws ? [`${count} draws`] : [])];
+  const body = rows.map(([name, value, text, above, pool]) => {
     const of = (one) => value(one) ?? null;
     const values = results.map(of);
+    const pooled = draws && pool && draws.map(pool);
     const cells = values.map((found, place) => {
       const bound = found === null && above?.(results[place]);
-      return ranged(bound ? `> ${text(bound)}` : text(found), text, draws?.[place]?.map(of));
+      const shown = bound ? `> ${text(bound)}` : text(found);
+      return pooled ? noted(shown, ...pooled[place].texts) : ranged(shown, text, draws?.[place]?.map(of));
     });
     if (known.length === 2) {
       const apart = (a, b) => (a === null || b === null ? null : b - a);
-      const pairs = both && draws?.length === 2 ? draws[0].map((one, k) => apart(of(one), of(draws[1][k]))) : undefined;
+      const pairs = both && draws?.length === 2 && !pooled ? draws[0].map((one, k) => apart(of(one), of(draws[1][k]))) : undefined;
       cells.push(both ? ranged(text(apart(...values)), text, pairs) : '');
     }
-    if (draws) cells.push(picture(draws.map((results) => rangeOf(results.map(of))), values));
+    const ranges = pooled ? pooled.map(({ range }) => range ?? null) : draws?.map((results) => rangeOf(results.map(of)));
+    if (ranges) cells.push(picture(ranges, values));
     return [withNoun(name, formats), ...cells];
   });
-  const told = ['One run is one draw: other random draws give other numbers.'];
+  const told = ['One run is one draw: other random draws may give other numbers.'];
   if (draws) {
-    told.push(` The smaller numbers are the range of ${DRAWS} draws without the lowest and the highest; for B - A, of draws in pairs.`);
+    const cut = count > 10 ? ' without the lowest and the highest' : '';
+    told.push(` The smaller numbers are the range of ${count} draws${cut}; for B - A, of draws in pairs.`);
+    if (sends) told.push(' "All draws" takes the files of all draws together; below it are 95 % intervals.');
     told.push(element('span', { class: 'bars' }, ' Bars show the same, and dots the run shown.'));
+    const jitter = Math.max(...known.map(({ read }) => read.scenario.ensemble.start_jitter / read.format.ticks_per_second));
+    if (jitter) told.push(` Draws delay each start at random, by up to ${duration(jitter)} (ensemble.start_jitter); the run shown does not.`);
   }
   return table(head, body, element('span', {}, ...told));
 }
@@ -112,9 +154,12 @@ function picture(ranges, values) {
 function ranged(shown, text, values) {
   const range = values && rangeOf(values);
   if (!range) return shown;
-  const [low, high] = range.map(text);
-  const unit = /(?<=\d)[^\d]+$/.exec(high)?.[0] ?? '';
-  return element('span', {}, shown, element('small', {}, `${low.endsWith(unit) ? low.slice(0, low.length - unit.length) : low} to ${high}`));
+  return noted(shown, span(...range.map(text)));
+}
+
+/** A value, with smaller texts below it. */
+function noted(shown, ...texts) {
+  return element('span', {}, shown, ...texts.map((text) => element('small', {}, text)));
 }
 
 /** A table; the first cell of each row is its head. */

@@ -8,6 +8,7 @@
 import { Column, after, busiest, rebinned, envelope } from './bins.js';
 import { Engine, Refused, dropAt } from './engine.js';
 import { notesOf } from './notes.js';
+import { durations } from './pooled.js';
 import { captureOf, coarseness, portOf, probesOf } from './scenario.js';
 
 /** Seconds simulated in one step, and milliseconds after which a newer request is looked for. */
@@ -85,12 +86,12 @@ function captured({ request, port, from, to }) {
   return parts;
 }
 
-/** The numbers of a replication, and of one of its ports. */
+/** The numbers of a replication, of its files, and of one of its ports. */
 function drawn({ request, replication, port }) {
   engine.ask('open', { ...request, overrides: [...request.overrides, ['probe', '[]']], probes: [], replication });
   engine.advance(Number.MAX_SAFE_INTEGER);
-  const { totals, ports } = JSON.parse(engine.text('finish'));
-  return { totals, port: ports.find((one) => one.name === port) ?? { dropped_cells: {} } };
+  const { totals, ports, vcs } = JSON.parse(engine.text('finish'));
+  return { totals, files: durations({ vcs }), port: ports.find((one) => one.name === port) ?? { dropped_cells: {} } };
 }
 
 /** The instant of the next or the previous drop at a port, or the window of the largest burst in a window; null without one. */
