@@ -65,6 +65,14 @@ FAULTS = """(() => {
     if (inner.left < outer.left - 1 || inner.right > outer.right + 1) found.push(`outside: ${name(one)}`);
     if (parseFloat(getComputedStyle(one).fontSize) < 9) found.push(`small: ${name(one)}`);
   }
+  const pen = document.createElement('canvas').getContext('2d');
+  for (const one of visible.filter(({ localName }) => localName === 'select')) {
+    const style = getComputedStyle(one);
+    pen.font = style.font;
+    const text = one.selectedOptions[0]?.textContent ?? '';
+    const room = one.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    if (pen.measureText(text).width > room + 1) found.push(`clipped: ${text}`);
+  }
   const touch = (a, b, room) => a.left < b.right - room && b.left < a.right - room && a.top < b.bottom - room && b.top < a.bottom - room;
   const apart = (boxes, what) => boxes.forEach(([a, text], i) => {
     for (const [b, other] of boxes.slice(i + 1)) if (touch(a, b, 1)) found.push(`${what}: ${text} on ${other}`);
@@ -104,6 +112,10 @@ def link(base: str, a: dict[str, str] | None = None, b: dict[str, str] | None = 
     sides = [{"base": base, "set": a or {}}, {"base": base, "set": b or {}}]
     return "#" + quote(json.dumps({"sides": sides, "both": True, **more}))
 
+
+#: Texts of the rows of numbers, without the names of their groups.
+ROWS = """$$('#compared tbody tr').filter((one) => one.children.length > 1)
+  .map((one) => [...one.children].map((cell) => cell.textContent))"""
 
 #: Shorthands of the scripts below.
 HELPERS = """
@@ -187,7 +199,7 @@ def test_a_network_without_a_switch_shows_its_windows_and_numbers(page: tuple[Br
     assert browser.value("$('#port').textContent") == "none: there is no switch"
     shown = "$$('figure').filter((one) => one.checkVisibility()).length"
     assert browser.value("$('#problems').textContent") == "" and browser.value(shown) == 2
-    assert browser.value("[$('#after').disabled, $$('#compared tbody tr').length > 10]") == [True, True]
+    assert browser.value("[$('#after').disabled, $$('#compared tbody').length]") == [True, 1]
     browser.value("$('#draws').click()")
     browser.until("$('#compared small')")
 
@@ -202,6 +214,7 @@ def test_faults_of_a_page_are_found(page: tuple[Browser, str]) -> None:
         ("$('#hint').style.fontSize = '8px'", "small: P hint"),
         ("$$('#network text').at(-1).setAttribute('y', $$('#network text').at(-2).getAttribute('y'))", "network: text"),
         ("$('#network text').setAttribute('x', -30)", "cut: text"),
+        ("$('select').style.width = '50px'", "clipped: lan-5"),
         ("$('canvas').texts.push({ text: 'twice', left: 60, width: 40, y: 20 })", "queue by VC, variant A: "),
     ):
         browser.value(f"{harm}; 0")
@@ -235,9 +248,7 @@ def test_completion_times_are_those_of_the_results_or_bounds(page: tuple[Browser
     browser, address = page
     show(browser, address + link(INCAST, {"duration": duration}, both=False))
     run = Scenario.from_toml(INCAST, overrides={"duration": duration}).run().only
-    rows = dict(
-        browser.value("$$('#compared tbody tr').map((one) => [...one.children].map((cell) => cell.textContent))")
-    )
+    rows = dict(browser.value(ROWS))
     assert rows["files finished"] == str(run.totals.finished_transfers) != "0"
     assert rows["files unfinished"] == str(run.totals.unfinished_transfers)
     bound = "> " if run.totals.unfinished_transfers else ""
@@ -245,6 +256,65 @@ def test_completion_times_are_those_of_the_results_or_bounds(page: tuple[Browser
     assert rows["longest completion time"] == f"{bound}{1000 * longest:.4g} ms"
     assert rows["goodput while a file is under way, Mb/s"] == f"{run.totals.busy_goodput_mbps:.4g}"
     assert (rows["99th percentile of completion times"][:2] == "> ") == (run.totals.p99_transfer_s is None)
+
+
+def test_numbers_are_in_groups_with_their_units_and_in_full(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link("leaf-spine", {}, {"link.0.rate": "5 Gbps"}))
+    heads = browser.value("$$('#compared [scope=rowgroup]').map((one) => one.textContent)")
+    assert heads == ["All VCs", "Port leaf1->spine1"]
+    rows = {name: cells for name, *cells in browser.value(ROWS)}
+    a, b = (
+        explored.totals
+        for explored in (
+            examples.scenario("leaf-spine", overrides=[*changes, ("probe", "[]")]).run().only
+            for changes in ([], [("link.0.rate", "5 Gbps")])
+        )
+    )
+    assert a.efficiency and b.efficiency and a.goodput_mbps > 100_000
+    assert rows["goodput, Mb/s"][0] == f"{a.goodput_mbps:.0f}"
+    assert rows["efficiency"][2] == f"{100 * (b.efficiency - a.efficiency):.1f} points"
+    # What neither variant has is left out, and a note says why.
+    show(browser, address + link(INCAST))
+    assert "efficiency" not in [name for name, *_ in browser.value(ROWS)]
+    assert "no efficiency" in browser.value("$('#notes').textContent")
+
+
+def test_a_default_is_shown_as_it_is_with_what_is_chosen(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link("lan-5", {"duration": "1 ms"}, {"duration": "1 ms", "vc.0.traffic.profile": "linux"}))
+    shown = (
+        "(path) => ['A', 'B'].map((side) => document.getElementById(`${side}-${path}`).selectedOptions[0].textContent)"
+    )
+    assert browser.value(f"({shown})('vc.0.traffic.estimator')") == ["bsd", "rfc6298"]
+    assert browser.value(f"({shown})('vc.0.class')") == ["ubr", "ubr"]
+    assert browser.value(f"({shown})('tie_order')") == ["rotating", "rotating"]
+    assert browser.value(f"({shown})('switch.0.ubr.rest_of_frame')") == ["accept", "accept"]
+    browser.value("explorer.set(0, { paths: ['vc.0.traffic.profile'] }, 'linux')")
+    ready(browser)
+    assert browser.value(f"({shown})('vc.0.traffic.estimator')") == ["rfc6298", "rfc6298"]
+    # The name of the default stated is the default too.
+    browser.value("explorer.set(0, { paths: ['vc.0.traffic.estimator'] }, 'rfc6298')")
+    ready(browser)
+    assert browser.value(f"({shown})('vc.0.traffic.estimator')") == ["rfc6298", "rfc6298"]
+    browser.value("explorer.set(0, { paths: ['switch.0.ubr.drop'], component: true }, 'ppd')")
+    browser.value("explorer.set(0, { paths: ['format'] }, 'ethernet')")
+    browser.until(f"({shown})('tie_order')[0] === 'fair'")
+    assert browser.value(f"({shown})('switch.0.ubr.rest_of_frame')") == ["drop-but-eom", "accept"]
+    show(browser, address + link("lan-5", {"duration": "1 ms", "vc.0.traffic": '{ kind = "cbr", rate = "1 Mbps" }'}))
+    assert browser.value(f"({shown})('vc.0.class')") == ["cbr", "ubr"]
+
+
+def test_a_picture_of_another_width_is_drawn_again(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    browser.size(1400, 900, "light")
+    show(browser, address + link("lan-5", {"duration": "0.1 s"}, {"duration": "0.1 s"}))
+    # No event says that a picture is narrower, as when a scroll bar comes.
+    before = browser.value("explorer.sides[0].picture.view.n")
+    browser.value("$('#first').style.width = '850px'")
+    browser.until(f"explorer.sides.every(({{ picture }}) => picture.view.n < {before})")
+    assert browser.value("explorer.sides.every((side) => side.picture.view.n === side.view().n)")
+    assert browser.errors == []
 
 
 def in_all_draws(found: dict[str, Any], name: str) -> list[str]:
@@ -299,7 +369,7 @@ def test_drops_and_bursts_are_found(page: tuple[Browser, str]) -> None:
     show(browser, address + link(INCAST))
     browser.value("$('#after').click()")
     browser.until("$('#why').textContent")
-    assert "reason full. X = 170" in browser.value("$('#why').textContent")
+    assert "reason full; queue X = 170, of its VC Y_i = " in browser.value("$('#why').textContent")
     first = browser.value("explorer.found")
     browser.value("$('#after').click()")
     browser.until(f"explorer.found > {first}")
@@ -392,6 +462,10 @@ def test_twenty_draws_are_the_replications_of_the_command_line(page: tuple[Brows
     assert browser.value("$('#compared small').textContent") == f"{100 * low:.1f} to {100 * high:.1f} %"
     assert "One run is one draw" in browser.value("$('#compared caption').textContent")
     assert browser.value("$$('#compared .ranges').length") > 10
+    for width in (1400, 900, 390):
+        browser.size(width, 900, "light")
+        assert browser.value("$('#compared').scrollWidth <= $('#compared').clientWidth"), width
+    browser.size(1400, 900, "light")
     # With another value they are of the past.
     browser.value("explorer.set(0, { paths: ['duration'] }, '0.4 s')")
     assert browser.value("$$('#compared small').length") == 0

@@ -31,13 +31,14 @@ class App extends View {
     this.saved = shareMenu($('files'), this);
     this.controls();
     window.addEventListener('hashchange', () => this.opened());
-    let width = window.innerWidth;
-    window.addEventListener('resize', () => {
-      if (window.innerWidth === width) return;
-      width = window.innerWidth;
+    // The page becomes narrower also when a scroll bar comes.
+    let width = $('first').clientWidth;
+    new ResizeObserver(() => {
+      if ($('first').clientWidth === width) return;
+      width = $('first').clientWidth;
       this.look();
       this.drawNetwork();
-    });
+    }).observe($('first'));
     scheme.addEventListener('change', () => this.redraw());
     this.changed();
   }
@@ -87,7 +88,7 @@ class App extends View {
 
   controls() {
     const names = Object.keys(this.files.examples);
-    fill($('scenario'), [['', 'of the link'], ...names.map((name) => [name, name])]);
+    fill($('scenario'), [['', 'from the link'], ...names.map((name) => [name, name])]);
     fill($('story'), [['', 'none'], ...this.files.stories.map((one) => [one.name, one.title])]);
     $('scenario').onchange = ({ target }) => {
       if (target.value) this.become(fresh(variant(target.value), variant(target.value), { both: this.state.both }));

@@ -28,6 +28,11 @@ const WORDS = {
   mss: 'segment size',
   class: 'service class',
   guarantee: 'guaranteed rate',
+  refuse: 'condition',
+  start: 'start time',
+  stop: 'stop time',
+  min_rto: 'minimum RTO',
+  initial_rto: 'initial RTO',
 };
 
 /**
@@ -50,7 +55,8 @@ export function groupsOf(tree, families, set) {
     const entries = tree[family] ?? [];
     entries.forEach((entry, place) => {
       const name = entry.name ?? (entry.from ? `${entry.from}->${entry.to}` : `${place + 1}`);
-      const knobs = knobsOf(parameters, entry, `${family}.${place}.`, set, of);
+      const path = `${family}.${place}.`;
+      const knobs = knobsOf(parameters, entry, path, set, of);
       const trunk = family === 'link' && switches.has(entry.from) && switches.has(entry.to);
       const classes = CLASSES.filter((one) => entry[one] !== undefined || `${family}.${place}.${one}` in set);
       for (const knob of knobs) {
@@ -79,7 +85,8 @@ function phrase({ label, inside }, { family, name, classes, alone }) {
 
 function knobsOf(parameters, entry, path, set, of) {
   const found = [];
-  for (const parameter of parameters) {
+  for (const one of parameters) {
+    const parameter = withDefaultHere(one, entry, path, set);
     const here = path + parameter.name;
     const stated = entry?.[parameter.name];
     const { type, family, choices } = parameter.kind;
@@ -119,6 +126,21 @@ function ofComponent(parameter, family, stated, path, set, of) {
   const parameters = component ? [...withChosenDefaults(component.parameters, inner, path, set), ...ownOf(component, family, inner)] : [];
   const more = knobsOf(parameters, inner, `${path}.`, set, of);
   return [knob, ...more.map((one) => within(one, { name: component.name }))];
+}
+
+/** Fields next to a parameter that decide its default, such as "cbr for cbr, vbr for vbr, else ubr". */
+const DECIDING = { class: 'traffic', rest_of_frame: 'drop', tie_order: 'format' };
+
+/** A parameter with the default that it has next to what is stated and set. */
+function withDefaultHere(parameter, entry, path, set) {
+  const field = DECIDING[parameter.name];
+  const [, last] = /, else (\S+)$/.exec(parameter.default_text) ?? [];
+  if (!field || !last) return parameter;
+  const stated = set[path + field] ?? entry?.[field] ?? (field === 'format' ? 'aal5' : 'tail-drop');
+  const table = typeof stated === 'object' ? stated : inlineTable(stated);
+  const name = table.kind ?? table.policy ?? stated;
+  const cases = parameter.default_text.split(', ').map((one) => /^(\S+) (?:for|if format is) (\S+)$/.exec(one));
+  return { ...parameter, default_text: cases.find((one) => one?.[2] === name)?.[1] ?? last };
 }
 
 /** Parameters with the defaults that chosen values of others set, such as the profile of a TCP. */

@@ -35,6 +35,11 @@ export function rateText(rate) {
   return `${Number((rate / size).toPrecision(5))} ${unit}`;
 }
 
+/** How many VCs send data. */
+export function vcsText(count) {
+  return `${count} ${count === 1 ? 'VC' : 'VCs'} with data`;
+}
+
 function drawWire({ places, links }, port, boxes) {
   const [[x1, y1], [x2, y2]] = places.map(({ row, x, y }) => (row ? [row.x, row.y] : [x, y]));
   const chosen = links.some((link) => link.name === port);
@@ -93,7 +98,7 @@ function drawPort({ x, y, side, ports }, chosen, pick) {
   const isChosen = ports.some((port) => port.name === chosen);
   const here = ports.find((port) => port.name === chosen) ?? ports.reduce((most, port) => (port.data_vcs > most.data_vcs ? port : most));
   const others = ports.length > 1 ? `, one of ${ports.length} to equal hosts` : '';
-  const carries = here.data_vcs ? `${here.data_vcs} VCs with data` : 'acknowledgements only';
+  const carries = here.data_vcs ? vcsText(here.data_vcs) : 'acknowledgements only';
   const label = `port ${here.name}${others}, ${carries}`;
   const group = drawn('g', { ...button(label, isChosen), class: `pick port${isChosen ? ' chosen' : ''}${here.data_vcs ? '' : ' idle'}` });
   const left = side === 'left' ? x : side === 'right' ? x - SIZE.width : x - SIZE.width / 2;

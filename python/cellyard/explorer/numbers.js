@@ -5,8 +5,10 @@ import { rangeOf } from './draws.js';
 import { FEWEST, quantile } from './pooled.js';
 import { withNoun } from './scenario.js';
 
-const plain = (value) => (value === null || value === undefined ? '' : short(value));
+const plain = (value) => (value === null || value === undefined ? '' : Math.abs(value) < 1e4 ? short(value) : value.toFixed(0));
 const percent = (value) => (value === null ? '' : `${fixed(100 * value, 1)} %`);
+/** A difference of percentages. */
+const points = (value) => percent(value).replace('%', 'points');
 const index = (value) => (value === null ? '' : fixed(value, 3));
 
 /** A number with so many decimals, and no minus sign before zero. */
@@ -20,21 +22,25 @@ export function duration(value) {
   return Math.abs(value) >= 1 ? `${short(value)} s` : `${short(1e3 * value)} ms`;
 }
 
-/** Rows of the table: what it is, its value of a side, how it is written. */
-const ROWS = [
+/** Rows of the table on all VCs: what it is, its value of a side, how it is written. */
+const TOTALS = [
   ['efficiency', ({ totals }) => totals.efficiency, percent],
   ['fairness (Jain)', ({ totals }) => totals.fairness, index],
   ['goodput, Mb/s', ({ totals }) => totals.goodput_mbps, plain],
   ['frames lost', ({ totals }) => totals.frame_loss_ratio, percent],
-  ['longest queue, cells', ({ port }) => port.max_queue_cells, plain],
-  ['mean queue, cells', ({ port }) => port.mean_queue_cells, plain],
-  ['refusals', ({ port }) => port.refusals, plain],
-  ['refusals at contested ties', ({ port }) => port.tied_refusals, plain],
-  ['link utilisation', ({ port }) => port.utilisation, percent],
   ['mean cell delay', ({ totals }) => totals.mean_cell_transfer_delay_s, duration],
   ['99th percentile of cell delay', ({ totals }) => totals.p99_cell_transfer_delay_s, duration],
   ['timeouts', ({ totals }) => totals.timeouts, plain],
   ['retransmitted segments', ({ totals }) => totals.retransmitted_segments, plain],
+];
+
+/** Rows on the watched port. */
+const PORT = [
+  ['link utilisation', ({ port }) => port.utilisation, percent],
+  ['longest queue, cells', ({ port }) => port.max_queue_cells, plain],
+  ['mean queue, cells', ({ port }) => port.mean_queue_cells, plain],
+  ['refusals', ({ port }) => port.refusals, plain],
+  ['refusals at contested ties', ({ port }) => port.tied_refusals, plain],
 ];
 
 /** A time between two bounds, which may be equal. */
@@ -96,17 +102,14 @@ export function compared(sides, draws) {
   const results = known.map((side) => ({ ...side.result, port: side.port }));
   const reasons = Object.keys(results[0].port.dropped_cells).filter((r) => results.some((one) => one.port.dropped_cells[r]));
   const sends = results.some(({ totals }) => totals.finished_transfers || totals.unfinished_transfers);
-  const rows = [
-    ...(sends ? FILES : []),
-    ...ROWS,
-    ...reasons.map((reason) => [`cells dropped: ${reason}`, ({ port }) => port.dropped_cells[reason], plain]),
-  ];
+  const dropped = reasons.map((reason) => [`cells dropped: ${reason}`, ({ port }) => port.dropped_cells[reason], plain]);
   const both = known.length === 2 && known.every((side) => !side.old);
   const count = draws?.[0].length;
   const head = ['number', ...known.map((side) => side.name), ...(known.length === 2 ? ['B - A'] : []), ...(draws ? [`${count} draws`] : [])];
-  const body = rows.map(([name, value, text, above, pool]) => {
+  const row = ([name, value, text, above, pool]) => {
     const of = (one) => value(one) ?? null;
     const values = results.map(of);
+    if (values.every((found, place) => found === null && !above?.(results[place]))) return [];
     const pooled = draws && pool && draws.map(pool);
     const cells = values.map((found, place) => {
       const bound = found === null && above?.(results[place]);
@@ -116,12 +119,18 @@ export function compared(sides, draws) {
     if (known.length === 2) {
       const apart = (a, b) => (a === null || b === null ? null : b - a);
       const pairs = both && draws?.length === 2 && !pooled ? draws[0].map((one, k) => apart(of(one), of(draws[1][k]))) : undefined;
-      cells.push(both ? ranged(text(apart(...values)), text, pairs) : '');
+      const written = text === percent ? points : text;
+      cells.push(both ? ranged(written(apart(...values)), written, pairs) : '');
     }
     const ranges = pooled ? pooled.map(({ range }) => range ?? null) : draws?.map((results) => rangeOf(results.map(of)));
     if (ranges) cells.push(picture(ranges, values));
-    return [withNoun(name, formats), ...cells];
-  });
+    return [[withNoun(name, formats), ...cells]];
+  };
+  const ports = [...new Set(known.map((side) => side.read.port))].filter(Boolean);
+  const groups = [
+    ['All VCs', [...(sends ? FILES : []), ...TOTALS].flatMap(row)],
+    [`Port ${ports.join(', ')}`, [...PORT, ...dropped].flatMap(row)],
+  ];
   const told = ['One run is one draw: other random draws may give other numbers.'];
   if (draws) {
     const cut = count > 10 ? ' without the lowest and the highest' : '';
@@ -131,7 +140,7 @@ export function compared(sides, draws) {
     const jitter = Math.max(...known.map(({ read }) => read.scenario.ensemble.start_jitter / read.format.ticks_per_second));
     if (jitter) told.push(` Draws delay each start at random, by up to ${duration(jitter)} (ensemble.start_jitter); the run shown does not.`);
   }
-  return table(head, body, element('span', {}, ...told));
+  return table(head, groups, element('span', {}, ...told));
 }
 
 /** Ranges of the draws of each variant on one scale, A above B, and the run shown as a point; nothing if they are not known. */
@@ -162,13 +171,18 @@ function noted(shown, ...texts) {
   return element('span', {}, shown, ...texts.map((text) => element('small', {}, text)));
 }
 
-/** A table; the first cell of each row is its head. */
-export function table(head, body, caption) {
-  const rows = body.map(([name, ...cells]) => {
-    return element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', { class: cell.localName === 'svg' && 'bars' }, cell)));
-  });
+/** A table of named groups of rows; the first cell of each row is its head. */
+export function table(head, groups, caption) {
+  const rows = ([name, ...cells]) =>
+    element('tr', {}, element('th', { scope: 'row' }, name), ...cells.map((cell) => element('td', { class: cell.localName === 'svg' && 'bars' }, cell)));
+  const bodies = groups
+    .filter(([, body]) => body.length)
+    .map(([name, body]) => {
+      const title = element('tr', {}, element('th', { scope: 'rowgroup', colspan: head.length }, name));
+      return element('tbody', {}, ...(name ? [title] : []), ...body.map(rows));
+    });
   const heads = element('tr', {}, ...head.map((text) => element('th', { scope: 'col', class: text.endsWith('draws') && 'bars' }, text)));
-  return element('table', {}, element('caption', {}, caption), element('thead', {}, heads), element('tbody', {}, ...rows));
+  return element('table', {}, element('caption', {}, caption), element('thead', {}, heads), ...bodies);
 }
 
 /** The numbers of each VC, and its mean queue in the view. */
@@ -183,7 +197,7 @@ export function byVc(result, queues, format) {
     plain(vc.timeouts),
   ]);
   const dropped = withNoun('cells dropped', [format]);
-  return table(['VC', 'class', 'goodput, Mb/s', 'mean queue in view', dropped, 'timeouts'], body, 'By VC');
+  return table(['VC', 'class', 'goodput, Mb/s', 'mean queue in view', dropped, 'timeouts'], [['', body]], 'By VC');
 }
 
 /** Time of a drop, to the nanosecond: ports at 100 Gb/s drop several packets in a microsecond. */
@@ -195,6 +209,9 @@ export function instantOf({ time_s }) {
 export function placeOf({ frame, cell }, { noun }) {
   return noun === 'packet' ? `packet ${frame}` : `frame ${frame}, cell ${cell}`;
 }
+
+/** Names of what a switch finds when it drops a cell. */
+export const STATE = ['queue X', 'of its VC Y_i', 'active VCs N_a', 'threshold'];
 
 /** Dropped cells, one a row. */
 export function byDrop(drops, format) {
@@ -212,8 +229,8 @@ export function byDrop(drops, format) {
     ]);
   const more = drops.length > 200 ? `, the first 200 of ${drops.length}` : '';
   return table(
-    ['time', 'VC', withNoun('cell', [format]), 'reason', 'X', 'Y_i', 'N_a', 'threshold'],
-    body,
+    ['time', 'VC', withNoun('cell', [format]), 'reason', ...STATE],
+    [['', body]],
     withNoun(`Dropped cells in view${more}`, [format]),
   );
 }

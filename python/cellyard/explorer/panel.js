@@ -50,7 +50,7 @@ export class Panel {
     const shape = JSON.stringify([
       sides.map((side) => side.place),
       few.map((row) => row.key),
-      this.rows.map((row) => [row.key, row.label, [...row.cells].map(([place, knob]) => [place, knob.original])]),
+      this.rows.map((row) => [row.key, row.label, [...row.cells].map(([place, knob]) => [place, knob.original, knob.default])]),
     ]);
     if (shape !== this.shape) {
       this.shape = shape;
@@ -115,11 +115,14 @@ export class Panel {
 
   choice(knob, attributes, changed) {
     const select = element('select', { ...attributes, autocomplete: 'off' });
-    const none = knob.original === null ? [['', `${knob.default} (default)`]] : [];
-    fill(select, [...none, ...knob.choices.map((one) => [one, one])]);
+    // The default is chosen by stating nothing.
+    const unstated = knob.original === null ? knob.default : null;
+    const others = knob.choices.filter((one) => one !== unstated).map((one) => [one, one]);
+    fill(select, unstated === null ? others : [['', unstated], ...others]);
     select.onchange = () => changed(select.value);
     const refresh = (now) => {
-      select.value = componentName(now) ?? '';
+      const name = componentName(now);
+      select.value = !name || name === unstated ? '' : name;
     };
     return [select, refresh];
   }
@@ -164,7 +167,7 @@ export class Panel {
   apart(place) {
     const differing = this.rows.filter((row) => row.cells.has(place) && this.differs(row));
     const texts = differing.map(({ label, cells }) => `${label}: ${cells.get(place).value || cells.get(place).default}`);
-    const brief = texts.filter((text) => text.length < 60 && !text.includes('\n')).slice(0, 2);
+    const brief = texts.filter((text) => text.length < 70 && !text.includes('\n')).slice(0, 2);
     if (!differing.length) return this.app.state.both && place ? 'the same as A' : '';
     return brief.join(', ') + (differing.length > brief.length && brief.length ? ', ...' : '');
   }

@@ -1,7 +1,7 @@
 // One variant: what its worker found, and its pictures.
 import { binsOf, drawCells, drawLines, drawQueue, queueColumns, short } from './charts.js';
 import { element } from './dom.js';
-import { byDrop, byVc, instantOf, placeOf } from './numbers.js';
+import { STATE, byDrop, byVc, instantOf, placeOf } from './numbers.js';
 import { CanvasPainter, SvgPainter } from './painter.js';
 import { Runner } from './runner.js';
 import { levelsOf, vcsAt, withNoun } from './scenario.js';
@@ -254,17 +254,13 @@ export class Side {
 
   /** Why a cell was dropped: what the switch found. */
   why(drop) {
-    const state = [
-      ['X', drop.waiting_cells],
-      ['Y_i', drop.waiting_of_vc_cells],
-      ['N_a', drop.active_vcs],
-      ['threshold', drop.threshold_cells],
-    ]
+    const values = [drop.waiting_cells, drop.waiting_of_vc_cells, drop.active_vcs, drop.threshold_cells];
+    const state = STATE.map((name, place) => [name, values[place]])
       .filter(([, value]) => value !== null && value !== undefined)
       .map(([name, value]) => `${name} = ${short(value)}`)
       .join(', ');
     const program = drop.policy_state ? `; program: ${drop.policy_state}` : '';
-    return `${this.name}: ${drop.vc}, ${placeOf(drop, this.read.format)}: dropped at ${instantOf(drop)}, reason ${drop.reason}. ${state}${program}`;
+    return `${this.name}: ${drop.vc}, ${placeOf(drop, this.read.format)}: dropped at ${instantOf(drop)}, reason ${drop.reason}; ${state}${program}`;
   }
 
   tell() {

@@ -1,6 +1,6 @@
 // What is looked at: the window of time, the port and the VC, and the network in which they are chosen.
 import { element, fill } from './dom.js';
-import { drawNetwork, rateText } from './network.js';
+import { drawNetwork, rateText, vcsText } from './network.js';
 import { vcsAt } from './scenario.js';
 import { theme } from './theme.js';
 
@@ -130,7 +130,7 @@ export class View {
     $('port').value = read.port ?? '';
     const { data_vcs } = read.description.ports.find((port) => port.name === read.port) ?? {};
     const { rate } = read.scenario.links.find((link) => link.name === read.port) ?? {};
-    $('about').textContent = rate ? `${rateText(rate)}, ${data_vcs} ${data_vcs === 1 ? 'VC' : 'VCs'} with data` : '';
+    $('about').textContent = rate ? `${rateText(rate)}, ${vcsText(data_vcs)}` : '';
     const tcps = vcsAt(read.scenario, read.port).filter((vc) => vc.traffic.kind === 'tcp');
     fill($('vc'), [['', 'no VC'], ...tcps.slice(0, MOST_LISTED).map(({ name }) => [name, name])]);
     $('vc').value = tcps.some((vc) => vc.name === this.state.vc) ? this.state.vc : '';
