@@ -2,7 +2,7 @@
 
 Each is drawn for light and for dark pages. `first` is the picture of the front page (164 runs),
 `tcp-family` five TCP recoveries after the same four losses, and `mechanisms` a figure with its page.
-The commands of a page draw the others. They need the extra ``plot``.
+`explorer` is taken in Chromium. The commands of a page draw the others. They need the extra ``plot``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cellyard.plot.notes import tcps
 from cellyard.show.figure import empty
 from cellyard.study import load, select
 from mechanisms_figure import Runs, draw as gains_figure
-from pictures import DOCS, OF_PAGES, keep, of_page
+from pictures import DOCS, OF_PAGES, keep, of_explorer, of_page
 from tcp_family import tcp_family
 
 if TYPE_CHECKING:
@@ -445,6 +445,7 @@ DRAWN: Mapping[str, Callable[[], None]] = {
     "first": first,
     "tcp-family": tcp_family,
     "mechanisms": mechanisms,
+    "explorer": of_explorer,
     **{name: partial(of_page, name) for name in OF_PAGES},
 }
 

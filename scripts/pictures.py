@@ -38,6 +38,25 @@ def keep(name: str, png: bytes) -> None:
     (FIGURES / f"{name}-dark.png").write_bytes(in_dark(png))
 
 
+def of_explorer() -> None:
+    """Take pictures of the explorer in a browser, in both schemes."""
+    sys.path.insert(0, str(DOCS.parent / "tests"))
+    from browser import Browser
+    from cellyard.commands.explore import explorer_of
+    from PIL import Image
+
+    with tempfile.TemporaryDirectory() as folder, Browser(Path(folder)) as browser:
+        page = Path(folder) / "explore.html"
+        page.write_text(explorer_of(None).page(), encoding="utf-8")
+        for scheme, name in (("light", "explorer"), ("dark", "explorer-dark")):
+            browser.size(1180, 860, scheme)
+            browser.open(f"file://{page}#story=fair-share")
+            browser.until("window.explorer?.shown.every((side) => side.read && !side.old && !side.runner.busy)")
+            browser.picture(FIGURES / f"{name}.png", whole=False)
+            with Image.open(FIGURES / f"{name}.png") as picture:
+                picture.convert("RGB").quantize(256).save(FIGURES / f"{name}.png", optimize=True)
+
+
 def in_dark(png: bytes) -> bytes:
     """Return a picture with its lightness inverted, in the same hues."""
     from PIL import Image, PngImagePlugin  # comes with matplotlib

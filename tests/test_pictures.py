@@ -9,12 +9,28 @@ import numpy as np
 import pictures
 import pytest
 import tcp_family
+from cellyard.show import explorer
 from conftest import ROOT
 from PIL import Image
 
 #: Pictures of a screen.
 SCREENS = {"explorer"}
 NAMES = sorted({path.stem.removesuffix("-dark") for path in pictures.FIGURES.glob("*.png")} - SCREENS)
+
+
+@pytest.mark.parametrize("name", sorted(SCREENS))
+def test_a_picture_of_a_screen_has_the_colours_of_today_in_two_schemes(name: str) -> None:
+    script = (explorer.FOLDER / "theme.js").read_text(encoding="utf-8")
+    sizes = set()
+    for colours, suffix in (("LIGHT", ""), ("DARK", "-dark")):
+        (listed,) = re.findall(rf"^const {colours} = \[(.*)\];$", script, re.M)
+        with Image.open(pictures.FIGURES / f"{name}{suffix}.png") as picture:
+            sizes.add(picture.size)
+            pixels = np.unique(np.asarray(picture.convert("RGB"), int).reshape(-1, 3), axis=0)
+        for colour in re.findall("#(.{6})", listed)[:5]:  # those of five VCs
+            near = np.abs(pixels - [int(colour[place : place + 2], 16) for place in (0, 2, 4)]).max(axis=1)
+            assert near.min() <= 6, colour
+    assert len(sizes) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -219,7 +219,7 @@ class App extends View {
     this.number();
     this.note();
     const { every } = side.read;
-    if (!this.warned) this.say(every ? `The run is long, so it is shown in intervals of ${duration(every)}. A shorter duration shows every change.` : '');
+    if (!this.warned) this.say(every ? `Shown in intervals of ${duration(every)}. A shorter run shows every change.` : '');
   }
 
   /** Notes of the runs, with the variant if the other does not have them. */
