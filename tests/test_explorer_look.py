@@ -5,6 +5,7 @@ The folder that the variable CELLYARD_SHOTS names keeps the pictures, to be look
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -317,6 +318,34 @@ def test_a_picture_of_another_width_is_drawn_again(page: tuple[Browser, str]) ->
     assert browser.errors == []
 
 
+def test_sentences_of_the_page_are_true_of_what_it_shows(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link("lan-5", both=False))
+    said = browser.value("$('#say').textContent")
+    found = re.fullmatch(r"Shown in intervals of 2.5 ms. Runs of up to about (.*) s show every change.", said)
+    assert found
+    for share, is_exact in ((0.9, True), (1.15, False)):
+        show(browser, address + link("lan-5", {"duration": f"{share * float(found[1]):.3g} s"}, both=False))
+        assert browser.value("$('#say').textContent === ''") == is_exact
+    # A link names an example, and the command for a scenario of a link runs the saved file.
+    browser.value("$menu('Copy link')[0].click()")
+    browser.until("copied")
+    assert "It holds the names of examples, the values set and" in browser.value("$('#say').textContent")
+    assert browser.value("explorer.sides[0].command.textContent").startswith("cellyard example lan-5 > lan-5.toml\n")
+    show(browser, address + link(INCAST.replace("64", "301"), {"duration": "1 ms"}, both=False))
+    command = browser.value("explorer.sides[0].command.textContent")
+    assert command == '# after "Save TOML" of A:\ncellyard run cellyard-A.toml'
+    browser.value("explorer.zoom(0, 1e-6); $('#before').click()")
+    browser.until("$('#say').textContent === 'There is no earlier drop of the first 300 VCs at tor->receiver.'")
+    # Names are no knob.
+    other = INCAST.replace('name = "incast64"', 'name = "other"')
+    sides = [{"base": base, "set": {"duration": "1 ms"}} for base in (INCAST, other)]
+    show(browser, address + "#" + quote(json.dumps({"sides": sides, "both": True})))
+    assert browser.value("$$('figcaption')[1].textContent") == "B"
+    show(browser, address + link(INCAST, {"duration": "1 ms"}, {"duration": "1 ms"}))
+    assert browser.value("$$('figcaption')[1].textContent") == "B the same as A"
+
+
 def in_all_draws(found: dict[str, Any], name: str) -> list[str]:
     """Return what the page says of a quantile of the files of all draws, and of its interval."""
 
@@ -403,7 +432,7 @@ def test_a_link_holds_the_scenario_itself(page: tuple[Browser, str]) -> None:
     long = json.dumps("# " + "x" * 9000 + "\n" + INCAST)
     show(browser, address)
     browser.value(f"explorer.state.sides[0] = {{ base: {long}, set: {{}} }}; $menu('Copy link')[0].click()")
-    assert "too long for a link, so none was copied" in browser.value("$('#say').textContent")
+    assert "A link cannot hold these scenarios, so none was copied" in browser.value("$('#say').textContent")
     assert browser.value("copied") is None
 
 

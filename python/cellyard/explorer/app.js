@@ -6,6 +6,7 @@ import { groupsOf } from './knobs.js';
 import { Workers, asset } from './load.js';
 import { compared, duration } from './numbers.js';
 import { Panel } from './panel.js';
+import { longestExact } from './scenario.js';
 import { shareMenu } from './share.js';
 import { KINDS, Side } from './side.js';
 import { fresh, fromFragment, toFragment, variant } from './state.js';
@@ -218,8 +219,9 @@ class App extends View {
     }
     this.number();
     this.note();
-    const { every } = side.read;
-    if (!this.warned) this.say(every ? `Shown in intervals of ${duration(every)}. A shorter run shows every change.` : '');
+    const { every, description } = side.read;
+    const most = longestExact(description);
+    if (!this.warned) this.say(every ? `Shown in intervals of ${duration(every)}. Runs of up to about ${duration(most)} show every change.` : '');
   }
 
   /** Notes of the runs, with the variant if the other does not have them. */
@@ -276,7 +278,7 @@ class App extends View {
 
   number() {
     $('draws').textContent = this.draws.workers.length ? 'Stop' : `Run ${DRAWS} draws`;
-    $('compared').replaceChildren(compared(this.shown, this.draws.results));
+    $('compared').replaceChildren(compared(this.shown, this.draws.results, this.portNames));
     $('compared').classList.toggle('old', this.shown.some((side) => side.old));
   }
 }

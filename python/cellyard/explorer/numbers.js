@@ -95,7 +95,7 @@ const FILES = [
 ];
 
 /** The table of all sides that have run, with the difference B minus A; `draws` are results of replications by side. */
-export function compared(sides, draws) {
+export function compared(sides, draws, ports) {
   const known = sides.filter((side) => side.result);
   if (!known.length) return document.createDocumentFragment();
   const formats = known.map((side) => side.read.format);
@@ -126,10 +126,9 @@ export function compared(sides, draws) {
     if (ranges) cells.push(picture(ranges, values));
     return [[withNoun(name, formats), ...cells]];
   };
-  const ports = [...new Set(known.map((side) => side.read.port))].filter(Boolean);
   const groups = [
     ['All VCs', [...(sends ? FILES : []), ...TOTALS].flatMap(row)],
-    [`Port ${ports.join(', ')}`, [...PORT, ...dropped].flatMap(row)],
+    [`Port ${ports}`, [...PORT, ...dropped].flatMap(row)],
   ];
   const told = ['One run is one draw: other random draws may give other numbers.'];
   if (draws) {

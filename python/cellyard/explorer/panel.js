@@ -168,7 +168,9 @@ export class Panel {
     const differing = this.rows.filter((row) => row.cells.has(place) && this.differs(row));
     const texts = differing.map(({ label, cells }) => `${label}: ${cells.get(place).value || cells.get(place).default}`);
     const brief = texts.filter((text) => text.length < 70 && !text.includes('\n')).slice(0, 2);
-    if (!differing.length) return this.app.state.both && place ? 'the same as A' : '';
+    // Knobs do not show everything in which scenarios can differ.
+    const [a, b] = this.app.sides.map((side) => side.read?.toml);
+    if (!differing.length) return this.app.state.both && place && a === b ? 'the same as A' : '';
     return brief.join(', ') + (differing.length > brief.length && brief.length ? ', ...' : '');
   }
 }

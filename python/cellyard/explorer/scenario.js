@@ -2,7 +2,7 @@
 
 /** VCs whose queue is recorded one by one, and VCs whose drops are; more would cost more than they show. */
 const MOST_QUEUES = 100;
-const MOST_TRACES = 300;
+export const MOST_TRACES = 300;
 
 /** Nodes of a VC, from its source to its sink. */
 function nodesOf(vc) {
@@ -42,6 +42,11 @@ const SAMPLES = 4000;
 /** Seconds of an interval, of a run that is too long for every change to be recorded; else null. */
 export function coarseness({ expected, duration_s }) {
   return expected.station_cells > MOST_CELLS ? duration_s / SAMPLES : null;
+}
+
+/** About the longest run of which every change is recorded, in seconds with two digits. */
+export function longestExact({ expected, duration_s }) {
+  return Number(((duration_s * MOST_CELLS) / expected.station_cells).toPrecision(2));
 }
 
 /**

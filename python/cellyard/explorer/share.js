@@ -46,12 +46,13 @@ async function copyLink(app) {
   }
   const fragment = toFragment(app.selfContained);
   if (!fragment) {
-    app.say('These scenarios are too long for a link, so none was copied: save the TOML of both variants instead.');
+    app.say('A link cannot hold these scenarios, so none was copied: save the TOML of both variants instead.');
     return;
   }
   const address = location.href.replace(/#.*/s, '') + fragment;
   const here = /^(127\.0\.0\.1|localhost)$/.test(location.hostname) || location.protocol === 'file:';
-  const holds = 'It holds both scenarios and the window shown.';
+  const isNamed = app.selfContained.sides.some(({ base }) => !base.includes('\n'));
+  const holds = `It holds ${isNamed ? 'the names of examples, the values set' : 'both scenarios'} and the window shown.`;
   const where = here ? ' Its address is on this computer: for others, put what follows # behind the address of their explorer.' : '';
   if (!(await copy(app, address, `Link copied. ${holds}${where}`))) app.say(`${holds}${where} Link: ${address}`);
 }

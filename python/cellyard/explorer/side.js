@@ -272,9 +272,10 @@ export class Side {
 
   commandLine() {
     const { base, set } = this.variant;
-    const known = Object.hasOwn(this.app.files.examples, base);
-    const file = known ? `${base}.toml` : 'scenario.toml';
-    const first = known && base !== this.app.files.opened ? `cellyard example ${base} > ${file}\n` : '';
+    const saved = `cellyard-${this.name}.toml`;
+    if (!Object.hasOwn(this.app.files.examples, base)) return `# after "Save TOML" of ${this.name}:\n${runCommand(saved, {})}`;
+    const file = `${base}.toml`;
+    const first = base !== this.app.files.opened ? `cellyard example ${base} > ${file}\n` : '';
     return `${first}${runCommand(file, set)}`;
   }
 

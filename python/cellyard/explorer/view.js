@@ -1,7 +1,7 @@
 // What is looked at: the window of time, the port and the VC, and the network in which they are chosen.
 import { element, fill } from './dom.js';
 import { drawNetwork, rateText, vcsText } from './network.js';
-import { vcsAt } from './scenario.js';
+import { MOST_TRACES, vcsAt } from './scenario.js';
 import { theme } from './theme.js';
 
 const $ = (id) => document.getElementById(id);
@@ -66,6 +66,11 @@ export class View {
     return this.shown.filter((side) => side.read);
   }
 
+  /** The ports watched, which variants with different networks may have. */
+  get portNames() {
+    return [...new Set(this.ready.map((side) => side.read.port))].filter(Boolean).join(' and ');
+  }
+
   /** Goes to the next or the previous drop of any variant, seen from the middle of the window, and says why it happened. */
   async toDrop(what) {
     const { from, to, end } = this.view;
@@ -75,7 +80,9 @@ export class View {
     const known = answers.map((answer, place) => [answer, sides[place]]).filter(([answer]) => answer !== null);
     known.sort(([a], [b]) => (what === 'next' ? a - b : b - a));
     if (!known.length) {
-      this.say(`There is no ${what === 'next' ? 'later' : 'earlier'} drop at ${sides[0].read.port}.`);
+      const isPartial = sides.some(({ read }) => !read.every && read.scenario.vcs.length > MOST_TRACES);
+      const whose = isPartial ? ` of the first ${MOST_TRACES} VCs` : '';
+      this.say(`There is no ${what === 'next' ? 'later' : 'earlier'} drop${whose} at ${this.portNames}.`);
       return;
     }
     const [[drop, side]] = known;
@@ -103,12 +110,12 @@ export class View {
     const answers = await Promise.all(sides.map((side) => side.runner.ask({ what: 'burst', port: side.read.port, from, to })));
     const windows = answers.filter(Boolean);
     if (!windows.length) {
-      this.say(`Nothing waits at ${sides[0].read.port} in this window.`);
+      this.say(`Nothing waits at ${this.portNames} in this window.`);
       return;
     }
     const [begin, end] = [Math.min(...windows.map(([time]) => time)), Math.max(...windows.map(([, time]) => time))];
     const fits = end - begin > 0.95 * (to - from);
-    this.say(fits ? 'The queue is busy in all of this window.' : '');
+    this.say(fits ? 'The largest burst takes nearly all of this window.' : '');
     if (!fits) this.zoom(begin, end);
   }
 
