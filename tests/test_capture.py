@@ -241,8 +241,11 @@ def test_a_capture_that_does_not_fit_on_the_disk_is_an_error(tmp_path: Path, mon
     [
         ('of = "west->east"', ["probe[0].layer"]),
         ('of = "west->east", layer = "packets"', ["probe[0].layer", "cells, frames, segments"]),
-        ('of = "source1", layer = "cells"', ["no link has this name", "for the layer cells"]),
-        ('of = "west->east", layer = "segments"', ["no host has this name", "for the layer segments"]),
+        ('of = "source1", layer = "cells"', ["no link has this name", "the layer cells is recorded at a link"]),
+        (
+            'of = "west->east", layer = "segments"',
+            ["no host has this name", "the layer segments is recorded at a host"],
+        ),
         ('of = "west", layer = "segments"', ["no host has this name"]),
         ('of = "source1", layer = "segments", vc = "vc2"', ["does not begin or end at source1"]),
         (

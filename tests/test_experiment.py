@@ -80,7 +80,7 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
         queue = point["queue"]
         assert isinstance(queue["min"], int) and isinstance(point["efficiency"]["min"], float)
         mean, ends = format_value(queue["mean"], is_count=True), interval_of(point, "queue")
-        expected = [mean, format_range(ends, is_count=True)] if ends else [mean]
+        expected = [mean, format_range(ends, is_count=True)] if ends else [mean, "all", "equal"]
         assert line.split()[-len(expected) :] == expected
     # The folder has what a repetition needs.
     assert (folder / "experiment.toml").read_text() == SMALL and Scenario.read(folder / "base.toml") == scenario

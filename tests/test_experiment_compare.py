@@ -124,7 +124,7 @@ def test_equal_differences_are_significant_only_by_enough_equal_signs(
             [0.1, -0.3, 0.0],
             [
                 "{} is higher with 1001 cells than with 1000 cells, by 0.1 [0.1, 0.1].",
-                "It is lower with 1002 cells.",
+                "{} is lower with 1002 cells, by 0.3 [0.3, 0.3].",
                 "With 1003 cells, there is no significant difference in {}.",
             ],
         ),

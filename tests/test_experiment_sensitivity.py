@@ -85,12 +85,13 @@ def test_sensitivity_names_no_first_axis_if_intervals_overlap() -> None:
     assert _sentences("m", [second, first]) == [
         "a has the largest influence on m: its total index, the share of the variance of m in which it takes part, "
         "is 0.9 [0.8, 1].",
-        "Alone, a explains no share that can be distinguished from 0.",
+        "Its first-order index, the share that a explains alone, is not distinguished from 0.",
     ]
-    assert _sentences("m", [second, first | {"first_low": 0.01}])[1] == "Alone, a explains 0.1 [0.01, 0.2] of it."
+    shown = _sentences("m", [second, first | {"first_low": 0.01}])[1]
+    assert shown == "Its first-order index, the share that a explains alone, is 0.1 [0.01, 0.2]."
     assert _sentences("m", [second, first, wide])[:2] == [
         "No axis has clearly the largest influence on m: the intervals of a and c overlap.",
-        "The total index of a, the share of the variance of m in which it takes part, is 0.9 [0.8, 1].",
+        "a has the highest estimate: its total index, the share of the variance of m in which it takes part, is 0.9 [0.8, 1].",
     ]
 
 
@@ -118,8 +119,8 @@ def test_sensitivity_reports_impossible_indices_and_the_samples_needed() -> None
     )
     assert f"{count} possible range, 0 to 1." in few.answer.sentences
     half = max((record[f"{order}_high"] - record[f"{order}_low"]) / 2 for (order, _), record in outside.items())
-    (samples, points, runs) = map(int, re.findall(r"About (\d+) samples \((\d+) points, (\d+) runs\)", few.text)[0])
-    assert runs == 3 * points == 12 * samples
+    (samples, runs) = map(int, re.findall(r"With about (\d+) samples instead of 16 \((\d+) runs\)", few.text)[0])
+    assert runs == 12 * samples
     assert half * math.sqrt(16 / samples) <= 0.1 < half * math.sqrt(2 * 16 / samples)
 
 

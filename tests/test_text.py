@@ -146,7 +146,7 @@ def test_the_table_shows_in_how_many_runs_files_were_complete(cli: Cli, tmp_path
         assert (file["file_goodput_mbps"].startswith("< ")) == (file["complete"] == "0 of 3")
     # Random draws shift the start by at most 100 us, and the file takes equally long.
     assert float(files[0]["completed_ms"]) - float(files[0]["began_ms"]) == pytest.approx(1.41, abs=0.01)
-    assert files[0]["95 % interval"] == ""  # of equal values
+    assert files[0]["95 % interval"] == "all equal"
     alone = columns(cli("run", "files.toml", *grid).stdout.split("\n\n")[2])
     assert list(alone[0]) == ["link.0.rate", "vc", "began_ms", "completed_ms", "file_goodput_mbps"]
     assert [file["completed_ms"].startswith("> ") for file in alone] == [False, True, False, False]

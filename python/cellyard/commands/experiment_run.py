@@ -64,7 +64,7 @@ class ExperimentWork(laboratory.Work):
     def __init__(self, text: str, experiment: Experiment) -> None:
         self._text, self._expected = text, experiment.expected()
         self.name = self.report_folder = experiment.name
-        self.total, self.points = self._expected.runs, self._expected.points
+        self.total, self.points, self.at_most = self._expected.runs, self._expected.points, self._expected.at_most
         self.outcome = Outcome(experiment)
 
     def run(self, engine: Mapping[str, Any], on_progress: Callable[..., None]) -> None:

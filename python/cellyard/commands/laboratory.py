@@ -32,6 +32,8 @@ class Work(ABC):
     report_folder: str
     total: int
     points: int | None = None
+    #: Whether fewer runs may be enough.
+    at_most: bool = False
 
     @abstractmethod
     def run(self, engine: Mapping[str, Any], on_progress: Callable[..., None]) -> None:
@@ -114,7 +116,7 @@ def run(work: Work, options: RunOptions, *, output_format: str = "table", style:
 def _simulate(work: Work, store: Store | None, engine: Mapping[str, Any]) -> tuple[int, float]:
     """Make the runs with progress on standard error; returns the exit status and the wall time in seconds."""
     status = 0
-    with store or nullcontext(), Progress(work.name, work.total, points=work.points) as progress:
+    with store or nullcontext(), Progress(work.name, work.total, points=work.points, at_most=work.at_most) as progress:
         try:
             work.run(engine, progress.update)
         except KeyboardInterrupt:

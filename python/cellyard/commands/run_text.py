@@ -11,7 +11,7 @@ from cellyard.results.document import queueing_ports
 from cellyard.results.run_notes import carries_frames, is_overloaded
 from cellyard.results.transfers import LONGEST, QUANTILES
 from cellyard.show.table import Table
-from cellyard.show.text import INTERVAL, cell_count, cpu_time, format_range, format_value
+from cellyard.show.text import ALL_EQUAL, INTERVAL, cell_count, cpu_time, format_range, format_value
 from cellyard.statistics.bounded import Bounded, Value, ends_of, field_value, known
 from cellyard.statistics.difference import FEWEST
 from cellyard.statistics.ranges import mean
@@ -217,8 +217,10 @@ def _mean_and_interval_text(metric: str, values: Sequence[Value]) -> list[str]:
     """Mean and interval in the unit of the column."""
     is_count = all(isinstance(value, int) for value in values)
     centre, ends = mean_and_interval(metric, values)
-    shown = [_in_unit(metric, end) for end in ends or ()]
-    return [format_value(_in_unit(metric, centre), is_count=is_count), format_range(shown, is_count=is_count)]
+    shown = format_range([_in_unit(metric, end) for end in ends or ()], is_count=is_count)
+    if len(values) > 1 and known(values) and min(values) == max(values):
+        shown = ALL_EQUAL
+    return [format_value(_in_unit(metric, centre), is_count=is_count), shown]
 
 
 def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], is_ranged: bool) -> list[str]:

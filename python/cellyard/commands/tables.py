@@ -5,7 +5,7 @@ from typing import Any
 
 from cellyard.experiment.records import count_metrics, interval_of, merge_joint_axes
 from cellyard.show.table import Column, Table, field
-from cellyard.show.text import INTERVAL, decimals, format_range, format_value, range_head, range_name
+from cellyard.show.text import ALL_EQUAL, INTERVAL, decimals, format_range, format_value, range_head, range_name
 from cellyard.statistics.bounded import field_value
 from cellyard.study import Study, Table as Published
 from cellyard.study.outliers import is_outside
@@ -14,7 +14,7 @@ from cellyard.study.rows import Row, Rows
 #: Columns of the agreement: fields of `cellyard.study.agreement.agreement` with their heads.
 AGREEMENT = {
     "rows": "rows",
-    "mean_abs_error": "mean |diff|",
+    "mean_abs_error": "mean error",
     "error_margin": "±",
     "rank_correlation": "rank correlation",
     "inside_range": "inside the range",
@@ -53,8 +53,13 @@ def _partner_column(metric: str, name: str, partner_of: Mapping[int, Row | None]
 def _published_columns(metric: str, rows: Rows) -> Iterator[Column]:
     """A metric of rows: its value, its range, and what was published."""
     head = range_head(rows[0].runs) if has_ranges(rows) else ""
-    centre, ends = (lambda row: row.simulated[metric]), (lambda row: row.ranges.get(metric))
-    yield from _value_columns(metric, head, centre, ends, lambda row: metric in row.counts)
+    yield from _value_columns(
+        metric,
+        head,
+        lambda row: row.simulated[metric],
+        lambda row: format_range(row.ranges.get(metric), is_count=metric in row.counts),
+        lambda row: metric in row.counts,
+    )
     if any(row.published.get(metric) is not None for row in rows):
         yield Column(
             "published", lambda row: published_text(row, metric), lambda row: "out" if is_outside(row, metric) else ""
@@ -66,13 +71,13 @@ def _value_columns(
     metric: str,
     ranges: str,
     centre: Callable[[Any], Any],
-    ends: Callable[[Any], tuple[float, float] | None],
+    interval: Callable[[Any], str],
     is_count: Callable[[Any], bool],
 ) -> Iterator[Column]:
     """A metric of records and, with the head ``ranges``, its range or interval."""
     yield Column(metric, lambda record: format_value(centre(record), is_count=is_count(record)))
     if ranges:
-        yield Column(ranges, lambda record: format_range(ends(record), is_count=is_count(record)), lambda _: "range")
+        yield Column(ranges, interval, lambda _: "range")
 
 
 def parameter(value: Any) -> str:
@@ -124,7 +129,7 @@ def agreement(summary: Mapping[str, Any], *, groups: bool = True) -> Table:
         for metric, whole in summary.items()
         for record in (whole, *(_distinct(whole) if groups else ()))
     ]
-    columns = [field("metric"), Column("of", group_label)]
+    columns = [field("metric"), Column("rows of", group_label)]
     compared = [name for name in AGREEMENT if any(record[name] is not None for record in records)]
     columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in compared]
     return Table(records, columns, 2, lambda before, record: before["metric"] != record["metric"])
@@ -237,7 +242,15 @@ def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
     head = INTERVAL if any(point["runs"] > 1 for point in points) else ""
 
     def columns(metric: str) -> Iterator[Column]:
-        mean, ends = (lambda point: field_value(point[metric].get, "mean")), (lambda point: interval_of(point, metric))
-        return _value_columns(metric, head, mean, ends, lambda _: metric in counts)
+        def interval(point: Mapping[str, Any]) -> str:
+            summary = point[metric]
+            if summary["low"] is None and point["runs"] > 1 and summary["min"] is not None:
+                return ALL_EQUAL if summary["min"] == summary["max"] else ""
+            return format_range(interval_of(point, metric), is_count=metric in counts)
+
+        def mean(point: Mapping[str, Any]) -> Any:
+            return field_value(point[metric].get, "mean")
+
+        return _value_columns(metric, head, mean, interval, lambda _: metric in counts)
 
     return Table(points, [*map(field, keys), *(column for metric in metrics for column in columns(metric))], len(keys))

@@ -26,17 +26,19 @@ def of_study(study: Study, reproduction: Reproduction, document: Mapping[str, An
     parts = [_table(study, item, rows) for item in study.tables.values() if rows.where(table=item.name)]
     if document["summary"]:
         parts.append(
-            f"agreement with the published values, |diff|: the size of a difference:\n{tables.agreement(document['summary'])}"
+            f"agreement with the published values (mean error: mean size of the differences; rank correlation: 1 if the "
+            f"rows are ordered alike, 0 if their orders are unrelated):\n{tables.agreement(document['summary'])}"
         )
     if document["claims"]:
         too_few = undecided(document["replications"])
-        parts.append("\n".join([*([too_few] if too_few else []), *claim_lines(document["claims"])]))
+        lines = [*([too_few] if too_few else []), *claim_lines(document["claims"])]
+        parts.append("\n".join(["claims of the paper, and what the simulation shows:", *lines]))
     parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
     count, cells = document["replications"], document["bottleneck_cells"]
     ensemble = (
         f"{document['centre']}s of {count} replications, ranges {range_name(count)}"
         if count
-        else "single runs as published"
+        else "one run of each row, as in the paper"
     )
     made = ensemble if rows else "no row finished"
     parts.append(_end(made, document, cells, f"{cell_count(cells, 'bottleneck cells')}, "))

@@ -220,7 +220,9 @@ class Experiment:
                 from cellyard.runs.cluster import Workers
 
                 cluster = until_done.enter_context(Workers(on if isinstance(on, str) else None, workers))
-            progress = until_done.enter_context(NotebookProgress(self.name, expected.runs, points=expected.points))
+            progress = until_done.enter_context(
+                NotebookProgress(self.name, expected.runs, points=expected.points, at_most=expected.at_most)
+            )
             outcome.ask(self.engine(progress.update, threads=jobs, memory=memory, store=store, on=cluster))
         if store and store.failure:
             raise store.failure

@@ -32,8 +32,8 @@ from cellyard.experiment.figure_parts import (
     wrapped,
 )
 from cellyard.experiment.plan import CONFIDENCE
-from cellyard.experiment.questions.find import DEFAULT_SHARE
 from cellyard.experiment.questions.question import JUDGED
+from cellyard.experiment.questions.search import DEFAULT_SHARE
 from cellyard.experiment.records import interval_of, merge_joint_axes
 from cellyard.plot import (
     COLOURS,

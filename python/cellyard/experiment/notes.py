@@ -22,7 +22,7 @@ MOST_CHECKED, SAMPLED_POINTS = 100, 50
 #: The name of a VC in the path of a metric.
 _NAMED_VC = re.compile(r"\bvc\.([^.*]+)\.")
 #: What to do about a kind of notes on finished runs, in an experiment.
-HINTS = {"tied_refusals": '; an axis with `path = "tie_order"` shows how much'}
+HINTS = {"tied_refusals": ': an axis with `path = "tie_order"` shows how much'}
 #: Limit on reported warnings.
 MOST_REPORTED = 8
 
@@ -141,7 +141,7 @@ def of_runs(
     """The notes of `run` on the finished runs of ``points``, each with its points, as far as they concern what is measured."""
     paths = [path.text for path in plan.metrics.values()]
     return [
-        f"{note.text}{HINTS.get(note.kind, '')}{_where(affected, points)}"
+        f"{note.text}{_where(affected, points)}{HINTS.get(note.kind, '')}"
         for note, affected in runner.notes(points, paths, lambda point: scenario(point).states("tie_order"))
         # Other notes name these metrics.
         if note.kind != "efficiency_above_one" and not (note.kind == "no_efficiency" and plan.undefined_metrics)

@@ -15,8 +15,9 @@ PIECE_ITEMS = 10_000
 #: Heads of columns of ranges; see `range_head`.
 RANGE_HEADS = ("5-95 %", "min-max", "range")
 
-#: Head of a column of confidence intervals.
+#: Head of a column of confidence intervals, and what stands in it if all runs have one value.
 INTERVAL = f"{100 * CONFIDENCE:g} % interval"
+ALL_EQUAL = "all equal"
 
 #: Decimals of a shown number, by its least size.
 _DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))

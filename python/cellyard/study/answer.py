@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, mean
 from typing import Any
 
+from cellyard.show.words import counted
 from cellyard.statistics.difference import FEWEST, Difference
 from cellyard.statistics.student import CONFIDENCE
 from cellyard.study.agreement import agreement, told_metrics
@@ -62,12 +63,13 @@ def undecided(replications: int | None) -> str:
     """How many replications decide, if these are too few; empty otherwise.
 
     >>> undecided(None), undecided(3), undecided(6)
-    ('Not decided: 1 run decides nothing, 6 replications do.', 'Not decided: 3 replications decide nothing, 6 do.', '')
+    ('Not decided: 1 run of each row decides nothing, 6 replications do (--replications 6).', 'Not decided: 3 replications of \
+each row decide nothing, 6 replications do (--replications 6).', '')
     """
     if (replications or 1) >= FEWEST:
         return ""
-    few = f"{replications} replications decide nothing, {FEWEST} do"
-    return f"Not decided: {few if replications and replications > 1 else f'1 run decides nothing, {FEWEST} replications do'}."
+    few = counted(replications, "replication") if replications and replications > 1 else "1 run"
+    return f"Not decided: {few} of each row decide{'s' * (few == '1 run')} nothing, {FEWEST} replications do (--replications {FEWEST})."
 
 
 def untold(study: Study, rows: Rows) -> str:

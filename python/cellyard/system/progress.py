@@ -22,15 +22,22 @@ class Progress(AbstractContextManager["Progress"]):
     """Shows how many of ``total`` runs are done, the pace and the remaining time. Bar and pace count fractions of runs.
 
     For a single run, shows how much of ``simulated_seconds`` has passed; with ``points``, how many
-    have all their runs.
+    have all their runs. With ``at_most``, fewer may be enough.
     """
 
     def __init__(
-        self, title: str, total: int, *, points: int | None = None, simulated_seconds: float | None = None
+        self,
+        title: str,
+        total: int,
+        *,
+        points: int | None = None,
+        simulated_seconds: float | None = None,
+        at_most: bool = False,
     ) -> None:
         self._title = title
         self._total = total
         self._points = points
+        self._most = "at most " if at_most else ""
         self._simulated_seconds = simulated_seconds if total == 1 else None
         self._started = self._last_shown = time.monotonic()
         self._done_before: float | None = None
@@ -74,9 +81,9 @@ class Progress(AbstractContextManager["Progress"]):
             seconds = done * self._simulated_seconds
             text = f"{seconds:{'.3g' if seconds < 999.5 else '.0f'}} of {self._simulated_seconds:g} s simulated"
         else:
-            text = f"{int(done + 1e-6)} of {self._total} runs"
+            text = f"{int(done + 1e-6)} of {self._most}{self._total} runs"
             if points is not None and self._points:
-                text = f"{points} of {self._points} points, {text}"
+                text = f"{points} of {self._most}{self._points} points, {text}"
         return text
 
     def _pace(self, done: float) -> str:
@@ -85,7 +92,7 @@ class Progress(AbstractContextManager["Progress"]):
             return ""
         rate = (done - self._done_before) / max(self.seconds, 1e-9)
         pace = f", {rate:.3g} runs/s" if self._total > 1 else ""
-        return f"{pace}, about {max(self._total - done, 0) / rate:.0f} s left"
+        return f"{pace}, {self._most or 'about '}{max(self._total - done, 0) / rate:.0f} s left"
 
     @property
     def seconds(self) -> float:

@@ -86,7 +86,7 @@ class Compare(Question):
             sentences.append(self._sentence(comparison, spread, verdict, winner, words[comparison.metric].unit))
         jointly = f" for all {len(comparisons)} comparisons together (Holm)" if len(comparisons) > 1 else ""
         last = (
-            f"Confidence of the intervals: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} "
+            f"Confidence of intervals and p: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} "
             "of each variant, with common random numbers"
         )
         pairs = sorted({len(comparison.signs or comparison.differences) for comparison in comparisons})
@@ -194,18 +194,15 @@ class Compare(Question):
     ) -> Iterator[str]:
         """Where the metric is higher and where lower than with ``against``: improvements first, with the largest and its rivals."""
         decided = [record for record in of_metric if record["better"] not in UNDECIDED]
-        is_plural = to_be(metric).endswith(" are")
         for better in (True, False):
             found = [record for record in decided if (record["better"] != against) == better]
             if not found:
                 continue
             direction = _direction(found[0], words)
             sized = [record for record in found if record["difference"] is not None]
-            if better or len(found) == len(decided):
-                where = f"{to_be(metric)} {direction} {self._where(found, len(of_metric))} than with {against}"
-                yield from _largest(where, found, sized, self._place, words)
-            else:
-                yield f"{'They are' if is_plural else 'It is'} {direction} {self._where(found, len(of_metric))}."
+            than = f" than with {against}" if better or len(found) == len(decided) else ""
+            where = f"{to_be(metric)} {direction} {self._where(found, len(of_metric))}{than}"
+            yield from _largest(where, found, sized, self._place, words)
         for verdict, found in _undecided(of_metric).items():
             where = self._where(found, len(of_metric))
             yield f"{where[0].upper()}{where[1:]}, there is {verdict} in {metric}."

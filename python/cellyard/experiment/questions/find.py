@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from cellyard.experiment.description.axes import Range
 from cellyard.experiment.description.design import Point
@@ -34,37 +34,21 @@ from cellyard.experiment.metric_kind import column_units, condition_text
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import JUDGED, Question
-from cellyard.experiment.questions.search import MOST_VALUES, Z_SQUARED, Search
+from cellyard.experiment.questions.search import CHECKS, MOST_VALUES, Z_SQUARED, Search, Wanted
 from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, percent
 from cellyard.statistics.bounded import Value, every
 from cellyard.statistics.inference import share_interval
 from cellyard.system.limits import MOST_REPLICATIONS
 
-Want = Literal["smallest", "largest"]
-
-#: Default share of the replications that must meet the conditions.
-DEFAULT_SHARE = 0.95
-#: Default number of values tried on each side at the end.
-CHECKS = 3
 #: Limit on the sentences about single points.
 MOST_SENTENCES = 5
 
 
 @dataclass(frozen=True)
-class Find(Question):
-    """The ``want`` value of ``axis`` for which ``share`` of the replications meet all of ``require``.
+class Find(Wanted, Question):
+    """The ``want`` value of ``axis`` for which ``share`` of the replications meet all of ``require``: see `Wanted`."""
 
-    With ``monotone`` false every value is tried. Otherwise ``checks`` values on each side of the
-    result are tried at the end.
-    """
-
-    axis: str
-    require: Sequence[str]
-    share: float = DEFAULT_SHARE
-    want: Want = "smallest"
-    monotone: bool = True
-    checks: int = CHECKS
     kind: ClassVar[str] = "find"
 
     def reserved_columns(self, axis: str) -> tuple[str, ...]:
@@ -185,16 +169,18 @@ class Find(Question):
 
     def _summary(self, plan: Plan, searches: Sequence[tuple[Search, int | None]]) -> list[str]:
         """The requirement and the value found at each point, as far as there is room; the table has all."""
-        results, unconfirmed = [], 0
+        results, unconfirmed = [], []
         for search, found in searches:
             if found is not None:
                 border = search.border(found)
-                islands = f", with no {self._beyond} value shown to fail" if search.failing_again else ""
+                safe = f", with no {self._beyond} value shown to fail" if search.failing_again else ""
+                islands = f"; {self._also_suffice(search, found)}" if search.failing_again else ""
                 results.append(
-                    f"At {search.point}: the {self.want} {self.axis} is {search.described(found)}{islands}"
-                    f"{border and f' (with 95 % confidence {border})'}."
+                    f"At {search.point}: the {self.want} {self.axis} is {search.described(found)}{safe}"
+                    f"{border and f' (with 95 % confidence {border})'}{islands}."
                 )
-                unconfirmed += search.fresh_interval(found)[0] < self.share
+                if search.fresh_interval(found)[0] < self.share:
+                    unconfirmed.append(f"{search.point} ({percent(search.fresh_share(found))})")
             elif search.failing_again:
                 results.append(f"At {search.point}: {self._where_it_holds(search)}.")
             elif search.size:
@@ -205,8 +191,10 @@ class Find(Question):
             omitted = len(results) - MOST_SENTENCES + 1
             results[-omitted:] = [f"The table has {omitted} more points."]
         if unconfirmed:
-            where = f"at {counted(unconfirmed, 'point')}: there `share_low` is below {percent(self.share)}"
-            results.append(f"Fresh replications do not confirm the value {where}.")
+            results.append(
+                f"Too few fresh replications to confirm the value, or too low a share of them, at {listed(unconfirmed, most=3)}; "
+                "more `replications` show which."
+            )
         return [f"The requirement is {self._requirement(plan)}.", *results]
 
     @property
@@ -284,13 +272,18 @@ class Find(Question):
 
     def _islands(self, plan: Plan, search: Search, found: int) -> list[str]:
         """Sentences on values that hold before others that fail."""
+        met = f"{search.met(_worst(search))} of {counted(plan.replications, 'replication')}"
+        text = self._also_suffice(search, found)
+        return [f"{text[0].upper()}{text[1:]}, with {met}."]
+
+    def _also_suffice(self, search: Search, found: int) -> str:
+        """Values that hold before others that fail."""
         side = "smaller" if self.want == "smallest" else "larger"
-        holding, worst = search.holding(before=found), _worst(search)
+        holding = search.holding(before=found)
         verb = "suffices" if len(holding) == 1 and " to " not in holding[0] else "suffice"
-        return [
-            f"Of the {side} values tried, {_ranges(holding)} {verb} too, but {search.label(worst)} fails again, "
-            f"with {search.met(worst)} of {counted(plan.replications, 'replication')}."
-        ]
+        return (
+            f"of the {side} values tried, {_ranges(holding)} {verb} too, but {search.label(_worst(search))} fails again"
+        )
 
     def _advice(self, search: Search, found: int) -> str:
         """What would confirm a value that fresh replications do not."""

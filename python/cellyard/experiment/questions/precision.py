@@ -153,8 +153,8 @@ class Precision(Question):
         of_point = " of a point" if len(points) > 1 else ""
         sentences += [
             confidence,
-            f"{counted(least, 'run')}{of_point} can miss an outcome that occurs in fewer than {missing} of runs.",
-            "The intervals do not cover that risk.",
+            f"An outcome that occurs in less than {missing} of runs is absent from {counted(least, 'run')}{of_point} with a chance "
+            f"of more than {percent(1 - self.confidence)}; the intervals do not cover that.",
         ]
         return Answer(sentences, {"precision": records}, tuple(self.within))
 

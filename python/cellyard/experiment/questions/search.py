@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from cellyard.experiment.description.axes import Level
 from cellyard.experiment.description.design import Dimension, Point
@@ -21,8 +22,12 @@ from cellyard.show.words import percent
 from cellyard.statistics.bounded import Value, every
 from cellyard.statistics.inference import exact_share_interval, share_interval
 
-if TYPE_CHECKING:
-    from cellyard.experiment.questions.find import Find
+Want = Literal["smallest", "largest"]
+
+#: Default share of the replications that must meet the conditions.
+DEFAULT_SHARE = 0.95
+#: Default number of values tried on each side at the end.
+CHECKS = 3
 
 #: Limit on values that are all tried where the assumption turns out to be wrong.
 MOST_VALUES = 100
@@ -36,6 +41,22 @@ Z_SQUARED = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
 CLEAR_CONFIDENCE = 0.9998
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """The ``want`` value of ``axis`` for which ``share`` of the replications meet all of ``require``.
+
+    With ``monotone`` false every value is tried. Otherwise ``checks`` values on each side of the
+    result are tried at the end.
+    """
+
+    axis: str
+    require: Sequence[str]
+    share: float = DEFAULT_SHARE
+    want: Want = "smallest"
+    monotone: bool = True
+    checks: int = CHECKS
+
+
 class Search:
     """The search along one axis at one point of the others.
 
@@ -44,7 +65,7 @@ class Search:
 
     def __init__(
         self,
-        find: Find,
+        wanted: Wanted,
         plan: Plan,
         runner: CachedRunner[Point],
         dimension: Dimension,
@@ -52,18 +73,18 @@ class Search:
         *,
         unknown_as: bool = False,
     ) -> None:
-        self._find = find
+        self._wanted = wanted
         self._plan = plan
         self._runner = runner
         self.point = point
-        self._conditions = [Condition(text) for text in find.require]
+        self._conditions = [Condition(text) for text in wanted.require]
         candidates = [dimension.at_index(index) for index in range(dimension.size)]
-        if find.want == "largest":
+        if wanted.want == "largest":
             candidates.reverse()
         levels = [self._level(candidate) for candidate in candidates]
         numbers = [level.number for level in levels]
         if all(number is not None for number in numbers):  # sort by size, regardless of the order of the list
-            order = sorted(range(len(levels)), key=lambda i: numbers[i] or 0, reverse=find.want == "largest")
+            order = sorted(range(len(levels)), key=lambda i: numbers[i] or 0, reverse=wanted.want == "largest")
             candidates = [candidates[i] for i in order]
         self._candidates = [candidate for candidate in candidates if plan.allows(point.with_levels(candidate))]
         #: Share of replications that meet the requirement, by index. Fresh replications are kept
@@ -91,10 +112,10 @@ class Search:
         """The value found at a candidate. Beyond the end of an axis of numbers there may be a better one."""
         number = self._level(self._candidates[index]).number
         is_open = index == 0 and number is not None and math.isfinite(number)
-        return self.label(index) + (f" or {'less' if self._find.want == 'smallest' else 'more'}" if is_open else "")
+        return self.label(index) + (f" or {'less' if self._wanted.want == 'smallest' else 'more'}" if is_open else "")
 
     def _level(self, candidate: Sequence[tuple[str, Level]]) -> Level:
-        return dict(candidate)[self._find.axis]
+        return dict(candidate)[self._wanted.axis]
 
     def share(self, index: int) -> float:
         """Share of the replications that meet the requirement at a candidate."""
@@ -145,7 +166,7 @@ class Search:
 
     def _is_below(self, index: int, confidence: float) -> bool:
         """Whether the share at a candidate is below the required one."""
-        return self._interval(self.share(index), confidence)[1] < self._find.share
+        return self._interval(self.share(index), confidence)[1] < self._wanted.share
 
     def none_of(self, axis: str) -> str:
         """Subject of a sentence on values that fail: all of the axis, or those tried."""
@@ -175,7 +196,7 @@ class Search:
     @property
     def _is_free(self) -> bool:
         """Whether the search assumes nothing of values beyond the one found."""
-        return not self._find.monotone or self.verdict == WRONG
+        return not self._wanted.monotone or self.verdict == WRONG
 
     def _bracket(self, found: int) -> tuple[int | None, int | None]:
         """The nearest candidate before ``found`` that is shown to fail, as is the next tried before it, or the end of the axis.
@@ -197,14 +218,14 @@ class Search:
         if len(self.tried) < self.size:
             return None, None
         confidence = 1 - (1 - CONFIDENCE) / self.size
-        failing = [index for index in self.tried if self._exact(index, confidence)[1] < self._find.share]
+        failing = [index for index in self.tried if self._exact(index, confidence)[1] < self._wanted.share]
         last = max((index for index in self.tried if self._shown(index) <= 0), default=-1) + 1
         return max(failing, default=0), last if last < self.size else None
 
     def _shown(self, *indices: int) -> int:
         """1 if each share at some candidates is shown to be the required one or more, -1 if less, else 0."""
         ends = [self._exact(index, CONFIDENCE) for index in indices]
-        return all(low >= self._find.share for low, _ in ends) - all(high < self._find.share for _, high in ends)
+        return all(low >= self._wanted.share for low, _ in ends) - all(high < self._wanted.share for _, high in ends)
 
     def _exact(self, index: int, confidence: float) -> tuple[float, float]:
         replications = self._plan.replications
@@ -217,15 +238,15 @@ class Search:
             return ""
         if first is None or last is None:
             known = self.label(last if first is None else first)  # type: ignore[arg-type]
-            is_limit_above = (first is None) == (self._find.want == "smallest")
+            is_limit_above = (first is None) == (self._wanted.want == "smallest")
             limits = ("at most", "lower") if is_limit_above else ("at least", "upper")
             return f"{limits[0]} {known}; no {limits[1]} limit is shown"
-        low, high = (first, last) if self._find.want == "smallest" else (last, first)
+        low, high = (first, last) if self._wanted.want == "smallest" else (last, first)
         return "" if low == high else f"between {self.label(low)} and {self.label(high)}"
 
     def holds(self, index: int) -> bool:
         """Whether the requirement holds at a candidate."""
-        return self.share(index) >= self._find.share - 1e-12
+        return self.share(index) >= self._wanted.share - 1e-12
 
     def run(self) -> int | None:
         """Index of the first candidate at which the requirement holds; ``None`` if there is none."""
@@ -238,7 +259,7 @@ class Search:
         if not self.size:
             self.verdict = ""
             return None
-        if not self._find.monotone:
+        if not self._wanted.monotone:
             self.verdict = "none: every value tried"
             self._try(range(self.size))
         elif self._is_contradicted(self._first_near(self._bisect())):
@@ -268,7 +289,7 @@ class Search:
 
     def holding(self, *, before: int | None = None) -> list[str]:
         """The values tried that hold, or those ``before`` another, in the order of the axis; neighbours among them as ranges."""
-        tried = sorted(self.tried, reverse=self._find.want == "largest")
+        tried = sorted(self.tried, reverse=self._wanted.want == "largest")
         groups = [list(group) for holds, group in groupby(tried, self.holds) if holds]
         groups = [group for group in groups if before is None or group[0] < before]
         return [
@@ -303,7 +324,7 @@ class Search:
         """
         start = self.size if border is None else border
         self._walk(start, -1, lambda index: self._is_below(index, CLEAR_CONFIDENCE))
-        if exact_share_interval(self._plan.replications, self._plan.replications, CONFIDENCE)[0] >= self._find.share:
+        if exact_share_interval(self._plan.replications, self._plan.replications, CONFIDENCE)[0] >= self._wanted.share:
             self._walk(start, 1, lambda index: self._shown(self._before(index), index) > 0)
         return self._first()
 
@@ -321,8 +342,8 @@ class Search:
     def _is_contradicted(self, found: int | None) -> bool:
         """Whether a candidate before the border holds, or one beyond is below the required share."""
         border = self.size if found is None else found
-        indices_before = _evenly_spaced(0, border - 1, self._find.checks)
-        indices_beyond = _evenly_spaced(border, self.size - 1, self._find.checks)
+        indices_before = _evenly_spaced(0, border - 1, self._wanted.checks)
+        indices_beyond = _evenly_spaced(border, self.size - 1, self._wanted.checks)
         self._try([*indices_before, *indices_beyond])
         return any(self.holds(i) if i < border else self._is_below(i, CONFIDENCE) for i in self.tried)
 

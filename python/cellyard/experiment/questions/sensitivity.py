@@ -166,15 +166,15 @@ def _sentences(metric: str, records: Sequence[dict[str, Any]]) -> list[str]:
     if tied:
         names = [record["axis"] for record in (first, *tied)]
         begin = f"No axis has clearly the largest influence on {metric}: the intervals of {listed(names)} overlap."
-        total = f"The total index of {axis}, {share}, is {_with_interval(first, 'total')}."
+        total = f"{axis} has the highest estimate: its total index, {share}, is {_with_interval(first, 'total')}."
         sentences = [begin, total]
     else:
         sentences = [
             f"{axis} has the largest influence on {metric}: its total index, {share}, is {_with_interval(first, 'total')}."
         ]
     is_shown = first["first"] > 0 and (first["first_low"] is None or first["first_low"] > 0)
-    alone = _with_interval(first, "first") if is_shown else "no share that can be distinguished from 0"
-    return [*sentences, f"Alone, {axis} explains {alone}{' of it' if is_shown else ''}."]
+    alone = _with_interval(first, "first") if is_shown else "not distinguished from 0"
+    return [*sentences, f"Its first-order index, the share that {axis} explains alone, is {alone}."]
 
 
 def _with_interval(record: Mapping[str, Any], order: str) -> str:
@@ -200,10 +200,10 @@ def _impossible_indices(records: Sequence[dict[str, Any]], plan: Plan, samples: 
     sentences = [f"{indices} possible range, 0 to 1."]
     if half > INFORMATIVE_HALF_WIDTH:
         needed = samples * 2 ** math.ceil(2 * math.log2(half / INFORMATIVE_HALF_WIDTH))
-        points = needed * (len(plan.space) + 2)
+        runs = needed * (len(plan.space) + 2) * plan.replications
         sentences.append(
-            f"About {needed} samples ({points} points, {points * plan.replications} runs) would narrow the widest of "
-            f"their intervals to ±{INFORMATIVE_HALF_WIDTH}."
+            f"With about {needed} samples instead of {samples} ({runs} runs), their intervals "
+            f"would be at most ±{INFORMATIVE_HALF_WIDTH}."
         )
     return sentences
 

@@ -11,6 +11,7 @@ from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question, overlap
 from cellyard.runs.runner import CachedRunner
+from cellyard.show.text import format_value
 from cellyard.show.words import counted, number, spread, to_be
 from cellyard.statistics.bounded import bounded_runs
 from cellyard.statistics.inference import Estimate, defined
@@ -76,6 +77,11 @@ class _Mean(NamedTuple):
     size: str
 
     @property
+    def in_table(self) -> tuple[str, ...]:
+        """The mean and the ends of its interval, with the digits of the table of points."""
+        return tuple(map(format_value, self.estimate))
+
+    @property
     def ends(self) -> tuple[float, float]:
         """The interval of the mean, or the mean without one."""
         mean, low, high = self.estimate
@@ -84,19 +90,20 @@ class _Mean(NamedTuple):
 
 def _size(mean: Estimate, values: Sequence[float], unit: str) -> str:
     """A mean in words, with its interval, or that all runs have one value."""
-    if len(values) > 1 and len({number(value) for value in values}) == 1:
+    if len(values) > 1 and len(set(values)) == 1:
         return f"{number(mean.mean)}{unit} in every run"
     return f"{spread(mean, unit)}{' (interval not known)' if mean.low is None else ''}"
 
 
 def _extreme(subject: str, side: str, ranked: Sequence[_Mean], points: Sequence[Point]) -> Iterator[str]:
     """Where the first of ``ranked`` means is, with all that read the same, and how many others may be as extreme."""
-    first, shown = ranked[0], spread(ranked[0].estimate)
-    equal = [mean for mean in ranked if spread(mean.estimate) == shown]
+    first, shown = ranked[0], ranked[0].in_table
+    equal = [mean for mean in ranked if mean.in_table == shown]
     place = f"at {first.point}" if len(equal) == 1 else where([mean.point for mean in equal], points)
     sizes = {mean.size for mean in equal}
-    yield f"{subject} {place}: {first.size if len(sizes) == 1 else spread(first.estimate, first.unit)}."
-    rivals = [mean for mean in ranked if spread(mean.estimate) != shown and overlap(mean.ends, first.ends)]
+    is_exact = len(set(shown)) == 1 and "in every run" not in first.size  # as far as the table shows
+    yield f"{subject} {place}: {shown[0] + first.unit if is_exact or len(sizes) > 1 else first.size}."
+    rivals = [mean for mean in ranked if mean.in_table != shown and overlap(mean.ends, first.ends)]
     if rivals and first.estimate.low is not None:
         others = f"at {rivals[0].point}" if len(rivals) == 1 else f"at {len(rivals)} other points"
         yield f"The value may be as {side} {others}: the intervals overlap."

@@ -138,10 +138,10 @@ def one_is_less_fair(rows: Rows) -> Verdict:
     }
     less = [spreads[network, 1] - spreads[network, 2] for network in ("peer-to-peer", "tcp-udp")]
     return Verdict(
-        "rates beyond the guarantees lie apart by [Mb/s] "
+        "rates beyond the guarantees lie apart by up to "
         + "; ".join(
-            f"{network}: {spreads[network, 1]:.1f} with scheme one, {spreads[network, 2]:.1f} with scheme two"
-            for network in ("peer-to-peer", "tcp-udp")
+            f"{spreads[network, 1]:.1f} Mb/s with scheme one and {spreads[network, 2]:.1f} with scheme two {whose}"
+            for network, whose in (("peer-to-peer", "among TCPs"), ("tcp-udp", "with UDP"))
         ),
         every(less, spreads["tcp-udp", 1] - spreads["peer-to-peer", 1]),
     )

@@ -141,7 +141,8 @@ def vbr_queues(rows: Rows) -> Verdict:
     ]
     held, of = count(gain > 0 for gain in steps)
     return Verdict(
-        f"At most {longest:.0f} VBR cells wait with GR 0, and {queue[0.5]:.0f} with GR 0.5 on average. Longest VBR queue, mean by GR: "
+        f"At most {longest:.0f} of VBR's cells wait with GR = 0, and {queue[0.5]:.0f} with GR = 0.5 on average. "
+        "Longest VBR queue, mean by GR: "
         + ", ".join(f"{gr} {cells:.0f} cells" for gr, cells in queue.items())
         + ". Peak-to-peak delay variation: "
         + ", ".join(f"{gr} {1e3 * seconds:.2f} ms" for gr, seconds in variation.items())

@@ -47,7 +47,7 @@ def zero_loss(rows: Rows) -> Verdict:
     return Verdict(". ".join([lead, *parts]), every(margins))
 
 
-@claim("UBR is poor on the LAN (efficiency below 0.5 at K = 1000) and good on the WAN.", "2-3")
+@claim("UBR (tail drop) is poor on the LAN (efficiency below 0.5 with 1000 cells) and good on the WAN.", "2-3")
 def ubr_lan_and_wan(rows: Rows) -> Verdict:
     """Section 4."""
     ubr = rows.where(table="2-3", drop_policy="tail-drop")
@@ -55,8 +55,8 @@ def ubr_lan_and_wan(rows: Rows) -> Verdict:
     lan = ubr.where(configuration="lan").values("efficiency")
     wan = ubr.where(configuration="wan").values("efficiency")
     return Verdict(
-        f"efficiency, LAN K = 1000: {' and '.join(f'{e:.2f}' for e in small)}; LAN all: {min(lan):.2f} to {max(lan):.2f}; "
-        f"WAN: {min(wan):.2f} to {max(wan):.2f}",
+        f"efficiency on the LAN with 1000 cells: {' and '.join(f'{e:.2f}' for e in small)}; "
+        f"with all buffers: {min(lan):.2f} to {max(lan):.2f}; on the WAN: {min(wan):.2f} to {max(wan):.2f}",
         every((0.5 - of for of in small), (of - 0.75 for of in wan), min(wan) - max(lan)),
     )
 

@@ -114,13 +114,13 @@ impl<'r> Entry<'r> {
             let kind = self.place.kind();
             let suggestion = report.suggest(self.of, names.all());
             let of_layer = match text(self.record, "layer") {
-                Some(layer) => format!(" for the layer {layer}"),
+                Some(layer) => format!(", and the layer {layer} is recorded at a {kind}"),
                 None => String::new(),
             };
             report.add(
                 &format!("{}.of", self.path),
-                format!("no {kind} has this name"),
-                format!("the name of a {kind} or of a group{of_layer}"),
+                format!("no {kind} has this name{of_layer}"),
+                format!("the name of a {kind} or of a group"),
                 suggestion,
             );
         }
