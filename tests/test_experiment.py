@@ -59,7 +59,7 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     shown = cli.ok("experiment", "run", small, "--out", "results")
     assert "Is EPD better here?" in shown
     assert "6 points, 3 replications of each." in shown
-    assert "\npoints, means of the runs, 95 % intervals:\n" in shown
+    assert "\npoints of the axes, means of the runs, 95 % intervals:\n" in shown
     assert re.search(r"engine \S+: \d+\.\d s of CPU time in the engine, ", shown)
     folder = tmp_path / "results"
     document = json.loads((folder / "results.json").read_text())
@@ -232,7 +232,11 @@ def test_joint_axes_are_shown_as_the_axis_with_labels(small: Path, cli: Cli, tmp
     document = json.loads((tmp_path / "small-report/results.json").read_text())
     assert document["together"] == [{"columns": ["drop", "policy"], "named_by": "policy", "asked": None}]
     answer = " ".join(document["answer"])
-    assert " drop = " not in answer and "policy = FBA, less and FBA: " in answer and "lowest at policy = EPD" in answer
+    assert (
+        " drop = " not in answer
+        and "policy = FBA, less and FBA (2 points): " in answer
+        and "lowest at policy = EPD" in answer
+    )
     assert (tmp_path / "small-report/points.csv").read_text().startswith("drop,buffer_cells,policy,runs,")
     page = (tmp_path / "small-report/index.html").read_text()
     assert ", by policy" in page

@@ -7,7 +7,7 @@ import pytest
 from cellyard import experiment as ex
 from cellyard.statistics.difference import at_confidence, log_no_difference
 from cellyard.statistics.inference import holm
-from known_answers import asked, buffers, by, comparison, drawn
+from known_answers import BASE, asked, buffers, by, comparison, drawn
 
 
 def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
@@ -118,7 +118,7 @@ def test_equal_differences_are_significant_only_by_enough_equal_signs(
     [
         (
             [0.1, 0.3, 0.2],
-            ["{} is higher with each of the 3 others than with 1000 cells, most with 1002 cells: by 0.3 [0.3, 0.3]."],
+            ["{} is higher with each of the 3 others than with 1000 cells; the largest estimate is with 1002 cells: 0.3 [0.3, 0.3]."],
         ),
         (
             [0.1, -0.3, 0.0],
@@ -131,7 +131,7 @@ def test_equal_differences_are_significant_only_by_enough_equal_signs(
         (
             [-0.1, -0.3, 0.0],
             [
-                "{} is lower with 1001 cells and 1002 cells than with 1000 cells, most with 1002 cells: by 0.3 [0.3, 0.3].",
+                "{} is lower with 1001 cells and 1002 cells than with 1000 cells; the largest estimate is with 1002 cells: 0.3 [0.3, 0.3].",
                 "With 1003 cells, there is no significant difference in {}.",
             ],
         ),
@@ -148,7 +148,7 @@ def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[
     ).answer
     assert answer.sentences[:-1] == [
         *(sentence.format(metric) for metric in metrics for sentence in expected),
-        "The others were compared with 1000 cells only, not with each other.",
+        "Each was compared with 1000 cells only: which is best was not tested (without `against`, all pairs are).",
     ]
 
 
@@ -226,7 +226,15 @@ def test_many_comparisons_give_a_sentence_for_each_of_four_metrics(count: int) -
 def test_an_efficiency_above_one_is_noted() -> None:
     above = comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.1 + 0.01 * i}))
     (note,) = above.to_dict()["notes"]
-    assert note.startswith("efficiency reaches 1.190: more was delivered than measure.max_goodput allows.")
+    assert note.startswith("efficiency reaches 1.190: more was delivered than measure.max_goodput allows. If an axis")
+    fair = asked(
+        lambda at, i: {"efficiency": 1.1 + 0.01 * i},
+        buffers(1000, 1001),
+        base=BASE.with_values({"measure.max_goodput": "fair shares"}),
+        question=ex.Compare("buffer"),
+    )
+    (note,) = fair.to_dict()["notes"]
+    assert "fair shares" not in note  # the base has them already
     assert comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.0004})).to_dict()["notes"] == []
 
 

@@ -256,8 +256,8 @@ COMPUTED: dict[str, dict[str, Callable[[], Any]]] = {
     },
     "experiments": {
         "it goes from {:.0f} to {:.0f} cells": lambda: [
-            number("ready-experiments", rf"value is\s+between\s+{end} cells")
-            for end in (r"(\d+)", r"\d+ cells and\s(\d+)")
+            number("ready-experiments", rf"value is\s+above\s+{end} cells")
+            for end in (r"(\d+)", r"\d+ cells\s+and\s+at\s+most\s+(\d+)")
         ]
     },
     "explorer": {

@@ -122,7 +122,9 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
             row.append(format_value(_in_unit(metric, mean_of_point(metric)), is_count=is_count))
             if ranged:
                 ends = [_in_unit(metric, end) for end in point["interval"][metric] or ()]
-                row.append(format_range(ends, is_count=is_count))
+                values = {field_value(run["totals"].get, metric) for run in runs if run.get("set", {}) == point["set"]}
+                is_equal = len(values) == 1 < point["runs"] and mean_of_point(metric) is not None
+                row.append(ALL_EQUAL if is_equal else format_range(ends, is_count=is_count))
         rows.append(row)
     caption = f"{MEANS}:\n" if ranged else ""
     first = f"{document['scenario']}: {len(runs)} runs, {cost}"

@@ -217,7 +217,7 @@ def means_note(points: Sequence[Mapping[str, Any]]) -> str:
 
 def heading(name: str, document: Mapping[str, Any]) -> str:
     """Heading of a table."""
-    return f"points{means_note(document['points'])}" if name == "points" else name
+    return f"points of the axes{means_note(document['points'])}" if name == "points" else name
 
 
 def of_outcome(document: Mapping[str, Any]) -> dict[str, Table]:

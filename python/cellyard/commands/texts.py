@@ -33,7 +33,7 @@ def of_study(study: Study, reproduction: Reproduction, document: Mapping[str, An
         too_few = undecided(document["replications"])
         lines = [*([too_few] if too_few else []), *claim_lines(document["claims"])]
         parts.append("\n".join(["claims of the paper, and what the simulation shows:", *lines]))
-    parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
+    parts += [textwrap.fill(f"note: {note}", WIDTH, break_on_hyphens=False) for note in document["notes"]]
     count, cells = document["replications"], document["bottleneck_cells"]
     ensemble = (
         f"{document['centre']}s of {count} replications, ranges {range_name(count)}"
@@ -71,10 +71,12 @@ def of_experiment(document: Mapping[str, Any], out: Path | None = None) -> str:
     head = document["title"] or f"{document['experiment']} ({document['question']['kind']})"
     parts = [head]
     if document["answer"]:
-        parts.append("\n".join(textwrap.fill(sentence, WIDTH) for sentence in document["answer"]))
+        parts.append(
+            "\n".join(textwrap.fill(sentence, WIDTH, break_on_hyphens=False) for sentence in document["answer"])
+        )
     else:
         parts.append("No answer: the experiment was interrupted.")
-    parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
+    parts += [textwrap.fill(f"note: {note}", WIDTH, break_on_hyphens=False) for note in document["notes"]]
     for name, table in tables.of_outcome(document).items():
         parts.append(f"{tables.heading(name, document)}:\n{table.first(MOST_LINES)}")
         line, csv_hint = ("point", "--format csv prints all, ") if name == "points" else ("line", "")

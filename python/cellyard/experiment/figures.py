@@ -275,10 +275,16 @@ def _grouped(
     points = document["points"]
     values = list(dict.fromkeys(point[by] for point in points))
     figure, places, across = panels_of(metrics, above=0.6)
+    marked: list[str] = []
     for place, metric in zip(places, metrics, strict=True):
         for group, value in enumerate(values):
             own = [point for point in points if point[by] == value]
             _line(place, document, axis, metric, group=group, groups=len(values), name=tick_text(value), points=own)
+        required = _required(document, metric)
+        for _, limit in required:
+            place.axhline(limit, color="0.3", linestyle=":", linewidth=1.2, label="_")
+            place.update_datalim([(place.dataLim.x0, limit)])
+            marked.append("dotted: the requirement")
         place.set_xlabel(axis_label(document, axis))
         place.set_ylabel(label(document, metric))
         value_axis([place])
@@ -287,8 +293,9 @@ def _grouped(
         figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across), title=axis_label(document, by)
     )
     drawn = title(f"{listed(document, metrics)} over {listed(document, [axis])}, by {listed(document, [by])}")
-    how = note(document, explained(points))
-    return Drawn(name, drawn, f"Means, with {INTERVALS}.", figure, how, message(document, drawn))
+    how = note(document, *dict.fromkeys([explained(points), *marked]))
+    caption = f"Means, with {INTERVALS}.{' Dotted: the requirement.' if marked else ''}"
+    return Drawn(name, drawn, caption, figure, how, message(document, drawn))
 
 
 def _of_panel(other: Mapping[str, Any], noun: str) -> list[str]:

@@ -22,7 +22,9 @@ MOST_CHECKED, SAMPLED_POINTS = 100, 50
 #: The name of a VC in the path of a metric.
 _NAMED_VC = re.compile(r"\bvc\.([^.*]+)\.")
 #: What to do about a kind of notes on finished runs, in an experiment.
-HINTS = {"tied_refusals": ': an axis with `path = "tie_order"` shows how much'}
+HINTS = {
+    "tied_refusals": ': to see how much, add an axis with path = "tie_order", values = ["fixed", "rotating", "random", "fair"]'
+}
 #: Limit on reported warnings.
 MOST_REPORTED = 8
 

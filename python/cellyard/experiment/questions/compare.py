@@ -23,7 +23,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import better_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
-from cellyard.experiment.questions.question import Question, overlap
+from cellyard.experiment.questions.question import Question
 from cellyard.runs.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent, probability, to_be
 from cellyard.statistics.bounded import ends_of, known
@@ -84,10 +84,10 @@ class Compare(Question):
                 }
             )
             sentences.append(self._sentence(comparison, spread, verdict, winner, words[comparison.metric].unit))
-        jointly = f" for all {len(comparisons)} comparisons together (Holm)" if len(comparisons) > 1 else ""
+        jointly = f" for all {len(comparisons)} comparisons together, and p is corrected for them (Holm)"
         last = (
-            f"Confidence of intervals and p: {percent(self.confidence)}{jointly}; {counted(plan.replications, 'replication')} "
-            "of each variant, with common random numbers"
+            f"The intervals hold with {percent(self.confidence)} confidence{jointly * (len(comparisons) > 1)}; "
+            f"{counted(plan.replications, 'replication')} of each variant, with common random numbers"
         )
         pairs = sorted({len(comparison.signs or comparison.differences) for comparison in comparisons})
         if pairs and pairs[0] < plan.replications:
@@ -173,7 +173,9 @@ class Compare(Question):
         if others := self.metrics[MOST_SENTENCES:]:
             summaries.append(f"The table has {counted(len(others), 'more metric')}.")
         if self.against is not None and len({record["variant"] for record in records}) > 1:
-            summaries.append(f"The others were compared with {self.against} only, not with each other.")
+            summaries.append(
+                f"Each was compared with {self.against} only: which is best was not tested (without `against`, all pairs are)."
+            )
         return summaries
 
     def _summary(self, metric: str, records: Sequence[Mapping[str, Any]], words: _Words) -> list[str]:
@@ -321,7 +323,7 @@ def _largest(
     place: Callable[[Mapping[str, Any]], str],
     words: _Words,
 ) -> Iterator[str]:
-    """What differences show, with the largest, and which others may be as large."""
+    """What differences show, with the largest."""
     if not sized:
         yield f"{where}."
         return
@@ -330,14 +332,8 @@ def _largest(
     if len(found) == 1:
         yield f"{where}{place(largest)}, by {size}."
         return
-    known = "" if len(sized) == len(found) else "of those known "
-    yield f"{where}, {known}most with {largest['variant']}{place(largest)}: by {size}."
-    rivals = [record for record in sized if record is not largest and overlap(_ends(record), _ends(largest))]
-    if rivals and place(largest):
-        yield f"In {counted(len(rivals), 'other comparison')} the difference may be as large: the intervals overlap."
-    elif rivals:
-        names = listed([record["variant"] for record in rivals], most=MOST_SENTENCES)
-        yield f"The difference may be as large with {names}: the intervals overlap."
+    known = "" if len(sized) == len(found) else " of those known"
+    yield f"{where}; the largest estimate{known} is with {largest['variant']}{place(largest)}: {size}."
 
 
 def _ends(record: Mapping[str, Any]) -> tuple[float, float]:

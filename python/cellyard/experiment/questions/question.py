@@ -13,15 +13,6 @@ from cellyard.statistics.bounded import Value
 JUDGED = ("met", "share")
 
 
-def overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two intervals overlap.
-
-    >>> overlap((0.2, 0.4), (0.3, 0.5)), overlap((0.2, 0.4), (0.5, 0.6))
-    (True, False)
-    """
-    return other[0] <= one[1] and other[1] >= one[0]
-
-
 class Question(ABC):
     """Base of all questions."""
 

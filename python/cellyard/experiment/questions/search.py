@@ -242,7 +242,10 @@ class Search:
             limits = ("at most", "lower") if is_limit_above else ("at least", "upper")
             return f"{limits[0]} {known}; no {limits[1]} limit is shown"
         low, high = (first, last) if self._wanted.want == "smallest" else (last, first)
-        return "" if low == high else f"between {self.label(low)} and {self.label(high)}"
+        if low == high:
+            return ""
+        words = ("above", "at most") if self._wanted.want == "smallest" else ("at least", "below")
+        return f"{words[0]} {self.label(low)} and {words[1]} {self.label(high)}"
 
     def holds(self, index: int) -> bool:
         """Whether the requirement holds at a candidate."""

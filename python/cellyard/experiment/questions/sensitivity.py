@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import variance
 from typing import Any, ClassVar
 
 from cellyard.experiment.description.design import Point, at_shares, load_scipy
@@ -26,6 +27,8 @@ from cellyard.statistics.inference import defined, estimate
 
 #: Largest half width of an informative interval of an index.
 INFORMATIVE_HALF_WIDTH = 0.1
+#: Share of a variance from which the part of the replications is given.
+MUCH_NOISE = 0.1
 #: Excess beyond 0 and 1 that no table shows.
 ROUNDING = 1e-5
 #: Limit on the metrics that have a sentence. The table has all.
@@ -62,11 +65,14 @@ class Sensitivity(Question):
         import numpy as np
 
         not_known: set[str] = set()
+        noise: dict[str, list[float]] = {metric: [] for metric in self.metrics}
 
         def measured(shares: Any) -> Any:
             points = [at_shares(plan.space, column) for column in shares.T]
             runs = runner.samples(points, plan.replication_numbers)
             means = [[_mean(samples, metric) for samples in runs] for metric in self.metrics]
+            for metric, of_metric in noise.items():
+                of_metric += [_noise(samples, metric) for samples in runs]
             not_known.update(
                 metric for metric in self.metrics if any(bounded_runs(samples, metric) for samples in runs)
             )
@@ -121,6 +127,9 @@ class Sensitivity(Question):
                 sentences.append(f"The influence of the axes on {metric} is not known.")
             elif i < MOST_METRICS:
                 sentences += _sentences(metric, records_of_metric)
+                sentences += _noise_sentence(
+                    metric, noise[metric], np.concatenate([values[..., i, :].ravel() for values in outputs])
+                )
         sentences += run_longer(self.metrics, runner)
         if (others := len(self.metrics) - MOST_METRICS) > 0:
             sentences.append(f"The table has {counted(others, 'more metric')}.")
@@ -152,6 +161,28 @@ def _mean(samples: Sequence[Mapping[str, Value]], metric: str) -> float | None:
     return result.mean if result else None
 
 
+def _noise(samples: Sequence[Mapping[str, Value]], metric: str) -> float:
+    """The variance of a mean that is due to the replications; NaN for a single one or bounds."""
+    values = [] if bounded_runs(samples, metric) else defined(samples, metric)
+    return variance(values) / len(values) if len(values) > 1 else math.nan
+
+
+def _noise_sentence(metric: str, noise: Sequence[float], means: Any) -> list[str]:
+    """How much of the variance of a metric is between replications, if it is much."""
+    import numpy as np
+
+    total = float(np.var(means))
+    share = sum(noise) / len(noise) / total if total else math.nan
+    return (
+        [
+            f"{percent(round(share, 2))} of the variance of {metric} is between replications, and part of every total index; "
+            "more `replications` reduce it."
+        ]
+        if share >= MUCH_NOISE
+        else []
+    )
+
+
 def _number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
@@ -172,6 +203,13 @@ def _sentences(metric: str, records: Sequence[dict[str, Any]]) -> list[str]:
         sentences = [
             f"{axis} has the largest influence on {metric}: its total index, {share}, is {_with_interval(first, 'total')}."
         ]
+    impossible = [
+        record["first"]
+        for record in records
+        if not -INFORMATIVE_HALF_WIDTH <= record["first"] <= 1 + INFORMATIVE_HALF_WIDTH
+    ]
+    if impossible:
+        return [*sentences, f"The samples are too few to say what {axis} explains alone."]
     is_shown = first["first"] > 0 and (first["first_low"] is None or first["first_low"] > 0)
     alone = _with_interval(first, "first") if is_shown else "not distinguished from 0"
     return [*sentences, f"Its first-order index, the share that {axis} explains alone, is {alone}."]

@@ -9,7 +9,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of, unit_of
 from cellyard.experiment.not_known import run_longer
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
-from cellyard.experiment.questions.question import Question, overlap
+from cellyard.experiment.questions.question import Question
 from cellyard.runs.runner import CachedRunner
 from cellyard.show.text import format_value
 from cellyard.show.words import counted, number, spread, to_be
@@ -68,6 +68,15 @@ class Table(Question):
         )
 
 
+def overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether two intervals overlap.
+
+    >>> overlap((0.2, 0.4), (0.3, 0.5)), overlap((0.2, 0.4), (0.5, 0.6))
+    (True, False)
+    """
+    return other[0] <= one[1] and other[1] >= one[0]
+
+
 class _Mean(NamedTuple):
     """The mean of a metric at a point, its unit, and its size in words."""
 
@@ -99,7 +108,8 @@ def _extreme(subject: str, side: str, ranked: Sequence[_Mean], points: Sequence[
     """Where the first of ``ranked`` means is, with all that read the same, and how many others may be as extreme."""
     first, shown = ranked[0], ranked[0].in_table
     equal = [mean for mean in ranked if mean.in_table == shown]
-    place = f"at {first.point}" if len(equal) == 1 else where([mean.point for mean in equal], points)
+    all_places = f"{where([mean.point for mean in equal], points)} ({len(equal)} points)"
+    place = f"at {first.point}" if len(equal) == 1 else all_places
     sizes = {mean.size for mean in equal}
     is_exact = len(set(shown)) == 1 and "in every run" not in first.size  # as far as the table shows
     yield f"{subject} {place}: {shown[0] + first.unit if is_exact or len(sizes) > 1 else first.size}."

@@ -100,7 +100,7 @@ def epd_efficiency(rows: Rows) -> Verdict:
     gains = chosen.gains("efficiency", "drop_policy", "tail-drop", "epd")
     up, of, gain = _tally(gains)
     return Verdict(
-        f"efficiency higher than with tail drop in {up} of {of} rows, by {gain:+.2f} on average", share(gains)
+        f"efficiency higher than with tail drop in {up} of {of} rows; mean over all {of}: {gain:+.2f}", share(gains)
     )
 
 
@@ -111,7 +111,7 @@ def epd_fairness(rows: Rows) -> Verdict:
     up, of, gain = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "epd"))
     _, _, selective = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "selective-drop"))
     return Verdict(
-        f"fairness higher than with tail drop in {up} of {of} rows, by {gain:+.2f} on average; Selective Drop: {selective:+.2f}",
+        f"fairness higher than with tail drop in {up} of {of} rows; mean over all {of}: {gain:+.2f}, with Selective Drop {selective:+.2f}",
         every(max(0.05 - gain, selective - 2 * gain)),
     )
 
@@ -136,7 +136,7 @@ def fairness_falls(rows: Rows) -> Verdict:
     gains = chosen.gains("fairness", "sources", 5, 15)
     up, of, gain = _tally(gains)
     return Verdict(
-        f"fairness falls from 5 to 15 sources in {of - up} of {of} rows, by {-gain:.3f} on average",
+        f"fairness falls from 5 to 15 sources in {of - up} of {of} rows; mean over all {of}: by {-gain:.3f}",
         share(-gain for gain in gains),
     )
 
@@ -149,7 +149,8 @@ def buffer_helps(rows: Rows) -> Verdict:
     gains = [gain for a, b in steps for gain in chosen.gains("efficiency", "buffer_cells", a, b)]
     up, of, gain = _tally(gains)
     return Verdict(
-        f"efficiency higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average", share(gains)
+        f"efficiency higher with the next larger buffer in {up} of {of} pairs; mean over all {of}: {gain:+.2f}",
+        share(gains),
     )
 
 
