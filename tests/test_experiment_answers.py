@@ -66,8 +66,8 @@ def test_compare_names_the_largest_improvement_with_its_point_and_counts_the_oth
         replications=5,
     ).answer
     assert answer.sentences[:2] == [
-        "goodput_mbps is higher in 28 of 30 comparisons than with 1000 cells; the largest estimate is with 1150 cells "
-        "at policy = epd: 15000 Mb/s [15000, 15000].",
+        "goodput_mbps is higher in 28 of 30 comparisons than with 1000 cells; the largest estimated gain is "
+        "15000 Mb/s [15000, 15000], with 1150 cells at policy = epd.",
         "In 2 of 30 comparisons, there is no significant difference in goodput_mbps.",
     ]
 

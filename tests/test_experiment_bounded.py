@@ -112,8 +112,8 @@ def test_pairs_are_compared_by_signs_where_their_bounds_do_not_overlap() -> None
         Compare("buffer", against="1000 cells"), late_from(2.5), axis=Axis(QUEUE.paths[0], values, name="buffer")
     )
     assert many.text.startswith(
-        "p99_transfer_s is higher with each of the 5 others than with 1000 cells; the largest estimate of those known is with 1001 cells: "
-        "1 s [1, 1]."
+        "p99_transfer_s is higher with each of the 5 others than with 1000 cells; the largest estimated loss of those known is "
+        "1 s [1, 1], with 1001 cells."
     )
     pairwise = told(Compare("buffer"), late_from(1.5), axis=Axis(QUEUE.paths[0], values, name="buffer"))
     assert "Best in p99_transfer_s is 1000 cells: better in all its 5 comparisons;" in pairwise.text

@@ -118,7 +118,7 @@ def test_equal_differences_are_significant_only_by_enough_equal_signs(
     [
         (
             [0.1, 0.3, 0.2],
-            ["{} is higher with each of the 3 others than with 1000 cells; the largest estimate is with 1002 cells: 0.3 [0.3, 0.3]."],
+            ["{} is higher with each of the 3 others than with 1000 cells; the largest estimated gain is 0.3 [0.3, 0.3], with 1002 cells."],
         ),
         (
             [0.1, -0.3, 0.0],
@@ -131,7 +131,8 @@ def test_equal_differences_are_significant_only_by_enough_equal_signs(
         (
             [-0.1, -0.3, 0.0],
             [
-                "{} is lower with 1001 cells and 1002 cells than with 1000 cells; the largest estimate is with 1002 cells: 0.3 [0.3, 0.3].",
+                "{} is lower with 1001 cells and 1002 cells than with 1000 cells; the largest estimated loss is 0.3 [0.3, 0.3], "
+                "with 1002 cells.",
                 "With 1003 cells, there is no significant difference in {}.",
             ],
         ),
@@ -148,7 +149,7 @@ def test_comparisons_against_a_value_claim_nothing_about_the_others(gains: list[
     ).answer
     assert answer.sentences[:-1] == [
         *(sentence.format(metric) for metric in metrics for sentence in expected),
-        "Each was compared with 1000 cells only: which is best was not tested (without `against`, all pairs are).",
+        "Each was compared with 1000 cells only; to test all pairs, leave out `against`.",
     ]
 
 

@@ -100,8 +100,8 @@ def test_find_names_the_value_beyond_which_nothing_fails_and_the_others_that_hol
     assert text == (
         "The smallest buffer that gives efficiency > 0.5 in 95 % of the replications, with no larger value shown to fail, is "
         "60 cells, but fresh replications do not confirm it. With 60 cells, 1 of 1 replication meets this condition. With "
-        "59 cells, 0 do. Of 1 fresh replication with it, which the search did not use, 1 meets this condition: at least "
-        "20.7 % of all runs do (95 % confidence). If the share stays at 100 %, about 73 replications would confirm it. Of the "
+        "59 cells, 0 do. Of 1 fresh replication with 60 cells, which the search did not use, 1 meets this condition. So at "
+        "least 20.7 % of all runs do (95 % confidence). If the share stays at 100 %, about 73 replications would confirm it. Of the "
         "smaller values tried, 20 cells to 39 cells suffice too, but 40 cells fails again, with 0 of 1 replication. All 64 "
         "values of buffer were tried, from 1 cells to 64 cells."
     )
@@ -194,11 +194,11 @@ def test_find_says_what_would_confirm_a_value(met: list[int], fresh: int, share:
         return bool(i < met[at["buffer"] - 1] if i < 20 else i < 20 + fresh)
 
     outcome = find(holds, cells(3), share=share)
-    first, _, shown, said, *_ = outcome.answer.sentences
+    first, _, met, shown, said, *_ = outcome.answer.sentences
     assert first.endswith("is 1 cells or less, but fresh replications do not confirm it; no smaller value was tried.")
     assert said == advice
     low = share_interval(fresh, 20, 0.95)[0]
-    assert f"{fresh} meet this condition: at least {100 * low:.1f} %" in shown
+    assert f" {fresh} meet this condition." in met and f"at least {100 * low:.1f} %" in shown
     if match := re.search(r"about (\d+) replications", advice):
         needed = int(match[1])
         assert share_interval(math.ceil(needed * fresh / 20), needed, 0.95)[0] >= share

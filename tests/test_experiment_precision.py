@@ -184,8 +184,8 @@ def test_precision_leads_with_the_means_their_unit_and_intervals(count: int) -> 
     assert outcome.text == (
         f"Mean goodput_mbps is {means[count]} {reached} the required precision: goodput_mbps to within 0.1 Mb/s. "
         f"Confidence: 95 %{each.format(40 * count)} "
-        f"An outcome that occurs in less than 7.2 % of runs is absent from 40 runs{' of a point' if count > 1 else ''} with a chance "
-        "of more than 5 %; the intervals do not cover that."
+        f"40 runs{' of a point' if count > 1 else ''} can miss a rare outcome: one that occurs in 7.2 % of runs is missed with a "
+        "chance of 5 %. The intervals do not allow for this."
     )
 
 
@@ -197,8 +197,10 @@ def test_precision_says_which_outcomes_may_be_missing(runs: int, confidence: flo
         question=ex.Precision({"efficiency": 0.1}, confidence=confidence),
         replications=runs,
     )
-    stated = f"An outcome that occurs in less than {missing:g} % of runs is absent from {runs} runs with a chance of more than "
-    assert f"{stated}{100 - 100 * confidence:.0f} %; " in outcome.text
+    stated = (
+        f"{runs} runs can miss a rare outcome: one that occurs in {missing:g} % of runs is missed with a chance of "
+    )
+    assert f"{stated}{100 - 100 * confidence:.0f} %." in outcome.text
     assert (1 - missing / 100) ** runs == pytest.approx(1 - confidence, rel=0.03)
 
 

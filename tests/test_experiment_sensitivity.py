@@ -119,7 +119,7 @@ def test_sensitivity_reports_impossible_indices_and_the_samples_needed() -> None
     )
     assert f"{count} possible range, 0 to 1." in few.answer.sentences
     half = max((record[f"{order}_high"] - record[f"{order}_low"]) / 2 for (order, _), record in outside.items())
-    (samples, runs) = map(int, re.findall(r"With about (\d+) samples instead of 16 \((\d+) runs\)", few.text)[0])
+    (samples, runs) = map(int, re.findall(r"With about (\d+) `samples` instead of 16 \((\d+) runs\)", few.text)[0])
     assert runs == 12 * samples
     assert half * math.sqrt(16 / samples) <= 0.1 < half * math.sqrt(2 * 16 / samples)
 

@@ -84,9 +84,9 @@ class Compare(Question):
                 }
             )
             sentences.append(self._sentence(comparison, spread, verdict, winner, words[comparison.metric].unit))
-        jointly = f" for all {len(comparisons)} comparisons together, and p is corrected for them (Holm)"
+        of_all = f", corrected for all {len(comparisons)} comparisons together (Holm)" if len(comparisons) > 1 else ""
         last = (
-            f"The intervals hold with {percent(self.confidence)} confidence{jointly * (len(comparisons) > 1)}; "
+            f"Confidence of the verdicts: {percent(self.confidence)}{of_all}; an interval excludes 0 if its difference is significant; "
             f"{counted(plan.replications, 'replication')} of each variant, with common random numbers"
         )
         pairs = sorted({len(comparison.signs or comparison.differences) for comparison in comparisons})
@@ -173,9 +173,7 @@ class Compare(Question):
         if others := self.metrics[MOST_SENTENCES:]:
             summaries.append(f"The table has {counted(len(others), 'more metric')}.")
         if self.against is not None and len({record["variant"] for record in records}) > 1:
-            summaries.append(
-                f"Each was compared with {self.against} only: which is best was not tested (without `against`, all pairs are)."
-            )
+            summaries.append(f"Each was compared with {self.against} only; to test all pairs, leave out `against`.")
         return summaries
 
     def _summary(self, metric: str, records: Sequence[Mapping[str, Any]], words: _Words) -> list[str]:
@@ -333,7 +331,8 @@ def _largest(
         yield f"{where}{place(largest)}, by {size}."
         return
     known = "" if len(sized) == len(found) else " of those known"
-    yield f"{where}; the largest estimate{known} is with {largest['variant']}{place(largest)}: {size}."
+    change = "gain" if largest["better"] == largest["variant"] else "loss"
+    yield f"{where}; the largest estimated {change}{known} is {size}, with {largest['variant']}{place(largest)}."
 
 
 def _ends(record: Mapping[str, Any]) -> tuple[float, float]:

@@ -251,8 +251,9 @@ class Find(Wanted, Question):
         return [
             f"The {self.want} {self.axis} that gives {self._requirement(plan)}{safe} is {search.described(found)}{not_shown}{end}.",
             self._met(plan, search, found, *neighbours),
-            f"Of {counted(plan.replications, 'fresh replication')} with it, which the search did not use, {fresh} "
-            f"{_meet(fresh)} {self._conditions}: at least {percent(least)} of all runs do (95 % confidence).",
+            f"Of {counted(plan.replications, 'fresh replication')} with {search.label(found)}, which the search did not use, {fresh} "
+            f"{_meet(fresh)} {self._conditions}.",
+            f"So at least {percent(least)} of all runs do (95 % confidence).",
             *([] if is_shown else [self._advice(search, found)]),
             *([f"With 95 % confidence, the true {self.want} value is {border}."] if border else []),
             *(self._islands(plan, search, found) if search.failing_again else []),

@@ -153,8 +153,9 @@ class Precision(Question):
         of_point = " of a point" if len(points) > 1 else ""
         sentences += [
             confidence,
-            f"An outcome that occurs in less than {missing} of runs is absent from {counted(least, 'run')}{of_point} with a chance "
-            f"of more than {percent(1 - self.confidence)}; the intervals do not cover that.",
+            f"{counted(least, 'run')}{of_point} can miss a rare outcome: one that occurs in {missing} of runs is missed with a chance of "
+            f"{percent(1 - self.confidence)}.",
+            "The intervals do not allow for this.",
         ]
         return Answer(sentences, {"precision": records}, tuple(self.within))
 

@@ -175,8 +175,8 @@ def _noise_sentence(metric: str, noise: Sequence[float], means: Any) -> list[str
     share = sum(noise) / len(noise) / total if total else math.nan
     return (
         [
-            f"{percent(round(share, 2))} of the variance of {metric} is between replications, and part of every total index; "
-            "more `replications` reduce it."
+            f"{percent(round(share, 2))} of the variance of the mean {metric} of a point is noise between its replications; it is "
+            "included in every total index, and more `replications` reduce it."
         ]
         if share >= MUCH_NOISE
         else []
@@ -240,7 +240,7 @@ def _impossible_indices(records: Sequence[dict[str, Any]], plan: Plan, samples: 
         needed = samples * 2 ** math.ceil(2 * math.log2(half / INFORMATIVE_HALF_WIDTH))
         runs = needed * (len(plan.space) + 2) * plan.replications
         sentences.append(
-            f"With about {needed} samples instead of {samples} ({runs} runs), their intervals "
+            f"With about {needed} `samples` instead of {samples} ({runs} runs), all intervals "
             f"would be at most ±{INFORMATIVE_HALF_WIDTH}."
         )
     return sentences
