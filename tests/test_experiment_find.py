@@ -194,11 +194,11 @@ def test_find_says_what_would_confirm_a_value(met: list[int], fresh: int, share:
         return bool(i < met[at["buffer"] - 1] if i < 20 else i < 20 + fresh)
 
     outcome = find(holds, cells(3), share=share)
-    first, _, met, shown, said, *_ = outcome.answer.sentences
+    first, _, counted, shown, said, *_ = outcome.answer.sentences
     assert first.endswith("is 1 cells or less, but fresh replications do not confirm it; no smaller value was tried.")
     assert said == advice
     low = share_interval(fresh, 20, 0.95)[0]
-    assert f" {fresh} meet this condition." in met and f"at least {100 * low:.1f} %" in shown
+    assert f" {fresh} meet this condition." in counted and f"at least {100 * low:.1f} %" in shown
     if match := re.search(r"about (\d+) replications", advice):
         needed = int(match[1])
         assert share_interval(math.ceil(needed * fresh / 20), needed, 0.95)[0] >= share
