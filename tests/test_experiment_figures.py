@@ -148,6 +148,22 @@ def test_the_requirement_of_a_search_is_drawn_and_an_axis_over_decades_is_logari
     assert drawn.note == "20 runs per point; means, with 95 % confidence intervals; dotted: the requirement"
 
 
+def test_the_requirement_of_a_search_is_drawn_with_a_line_for_each_value_of_a_second_axis_and_captioned() -> None:
+    document = document_of(["efficiency"], buffer_cells=[100, 200, 400], drop=["epd", "fba"])
+    for point in document["points"]:
+        point |= {"met": 10, "share": 0.5}
+    (plain,) = figures(document)
+    document |= {"question": {"kind": "find", "axis": "buffer", "share": 0.9, "require": ["efficiency >= 0.9"]}}
+    (drawn,) = figures(document)
+    for axes, of_plain in zip(drawn.figure.axes[1:], plain.figure.axes, strict=True):
+        assert len(axes.lines) == len(of_plain.lines) + 1
+    for axes in drawn.figure.axes:
+        (line,) = [line for line in axes.lines if line.get_linestyle() == ":"]
+        assert np.asarray(line.get_ydata()).tolist() == [0.9] * 2
+    assert drawn.text.endswith(" Dotted: the requirement.") and drawn.note.endswith("; dotted: the requirement")
+    assert "otted" not in plain.text + plain.note
+
+
 def test_many_differences_have_a_panel_for_each_group_on_one_scale_and_their_sentence_as_title() -> None:
     pairs = [("epd", "tail-drop"), ("fba", "tail-drop"), ("fba", "epd")]
     records = [

@@ -109,6 +109,7 @@ def test_the_list_of_studies_is_as_wide_as_its_terminal(monkeypatch: pytest.Monk
 def test_progress_counts_whole_runs() -> None:
     assert Progress("lan", 120)._count_text(119.73, None) == "119 of 120 runs"
     assert Progress("lan", 120)._count_text(120.0, None) == "120 of 120 runs"
+    assert Progress("lan", 120, at_most=True)._count_text(60.0, None) == "60 of at most 120 runs"
 
 
 def test_the_table_shows_when_files_began_and_were_complete(cli: Cli, tmp_path: Path) -> None:
