@@ -205,9 +205,8 @@ class Find(Wanted, Question):
     def _where_it_holds(self, search: Search) -> str:
         """Which values hold, and which fails again so that none is found."""
         holding, failing = search.holding(), search.label(_worst(search))
-        verb = "suffices" if len(holding) == 1 and " to " not in holding[0] else "suffice"
         return (
-            f"of the values of {self.axis} tried, {_ranges(holding)} {verb}, but {failing} fails again: "
+            f"of the values of {self.axis} tried, {_suffice(holding)}, but {failing} fails again: "
             f"not every {self._beyond} value is safe"
         )
 
@@ -280,11 +279,8 @@ class Find(Wanted, Question):
     def _also_suffice(self, search: Search, found: int) -> str:
         """Values that hold before others that fail."""
         side = "smaller" if self.want == "smallest" else "larger"
-        holding = search.holding(before=found)
-        verb = "suffices" if len(holding) == 1 and " to " not in holding[0] else "suffice"
-        return (
-            f"of the {side} values tried, {_ranges(holding)} {verb} too, but {search.label(_worst(search))} fails again"
-        )
+        holding, failing = search.holding(before=found), search.label(_worst(search))
+        return f"of the {side} values tried, {_suffice(holding)} too, but {failing} fails again"
 
     def _advice(self, search: Search, found: int) -> str:
         """What would confirm a value that fresh replications do not."""
@@ -313,9 +309,10 @@ def _worst(search: Search) -> int:
     return min(search.failing_again, key=lambda index: (search.share(index), index))
 
 
-def _ranges(holding: Sequence[str]) -> str:
-    """Ranges of values: up to two, or else the first and the number of others."""
-    return listed(holding, most=2 if len(holding) == 2 else 1)
+def _suffice(holding: Sequence[str]) -> str:
+    """That ranges of values suffice: up to two, or else the first and the number of others."""
+    verb = "suffices" if len(holding) == 1 and " to " not in holding[0] else "suffice"
+    return f"{listed(holding, most=2 if len(holding) == 2 else 1)} {verb}"
 
 
 def _meet(met: str) -> str:

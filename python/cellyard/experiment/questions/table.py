@@ -41,7 +41,8 @@ class Table(Question):
                 values = [] if bounded_runs(runs, metric) else defined(runs, metric)
                 if mean := mean_of(path, values, CONFIDENCE):
                     unit = unit_of(path, plan.noun)
-                    means.append(_Mean(point, mean, unit, _size(mean, values, unit)))
+                    varies = len(values) == 1 or len(set(values)) > 1  # as one run does not show that it does not
+                    means.append(_Mean(point, mean, unit, _size(mean, unit, varies=varies), varies))
             if not means:
                 is_bounded = any(bounded_runs(runs, metric) for runs in samples)
                 sentences.append(f"{to_be(metric)} {'not known' if is_bounded else 'undefined'} at every point.")
@@ -78,12 +79,13 @@ def overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 class _Mean(NamedTuple):
-    """The mean of a metric at a point, its unit, and its size in words."""
+    """The mean of a metric at a point, its unit, its size in words, and whether it varies between runs."""
 
     point: Point
     estimate: Estimate
     unit: str
     size: str
+    varies: bool
 
     @property
     def in_table(self) -> tuple[str, ...]:
@@ -97,9 +99,9 @@ class _Mean(NamedTuple):
         return (mean, mean) if low is None or high is None else (low, high)
 
 
-def _size(mean: Estimate, values: Sequence[float], unit: str) -> str:
+def _size(mean: Estimate, unit: str, *, varies: bool) -> str:
     """A mean in words, with its interval, or that all runs have one value."""
-    if len(values) > 1 and len(set(values)) == 1:
+    if not varies:
         return f"{number(mean.mean)}{unit} in every run"
     return f"{spread(mean, unit)}{' (interval not known)' if mean.low is None else ''}"
 
@@ -111,7 +113,7 @@ def _extreme(subject: str, side: str, ranked: Sequence[_Mean], points: Sequence[
     all_places = f"{where([mean.point for mean in equal], points)} ({len(equal)} points)"
     place = f"at {first.point}" if len(equal) == 1 else all_places
     sizes = {mean.size for mean in equal}
-    is_exact = len(set(shown)) == 1 and "in every run" not in first.size  # as far as the table shows
+    is_exact = len(set(shown)) == 1 and first.varies  # as far as the table shows
     yield f"{subject} {place}: {shown[0] + first.unit if is_exact or len(sizes) > 1 else first.size}."
     rivals = [mean for mean in ranked if mean.in_table != shown and overlap(mean.ends, first.ends)]
     if rivals and first.estimate.low is not None:
