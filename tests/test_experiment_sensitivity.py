@@ -95,6 +95,30 @@ def test_sensitivity_names_no_first_axis_if_intervals_overlap() -> None:
     ]
 
 
+def test_sensitivity_does_not_say_what_an_axis_explains_alone_if_an_index_is_impossible() -> None:
+    from cellyard.experiment.questions.sensitivity import _sentences
+
+    first, second = index("a", 0.9, 0.8, 1.0), index("b", 0.4, 0.3, 0.5)
+    refused = "The samples are too few to say what a explains alone."
+    for value, is_refused in ((-0.11, True), (-0.1, False), (1.1, False), (1.11, True)):
+        assert (_sentences("m", [first, second | {"first": value}])[-1] == refused) == is_refused
+
+
+def test_sensitivity_gives_the_part_of_the_replications_from_ten_percent_of_the_variance_on() -> None:
+    from cellyard.experiment.questions.sensitivity import _noise, _noise_sentence
+
+    assert _noise([{"m": 1.0}, {"m": 3.0}], "m") == 1  # a sample variance of 2, over two replications
+    assert math.isnan(_noise([{"m": 1.0}], "m"))
+    means = [0.0, 2.0]  # a variance of 1
+    assert [_noise_sentence("m", [part, part], means) for part in (0.09, math.nan)] == [[], []]
+    assert _noise_sentence("m", [0.25], [1.0, 1.0]) == []
+    for noise, share in (([0.1, 0.4], 25), ([2.0], 100)):
+        assert _noise_sentence("m", noise, means) == [
+            f"Up to {share} % of the variance of the mean m of a point is noise between its replications, which can raise every "
+            "total index; more `replications` reduce it."
+        ]
+
+
 def test_sensitivity_reports_impossible_indices_and_the_samples_needed() -> None:
     axes = [
         ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),

@@ -168,15 +168,15 @@ def _noise(samples: Sequence[Mapping[str, Value]], metric: str) -> float:
 
 
 def _noise_sentence(metric: str, noise: Sequence[float], means: Any) -> list[str]:
-    """How much of the variance of a metric is between replications, if it is much."""
+    """How much of the variance of a metric can be between replications, if it is much: less if common random numbers share it."""
     import numpy as np
 
     total = float(np.var(means))
     share = sum(noise) / len(noise) / total if total else math.nan
     return (
         [
-            f"{percent(round(share, 2))} of the variance of the mean {metric} of a point is noise between its replications; it is "
-            "included in every total index, and more `replications` reduce it."
+            f"Up to {percent(min(round(share, 2), 1))} of the variance of the mean {metric} of a point is noise between its "
+            "replications, which can raise every total index; more `replications` reduce it."
         ]
         if share >= MUCH_NOISE
         else []
