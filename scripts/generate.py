@@ -60,6 +60,7 @@ TYPES = {
     "rate": "str",
     "duration": "str",
     "cells": "str",
+    "places": "str",
     "bytes": "str",
     "integer": "int",
     "number": "int | str",

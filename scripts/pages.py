@@ -150,7 +150,9 @@ EXAMPLES = {
         *("lan-5", "zero-loss", "wan-15", "satellite", "two-hops", "two-way", "mixed-rates", "access-red"),
         *("file-transfers", "lossy-link"),
     ),
-    "Packets, and cells of other sizes": ("incast", "tcp-incast", "ties", "dumbbell-100g", "leaf-spine", "cells-256"),
+    "Packets, and cells of other sizes": (
+        *("incast", "tcp-incast", "ties", "dumbbell-100g", "leaf-spine", "home-line", "cells-256"),
+    ),
     "Rates, contracts and other classes": (
         *("abr-erica", "abr-shares", "gfr-beside-udp", "policed", "vbr-guaranteed-rate", "come-and-go"),
     ),

@@ -41,6 +41,8 @@ LATER = (
     "tied_refusals",
     "inputs",
     "program_asked",
+    "buffer_bytes",
+    "max_queue_bytes",
     "transfers",
     "initial_timeouts_s",
     "unfinished_transfers",

@@ -107,3 +107,37 @@ def test_stored_runs_are_drawn_in_packets(cli: Cli, tmp_path: Path) -> None:
     cli("run", "packets.toml", "--grid", buffers, "--store", "runs.db")
     cli("plot", "runs.db", "--x", "switch.s.ubr.buffer", "--y", "efficiency", "--out", "figure.svg")
     assert "buffer [packets]" in (tmp_path / "figure.svg").read_text()
+
+
+def in_bytes(buffer: str = "60 kB", drop: str = "tail-drop") -> cy.Scenario:
+    return scenario().with_values({"switch.s.ubr": {"buffer": buffer, "drop": drop}, "duration": "4 ms"})
+
+
+def test_a_buffer_in_bytes_is_reported_in_bytes() -> None:
+    """A packet of 1500 bytes takes 1518: 39 fit in 60 000 bytes, and no ACK comes here."""
+    run = in_bytes().run().only
+    port = run.ports["s->z"]
+    (queue,) = port.classes
+    assert (queue.buffer_cells, queue.buffer_bytes) == (None, 60_000)
+    assert queue.max_queue_bytes == port.max_queue_bytes == 39 * 1518 and port.max_queue_cells == 39
+    (recorded,) = [one for one in run.series if one.what == "queue"]
+    assert recorded.unit == "bytes" and max(recorded.value) == 39 * 1518
+    in_cells = scenario().run().only.ports["s->z"]
+    assert (in_cells.max_queue_bytes, in_cells.classes[0].buffer_bytes) == (None, None)
+
+
+def test_a_buffer_in_time_is_so_many_bytes_at_the_rate_of_the_port(cli: Cli, tmp_path: Path) -> None:
+    made = in_bytes("5 us")
+    assert made.run().only.ports["s->z"].classes[0].buffer_bytes == 62_500
+    assert 'buffer = "5 us"' in made.to_toml() and cy.Scenario.from_toml(made.to_toml()) == made
+    (tmp_path / "made.toml").write_text(made.to_toml())
+    assert "ubr queue: 62500 bytes, tail-drop" in cli("check", "made.toml").stderr
+
+
+def test_a_traced_drop_at_a_queue_of_bytes_is_in_bytes() -> None:
+    made = in_bytes().with_values({"probe": [cy.probe.Trace(of=vc["name"]) for vc in in_bytes().to_dict()["vcs"]]})
+    drop = made.run().only.trace[0]
+    assert drop.reason == "full" and drop.threshold_bytes == 60_000
+    waiting, of_vc = drop.waiting_bytes, drop.waiting_of_vc_bytes
+    assert waiting is not None and of_vc is not None and waiting + 1518 > 60_000 >= waiting > of_vc
+    assert (drop.waiting_cells, drop.waiting_of_vc_cells, drop.threshold_cells) == (None, None, None)

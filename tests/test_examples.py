@@ -255,6 +255,26 @@ def each_spine_carries_the_vcs_of_the_rule_and_each_vc_gets_an_eighth() -> None:
         assert (0.9 * 8 * 44 < port.max_queue_cells <= 8 * 44) if link.startswith("leaf") else port.max_queue_cells < 20
 
 
+@shows("home-line")
+def acks_wait_behind_an_upload_and_a_short_buffer_drops_them_instead() -> None:
+    """An ACK takes 64 of the 31 250 bytes, so none is lost, but each waits behind the upload."""
+    result = run("home-line")
+    port = result.ports["modem->isp"]
+    (queue,) = port.classes
+    assert queue.buffer_bytes == 31_250 and 0.9 * 31_250 < (port.max_queue_bytes or 0) <= 31_250
+    down = [vc for name, vc in result.vcs.items() if name.startswith("down")]
+    # Only packets of the upload are dropped.
+    assert port.dropped_cells.total == result.vcs["up"].cells_dropped == port.dropped_cells.full > 20
+    line = 10 * 1460 / 1538
+    assert 0.4 * line < sum(vc.goodput_mbps for vc in down) < 0.5 * line
+    # In a buffer of 20 packets, most of what is dropped are ACKs, and the line down is nearly full.
+    places = run("home-line", switch__modem__ubr__buffer="20 packets")
+    port, up = places.ports["modem->isp"], places.vcs["up"]
+    assert port.dropped_cells.total > 50 * up.cells_dropped > 0
+    assert sum(vc.goodput_mbps for name, vc in places.vcs.items() if name != "up") > 0.95 * line
+    assert up.goodput_mbps < result.vcs["up"].goodput_mbps
+
+
 @shows("wan-15")
 def selective_drop_keeps_them_fair() -> None:
     result = run("wan-15")

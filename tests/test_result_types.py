@@ -138,7 +138,7 @@ def test_every_part_with_numbers_can_be_measured() -> None:
 
 
 def test_numbers_without_units_are_shares_except_for_two() -> None:
-    units = ("_s", "_mbps", "_cells", ABOVE, BELOW)
+    units = ("_s", "_mbps", "_cells", "_bytes", ABOVE, BELOW)
     kinds = (kind for kind in vars(result_types).values() if isinstance(kind, type) and issubclass(kind, ResultPart))
     numbers = {
         name for kind in kinds for name, is_count in kind.numbers().items() if not is_count and not name.endswith(units)

@@ -298,8 +298,8 @@ test('what is recorded follows the port and the VC', () => {
   assert.ok(envelopes.every(({ what, envelope, interval }) => (what === 'drops' ? interval : envelope && !interval)));
 });
 
-test('buffer and thresholds stand as cells', () => {
-  const queue = (drop) => ({ ports: [{ name: 'p', queues: [{ class: 'ubr', buffer: 1000, drop }] }] });
+test('buffer and thresholds are levels of the queue', () => {
+  const queue = (drop) => ({ ports: [{ name: 'p', queues: [{ class: 'ubr', places: 1000, drop }] }] });
   assert.deepEqual(levelsOf(queue({ policy: 'epd', threshold: null, reserve: null }), 'p'), [
     ['buffer', 1000],
     ['threshold', 800],
@@ -308,6 +308,7 @@ test('buffer and thresholds stand as cells', () => {
     ['buffer', 1000],
     ['R', 900],
   ]);
+  assert.deepEqual(levelsOf(queue({ policy: 'epd', threshold: null, reserve: { bytes: 90 } }), 'p')[1], ['threshold', 910]);
 });
 
 test('a scale has round marks, and a file of SVG escapes its texts', () => {

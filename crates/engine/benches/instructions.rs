@@ -8,7 +8,9 @@ mod networks;
 use cellyard_engine::scenario::{Scenario, read_toml};
 use cellyard_engine::units::Span;
 use cellyard_engine::{Options, run};
-use networks::{Dumbbell, Gfr, Place, Scheduler, abr, ethernet, gfr_chain, gfr_peers, read, red};
+use networks::{
+    Dumbbell, Gfr, Place, Scheduler, abr, ethernet, ethernet_with, gfr_chain, gfr_peers, read, red,
+};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -34,7 +36,7 @@ macro_rules! example {
 }
 
 /// Cases that together exercise every fast path of ports.
-const CASES: [Case; 29] = [
+const CASES: [Case; 30] = [
     example!("lan-5", 4_000),
     example!("zero-loss", 1_000),
     example!("two-hops", 1_000),
@@ -85,6 +87,9 @@ const CASES: [Case; 29] = [
     }),
     case("ethernet-15", 200, || ethernet(15, 10, false)),
     case("ethernet-lengths", 200, || ethernet(15, 10, true)),
+    case("ethernet-bytes", 200, || {
+        ethernet_with(15, 10, true, 1_518, "bytes")
+    }),
     case("per-vc-5", 1_000, || {
         Dumbbell {
             scheduler: Scheduler::PerVc,

@@ -9,7 +9,6 @@ pub use crate::network::tally::{
     AbrTally, DropCounts, DropReason, FlowTally, LinkDrops, MeasuredPort, SenderCounters, Tally,
     Transfer, VcTally, Where, digest,
 };
-pub use crate::port::gate::pushes_out;
 pub use crate::run::resolved::Resolved;
 pub use crate::text::scenario::topology::Topology;
 
@@ -107,4 +106,9 @@ fn note(value: &Value, field: &str, said: &mut HashSet<(String, String)>) {
         }
         _ => {}
     }
+}
+
+/// Whether the drop policy of `queue` may push out waiting cells.
+pub fn pushes_out(queue: &crate::text::scenario::ClassQueue) -> bool {
+    queue.drop.abilities().pushes_out
 }

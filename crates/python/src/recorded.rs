@@ -16,8 +16,10 @@ use std::collections::HashMap;
 /// * `frame`, `cell`, and the numbers of the words `port`, `vc`, `direction` and `reason`: unsigned
 ///   32-bit integers;
 /// * `average_queue_cells` and `drop_probability`: 64-bit floats, NaN for none;
-/// * the number of the word `policy_state`: an unsigned 32-bit integer, [`NO_WORD`] for none.
-const DROP_BYTES: usize = 84;
+/// * the number of the word `policy_state`: an unsigned 32-bit integer, [`NO_WORD`] for none;
+/// * `waiting_bytes` and `waiting_of_vc_bytes`: signed 64-bit integers, -1 for none;
+/// * `threshold_bytes` and `average_queue_bytes`: 64-bit floats, NaN for none.
+const DROP_BYTES: usize = 116;
 
 /// In place of the number of a word that is not there.
 const NO_WORD: u32 = u32::MAX;
@@ -96,14 +98,14 @@ impl Words {
         let before = out.len();
         out.extend(drop.time_s.to_ne_bytes());
         out.extend(drop.threshold_cells.unwrap_or(f64::NAN).to_ne_bytes());
-        for count in [
-            drop.waiting_cells,
-            drop.waiting_of_vc_cells,
-            drop.active_vcs,
-        ] {
-            let count = count.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
-            out.extend(count.to_ne_bytes());
-        }
+        put_counts(
+            &[
+                drop.waiting_cells,
+                drop.waiting_of_vc_cells,
+                drop.active_vcs,
+            ],
+            out,
+        );
         let words = [
             &drop.port,
             &drop.vc,
@@ -114,12 +116,12 @@ impl Words {
         for number in [drop.frame, drop.cell].into_iter().chain(words) {
             out.extend(number.to_ne_bytes());
         }
-        for value in [drop.average_queue_cells, drop.drop_probability] {
-            out.extend(value.unwrap_or(f64::NAN).to_ne_bytes());
-        }
+        put_measures(&[drop.average_queue_cells, drop.drop_probability], out);
         let state = drop.policy_state.as_deref();
         let state = state.map_or(NO_WORD, |state| self.number(state));
         out.extend(state.to_ne_bytes());
+        put_counts(&[drop.waiting_bytes, drop.waiting_of_vc_bytes], out);
+        put_measures(&[drop.threshold_bytes, drop.average_queue_bytes], out);
         debug_assert_eq!(out.len() - before, DROP_BYTES);
     }
 
@@ -131,5 +133,20 @@ impl Words {
         self.numbers.insert(word.to_string(), number);
         self.all.push(word.to_string());
         number
+    }
+}
+
+/// Appends whole numbers, -1 for none.
+fn put_counts(counts: &[Option<u64>], out: &mut Vec<u8>) {
+    for count in counts {
+        let count = count.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
+        out.extend(count.to_ne_bytes());
+    }
+}
+
+/// Appends numbers, NaN for none.
+fn put_measures(values: &[Option<f64>], out: &mut Vec<u8>) {
+    for value in values {
+        out.extend(value.unwrap_or(f64::NAN).to_ne_bytes());
     }
 }

@@ -140,7 +140,7 @@ pub fn build() -> &'static str {
 
 /// Columns of a dropped cell, in this order. Texts are indices into [`Run::names`]; unknown values
 /// are NaN.
-const DROP: [&str; 14] = [
+const DROP: [&str; 18] = [
     "time_s",
     "port",
     "vc",
@@ -155,6 +155,10 @@ const DROP: [&str; 14] = [
     "average_queue_cells",
     "drop_probability",
     "policy_state",
+    "waiting_bytes",
+    "waiting_of_vc_bytes",
+    "threshold_bytes",
+    "average_queue_bytes",
 ];
 
 /// A run in progress, and the scenario to which it refers.
@@ -267,6 +271,10 @@ impl Run {
                 drop.policy_state
                     .as_deref()
                     .map_or(f64::NAN, |state| self.number(state)),
+                count(drop.waiting_bytes),
+                count(drop.waiting_of_vc_bytes),
+                drop.threshold_bytes.unwrap_or(f64::NAN),
+                drop.average_queue_bytes.unwrap_or(f64::NAN),
             ];
             for (column, value) in columns.iter_mut().zip(values) {
                 column.push(value);

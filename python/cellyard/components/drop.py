@@ -16,7 +16,7 @@ from cellyard.components.base import Component
 class TailDrop(Component, policy="tail-drop"):
     """Drops a cell when the buffer is full, and never otherwise.
 
-    Formula: drop a cell <=> X >= K
+    Formula: drop a cell of p places <=> X + p > K
 
     Source: `ubr-plus`, section 4.
 
@@ -27,7 +27,8 @@ class TailDrop(Component, policy="tail-drop"):
 class Ppd(Component, policy="ppd"):
     """Partial packet discard: once a frame has lost a cell, drops the rest of the frame except the EOM.
 
-    Formula: drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM
+    Formula: drop a cell of p places <=> X + p > K, or an earlier cell of its frame was dropped and it is not the
+    EOM
 
     Source: Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3.
 
@@ -48,8 +49,9 @@ class Epd(Component, policy="epd"):
     Fields:
         threshold: T, threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
             Default: K - reserve.
-        reserve: Cells reserved for frames that have begun, if no threshold is given; at most K. Allowed: "0 cells"
-            to "1000000000 cells"; units: cells, cell. Default: 200 cells, but at most K / 2.
+        reserve: Places reserved for frames that have begun, if no threshold is given; at most K. With a buffer in
+            bytes, one of the two is required. Allowed: "0 cells" to "1000000000 cells"; units: cells, cell.
+            Default: 200 cells, but at most K / 2.
     """
 
     threshold: str | float | None = None
@@ -101,7 +103,7 @@ class Fba(Component, policy="fba"):
 class DropFromFront(Component, policy="drop-from-front"):
     """Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.
 
-    Formula: push out the front cell <=> X >= K
+    Formula: push out the front cell, until X + p <= K <=> X + p > K
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996.
 
@@ -325,8 +327,8 @@ class PacketRed(Component, policy="packet-red"):
 class FrameDropFromFront(Component, policy="frame-drop-from-front"):
     """Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.
 
-    Formula: push out all waiting cells of the front cell's frame <=> X >= K; with drop-but-eom its EOM stays,
-    unless it is the front cell
+    Formula: push out all waiting cells of the front cell's frame, until X + p <= K <=> X + p > K; with drop-but-eom
+    its EOM stays, unless it is the front cell
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996;
     `cell-discard`, section 2.
@@ -362,8 +364,8 @@ class Program(Component, policy="program"):
             Default: ``true``.
         parameters: Parameters by name. A parameter of the program: a name with letters, digits and _. A decimal is
             exact; cells, times (ticks) and rates (bit/s) are integers. Allowed: a number from 0 with at most 6
-            decimals, "900 cells", a fraction of the buffer such as "0.9 K", a time such as "5 ms", or a rate such
-            as "2 Mbps". Default: none.
+            decimals, "900 cells", "64 kB", a fraction of the buffer "0.9 K", a time "5 ms", or a rate "2 Mbps".
+            Default: none.
     """
 
     OWN: ClassVar[str] = "parameters"

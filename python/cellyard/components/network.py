@@ -308,13 +308,14 @@ class Abr(Component):
 class Queue(Component):
     """The buffer of one class at a port, with its drop policy.
 
-    Formula: drop a cell <=> X >= K
+    Formula: drop a cell of p places <=> X + p > K
 
     Source: `ubr-plus`, section 4.
 
     Fields:
-        buffer: K, cells that may wait, excluding the cell in service. Allowed: "1 cell" to "1000000000 cells", or
-            "unlimited"; units: cells, cell. Default: ``unlimited``.
+        buffer: K, cells or bytes that may wait, excluding the cell in service. A time t is rate x t / 8 bytes at
+            each port. Allowed: "1 cell" to "1000000000 cells", or "unlimited"; units: cells, cell. Default:
+            ``unlimited``.
         police: What happens to cells that violate the contract of their VC, before the drop policy decides.
             Default: none.
         drop: Drop policy: which cells and frames the queue drops. Default: ``tail-drop``.

@@ -108,8 +108,8 @@ class Program(Component, kind="program"):
             characters; see docs/programs.md. Required.
         parameters: Parameters by name. A parameter of the texts: a name with letters, digits and _. A decimal is
             exact; cells, times (ticks) and rates (bit/s) are integers. A scheduler has no buffer, so fractions of K
-            are not allowed. Allowed: a number from 0 with at most 6 decimals, "900 cells", a fraction of the buffer
-            such as "0.9 K", a time such as "5 ms", or a rate such as "2 Mbps". Default: none.
+            are not allowed. Allowed: a number from 0 with at most 6 decimals, "900 cells", "64 kB", a fraction of
+            the buffer "0.9 K", a time "5 ms", or a rate "2 Mbps". Default: none.
     """
 
     OWN: ClassVar[str] = "parameters"

@@ -1,6 +1,6 @@
 // Knobs of any scenario: what its file states and what the engine's registry knows of each parameter.
 
-const NUMERIC = new Set(['duration', 'rate', 'cells', 'bytes', 'integer', 'decimal', 'threshold', 'number', 'own']);
+const NUMERIC = new Set(['duration', 'rate', 'cells', 'places', 'bytes', 'integer', 'decimal', 'threshold', 'number', 'own']);
 const QUANTITY = /^([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?) ?([A-Za-z/]*)$/i;
 
 /** Classes with a queue: the tables `ubr`, `abr`, ... of a switch or a link. */
@@ -198,7 +198,7 @@ function numeric(parameter, stated, path, set) {
   const begin = quantity(stated ?? parameter.default_text);
   const { type } = parameter.kind;
   if (!begin || ['seed', 'tie_offset'].includes(parameter.name)) return knob;
-  const whole = ['integer', 'cells', 'bytes', 'number'].includes(type) || /^(cell|byte)s?$/.test(begin.unit);
+  const whole = ['integer', 'cells', 'places', 'bytes', 'number'].includes(type) || /^(cell|byte)s?$/.test(begin.unit);
   if (begin.unit === 'K') {
     return { ...knob, slider: { min: 0, max: 1, step: 0.01, unit: 'K', whole: false, log: false } };
   }

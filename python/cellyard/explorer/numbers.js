@@ -38,6 +38,7 @@ const TOTALS = [
 const PORT = [
   ['link utilisation', ({ port }) => port.utilisation, percent],
   ['longest queue, cells', ({ port }) => port.max_queue_cells, plain],
+  ['longest queue, bytes', ({ port }) => port.max_queue_bytes, plain],
   ['mean queue, cells', ({ port }) => port.mean_queue_cells, plain],
   ['refusals', ({ port }) => port.refusals, plain],
   ['refusals at contested ties', ({ port }) => port.tied_refusals, plain],
@@ -221,10 +222,10 @@ export function byDrop(drops, format) {
       drop.vc,
       placeOf(drop, format),
       drop.reason,
-      plain(drop.waiting_cells),
-      plain(drop.waiting_of_vc_cells),
+      plain(drop.waiting_cells ?? drop.waiting_bytes),
+      plain(drop.waiting_of_vc_cells ?? drop.waiting_of_vc_bytes),
       plain(drop.active_vcs),
-      plain(drop.threshold_cells),
+      plain(drop.threshold_cells ?? drop.threshold_bytes),
     ]);
   const more = drops.length > 200 ? `, the first 200 of ${drops.length}` : '';
   return table(

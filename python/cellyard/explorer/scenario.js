@@ -80,29 +80,35 @@ export function captureOf(port, from, to, ticks) {
   return { what: 'capture', of: port, layer: 'cells', from: Math.floor(from * ticks), to: Math.ceil(to * ticks) };
 }
 
-/** Buffer and thresholds of the queues at a port: names and cells. */
+/** Whether the queues of a port count bytes. */
+export function countsBytes(description, name) {
+  const port = description.ports.find((one) => one.name === name);
+  return (port?.queues ?? []).some(({ buffer }) => typeof buffer === 'object' && buffer !== null);
+}
+
+/** Buffer and thresholds of the queues at a port: names and places. */
 export function levelsOf(description, name) {
   const port = description.ports.find((one) => one.name === name);
   const levels = [];
-  for (const { class: service, buffer, drop } of port?.queues ?? []) {
+  for (const { class: service, places: buffer, drop } of port?.queues ?? []) {
     const prefix = port.queues.length > 1 ? `${service} ` : '';
     if (buffer !== null) levels.push([`${prefix}buffer`, buffer]);
     for (const [field, value] of Object.entries(drop)) {
       const cells = cellsOf(value, buffer);
-      if (cells !== null && !['k_fba', 'segment_cells'].includes(field)) levels.push([`${prefix}${label(field)}`, cells]);
+      if (cells !== null && !['reserve', 'k_fba', 'segment_cells'].includes(field)) levels.push([`${prefix}${label(field)}`, cells]);
     }
     if (drop.policy === 'epd' && drop.threshold === null && buffer !== null) {
-      const reserve = drop.reserve ?? Math.min(200, Math.floor(buffer / 2));
+      const reserve = drop.reserve?.bytes ?? drop.reserve ?? Math.min(200, Math.floor(buffer / 2));
       levels.push([`${prefix}threshold`, buffer - reserve]);
     }
   }
   return levels;
 }
 
-/** Cells of a threshold, which may be a share of the buffer; null for what is none. */
+/** Places of a threshold, which may be a share of the buffer; null for what is none. */
 function cellsOf(value, buffer) {
   if (typeof value !== 'object' || value === null) return null;
-  if ('cells' in value) return value.cells;
+  if ('cells' in value || 'bytes' in value) return value.cells ?? value.bytes;
   if (!('fraction' in value) || buffer === null) return null;
   return (buffer * value.fraction.num) / value.fraction.den;
 }

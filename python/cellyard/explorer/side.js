@@ -4,7 +4,7 @@ import { element } from './dom.js';
 import { STATE, byDrop, byVc, instantOf, placeOf } from './numbers.js';
 import { CanvasPainter, SvgPainter } from './painter.js';
 import { Runner } from './runner.js';
-import { levelsOf, vcsAt, withNoun } from './scenario.js';
+import { countsBytes, levelsOf, vcsAt, withNoun } from './scenario.js';
 import { overrides, runCommand } from './state.js';
 import { theme } from './theme.js';
 
@@ -175,9 +175,13 @@ export class Side {
     return (FEW_CELLS * this.read.format.cell_bits) / link.rate;
   }
 
+  get countsBytes() {
+    return countsBytes(this.read.description, this.read.port);
+  }
+
   get isClose() {
     const { from, to } = this.picture.view;
-    return this.read.port !== null && !this.read.every && to - from < this.closeSpan;
+    return this.read.port !== null && !this.read.every && !this.countsBytes && to - from < this.closeSpan;
   }
 
   draw() {
@@ -205,7 +209,7 @@ export class Side {
     const most = this.app.longest;
     const shown = levels.filter(([, cells]) => cells <= 5 * Math.max(most, 10));
     const counts = this.picture.counts[this.read.port] ?? {};
-    const unit = withNoun('cells waiting', [this.read.format]);
+    const unit = this.countsBytes ? 'bytes waiting' : withNoun('cells waiting', [this.read.format]);
     return drawQueue(painter, this.picture, this.queues, { levels: shown, counts, top: most, unit, ...theme() });
   }
 
@@ -254,7 +258,12 @@ export class Side {
 
   /** Why a cell was dropped: what the switch found. */
   why(drop) {
-    const values = [drop.waiting_cells, drop.waiting_of_vc_cells, drop.active_vcs, drop.threshold_cells];
+    const values = [
+      drop.waiting_cells ?? drop.waiting_bytes,
+      drop.waiting_of_vc_cells ?? drop.waiting_of_vc_bytes,
+      drop.active_vcs,
+      drop.threshold_cells ?? drop.threshold_bytes,
+    ];
     const state = STATE.map((name, place) => [name, values[place]])
       .filter(([, value]) => value !== null && value !== undefined)
       .map(([name, value]) => `${name} = ${short(value)}`)

@@ -13,7 +13,7 @@ const MOST_LISTED = 1000;
 export class View {
   /** The longest queue of all variants, so that they have one scale. */
   get longest() {
-    return Math.max(...this.shown.map((side) => side.port?.max_queue_cells ?? 0));
+    return Math.max(...this.shown.map(({ port }) => port?.max_queue_bytes ?? port?.max_queue_cells ?? 0));
   }
 
   get view() {

@@ -35,6 +35,10 @@ RECORD = (
     ("average_queue_cells", "=f8"),
     ("drop_probability", "=f8"),
     ("policy_state", "=u4"),
+    ("waiting_bytes", "=i8"),
+    ("waiting_of_vc_bytes", "=i8"),
+    ("threshold_bytes", "=f8"),
+    ("average_queue_bytes", "=f8"),
 )
 #: Number in place of a word that is not there.
 NO_WORD = 2**32 - 1
@@ -43,9 +47,14 @@ FIRST_FIELDS = 11
 _WORDS = ("port", "vc", "direction", "reason", "policy_state")
 _COUNTS = ("waiting_cells", "waiting_of_vc_cells", "active_vcs")
 _MEASURES = ("threshold_cells", "average_queue_cells", "drop_probability")
+BYTE_COUNTS = ("waiting_bytes", "waiting_of_vc_bytes")
+BYTE_MEASURES = ("threshold_bytes", "average_queue_bytes")
 
 #: Keys of a drop, in the order of the engine's documents.
-KEYS = ("time_s", "port", "vc", "direction", "frame", "cell", "reason", *_COUNTS, *_MEASURES, "policy_state")
+KEYS = (
+    *("time_s", "port", "vc", "direction", "frame", "cell", "reason"),
+    *(*_COUNTS, *_MEASURES, "policy_state", *BYTE_COUNTS, *BYTE_MEASURES),
+)
 
 
 class Drops(Sequence[dict[str, Any]]):
@@ -101,8 +110,8 @@ class Drops(Sequence[dict[str, Any]]):
         columns: dict[str, list[Any]] = {name: records[name].tolist() for name, _ in RECORD}
         for name in _WORDS:
             columns[name] = [None if number == NO_WORD else self._words[number] for number in columns[name]]
-        for name in _COUNTS:
+        for name in (*_COUNTS, *BYTE_COUNTS):
             columns[name] = [None if count < 0 else count for count in columns[name]]
-        for name in _MEASURES:
+        for name in (*_MEASURES, *BYTE_MEASURES):
             columns[name] = [None if value != value else value for value in columns[name]]
         return [dict(zip(KEYS, values, strict=True)) for values in zip(*map(columns.__getitem__, KEYS), strict=True)]

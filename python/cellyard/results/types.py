@@ -536,8 +536,11 @@ class PortClassResult(ResultPart):
     #: The service class.
     service_class: ServiceClass
 
-    #: Buffer size K: most cells that may wait. None when unlimited.
+    #: Buffer size K: most cells that may wait. None when unlimited, and for a queue that counts bytes.
     buffer_cells: int | None
+
+    #: Buffer size K of a queue that counts bytes. None for others, and when unlimited.
+    buffer_bytes: int | None = None
 
     #: What the drop program of the queue is asked about: ``frames`` (first cells of frames that find the port busy)
     #: or ``cells``. None without a program.
@@ -555,6 +558,9 @@ class PortClassResult(ResultPart):
 
     #: Largest number of waiting cells of this class.
     max_queue_cells: int
+
+    #: Most bytes that waited of this class, if its queue counts bytes; else none.
+    max_queue_bytes: int | None = None
 
     #: Cells that arrived in the measuring time.
     measured_arrived_cells: int | None
@@ -644,6 +650,9 @@ class PortResult(ResultPart):
 
     #: Largest number of waiting cells, over all classes.
     max_queue_cells: int
+
+    #: Most bytes that waited over all classes, if the queues of the port count bytes; else none.
+    max_queue_bytes: int | None = None
 
     #: Mean number of waiting cells, over all classes.
     mean_queue_cells: float
@@ -799,7 +808,8 @@ class DroppedCell(ResultPart):
     reason: DropReason
 
     #: X: cells waiting in the cell's class queue. For the reason ``front``, X is that on arrival of the cell in
-    #: whose favour this one was dropped. None for the reason ``link``, which has no queue.
+    #: whose favour this one was dropped. None for the reason ``link``, which has no queue, and for a queue that
+    #: counts bytes.
     waiting_cells: int | None
 
     #: Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason ``link``.
@@ -827,3 +837,15 @@ class DroppedCell(ResultPart):
     #: arriving cell: the state of the queue, then that of the cell's VC. None for other policies, for a program
     #: with neither, and for the reason ``link``.
     policy_state: str | None
+
+    #: ``waiting_cells`` of a queue that counts bytes, in these. None for others.
+    waiting_bytes: int | None
+
+    #: ``waiting_of_vc_cells`` of a queue that counts bytes, in these. None for others.
+    waiting_of_vc_bytes: int | None
+
+    #: ``threshold_cells`` of a queue that counts bytes, in these. None for others.
+    threshold_bytes: float | None
+
+    #: ``average_queue_cells`` of a queue that counts bytes, in these. None for others.
+    average_queue_bytes: float | None

@@ -1,11 +1,12 @@
 """Finds side effects of an axis: changes of the largest goodput, of the numbers of VCs, or of the sizes of queues."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from cellyard.runs.expected import outline
-from cellyard.scenario.overview import mbps
+from cellyard.scenario.overview import buffer_text, mbps
 from cellyard.scenario.scenario import Scenario
 from cellyard.show.hints import USE_FAIR_SHARES
 from cellyard.show.words import counted, listed
@@ -19,7 +20,7 @@ Line: TypeAlias = Sequence[tuple[str, Scenario]]
 MOST_COMPUTED = 50
 
 #: The buffers of each class at each port, in cells; ``None`` is unlimited.
-Queues: TypeAlias = dict[str, dict[str, set[int | None]]]
+Queues: TypeAlias = dict[str, dict[str, set[tuple[float, str]]]]
 
 #: Limit on values of an axis that a note names.
 MOST_NAMED = 4
@@ -130,7 +131,8 @@ def add_queues(queues: Queues, ports: Iterable[Mapping[str, Any]], service: str)
     for port in ports:
         for queue in port["queues"]:
             if queue["class"] == service and port["can_queue"] and port["data_vcs"]:
-                queues.setdefault(port["name"], {}).setdefault(service, set()).add(queue["buffer"])
+                size = math.inf if queue["places"] is None else queue["places"]
+                queues.setdefault(port["name"], {}).setdefault(service, set()).add((size, buffer_text(queue)))
 
 
 def differing_queues(axis: str, queues: Queues) -> list[str]:
@@ -145,11 +147,10 @@ def differing_queues(axis: str, queues: Queues) -> list[str]:
     ]
 
 
-def _buffers(sizes: Iterable[int | None]) -> str:
+def _buffers(sizes: Iterable[tuple[float, str]]) -> str:
     """Buffer sizes from the smallest to unlimited.
 
-    >>> _buffers([2000, None, 500]), _buffers([1000])
-    ('500 cells, 2000 cells and no limit', '1000 cells')
+    >>> _buffers([(2000, "2000 cells"), (math.inf, "unlimited"), (500, "500 cells")]), _buffers([(1000, "1000 bytes")])
+    ('500 cells, 2000 cells and no limit', '1000 bytes')
     """
-    ordered = sorted(sizes, key=lambda size: (size is None, size))
-    return listed(["no limit" if size is None else f"{size} cells" for size in ordered], most=MOST_NAMED)
+    return listed(["no limit" if math.isinf(size) else text for size, text in sorted(sizes)], most=MOST_NAMED)

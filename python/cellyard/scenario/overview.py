@@ -137,10 +137,23 @@ def _port(port: Mapping[str, Any], noun: str) -> str:
     scheduler = chosen["kind"]
     if "gr" in chosen:
         scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
-    size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} {noun}s"
+    size = buffer_text(queue, noun)
     feedback = f", feedback {queue['feedback']['kind']}" if queue["feedback"] else ""
     kernel = ": ".join(part for part in (f"{port['kernel']['name']} kernel", port["kernel"]["because"]) if part)
     return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}; {kernel}"
+
+
+def buffer_text(queue: Mapping[str, Any], noun: str = "cell") -> str:
+    """The buffer of a queue as `Scenario.describe` gives it.
+
+    >>> buffer_text({"buffer": 1000, "places": 1000}), buffer_text({"buffer": None, "places": None})
+    ('1000 cells', 'unlimited')
+    >>> buffer_text({"buffer": {"bytes": 9}, "places": 9}), buffer_text({"buffer": {"time": 10**12}, "places": 125})
+    ('9 bytes', '125 bytes')
+    """
+    if queue["places"] is None:
+        return "unlimited"
+    return f"{queue['places']} {'bytes' if isinstance(queue['buffer'], dict) else f'{noun}s'}"
 
 
 def _names(names: Mapping[str, Any]) -> str:

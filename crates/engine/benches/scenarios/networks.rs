@@ -508,7 +508,18 @@ delayed_ack = "50 ms"
 /// TCPs of full packets over one link of `gigabits`. With `lengths` their handshakes make packets
 /// differ in length on the link, but none waits behind it.
 pub fn ethernet(sources: usize, gigabits: u64, lengths: bool) -> Scenario {
-    let buffer = 1_000 * gigabits.div_ceil(25);
+    ethernet_with(sources, gigabits, lengths, 1, "cells")
+}
+
+/// [`ethernet`] with queues that count `unit`, of which a full packet takes `places`.
+pub fn ethernet_with(
+    sources: usize,
+    gigabits: u64,
+    lengths: bool,
+    places: u64,
+    unit: &str,
+) -> Scenario {
+    let buffer = places * 1_000 * gigabits.div_ceil(25);
     let threshold = buffer * 4 / 5;
     let sinks = if lengths { 40 * gigabits } else { gigabits };
     let seconds = 100 / gigabits;
@@ -519,7 +530,7 @@ format = "ethernet"
 duration = "{seconds} s"
 host = [{{ name = "source", count = {sources} }}, {{ name = "sink", count = {sources} }}]
 switch = [
-    {{ name = "west", ubr = {{ buffer = "{buffer} cells", drop = {{ policy = "epd", threshold = "{threshold} cells" }} }} }},
+    {{ name = "west", ubr = {{ buffer = "{buffer} {unit}", drop = {{ policy = "epd", threshold = "{threshold} {unit}" }} }} }},
     {{ name = "east" }},
 ]
 link = [

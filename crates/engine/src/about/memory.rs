@@ -13,13 +13,11 @@ use crate::ground::gathered::{
 use crate::ground::units::Span;
 use crate::port::drop::program::value_bytes;
 use crate::port::sched;
-use crate::run::resolved::{Resolved, ResolvedPort};
+use crate::run::resolved::{Resolved, ResolvedPort, ResolvedQueue};
 use crate::run::results::RunResult;
 use crate::text::options::{Kernel, Options, RunError};
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{
-    ClassQueue, DropPolicy, Probe, Scenario, Scheduler, Threshold, Traffic,
-};
+use crate::text::scenario::{DropPolicy, Probe, Scenario, Scheduler, Threshold, Traffic};
 
 /// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
 /// constants below, this is an estimate on the safe side.
@@ -147,7 +145,7 @@ fn programs(net: &Resolved<'_>) -> f64 {
         let of_class = |&class: &Class| {
             let queue = port.queue(class);
             match &queue.drop {
-                DropPolicy::Program(policy) => value_bytes(policy, queue.buffer, flows),
+                DropPolicy::Program(policy) => value_bytes(policy, queue.k, flows),
                 _ => 0,
             }
         };
@@ -314,15 +312,17 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
 ///
 /// Such a policy accepts above its threshold only a burst and the rest of a frame of each VC. This
 /// bound holds if the link can carry these rates in addition to the other classes.
-fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
+fn most_let_in(net: &Resolved<'_>, link: usize, queue: ResolvedQueue<'_>) -> f64 {
     let (scenario, topology, class) = (net.scenario, &net.topology, queue.class);
     let format = scenario.format;
-    let buffer = queue.buffer.map_or(f64::INFINITY, |k| k as f64);
+    let buffer = queue
+        .most_cells()
+        .map_or(f64::INFINITY, |cells| cells as f64);
     let Some(threshold) = queue.drop.abilities().rates_above else {
         return buffer;
     };
     let threshold = match threshold {
-        Threshold::Cells(cells) => cells as f64,
+        Threshold::Cells(cells) | Threshold::Bytes(cells) => cells as f64,
         Threshold::Fraction(f) => f.as_f64() * buffer,
     };
     if !keeps_up(scenario, topology, link, class) {

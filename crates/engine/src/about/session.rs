@@ -161,7 +161,8 @@ impl<'a> Session<'a> {
             }
             Engine::Twin(twin) => {
                 let found = twin.envelopes().into_iter();
-                let series = found.map(|found| name_series(found, self.net.scenario));
+                let series =
+                    found.map(|found| name_series(found, self.net.scenario, &self.net.topology));
                 (series.collect(), Vec::new())
             }
         };

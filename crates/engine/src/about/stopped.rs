@@ -46,7 +46,7 @@ fn program(link: usize, which: FailedProgram, failure: Failure, scenario: &Scena
     let name = &scenario.links[link].name;
     let (place, text) = match which {
         FailedProgram::Drop(class) => {
-            let text = match port.map(|port| &port.queue(class).drop) {
+            let text = match port.map(|port| &port.queue(class).given.drop) {
                 Some(DropPolicy::Program(policy)) => policy.written.text(),
                 _ => "",
             };

@@ -306,6 +306,13 @@ impl Format {
         Span(ticks.div_ceil(rate.0 as u128) as u64)
     }
 
+    /// Places that a cell of `bytes` takes in a queue that counts bytes: those of its frame. Preamble,
+    /// start delimiter and gap of an Ethernet packet are not stored.
+    pub const fn places(self, bytes: u16) -> u64 {
+        let unstored = if self.is_ethernet { 20 } else { 0 };
+        (bytes - unstored) as u64
+    }
+
     /// Times of cells of any length at `rate`.
     pub fn cell_times(self, rate: BitRate) -> CellTimes {
         let byte = self.byte_ticks_at_one_bps() as u64;

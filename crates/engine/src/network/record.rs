@@ -359,9 +359,11 @@ pub struct QueueSnapshot {
     pub waiting_of_vc: u64,
     /// N_a: VCs with waiting cells.
     pub active_vcs: u64,
-    /// Limit set by the policy or the buffer in its decision, in cells.
+    /// Whether the queue counts bytes.
+    pub counts_bytes: bool,
+    /// Limit set by the policy or the buffer in its decision, in places.
     pub threshold: Option<f64>,
-    /// Average queue of a policy of the RED family after this cell, in cells.
+    /// Average queue of a policy of the RED family after this cell, in places.
     pub average: Option<f64>,
     /// Probability that the policy's curve gives for this average.
     pub probability: Option<f64>,

@@ -124,8 +124,10 @@ pub struct ClassTally {
     pub dropped: DropCounts,
     /// Cells of high priority that were tagged: sent, or to be sent, with low priority (CLP = 1).
     pub tagged: u64,
-    /// Largest X of the class just after an acceptance.
+    /// Largest number of waiting cells of the class just after an acceptance.
     pub max_queue: u64,
+    /// Largest X of a queue whose cells differ in places; 0 of any other.
+    pub max_places: u64,
 }
 
 impl ClassTally {
@@ -155,6 +157,9 @@ pub struct PortTally {
     pub held: u64,
     /// Largest number of waiting cells of all classes just after an acceptance.
     pub max_queue: u64,
+    /// Largest number of places that waiting cells of all classes took just after an acceptance, if
+    /// they differ in places; else 0.
+    pub max_places: u64,
     /// Time integral of the number of waiting cells until the end, in cells times ticks.
     pub queue_time: u128,
     /// Time in which the port transmits.

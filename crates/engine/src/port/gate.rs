@@ -9,20 +9,26 @@
 use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};
 use super::limits::Limits;
 use super::police::{PoliceRule, Policer, Ruling};
+use crate::ground::format::Format;
 use crate::ground::rng::Stream;
 use crate::ground::units::Time;
 use crate::network::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
 use crate::network::tally::DropReason;
 use crate::text::program::Failure;
-use crate::text::scenario::{ClassQueue, RestOfFrame};
+use crate::text::scenario::RestOfFrame;
 
 /// The gate of one class queue.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    /// Buffer size K, cells; `u64::MAX` if unlimited.
+    /// Buffer size K in what the kernel counts; `u64::MAX` if unlimited.
     buffer: u64,
-    /// Queue length X from which a new cell could not leave within the limit of simulated time,
-    /// cells.
+    counted: Counted,
+    /// Whether a cell may take more than one place.
+    counts_bytes: bool,
+    /// K in places.
+    k: u64,
+    /// Number of waiting cells from which a new cell could not leave within the limit of simulated
+    /// time.
     overdue_from: u64,
     policer: Option<Policer>,
     policy: Policy,
@@ -31,6 +37,15 @@ pub struct Gate {
     rest: RestOfFrame,
     /// Random draws for the policy.
     draws: Stream,
+}
+
+/// What the kernel counts as X and Y_i, and how many places of the queue that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Cells, each of so many places.
+    Cells(u64),
+    /// Places, as the cells differ.
+    Places,
 }
 
 /// What the gate decides about an arriving cell.
@@ -89,35 +104,13 @@ impl Judgement {
     }
 }
 
-/// Whether the gate of `queue` must see every cell, including those of lost frames and those that
-/// find the port idle.
-pub fn judges_each(queue: &ClassQueue) -> bool {
-    let policy = Policy::of_queue(queue);
-    queue.police.is_some() || policy.needs().every_cell
-}
-
-/// Whether the gate of `queue` may push out waiting cells.
-pub fn pushes_out(queue: &ClassQueue) -> bool {
-    let policy = Policy::of_queue(queue);
-    policy.needs().stored_cells
-}
-
-/// The smallest X at which the policy of `queue` may refuse a frame.
-pub fn smallest_refusal(queue: &ClassQueue) -> u64 {
-    Policy::of_queue(queue).smallest_refusal()
-}
-
-/// Whether the gate of `queue` may refuse a cell even when none waits.
-pub fn refuses_any(queue: &ClassQueue) -> bool {
-    queue.police.is_some() || smallest_refusal(queue) == 0
-}
-
 impl Gate {
-    /// A gate behind `policer`, if any, with a buffer of `buffer` cells (`None`: unlimited). At most
+    /// A gate behind `policer`, if any, with a buffer of `buffer` places (`None`: unlimited). At most
     /// `overdue_from` cells can leave within the limit of simulated time. The policy takes its
     /// random draws from `draws`.
     pub fn new(
         buffer: Option<u64>,
+        counted: Counted,
         overdue_from: u64,
         policer: Option<Policer>,
         policy: Policy,
@@ -125,7 +118,13 @@ impl Gate {
         draws: Stream,
     ) -> Gate {
         Gate {
-            buffer: buffer.unwrap_or(u64::MAX),
+            buffer: buffer.map_or(u64::MAX, |k| match counted {
+                Counted::Cells(of_each) => k / of_each,
+                Counted::Places => k,
+            }),
+            counted,
+            counts_bytes: counted != Counted::Cells(1),
+            k: buffer.unwrap_or(u64::MAX),
             overdue_from,
             policer,
             policy_needs: policy.needs(),
@@ -153,12 +152,13 @@ impl Gate {
 
     /// Limits on X within which no cell is refused; 0 if the gate judges each cell.
     pub fn limits(&self) -> Limits<u64> {
-        let full = if self.needs().every_cell {
-            0
-        } else {
-            self.room(0)
-        };
-        Limits::new(full, self.policy.smallest_refusal())
+        match self.counted {
+            Counted::Cells(of_each) if !self.needs().every_cell => {
+                let refusal = self.policy.smallest_refusal();
+                Limits::new(self.room(0), refusal.div_ceil(of_each))
+            }
+            Counted::Cells(_) | Counted::Places => Limits::new(0, 0),
+        }
     }
 
     /// Whether the policy sees every cell and no policer stands before it.
@@ -207,17 +207,38 @@ impl Gate {
 
     /// What the policy sees of the first cell of `run`, whose frame has lost no cell.
     pub fn first_of(&self, run: &Run, begins: bool, vc: u32, idle_cells: Option<u64>) -> Arriving {
-        Arriving::first_of(run, begins, vc, idle_cells, self.draws)
+        Arriving::first_of(run, 1, begins, vc, idle_cells, self.draws)
     }
 
     /// Judges the first cell of `run`, which arrives at `now`, and updates `state`, the frame state
     /// of its flow at this port.
     ///
-    /// `vc` is the local number of the flow. `idle_cells` is `None` if the port is busy. Otherwise
-    /// it is the number of whole cell times since the port became idle (any number if the policy
-    /// does not need it). `decided` is the decision of the policy if it has already been asked.
+    /// `vc` is the local number of the flow. `idle_cells` is `None` if the port is busy. Otherwise it
+    /// is the number of whole cell times since the port became idle (any number if the policy does
+    /// not need it). `decided` is the decision of the policy if it has already been asked. A kernel
+    /// that counts places compares the number of waiting cells with [`Gate::overdue_from`] itself.
     #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
+    #[inline(always)]
     pub fn judge(
+        &mut self,
+        now: Time,
+        run: &Run,
+        state: &mut FrameState,
+        vc: u32,
+        queue: &QueueView,
+        idle_cells: Option<u64>,
+        decided: Option<Decision>,
+    ) -> Judgement {
+        if self.counts_bytes {
+            self.judge_by::<true>(now, run, state, vc, queue, idle_cells, decided)
+        } else {
+            self.judge_by::<false>(now, run, state, vc, queue, idle_cells, decided)
+        }
+    }
+
+    /// [`Gate::judge`] of a queue that counts bytes or, without `BYTES`, cells.
+    #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
+    fn judge_by<const BYTES: bool>(
         &mut self,
         now: Time,
         run: &Run,
@@ -233,7 +254,12 @@ impl Gate {
             *state = FrameState::accepted(run.frame);
         }
         let eom = run.first_ends_frame();
-        let mut cell = Arriving::first_of(run, begins, vc, idle_cells, self.draws);
+        let places = match self.counted {
+            Counted::Places if BYTES => Format::ETHERNET.places(run.cell.bytes()),
+            Counted::Cells(of_each) if BYTES => of_each,
+            _ => 1,
+        };
+        let mut cell = Arriving::first_of(run, places as u32, begins, vc, idle_cells, self.draws);
         let is_rm = run.flags & RM != 0;
         let ruling = match &mut self.policer {
             Some(policer) if !is_rm => policer.judge(now, &cell),
@@ -248,7 +274,11 @@ impl Gate {
         let mut decision = decided.unwrap_or(Decision::Accept);
         let asks = self.policy_needs.every_cell || (begins && !idle);
         if decided.is_none() && !is_rm && asks {
-            decision = self.policy.admit(now, &cell, queue);
+            decision = if BYTES {
+                self.policy.admit(now, &cell, &self.in_places(queue))
+            } else {
+                self.policy.admit(now, &cell, queue)
+            };
         }
         if decision == Decision::Fail {
             return Judgement::new(Verdict::Failed, 1);
@@ -259,7 +289,8 @@ impl Gate {
             }
             return Judgement::new(Verdict::Refuse(reason), self.rest_of(run, reason));
         }
-        let full = !idle && queue.waiting >= self.buffer;
+        let full = !idle && self.lacks_room::<BYTES>(places, queue.waiting);
+        let may_push_out = || queue.waiting > 0 && (!BYTES || places <= self.k);
         let verdict = match decision {
             Decision::Refuse(reason) => {
                 if begins {
@@ -277,9 +308,9 @@ impl Gate {
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(reason)
             }
-            Decision::PushOut if queue.waiting > 0 => Verdict::PushOut,
-            Decision::PushOutFrame if queue.waiting > 0 => Verdict::PushOutFrame,
-            _ if !full && !idle && queue.waiting >= self.overdue_from => Verdict::Overdue,
+            Decision::PushOut if may_push_out() => Verdict::PushOut,
+            Decision::PushOutFrame if may_push_out() => Verdict::PushOutFrame,
+            _ if !full && !idle && self.is_overdue::<BYTES>(queue.waiting) => Verdict::Overdue,
             _ if full => {
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(DropReason::Full)
@@ -338,7 +369,42 @@ impl Gate {
         }
     }
 
-    /// The average queue the policy decides by, cells, if it keeps one.
+    fn is_overdue<const BYTES: bool>(&self, counted: u64) -> bool {
+        counted >= self.overdue_from && !(BYTES && self.counts_places())
+    }
+
+    /// Number of waiting cells from which a new cell could not leave within the limit of simulated
+    /// time.
+    pub fn overdue_from(&self) -> u64 {
+        self.overdue_from
+    }
+
+    /// Whether the queue lacks room for `places`, where a kernel has counted `waiting`.
+    pub fn lacks_room<const BYTES: bool>(&self, places: u64, waiting: u64) -> bool {
+        if BYTES && self.counts_places() {
+            places > self.buffer.saturating_sub(waiting)
+        } else {
+            waiting >= self.buffer
+        }
+    }
+
+    /// A queue in places, of one in what the kernel counts.
+    pub fn in_places(&self, queue: &QueueView) -> QueueView {
+        queue.times(self.counted.of_each())
+    }
+
+    /// Whether a cell may take more than one place: the queue counts bytes.
+    #[inline]
+    pub fn counts_bytes(&self) -> bool {
+        self.counts_bytes
+    }
+
+    /// Whether the kernel must count places.
+    pub fn counts_places(&self) -> bool {
+        matches!(self.counted, Counted::Places)
+    }
+
+    /// The average queue the policy decides by, places, if it keeps one.
     pub fn average(&self) -> Option<f64> {
         self.policy.average()
     }
@@ -364,9 +430,21 @@ impl Gate {
     /// `queue`, was dropped for `reason`; for traces.
     pub fn threshold(&self, reason: DropReason, vc: u32, queue: &QueueView) -> Option<f64> {
         match reason {
-            DropReason::Policy => self.policy.threshold(vc, queue),
-            DropReason::Full | DropReason::Front => Some(self.buffer as f64),
+            DropReason::Policy => self
+                .policy
+                .threshold(vc, &queue.times(self.counted.of_each())),
+            DropReason::Full | DropReason::Front => Some(self.k as f64),
             DropReason::Police | DropReason::Rest | DropReason::Link => None,
+        }
+    }
+}
+
+impl Counted {
+    /// Places of what the kernel counts one by one.
+    fn of_each(self) -> u64 {
+        match self {
+            Counted::Cells(of_each) => of_each,
+            Counted::Places => 1,
         }
     }
 }

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 /// A quantity that a probe can read at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Waiting cells of a class (`None`: all), or of one flow.
+    /// Waiting cells of a class (`None`: all), or of one flow; their places where a kernel counts these.
     Queue {
         /// Class index.
         class: Option<usize>,
@@ -27,7 +27,7 @@ pub enum Quantity {
     QueueOfAbsentVc,
     /// Credit of a guaranteed-rate scheduler, slots.
     Credit,
-    /// Average queue that the drop policy of a class decides by, cells; the sum over classes for
+    /// Average queue that the drop policy of a class decides by, places; the sum over classes for
     /// `None`.
     AverageQueue {
         /// Class index.
@@ -58,6 +58,9 @@ pub struct Watch {
     pub when: When,
     /// Recorded series.
     pub out: Record,
+    /// What a value that was read counts for: the bytes of a cell where a queue counts bytes, and
+    /// the kernel cells.
+    pub scale: f64,
 }
 
 /// Cells dropped per interval.
@@ -152,10 +155,12 @@ pub fn queue_snapshot(
     vc: u32,
 ) -> QueueSnapshot {
     let threshold = reason.and_then(|reason| gate.threshold(reason, vc, queue));
+    let queue = gate.in_places(queue);
     QueueSnapshot {
         waiting: queue.waiting,
         waiting_of_vc: queue.waiting_of_vc,
         active_vcs: queue.active_vcs,
+        counts_bytes: gate.counts_bytes(),
         threshold,
         average: gate.average(),
         probability: gate.probability(),
@@ -216,7 +221,9 @@ impl PortProbe {
                 if let When::Interval(interval, next) = &mut watch.when
                     && *next == due
                 {
-                    watch.out.sample(due, look(due, watch.quantity));
+                    watch
+                        .out
+                        .sample(due, watch.scale * look(due, watch.quantity));
                     *next += *interval;
                 }
             }
@@ -231,7 +238,7 @@ impl PortProbe {
     /// Records changes at `time`.
     pub fn changed(&mut self, time: Time, look: impl Fn(Quantity) -> f64) {
         for watch in self.watches.iter_mut().filter(|w| w.when == When::Change) {
-            watch.out.change(time, look(watch.quantity));
+            watch.out.change(time, watch.scale * look(watch.quantity));
         }
     }
 
@@ -250,10 +257,10 @@ impl PortProbe {
                     *count += 1;
                     if *count == *n {
                         *count = 0;
-                        watch.out.sample(time, look(watch.quantity));
+                        watch.out.sample(time, watch.scale * look(watch.quantity));
                     }
                 }
-                When::Change => watch.out.change(time, look(watch.quantity)),
+                When::Change => watch.out.change(time, watch.scale * look(watch.quantity)),
             }
         }
     }

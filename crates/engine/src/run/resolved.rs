@@ -1,12 +1,16 @@
 //! Ports of a scenario with their settings resolved once, for building, prediction, description and
 //! warnings.
 
+use crate::ground::format::{CellLengths, Clock};
+use crate::ground::units::{BitRate, Span};
 use crate::network::processing::is_constant;
-use crate::port::gate::{judges_each, pushes_out, refuses_any};
+use crate::port::drop::{DropRule, Policy};
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, ClassQueue, Observable, Scenario, Scheduler};
+use crate::text::scenario::{Class, ClassQueue, Observable, Scenario, Scheduler, Unit};
+use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Deref;
 
 /// A checked scenario, with its network by index and its ports.
 #[derive(Clone, Debug)]
@@ -24,8 +28,13 @@ pub struct Resolved<'s> {
 pub struct ResolvedPort<'s> {
     /// Scheduler of the port.
     pub scheduler: &'s Scheduler,
+    /// Places that its cells take.
+    pub places: Places,
     /// Queues of all classes, most urgent first.
     queues: [&'s ClassQueue; Class::ALL.len()],
+    /// Rate of the link; with the clock, the size of a buffer in time.
+    rate: BitRate,
+    clock: Clock,
     /// Whether a cell can ever wait there.
     pub can_queue: bool,
     /// Class that the arithmetic kernel can serve there, or the reason why the slotted kernel must
@@ -35,8 +44,103 @@ pub struct ResolvedPort<'s> {
 
 impl<'s> ResolvedPort<'s> {
     /// The queue of `class`.
-    pub fn queue(&self, class: Class) -> &'s ClassQueue {
-        self.queues[class as usize]
+    pub fn queue(&self, class: Class) -> ResolvedQueue<'s> {
+        let given = self.queues[class as usize];
+        ResolvedQueue {
+            given,
+            k: given.buffer.map(|size| size.places(self.rate, self.clock)),
+            places: self.places,
+        }
+    }
+}
+
+/// A class queue at a port.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ResolvedQueue<'s> {
+    /// As the scenario gives it.
+    #[serde(flatten)]
+    pub given: &'s ClassQueue,
+    /// K in places; `None`: unlimited.
+    #[serde(rename = "places")]
+    pub k: Option<u64>,
+    /// What cells of the port take.
+    #[serde(skip)]
+    pub places: Places,
+}
+
+impl Deref for ResolvedQueue<'_> {
+    type Target = ClassQueue;
+
+    fn deref(&self) -> &ClassQueue {
+        self.given
+    }
+}
+
+impl ResolvedQueue<'_> {
+    /// The drop policy, if no VC crossed the port, to see what it needs.
+    pub fn policy(&self) -> Policy {
+        Policy::new(&self.drop, self.k, &[], Span::ZERO, Clock::AAL5)
+    }
+
+    /// Whether its gate must see every cell, including those of lost frames and those that find the
+    /// port idle.
+    pub fn judges_each(&self) -> bool {
+        self.police.is_some() || self.policy().needs().every_cell
+    }
+
+    /// Whether its gate may push out waiting cells.
+    pub fn pushes_out(&self) -> bool {
+        self.policy().needs().stored_cells
+    }
+
+    /// The smallest number of waiting cells at which its policy may refuse a frame.
+    pub fn smallest_refusal(&self) -> u64 {
+        let places = self.policy().smallest_refusal();
+        self.places.least_cells(places)
+    }
+
+    /// Whether its gate may refuse a cell even when none waits.
+    pub fn refuses_any(&self) -> bool {
+        self.police.is_some()
+            || self.policy().smallest_refusal() == 0
+            || self.room().is_some_and(|cells| cells == 0)
+    }
+
+    /// The largest number of cells that can wait; `None`: unlimited.
+    pub fn most_cells(&self) -> Option<u64> {
+        self.k.map(|k| k / self.places.shortest)
+    }
+
+    /// The number of the longest cells that can wait; `None`: unlimited.
+    pub fn room(&self) -> Option<u64> {
+        self.k.map(|k| k / self.places.longest)
+    }
+}
+
+/// Places that the cells of a port take in its queues (model section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// Of the shortest cell.
+    pub shortest: u64,
+    /// Of the longest cell.
+    pub longest: u64,
+}
+
+impl Places {
+    /// One place for each cell.
+    pub const ONE: Places = Places {
+        shortest: 1,
+        longest: 1,
+    };
+
+    /// Places of each cell, if all take equally many.
+    pub fn of_each(self) -> Option<u64> {
+        (self.shortest == self.longest).then_some(self.longest)
+    }
+
+    /// The smallest number of cells that may take `places`.
+    pub fn least_cells(self, places: u64) -> u64 {
+        places.div_ceil(self.longest)
     }
 }
 
@@ -55,6 +159,8 @@ pub enum WhySlotted {
     RefusesAny,
     /// Cells of the port differ in length.
     Lengths,
+    /// The policy sees every cell, and counts bytes.
+    JudgesBytes,
 }
 
 impl fmt::Display for WhySlotted {
@@ -66,6 +172,7 @@ impl fmt::Display for WhySlotted {
             WhySlotted::Credit => "a probe records its credit",
             WhySlotted::PushesOut => "its drop policy drops from the queue",
             WhySlotted::Lengths => "its packets differ in length",
+            WhySlotted::JudgesBytes => "its policy sees every cell and counts bytes",
             WhySlotted::RefusesAny => "its drop policy may refuse a frame when nothing waits",
         })
     }
@@ -84,20 +191,39 @@ impl<'s> Resolved<'s> {
         let port = |link: usize| {
             topology.switch_of[link]?;
             let scheduler = topology.scheduler(scenario, link);
-            let queues = Class::ALL.map(|class| topology.queue(scenario, link, class));
-            let is_watched = credit.contains(scenario.links[link].name.as_str());
-            Some(ResolvedPort {
-                scheduler,
-                can_queue: can_queue(scenario, &topology, link, &queues),
-                arithmetic: used_class(scenario, &topology, link).and_then(|class| {
-                    if !topology.lengths[link].are_equal() {
-                        return Err(WhySlotted::Lengths);
+            let places = match topology.unit(scenario, link) {
+                Unit::Cells => Places::ONE,
+                Unit::Bytes => {
+                    let CellLengths { shortest, longest } = topology.lengths[link];
+                    Places {
+                        shortest: scenario.format.places(shortest),
+                        longest: scenario.format.places(longest),
                     }
-                    let queue = queues[class as usize];
-                    why_slotted(scheduler, class, queue, is_watched).map_or(Ok(class), Err)
-                }),
-                queues,
-            })
+                }
+            };
+            let is_watched = credit.contains(scenario.links[link].name.as_str());
+            let used_class = used_class(scenario, &topology, link);
+            let mut port = ResolvedPort {
+                scheduler,
+                places,
+                queues: Class::ALL.map(|class| topology.queue(scenario, link, class)),
+                rate: scenario.links[link].rate,
+                clock: scenario.format.clock,
+                can_queue: false,
+                arithmetic: used_class,
+            };
+            port.can_queue = can_queue(scenario, &topology, link, &port);
+            port.arithmetic = used_class.and_then(|class| {
+                let queue = port.queue(class);
+                if !topology.lengths[link].are_equal() {
+                    return Err(WhySlotted::Lengths);
+                }
+                if places != Places::ONE && queue.judges_each() {
+                    return Err(WhySlotted::JudgesBytes);
+                }
+                why_slotted(scheduler, class, queue, is_watched).map_or(Ok(class), Err)
+            });
+            Some(port)
         };
         Ok(Resolved {
             ports: (0..scenario.links.len()).map(port).collect(),
@@ -112,7 +238,7 @@ impl<'s> Resolved<'s> {
     }
 
     /// Queue of `class` at the port of `link`, if the link leaves a switch.
-    pub fn queue(&self, link: usize, class: Class) -> Option<&'s ClassQueue> {
+    pub fn queue(&self, link: usize, class: Class) -> Option<ResolvedQueue<'s>> {
         self.port(link).map(|port| port.queue(class))
     }
 
@@ -138,7 +264,7 @@ fn can_queue(
     scenario: &Scenario,
     topology: &Topology,
     link: usize,
-    queues: &[&ClassQueue; Class::ALL.len()],
+    port: &ResolvedPort<'_>,
 ) -> bool {
     let switch = topology.switch_of[link].map(|switch| &scenario.switches[switch]);
     let processing = switch.and_then(|switch| switch.processing.as_ref());
@@ -149,9 +275,7 @@ fn can_queue(
             !topology.keeps_distance(scenario, input, link)
                 || processing.is_some_and(|p| !is_constant(p))
                 || classes.len() > 1
-                || classes
-                    .iter()
-                    .any(|&class| refuses_any(queues[class as usize]))
+                || classes.iter().any(|&class| port.queue(class).refuses_any())
         }
         _ => true,
     }
@@ -184,16 +308,16 @@ fn used_class(scenario: &Scenario, topology: &Topology, link: usize) -> Result<C
 fn why_slotted(
     scheduler: &Scheduler,
     class: Class,
-    queue: &ClassQueue,
+    queue: ResolvedQueue<'_>,
     credit_is_watched: bool,
 ) -> Option<WhySlotted> {
     if scheduler.serves_vcs_of(class) {
         Some(WhySlotted::QueuePerVc)
     } else if credit_is_watched {
         Some(WhySlotted::Credit)
-    } else if pushes_out(queue) {
+    } else if queue.pushes_out() {
         Some(WhySlotted::PushesOut)
-    } else if refuses_any(queue) && !judges_each(queue) {
+    } else if queue.refuses_any() && !queue.judges_each() || queue.room() == Some(0) {
         Some(WhySlotted::RefusesAny)
     } else {
         None

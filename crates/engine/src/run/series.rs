@@ -7,7 +7,7 @@ use crate::network::record::{Points, Statistic, TraceEntry};
 use crate::network::tally::DropReason;
 use crate::run::simulation::Simulation;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, Scenario};
+use crate::text::scenario::{Class, Observable, Probe, Scenario, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ pub struct Dropped {
     pub reason: DropReason,
     /// X: cells waiting in the cell's class queue. For the reason `front`, X is that on arrival of
     /// the cell in whose favour this one was dropped. None for the reason `link`, which has no
-    /// queue.
+    /// queue, and for a queue that counts bytes.
     pub waiting_cells: Option<u64>,
     /// Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason `link`.
     pub waiting_of_vc_cells: Option<u64>,
@@ -76,6 +76,14 @@ pub struct Dropped {
     /// about the arriving cell: the state of the queue, then that of the cell's VC. None for other
     /// policies, for a program with neither, and for the reason `link`.
     pub policy_state: Option<String>,
+    /// `waiting_cells` of a queue that counts bytes, in these. None for others.
+    pub waiting_bytes: Option<u64>,
+    /// `waiting_of_vc_cells` of a queue that counts bytes, in these. None for others.
+    pub waiting_of_vc_bytes: Option<u64>,
+    /// `threshold_cells` of a queue that counts bytes, in these. None for others.
+    pub threshold_bytes: Option<f64>,
+    /// `average_queue_cells` of a queue that counts bytes, in these. None for others.
+    pub average_queue_bytes: Option<f64>,
 }
 
 /// Points that a probe has recorded, before they get their names.
@@ -191,7 +199,9 @@ impl Simulation {
             self.unordered = trace.split_off(ordered);
         }
         self.note_drained(&found, &trace);
-        let series = found.into_iter().map(|found| name_series(found, scenario));
+        let series = found
+            .into_iter()
+            .map(|found| name_series(found, scenario, topology));
         let dropped = trace
             .iter()
             .map(|entry| dropped_cell(entry, scenario, topology));
@@ -220,7 +230,7 @@ impl Simulation {
 }
 
 /// Returns the series of the points found, with the names of the scenario.
-pub fn name_series(found: RecordedSeries, scenario: &Scenario) -> Series {
+pub fn name_series(found: RecordedSeries, scenario: &Scenario, topology: &Topology) -> Series {
     let spec = &scenario.probes[found.probe];
     let (time_s, value) = found.points.columns(scenario.format.clock);
     Series {
@@ -228,16 +238,31 @@ pub fn name_series(found: RecordedSeries, scenario: &Scenario) -> Series {
         of: spec.of.clone(),
         class: found.class.map(|c| Class::ALL[c]).or(spec.class),
         vc: spec.vc.clone(),
-        unit: spec.what.unit(scenario.format),
+        unit: if counts_bytes(spec, scenario, topology) {
+            "bytes".into()
+        } else {
+            spec.what.unit(scenario.format)
+        },
         statistic: found.statistic,
         time_s,
         value,
     }
 }
 
+/// Whether the probe records a queue that counts bytes.
+fn counts_bytes(spec: &Probe, scenario: &Scenario, topology: &Topology) -> bool {
+    let of_queue = matches!(spec.what, Observable::Queue | Observable::AverageQueue);
+    let mut links = scenario.links.iter();
+    let link = links.position(|link| of_queue && link.name == spec.of);
+    link.is_some_and(|link| topology.unit(scenario, link) == Unit::Bytes)
+}
+
 fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped {
     let flow = &topology.flows[entry.flow.index()];
     let queue = entry.queue.as_ref();
+    let unit = |link| topology.unit(scenario, link);
+    let counts_bytes = queue.is_some() && unit(entry.link as usize) == Unit::Bytes;
+    let [cells, bytes] = [false, true].map(|of| queue.filter(|_| counts_bytes == of));
     Dropped {
         time_s: entry.time.as_seconds(scenario.format.clock),
         port: scenario.links[entry.link as usize].name.clone(),
@@ -246,12 +271,16 @@ fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) ->
         frame: entry.frame,
         cell: entry.cell,
         reason: entry.reason,
-        waiting_cells: queue.map(|q| q.waiting),
-        waiting_of_vc_cells: queue.map(|q| q.waiting_of_vc),
+        waiting_cells: cells.map(|q| q.waiting),
+        waiting_of_vc_cells: cells.map(|q| q.waiting_of_vc),
         active_vcs: queue.map(|q| q.active_vcs),
-        threshold_cells: queue.and_then(|q| q.threshold),
-        average_queue_cells: queue.and_then(|q| q.average),
+        threshold_cells: cells.and_then(|q| q.threshold),
+        average_queue_cells: cells.and_then(|q| q.average),
         drop_probability: queue.and_then(|q| q.probability),
         policy_state: queue.and_then(|q| q.policy_state.clone()),
+        waiting_bytes: bytes.map(|q| q.waiting),
+        waiting_of_vc_bytes: bytes.map(|q| q.waiting_of_vc),
+        threshold_bytes: bytes.and_then(|q| q.threshold),
+        average_queue_bytes: bytes.and_then(|q| q.average),
     }
 }

@@ -5,7 +5,7 @@ use crate::ground::units::Span;
 use crate::port::drop::program::{promise, surroundings};
 use crate::text::program::names::{DROP, Known};
 use crate::text::program::{Failure, Owner, Shown, Verdict, Why, show};
-use crate::text::scenario::{DropPolicy, Scenario};
+use crate::text::scenario::{DropPolicy, Scenario, Size};
 use std::collections::HashMap;
 
 /// Value of a state, by its type.
@@ -41,8 +41,9 @@ pub fn decide(scenario: &Scenario, given: Given<'_>) -> Result<&'static str, (St
     let DropPolicy::Program(policy) = &queue.drop else {
         panic!("the queue has no program");
     };
+    let k = queue.buffer.map(Size::stated);
     let program = &*policy.program;
-    let mut around = surroundings(policy, queue.buffer, &[], Span::ZERO);
+    let mut around = surroundings(policy, k, &[], Span::ZERO);
     around.sums = given.sums;
     if let Some(&time) = given.known.get("cell_time") {
         around.cell_time = time as u64;
@@ -81,7 +82,7 @@ pub fn decide(scenario: &Scenario, given: Given<'_>) -> Result<&'static str, (St
     let failure = |Failure { why, at }| (why.words().to_string(), show(text, at));
     let (verdict, at) = answer.map_err(failure)?.unwrap_or((Verdict::Accept, 0));
     let waiting = given.known.get(Known::X.word());
-    let below = promise(policy, queue.buffer).zip(waiting);
+    let below = promise(policy, k).zip(waiting);
     if below.is_some_and(|(bound, &x)| x <= i128::from(bound))
         && matches!(verdict, Verdict::Refuse | Verdict::RefuseCell)
     {

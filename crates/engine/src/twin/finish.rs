@@ -79,7 +79,7 @@ fn is_same_cell(a: Cell, b: Cell) -> bool {
 
 /// Whether cells can wait at the port of `link` (model section 6).
 pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    use crate::text::scenario::ProcessingKind;
+    use crate::text::scenario::{ProcessingKind, Unit};
     let input = match topology.inputs[link][..] {
         [] => return false,
         [input] => input,
@@ -99,8 +99,13 @@ pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -
     classes.dedup();
     let refuses = classes.iter().any(|&class| {
         let queue = topology.queue(scenario, link, class);
-        let policy = Policy::of_queue(queue);
-        queue.police.is_some() || policy.smallest_refusal() == 0
+        let k = topology.places(scenario, link, class);
+        let policy = Policy::new(&queue.drop, k, &[], Span::ZERO, scenario.format.clock);
+        let longest = match topology.unit(scenario, link) {
+            Unit::Cells => 1,
+            Unit::Bytes => scenario.format.places(lengths.longest),
+        };
+        queue.police.is_some() || policy.smallest_refusal() == 0 || k.is_some_and(|k| k < longest)
     });
     spacing < service || bunches || refuses || classes.iter().any(|&c| c != classes[0])
 }

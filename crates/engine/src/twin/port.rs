@@ -5,6 +5,7 @@ use super::finish::can_queue;
 use super::program::policy_of;
 use super::ranking::{Failed, Ranker, Waiting};
 use crate::ground::flow::FlowId;
+use crate::ground::format::Format;
 use crate::ground::rng::Stream;
 use crate::ground::units::{Span, Time};
 use crate::network::tally::{CLASSES, DropReason, InputRefusals, MeasuredPort, PortTally};
@@ -13,7 +14,7 @@ use crate::port::police::{PoliceRule, Policer, Ruling};
 use crate::port::sched::{ClassOrder, FlowShare, Pattern, Queues, Scheduler, Slots};
 use crate::text::program::Failure;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
+use crate::text::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec, Unit};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Outcome of a cell's arrival.
@@ -62,7 +63,10 @@ enum FrameState {
 }
 
 struct ClassQueue {
+    /// K in places.
     buffer: Option<u64>,
+    /// Whether each byte of a frame is a place, in a scenario of this format.
+    counts_bytes: Option<Format>,
     policer: Option<Policer>,
     policy: Box<dyn DropRule>,
     draws: Stream,
@@ -111,6 +115,8 @@ pub(super) struct Port {
     /// Inputs by the last contested tie that they won, longest ago first.
     pub(super) fair_order: Vec<usize>,
     cell_time: Span,
+    /// Whether its cells differ in the places that they take.
+    cells_differ: bool,
     busy: bool,
     /// End of the last transmission, if the port is idle.
     idle_since: Time,
@@ -150,17 +156,14 @@ impl Port {
         let cell_time = topology.cell_time(scenario, link);
         let queues = Class::ALL.map(|class| {
             let queue = topology.queue(scenario, link, class);
+            let k = topology.places(scenario, link, class);
+            let counts_bytes = topology.unit(scenario, link) == Unit::Bytes;
             let contracts = topology.contracts(scenario, link, class);
             ClassQueue {
-                buffer: queue.buffer,
+                buffer: k,
+                counts_bytes: counts_bytes.then_some(scenario.format),
                 policer: queue.police.map(|spec| Policer::new(&spec, &contracts)),
-                policy: policy_of(
-                    &queue.drop,
-                    queue.buffer,
-                    &contracts,
-                    cell_time,
-                    scenario.format.clock,
-                ),
+                policy: policy_of(&queue.drop, k, &contracts, cell_time, scenario.format.clock),
                 draws: stream(name, &format!("drop-{}", class.name())),
                 rest_of_frame: queue.rest_of_frame,
                 cells: VecDeque::new(),
@@ -187,6 +190,8 @@ impl Port {
             fair_order: (0..topology.inputs[link].len()).collect(),
             flows,
             cell_time,
+            cells_differ: topology.unit(scenario, link) == Unit::Bytes
+                && !topology.lengths[link].are_equal(),
             busy: false,
             idle_since: Time::ZERO,
             sent: 0,
@@ -221,13 +226,13 @@ impl Port {
             self.tally.measured.classes[class].arrived += 1;
         }
         let (mut pushed_out, mut tags) = (Vec::new(), false);
-        let x = self.queues[class].cells.len() as u64;
+        let waiting = self.queues[class].cells.len() as u64;
         let verdict = match self.accepts(now, &cell, class) {
             // The buffer has room for the cell, but it could not leave in time.
             Ok(taken)
                 if taken.pushes_out == PushesOut::Nothing
                     && self.busy
-                    && x >= self.most_waiting =>
+                    && waiting >= self.most_waiting =>
             {
                 return (Verdict::Overdue, Vec::new(), false);
             }
@@ -244,7 +249,7 @@ impl Port {
             }
             Ok(taken) => {
                 tags = taken.tags;
-                pushed_out = self.push_out(now, class, taken.pushes_out);
+                pushed_out = self.push_out(now, class, taken.pushes_out, &cell);
                 let tagged = cell.tagged || tags;
                 let cell = Cell { tagged, ..cell };
                 let number = self.tally.accepted + 1;
@@ -266,6 +271,13 @@ impl Port {
             let of_class = &mut self.tally.classes[class].max_queue;
             *of_class = x.max(*of_class);
             self.tally.max_queue = all.max(self.tally.max_queue);
+            if self.cells_differ {
+                let places = self.queues[class].x();
+                let of_class = &mut self.tally.classes[class].max_places;
+                *of_class = places.max(*of_class);
+                let places = self.queues.iter().map(ClassQueue::x).sum();
+                self.tally.max_places = self.tally.max_places.max(places);
+            }
             if self.measures(now) {
                 self.measure_queues();
             }
@@ -293,6 +305,7 @@ impl Port {
         let begins = begun.is_none();
         let mut arriving = Arriving {
             vc: local,
+            places: queue.places(cell) as u32,
             begins,
             eom: cell.eom,
             tagged: cell.tagged,
@@ -322,7 +335,9 @@ impl Port {
             let failure = queue.policy.failure().expect("it failed");
             return Err(NotTaken::Failed(failure));
         }
-        let full = self.busy && queue.buffer.is_some_and(|k| queue.cells.len() as u64 >= k);
+        let full = self.busy && !queue.has_room(cell);
+        let never_fits = queue.buffer.is_some_and(|k| queue.places(cell) > k);
+        let may_push_out = !queue.cells.is_empty() && !never_fits;
         let taken = |pushes_out| Admission {
             pushes_out,
             tags: ruling == Ruling::Tag || decision == Decision::Tag,
@@ -341,10 +356,8 @@ impl Port {
                 state = FrameState::Damaged;
                 Err(reason)
             }
-            (None, Decision::PushOut) if !queue.cells.is_empty() => Ok(taken(PushesOut::Cell)),
-            (None, Decision::PushOutFrame) if !queue.cells.is_empty() => {
-                Ok(taken(PushesOut::Frame))
-            }
+            (None, Decision::PushOut) if may_push_out => Ok(taken(PushesOut::Cell)),
+            (None, Decision::PushOutFrame) if may_push_out => Ok(taken(PushesOut::Frame)),
             _ if full => {
                 state = FrameState::Damaged;
                 Err(DropReason::Full)
@@ -355,8 +368,17 @@ impl Port {
         verdict.map_err(NotTaken::Dropped)
     }
 
+    /// Drops cells at the front of a class queue, once and until the arriving cell has room.
+    fn push_out(&mut self, now: Time, class: usize, what: PushesOut, arriving: &Cell) -> Vec<Cell> {
+        let mut dropped = self.push_out_once(now, class, what);
+        while what != PushesOut::Nothing && !self.queues[class].has_room(arriving) {
+            dropped.extend(self.push_out_once(now, class, what));
+        }
+        dropped
+    }
+
     /// Drops cells at the front of a class queue. Their frame is damaged if it is still arriving.
-    fn push_out(&mut self, now: Time, class: usize, what: PushesOut) -> Vec<Cell> {
+    fn push_out_once(&mut self, now: Time, class: usize, what: PushesOut) -> Vec<Cell> {
         let queue = &mut self.queues[class];
         let dropped: Vec<Cell> = match what {
             PushesOut::Nothing => Vec::new(),
@@ -538,6 +560,15 @@ impl Port {
             .flat_map(|q| q.cells.iter().map(|(_, c)| c))
     }
 
+    /// Places of the waiting cells of some flows.
+    pub(super) fn places_of(&self, counts: impl Fn(FlowId) -> bool) -> u64 {
+        let of_queue = |queue: &ClassQueue| {
+            let counted = queue.cells.iter().filter(|(_, cell)| counts(cell.flow));
+            counted.map(|(_, cell)| queue.places(cell)).sum::<u64>()
+        };
+        self.queues.iter().map(of_queue).sum()
+    }
+
     /// The drop policy of each class.
     pub(super) fn policies(&self) -> impl Iterator<Item = &dyn DropRule> {
         self.queues.iter().map(|queue| &*queue.policy)
@@ -603,7 +634,7 @@ impl Port {
         self.tally.held = self.waits() + u64::from(self.busy);
         self.tally.check();
         for queue in &self.queues {
-            assert!(queue.buffer.is_none_or(|k| queue.cells.len() as u64 <= k));
+            assert!(queue.buffer.is_none_or(|k| queue.x() <= k));
         }
     }
 }
@@ -618,19 +649,39 @@ impl ClassQueue {
         }
     }
 
+    /// Places that a cell takes: one, or its bytes that are stored.
+    fn places(&self, cell: &Cell) -> u64 {
+        match self.counts_bytes {
+            Some(format) if format.is_ethernet => u64::from(cell.bytes) - 20,
+            Some(_) => cell.bytes.into(),
+            None => 1,
+        }
+    }
+
+    /// X: places that the waiting cells take.
+    fn x(&self) -> u64 {
+        self.cells.iter().map(|(_, cell)| self.places(cell)).sum()
+    }
+
+    /// Whether X + p <= K.
+    fn has_room(&self, cell: &Cell) -> bool {
+        self.buffer
+            .is_none_or(|k| self.x() + self.places(cell) <= k)
+    }
+
     /// The queue as the policy sees it. Counts per VC are made only for policies that need them.
     fn view(&self, flow: FlowId) -> QueueView {
         if !self.policy.needs().vc_counts {
             return QueueView {
-                waiting: self.cells.len() as u64,
+                waiting: self.x(),
                 ..QueueView::default()
             };
         }
         let of_vc = self.cells.iter().filter(|(_, c)| c.flow == flow);
         let active: HashSet<FlowId> = self.cells.iter().map(|(_, c)| c.flow).collect();
         QueueView {
-            waiting: self.cells.len() as u64,
-            waiting_of_vc: of_vc.count() as u64,
+            waiting: self.x(),
+            waiting_of_vc: of_vc.map(|(_, cell)| self.places(cell)).sum(),
             active_vcs: active.len() as u64,
         }
     }

@@ -76,7 +76,7 @@ impl Twin<'_> {
                     only.is_none_or(|vc| vc == of && !self.kind(flow).is_rm())
                         && probe.class.is_none_or(|c| c == class)
                 };
-                port().waiting().filter(|cell| counts(cell.flow)).count() as f64
+                port().places_of(counts) as f64
             }
             Observable::AverageQueue => {
                 let wanted = |class: usize| probe.class.is_none_or(|c| c as usize == class);

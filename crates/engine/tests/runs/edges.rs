@@ -68,6 +68,7 @@ fn edges(parameter: &Parameter) -> Option<[(f64, f64); 2]> {
         Kind::Cells { min, max, .. } | Kind::Integer { min, max } | Kind::Rate { min, max, .. } => {
             [(min as f64, 0.0), (max as f64, 0.0)]
         }
+        Kind::Places { min, .. } => [(min as f64, 0.0), (1e9, 0.0)],
         Kind::Duration { min_ns, max_ns, .. } => {
             [(min_ns as f64 * tick, tick), (max_ns as f64 * tick, 0.0)]
         }

@@ -39,6 +39,7 @@ fn example(name: &str) -> WrittenPolicy {
 fn parameter(threshold: Threshold) -> Json {
     match threshold {
         Threshold::Cells(cells) => json!({ "cells": cells }),
+        Threshold::Bytes(bytes) => json!({ "bytes": bytes }),
         Threshold::Fraction(fraction) => json!({ "fraction": fraction }),
     }
 }
@@ -139,7 +140,7 @@ pub fn schedulers_of(net: &mut Scenario) -> impl Iterator<Item = &mut Scheduler>
 fn programs_do_the_same(mut case: Case) -> Result<(), TestCaseError> {
     let expected = run_twin(&case.scenario, case.replication);
     for queue in queues_of(&mut case.scenario) {
-        if let Some(program) = restated(&queue.drop, queue.buffer) {
+        if let Some(program) = restated(&queue.drop, queue.buffer.map(Size::stated)) {
             queue.drop = program;
         }
     }
@@ -174,7 +175,7 @@ fn everywhere(
     (random::cases(3_000), policy).prop_map(move |(mut case, policy)| {
         for queue in queues_of(&mut case.scenario) {
             queue.drop = policy.clone();
-            queue.buffer = buffer;
+            queue.buffer = buffer.map(Size::Cells);
         }
         case
     })
@@ -448,7 +449,7 @@ fn engines_agree(mut case: Case, seed: u64) -> Result<bool, TestCaseError> {
     for queue in queues_of(&mut case.scenario) {
         queue.drop = program.clone();
         if pushes(&program) {
-            queue.buffer = queue.buffer.or(Some(9));
+            queue.buffer = queue.buffer.or(Some(Size::Cells(9)));
         }
     }
     if pushes(&program) {

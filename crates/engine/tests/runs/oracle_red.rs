@@ -26,7 +26,7 @@ fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value 
             for queue in queues {
                 queue.drop = policy.clone();
                 // Dropping from the front needs a limit.
-                queue.buffer = queue.buffer.or(Some(9));
+                queue.buffer = queue.buffer.or(Some(Size::Cells(9)));
             }
         }
         let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);

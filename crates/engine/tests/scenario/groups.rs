@@ -221,7 +221,7 @@ fn drop_policies_by_name_take_the_defaults_of_the_studies() {
         DropPolicy::Fba {
             r: Threshold::Cells(7),
             z: Ratio::new(1, 3),
-            k_fba: Some(8)
+            k_fba: Some(Size::Cells(8))
         }
     );
 }

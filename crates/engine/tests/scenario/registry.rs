@@ -84,7 +84,7 @@ fn sample(parameter: &Parameter) -> String {
     let text = match parameter.kind {
         Kind::Rate { .. } => "\"1 Mbps\"",
         Kind::Duration { .. } => "\"5 ms\"",
-        Kind::Cells { .. } => "\"10 cells\"",
+        Kind::Cells { .. } | Kind::Places { .. } => "\"10 cells\"",
         Kind::Decimal { .. } => "0.5",
         Kind::Reference(&[Family::Link, ..]) => "\"s->b\"",
         Kind::Choice([first, ..]) => return format!("\"{}\"", first.name),

@@ -14,10 +14,10 @@ pub use programs::{NameFacts, ProgramFacts, SchedulerFacts};
 
 use crate::about::memory;
 use crate::ground::flow::FlowKind;
-use crate::run::resolved::{Resolved, ResolvedPort};
+use crate::run::resolved::{Resolved, ResolvedPort, ResolvedQueue};
 use crate::text::options::{Kernel, Options, RunError};
 use crate::text::scenario::fair_goodput;
-use crate::text::scenario::{ClassQueue, Scenario, Scheduler};
+use crate::text::scenario::{Scenario, Scheduler};
 use serde::Serialize;
 
 /// Description of a scenario. Lists only ports that carry anything.
@@ -70,7 +70,7 @@ pub struct PortDescription<'s> {
     pub scheduler: &'s Scheduler,
     /// The queue of each class that crosses the port, most urgent first: the link's own or the
     /// switch's.
-    pub queues: Vec<&'s ClassQueue>,
+    pub queues: Vec<ResolvedQueue<'s>>,
     /// The kernel that serves the port, if cells can wait there.
     pub kernel: Option<ChosenKernel>,
 }
@@ -285,9 +285,9 @@ mod tests {
             json!({ "fraction": { "num": 9, "den": 10 } }),
             json!({ "num": 8, "den": 10 }),
         );
-        let own = json!({ "class": "vbr", "buffer": 7, "drop": { "policy": "ppd" }, "feedback": null, "police": null, "rest_of_frame": "drop-but-eom" });
+        let own = json!({ "class": "vbr", "buffer": 7, "places": 7, "drop": { "policy": "ppd" }, "feedback": null, "police": null, "rest_of_frame": "drop-but-eom" });
         let of_switch = json!({
-            "class": "ubr", "buffer": 3000, "drop": { "policy": "selective-drop", "r": r, "z": z },
+            "class": "ubr", "buffer": 3000, "places": 3000, "drop": { "policy": "selective-drop", "r": r, "z": z },
             "feedback": null, "police": null, "rest_of_frame": "accept",
         });
         let (scheduler, queues) = port("west->east");
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(*scheduler, json!({ "kind": "strict-priority" }));
         assert_eq!(
             *queues,
-            json!([{ "class": "ubr", "buffer": null, "drop": tail_drop, "feedback": null, "police": null, "rest_of_frame": "accept" }])
+            json!([{ "class": "ubr", "buffer": null, "places": null, "drop": tail_drop, "feedback": null, "police": null, "rest_of_frame": "accept" }])
         );
     }
 }

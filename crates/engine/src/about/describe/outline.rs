@@ -8,13 +8,11 @@ use super::{ChosenKernel, Expected, PortDescription, describe_network};
 use crate::about::memory;
 use crate::ground::format::Clock;
 use crate::ground::units::{BitRate, Ratio};
-use crate::run::resolved::Resolved;
+use crate::run::resolved::{Resolved, ResolvedQueue};
 use crate::text::options::RunError;
 use crate::text::scenario::fair_goodput;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{
-    Class, ClassQueue, Link, Observable, Probe, Scenario, Scheduler, Traffic, Vc,
-};
+use crate::text::scenario::{Class, Link, Observable, Probe, Scenario, Scheduler, Traffic, Vc};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -127,7 +125,7 @@ pub struct PathPort<'s> {
     /// The scheduler.
     pub scheduler: &'s Scheduler,
     /// The queue of the class.
-    pub queue: &'s ClassQueue,
+    pub queue: ResolvedQueue<'s>,
     /// The kernel that serves it.
     pub kernel: ChosenKernel,
 }
@@ -269,7 +267,7 @@ fn hop<'s>(
             let queue = port.queues.iter().find(|queue| queue.class == class);
             PathPort {
                 scheduler: port.scheduler,
-                queue: queue.expect("its VCs cross it"),
+                queue: *queue.expect("its VCs cross it"),
                 kernel: port.kernel.clone().expect("cells can wait there"),
             }
         }),

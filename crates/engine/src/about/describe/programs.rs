@@ -82,15 +82,15 @@ pub(super) fn programs<'s>(ports: &[PortDescription<'s>], clock: Clock) -> Vec<P
                 continue;
             };
             let known = found.iter_mut().find(|(facts, of, buffer)| {
-                facts.class == queue.class && *of == policy && *buffer == queue.buffer
+                facts.class == queue.class && *of == policy && *buffer == queue.k
             });
             match known {
                 Some((facts, ..)) => facts.ports.add(port.name),
                 None => {
                     let ports = NameRange::of(port.name);
-                    let compiled = Policy::of_queue(queue);
+                    let compiled = queue.policy();
                     let facts = facts(policy, queue.class, ports, &compiled, clock);
-                    found.push((facts, policy, queue.buffer));
+                    found.push((facts, policy, queue.k));
                 }
             }
         }

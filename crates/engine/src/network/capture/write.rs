@@ -415,8 +415,11 @@ fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<&QueueSn
     let Some(queue) = queue else { return };
     let _ = write!(
         comment,
-        "; queue X={} Y_i={} N_a={}",
-        queue.waiting, queue.waiting_of_vc, queue.active_vcs
+        "; queue X={} Y_i={} N_a={}{}",
+        queue.waiting,
+        queue.waiting_of_vc,
+        queue.active_vcs,
+        if queue.counts_bytes { " (bytes)" } else { "" }
     );
     for (name, value) in [
         ("threshold", queue.threshold),
@@ -442,6 +445,7 @@ mod tests {
             waiting: 810,
             waiting_of_vc: 132,
             active_vcs: 5,
+            counts_bytes: false,
             threshold: None,
             average: None,
             probability: None,

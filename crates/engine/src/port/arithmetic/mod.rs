@@ -387,6 +387,7 @@ mod tests {
     use crate::ground::format::Clock;
     use crate::ground::rng::Stream;
     use crate::port::drop::Policy;
+    use crate::port::gate::Counted;
     use crate::text::scenario::{DropPolicy, RestOfFrame};
 
     #[test]
@@ -399,7 +400,15 @@ mod tests {
             Clock::AAL5,
         );
         let draws = Stream::new(1, 0, "port", "drop");
-        let gate = Gate::new(Some(10), u64::MAX, None, policy, RestOfFrame::Accept, draws);
+        let gate = Gate::new(
+            Some(10),
+            Counted::Cells(1),
+            u64::MAX,
+            None,
+            policy,
+            RestOfFrame::Accept,
+            draws,
+        );
         let mut port = Arithmetic::new(gate, 0, Span(7), true, 1, false);
         for start in [100, 130, 163, 170, 300] {
             port.start = SignedTicks(start);

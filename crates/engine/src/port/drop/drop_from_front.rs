@@ -1,8 +1,9 @@
 //! Drop from front, by cells and by frames: a cell that finds the buffer full is taken, and what is
 //! at the front of the queue is dropped instead.
 //!
-//! Push out the front cell, or all waiting cells of its frame  <=>  X >= K
-//!   X  cells waiting in the class queue      K  buffer size [cells]
+//! Push out the front cell, or all waiting cells of its frame, until X + p <= K  <=>  X + p > K
+//!   X  places taken in the class queue      K  buffer size [places]
+//!   p  places of the arriving cell; with p > K nothing is pushed out
 //! Decided cell by cell, for every cell. A frame that loses a waiting cell while its others are
 //! still arriving is damaged: `rest_of_frame` decides about those. The sender learns of the loss a
 //! queueing delay earlier than under tail drop.
@@ -33,13 +34,13 @@ pub struct DropFromFront {
 }
 
 impl DropFromFront {
-    /// Creates the policy that drops the front cell of a buffer of `buffer` cells.
+    /// Creates the policy that drops the front cell of a buffer of `buffer` places.
     pub fn cell(buffer: Option<u64>) -> DropFromFront {
         let push_out = Decision::PushOut;
         DropFromFront { buffer, push_out }
     }
 
-    /// Creates the policy that drops the front frame of a buffer of `buffer` cells.
+    /// Creates the policy that drops the front frame of a buffer of `buffer` places.
     pub fn frame(buffer: Option<u64>) -> DropFromFront {
         let push_out = Decision::PushOutFrame;
         DropFromFront { buffer, push_out }
@@ -54,10 +55,10 @@ impl DropRule for DropFromFront {
         }
     }
 
-    /// Pushes out if X >= K.
-    fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
+    /// Pushes out if X + p > K.
+    fn admit(&mut self, _now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
         match self.buffer {
-            Some(k) if queue.waiting >= k => self.push_out,
+            Some(k) if queue.waiting + u64::from(cell.places) > k => self.push_out,
             _ => Decision::Accept,
         }
     }

@@ -33,7 +33,7 @@ use crate::ground::units::{Ratio, Span, Time};
 use crate::network::cells::{ENDS_FRAME, Run, TAGGED};
 use crate::network::tally::DropReason;
 use crate::text::program::Failure;
-use crate::text::scenario::{ClassQueue, ContractTerms, DropPolicy, Threshold};
+use crate::text::scenario::{ContractTerms, DropPolicy, Size, Threshold};
 use enum_dispatch::enum_dispatch;
 
 use atm_red::AtmRed;
@@ -55,12 +55,25 @@ use tail_drop::TailDrop;
 /// Class queue as a policy sees it, without the cell in service and before the arriving cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueView {
-    /// X, number of waiting cells.
+    /// X, places that the waiting cells take.
     pub waiting: u64,
-    /// Y_i, waiting cells of the arriving cell's VC. Valid only with [`Needs::vc_counts`].
+    /// Y_i, places of the waiting cells of the arriving cell's VC. Valid only with
+    /// [`Needs::vc_counts`].
     pub waiting_of_vc: u64,
     /// N_a, number of VCs with waiting cells. Valid only with [`Needs::vc_counts`].
     pub active_vcs: u64,
+}
+
+impl QueueView {
+    /// The queue with `each` places for each that is counted.
+    #[inline]
+    pub fn times(self, each: u64) -> QueueView {
+        QueueView {
+            waiting: self.waiting * each,
+            waiting_of_vc: self.waiting_of_vc * each,
+            active_vcs: self.active_vcs,
+        }
+    }
 }
 
 /// Arriving cell that a policy decides on.
@@ -68,6 +81,8 @@ pub struct QueueView {
 pub struct Arriving {
     /// Local number of the flow at the port.
     pub vc: u32,
+    /// Places that the cell takes in the queue.
+    pub places: u32,
     /// Whether this is the first cell seen of its frame.
     pub begins: bool,
     /// Whether this cell ends its frame.
@@ -89,6 +104,7 @@ impl Arriving {
     /// Makes the first cell of `run`, whose frame has lost none.
     pub fn first_of(
         run: &Run,
+        places: u32,
         begins: bool,
         vc: u32,
         idle_cells: Option<u64>,
@@ -96,6 +112,7 @@ impl Arriving {
     ) -> Arriving {
         Arriving {
             vc,
+            places,
             begins,
             eom: run.first_ends_frame(),
             tagged: run.flags & TAGGED != 0,
@@ -354,13 +371,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy of `queue` at a port that no VC crosses, to see what it needs. No drop is traced,
-    /// so the clock does not matter.
-    pub fn of_queue(queue: &ClassQueue) -> Policy {
-        Policy::new(&queue.drop, queue.buffer, &[], Span::ZERO, Clock::AAL5)
-    }
-
-    /// Creates the policy `spec` for a buffer of `buffer` cells and flows with these contracts, by
+    /// Creates the policy `spec` for a buffer of `buffer` places and flows with these contracts, by
     /// local number, on a link that takes `cell_time` for a cell.
     /// With an unlimited buffer (`None`), thresholds relative to the buffer are never reached.
     pub fn new(
@@ -379,9 +390,13 @@ impl Policy {
             #[cfg(not(test))]
             DropPolicy::TailDrop => TailDrop.into(),
             DropPolicy::Ppd => Ppd.into(),
-            DropPolicy::Epd { threshold, reserve } => Epd::new(threshold, reserve, buffer).into(),
+            DropPolicy::Epd { threshold, reserve } => {
+                Epd::new(threshold, reserve.map(Size::stated), buffer).into()
+            }
             DropPolicy::SelectiveDrop { r, z } => SelectiveDrop::new(r, z, buffer).into(),
-            DropPolicy::Fba { r, z, k_fba } => Fba::new(r, z, k_fba.or(buffer), buffer).into(),
+            DropPolicy::Fba { r, z, k_fba } => {
+                Fba::new(r, z, k_fba.map(Size::stated).or(buffer), buffer).into()
+            }
             DropPolicy::DropFromFront => DropFromFront::cell(buffer).into(),
             DropPolicy::GcraEpd {
                 threshold,
@@ -411,10 +426,10 @@ impl Policy {
     }
 }
 
-/// Converts `threshold` to an exact number of cells; `None` if relative to an unlimited buffer.
+/// Converts `threshold` to an exact number of places; `None` if relative to an unlimited buffer.
 fn resolve(threshold: Threshold, buffer: Option<u64>) -> Option<Ratio> {
     match threshold {
-        Threshold::Cells(cells) => Some(Ratio::new(cells, 1)),
+        Threshold::Cells(places) | Threshold::Bytes(places) => Some(Ratio::new(places, 1)),
         Threshold::Fraction(f) => buffer.map(|k| Ratio::new(f.num * k, f.den)),
     }
 }

@@ -7,7 +7,7 @@ use crate::port::drop::testing;
 use crate::testing::run_tally;
 use crate::text::options::Kernel;
 use crate::text::scenario::{
-    DropPolicy, GcraForm, Police, PoliceAction, RedParams, Scenario, Threshold, read_toml,
+    DropPolicy, GcraForm, Police, PoliceAction, RedParams, Scenario, Size, Threshold, read_toml,
 };
 
 const NOW: Time = Time(5);
@@ -42,7 +42,7 @@ fn draws() -> Stream {
 fn gate(policy: &DropPolicy, rest: RestOfFrame) -> Gate {
     let buffer = Some(10);
     let policy = Policy::new(policy, buffer, &[], Span::ZERO, Clock::AAL5);
-    Gate::new(buffer, 99, None, policy, rest, draws())
+    Gate::new(buffer, Counted::Cells(1), 99, None, policy, rest, draws())
 }
 
 fn epd(rest: RestOfFrame) -> Gate {
@@ -50,7 +50,7 @@ fn epd(rest: RestOfFrame) -> Gate {
     gate(
         &DropPolicy::Epd {
             threshold,
-            reserve: Some(0),
+            reserve: Some(Size::Cells(0)),
         },
         rest,
     )
@@ -160,7 +160,15 @@ fn the_rest_of_a_damaged_frame_goes_as_the_setting_says() {
 #[test]
 fn what_could_never_leave_is_overdue_and_not_merely_full() {
     let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO, Clock::AAL5);
-    let mut gate = Gate::new(None, 6, None, policy, RestOfFrame::Accept, draws());
+    let mut gate = Gate::new(
+        None,
+        Counted::Cells(1),
+        6,
+        None,
+        policy,
+        RestOfFrame::Accept,
+        draws(),
+    );
     assert_eq!(
         [false, true].map(|begins| gate.limits().fit(0, begins)),
         [6, 6]
@@ -211,7 +219,15 @@ fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
         let policer = Policer::new(&Police::Gcra { action, form }, &[Some(contract)]);
         let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO, Clock::AAL5);
         let rest = RestOfFrame::Accept;
-        let mut gate = Gate::new(None, 99, Some(policer), policy, rest, draws());
+        let mut gate = Gate::new(
+            None,
+            Counted::Cells(1),
+            99,
+            Some(policer),
+            policy,
+            rest,
+            draws(),
+        );
         assert_eq!(
             [false, true].map(|begins| gate.limits().fit(0, begins)),
             [0, 0]
@@ -241,7 +257,15 @@ fn the_rest_of_a_lost_frame_goes_at_once_unless_somebody_needs_each_of_its_cells
         };
         let policy = Policy::new(&spec, None, &contracts, Span::ZERO, Clock::AAL5);
         let policer = police.map(|spec| Policer::new(&spec, &contracts));
-        let mut gate = Gate::new(None, 99, policer, policy, RestOfFrame::DropButEom, draws());
+        let mut gate = Gate::new(
+            None,
+            Counted::Cells(1),
+            99,
+            policer,
+            policy,
+            RestOfFrame::DropButEom,
+            draws(),
+        );
         let mut state = FrameState {
             frame: Some(0),
             fate: Fate::Damaged,
@@ -345,7 +369,15 @@ fn red_decides_and_draws_about_cells_that_find_the_buffer_full() {
 #[test]
 fn a_policy_that_was_asked_before_is_not_asked_again() {
     let third = every_third(true);
-    let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::Accept, draws());
+    let mut gate = Gate::new(
+        Some(10),
+        Counted::Cells(1),
+        99,
+        None,
+        third,
+        RestOfFrame::Accept,
+        draws(),
+    );
     assert!(gate.asks_policy_alone() && gate.room(0) == 10);
     let mut state = FrameState::default();
     for cell in 0..2 {
@@ -367,7 +399,15 @@ fn a_policy_that_was_asked_before_is_not_asked_again() {
 fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
     // Refuses every third cell that it is asked about.
     let third = every_third(true);
-    let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::DropButEom, draws());
+    let mut gate = Gate::new(
+        Some(10),
+        Counted::Cells(1),
+        99,
+        None,
+        third,
+        RestOfFrame::DropButEom,
+        draws(),
+    );
     assert_eq!(
         [false, true].map(|begins| gate.limits().fit(0, begins)),
         [0, 0]

@@ -164,7 +164,7 @@ impl DecidedCells {
             self.total -= n;
             let mut begin = |SlotOwner { class, local }, n| {
                 let queue = &mut queues[class];
-                queue.decided -= n;
+                queue.beyond -= n;
                 if n > 0 && !queue.of_vc.is_empty() {
                     queue.count_out(local, n);
                 }
@@ -183,7 +183,7 @@ impl DecidedCells {
 impl Slotted {
     /// X of `class`, including cells decided on ahead of time.
     pub(super) fn x(&self, class: usize) -> u64 {
-        self.waiting[class] + self.queues[class].decided
+        self.waiting[class] + self.queues[class].beyond
     }
 
     /// Whether VCs of a class are served one by one, not by a program.
@@ -278,7 +278,7 @@ mod tests {
                 }
             }
             for &SlotOwner { class, local } in &slots {
-                queues[class].decided += 1;
+                queues[class].beyond += 1;
                 if class == 1 {
                     queues[class].count_in(local, 1);
                 }
@@ -293,7 +293,7 @@ mod tests {
                     slots[begun..].iter().filter(of).count() as u64
                 };
                 prop_assert_eq!(ahead.total, (slots.len() - begun) as u64);
-                let of_class = [0, 1, 2].map(|class: usize| queues[class].decided);
+                let of_class = [0, 1, 2].map(|class: usize| queues[class].beyond);
                 prop_assert_eq!(of_class, [0, 1, 2].map(|class| left(class, None)));
                 prop_assert_eq!(&queues[1].of_vc, &[0, 1].map(|local| left(1, Some(local))));
             }

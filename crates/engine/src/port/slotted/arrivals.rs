@@ -1,8 +1,9 @@
 //! Handling of arrivals in the slotted kernel: one by one, in rounds, or watched.
 
 use super::queued_cells::QueuedCells;
-use super::{ClassOrder, Slotted};
+use super::{ClassOrder, Slotted, places_of};
 use crate::ground::delays::Waits;
+use crate::ground::format::Format;
 use crate::ground::units::{Span, Time};
 use crate::network::cells::{Fate, FrameState, Run, TAGGED};
 use crate::network::fabric::Fabric;
@@ -207,25 +208,17 @@ impl Slotted {
             Verdict::Failed => fabric.fails_at(run.hop, gate.failure()),
             Verdict::PushOut | Verdict::PushOutFrame => {
                 let whole = judged.verdict == Verdict::PushOutFrame;
-                self.push_out(fabric, class, whole, run.time);
+                self.push_out(fabric, class, whole, &run);
                 if fabric.captures_drops(run.hop) {
                     self.capture_pushed_out(fabric, class, local, run.time, &view);
                 }
                 outcome.pushed_out = true;
-                self.accept(
-                    fabric,
-                    class,
-                    local as usize,
-                    QueuedCells::first_of(&run, 1),
-                );
+                let cell = QueuedCells::first_of(&run, 1);
+                self.accept_judged(fabric, class, local as usize, cell);
             }
             Verdict::Accept => {
-                self.accept(
-                    fabric,
-                    class,
-                    local as usize,
-                    QueuedCells::first_of(&run, 1),
-                );
+                let cell = QueuedCells::first_of(&run, 1);
+                self.accept_judged(fabric, class, local as usize, cell);
             }
         }
         fabric.hops[run.hop as usize].arrived += u64::from(n);
@@ -233,12 +226,29 @@ impl Slotted {
         outcome
     }
 
+    /// Accepts one cell that the gate has judged, as it does each in a kernel that counts places.
+    #[inline(always)]
+    fn accept_judged(
+        &mut self,
+        fabric: &mut Fabric,
+        class: usize,
+        local: usize,
+        cell: QueuedCells,
+    ) {
+        if self.busy && self.bytes().is_some() {
+            self.accept_places(fabric, class, local, cell);
+        } else {
+            self.accept(fabric, class, local, cell);
+        }
+    }
+
     /// Accepts one cell, which waits if the port is busy.
     #[inline(always)]
     fn accept(&mut self, fabric: &mut Fabric, class: usize, local: usize, cell: QueuedCells) {
         self.accepted += 1;
         if self.busy {
-            self.enqueue(class, local, cell);
+            self.count_waiting(class, local, 1);
+            self.append(class, local, cell);
             self.note_longest(class);
         } else {
             // The cell never waits, so Y_i does not count it.
@@ -250,15 +260,30 @@ impl Slotted {
     /// Updates the maxima of X after a cell of `class` was accepted.
     fn note_longest(&mut self, class: usize) {
         let queue = &mut self.queues[class];
-        raise(&mut queue.max, self.waiting[class] + queue.decided);
+        raise(&mut queue.max, self.waiting[class] + queue.beyond);
         raise(&mut self.max_queue, self.total + self.decided.total);
     }
 
-    /// Pushes out the cell at the front of the queue of `class` at `now`, or with `whole` its
-    /// waiting frame. A frame that loses a cell while it is still arriving becomes damaged.
-    fn push_out(&mut self, fabric: &mut Fabric, class: usize, whole: bool, now: Time) {
-        let queue = &mut self.queues[class];
+    /// Pushes out the cell at the front of the queue of `class`, or with `whole` its waiting frame,
+    /// until the first cell of `run` has room. A frame that loses a cell while it is still arriving
+    /// becomes damaged.
+    fn push_out(&mut self, fabric: &mut Fabric, class: usize, whole: bool, run: &Run) {
         self.last_pushed_out.clear();
+        self.push_out_once(fabric, class, whole, run.time);
+        // One cell of equal ones makes room.
+        while self.bytes().is_some() {
+            let places = Format::ETHERNET.places(run.cell.bytes());
+            if !self.gates[class].lacks_room::<true>(places, self.x(class)) {
+                break;
+            }
+            self.push_out_once(fabric, class, whole, run.time);
+        }
+    }
+
+    /// Appends what is pushed out once to [`Slotted::last_pushed_out`].
+    fn push_out_once(&mut self, fabric: &mut Fabric, class: usize, whole: bool, now: Time) {
+        let queue = &mut self.queues[class];
+        let before = self.last_pushed_out.len();
         match self.scheduler.class_order(class) {
             ClassOrder::InOrder if whole => {
                 let spares_eom = self.gates[class].spares_eom();
@@ -269,15 +294,20 @@ impl Slotted {
                 unreachable!("the reader refuses this: which VC's front?")
             }
         }
-        for cell in &self.last_pushed_out {
+        for cell in &self.last_pushed_out[before..] {
             let hop = &mut fabric.hops[cell.hop as usize];
             let state = &mut hop.frame_state;
             let damages = state.frame == Some(cell.frame) && state.fate == Fate::Accepted;
             if damages {
                 state.fate = Fate::Damaged;
             }
+            let places = match &self.lengths {
+                Some(lengths) if lengths.bytes.is_some() => places_of(cell),
+                _ => 1,
+            };
+            queue.beyond -= places - 1;
             if self.counts[class] {
-                queue.count_out(hop.local as usize, 1);
+                queue.count_out(hop.local as usize, places);
             }
             self.waiting[class] -= 1;
             self.total -= 1;
@@ -323,27 +353,52 @@ impl Slotted {
         self.total += n;
     }
 
-    /// Appends cells to their queue.
+    /// Accepts a cell that waits, in a kernel that counts places.
+    fn accept_places(
+        &mut self,
+        fabric: &mut Fabric,
+        class: usize,
+        local: usize,
+        cell: QueuedCells,
+    ) {
+        if self.waiting[class] >= self.gates[class].overdue_from() {
+            fabric.overdue_at(cell.hop);
+        }
+        let places = places_of(&cell);
+        self.queues[class].beyond += places - 1;
+        if self.counts[class] {
+            self.queues[class].count_in(local, places);
+        }
+        self.accepted += 1;
+        self.waiting[class] += 1;
+        self.total += 1;
+        self.append(class, local, cell);
+        self.note_longest(class);
+        let beyond: u64 = self.queues.iter().map(|queue| queue.beyond).sum();
+        let bytes = self.lengths.as_mut().and_then(|l| l.bytes.as_mut());
+        let bytes = bytes.expect("it counts places");
+        raise(&mut bytes.max_cells[class], self.waiting[class]);
+        raise(&mut bytes.max_queue, self.total + beyond);
+    }
+
+    /// Appends a cell to its queue.
     #[inline(always)]
-    pub(super) fn enqueue(&mut self, class: usize, local: usize, cells: QueuedCells) {
-        let n = u64::from(cells.n());
-        self.count_waiting(class, local, n);
+    fn append(&mut self, class: usize, local: usize, cell: QueuedCells) {
         let queue = &mut self.queues[class];
         let by_number = self.scheduler.looks_at_queues();
         match self.scheduler.class_order(class) {
             ClassOrder::PerVc(s) => {
-                s.on_arrival(local, n, self.started);
-                return queue.per_vc[local].push(cells, self.cell_time);
+                s.on_arrival(local, 1, self.started);
+                return queue.per_vc[local].push(cell, self.cell_time);
             }
             ClassOrder::Program(s) => {
-                debug_assert_eq!(n, 1, "no fast path knows when a program must run");
-                s.on_arrival(local, self.accepted, cells.arrived);
-                return queue.per_vc[local].push(cells, self.cell_time);
+                s.on_arrival(local, self.accepted, cell.arrived);
+                return queue.per_vc[local].push(cell, self.cell_time);
             }
             // Such cells are not merged into runs: each leaves with its own number.
             ClassOrder::InOrder if by_number => queue.numbers.push_back(self.accepted),
-            ClassOrder::InOrder => return queue.push(cells, self.cell_time),
+            ClassOrder::InOrder => return queue.push(cell, self.cell_time),
         }
-        queue.cells.push_back(cells);
+        queue.cells.push_back(cell);
     }
 }

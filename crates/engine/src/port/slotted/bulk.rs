@@ -90,7 +90,7 @@ impl Slotted {
     ) -> Option<BulkArrivals> {
         let scheduler = self.scheduler.per_vc()?;
         let class = scheduler.class();
-        let is_alone = self.decided.total == self.queues[class].decided;
+        let is_alone = self.decided.total == self.queues[class].beyond;
         if !is_alone || self.waiting[..class].iter().any(|&waiting| waiting > 0) {
             return None;
         }

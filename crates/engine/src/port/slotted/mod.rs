@@ -35,7 +35,7 @@ use super::waits_after;
 use super::watch::Quantity;
 use crate::ground::class::Class;
 use crate::ground::delays::Waits;
-use crate::ground::format::CellTimes;
+use crate::ground::format::{CellTimes, Format};
 use crate::ground::units::{Span, Time};
 use crate::network::cells::Run;
 use crate::network::fabric::Fabric;
@@ -93,6 +93,22 @@ struct Lengths {
     times: CellTimes,
     /// Transmission time of all cells that have begun.
     begun: Span,
+    /// If queues count bytes.
+    bytes: Option<Bytes>,
+}
+
+/// Places that a cell takes in a kernel that counts them.
+fn places_of(cell: &QueuedCells) -> u64 {
+    Format::ETHERNET.places(cell.cell.bytes())
+}
+
+/// Maxima of queues that count bytes, each one place.
+#[derive(Debug, Default)]
+struct Bytes {
+    /// Largest number of waiting cells of each class.
+    max_cells: [u64; CLASSES],
+    /// Largest sum of X over the classes.
+    max_queue: u64,
 }
 
 impl Lengths {
@@ -141,10 +157,12 @@ impl Slotted {
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
         let counts_vcs = scheduler.per_vc().is_some_and(|s| counts[s.class()]);
         let goes_ahead = !scheduler.looks_at_queues() && !counts_vcs && stays && times.is_none();
+        let counts_places = gates.iter().any(Gate::counts_places);
         let lengths = times.map(|times| {
             Box::new(Lengths {
                 times,
                 begun: Span::ZERO,
+                bytes: counts_places.then(Bytes::default),
             })
         });
         let takes_bulk = scheduler.per_vc().is_some() && lengths.is_none();
@@ -153,7 +171,7 @@ impl Slotted {
             lengths,
             has_room_below_limits,
             rounds: Rounds {
-                apply: in_order && has_room_below_limits,
+                apply: in_order && has_room_below_limits && !counts_places,
                 arrivals: Vec::new(),
             },
             turns: Vec::new(),
@@ -273,6 +291,9 @@ impl Slotted {
             if AHEAD {
                 self.decided.push(self.free_at, n, to);
             }
+            if self.bytes().is_some() {
+                self.queues[turn.class].beyond -= places_of(&cells) - 1;
+            }
             let run = self.transmit(self.free_at, &cells);
             fabric.depart(run);
         }
@@ -298,11 +319,15 @@ impl Slotted {
         if self.counts[class] {
             local = fabric.hops[cells.hop as usize].local as usize;
             if !AHEAD {
-                queue.count_out(local, n);
+                let places = match &self.lengths {
+                    Some(lengths) if lengths.bytes.is_some() => places_of(&cells),
+                    _ => n,
+                };
+                queue.count_out(local, places);
             }
         }
         if AHEAD {
-            queue.decided += n;
+            queue.beyond += n;
         }
         (cells, SlotOwner { class, local })
     }
@@ -351,6 +376,12 @@ impl Slotted {
         }
     }
 
+    /// Maxima of the queues, if they count bytes.
+    #[inline]
+    fn bytes(&self) -> Option<&Bytes> {
+        self.lengths.as_ref()?.bytes.as_ref()
+    }
+
     /// All waiting cells; those of one flow come in order.
     pub fn runs(&self) -> impl Iterator<Item = &QueuedCells> {
         self.queues.iter().flat_map(ClassQueue::runs)
@@ -376,7 +407,13 @@ impl Slotted {
             }
             Quantity::Queue {
                 class: Some(class), ..
+            } if self.bytes().is_some() => self.x(class) as f64,
+            Quantity::Queue {
+                class: Some(class), ..
             } => self.waiting[class] as f64,
+            Quantity::Queue { .. } if self.bytes().is_some() => {
+                (0..CLASSES).map(|class| self.x(class)).sum::<u64>() as f64
+            }
             Quantity::Queue { .. } => self.total as f64,
             Quantity::QueueOfAbsentVc => 0.0,
             Quantity::Credit => self.scheduler.credit().unwrap_or(0.0),
@@ -427,6 +464,12 @@ impl Slotted {
         for (class, queue) in tally.classes.iter_mut().zip(&self.queues) {
             class.max_queue = queue.max;
         }
+        if let Some(bytes) = self.bytes() {
+            tally.max_places = bytes.max_queue;
+            for (class, &max) in tally.classes.iter_mut().zip(&bytes.max_cells) {
+                class.max_places = std::mem::replace(&mut class.max_queue, max);
+            }
+        }
         tally
     }
 
@@ -435,8 +478,16 @@ impl Slotted {
     pub fn restart_largest(&mut self, time: Time) {
         self.begin_decided_before(time);
         self.max_queue = self.total + self.decided.total;
-        for class in 0..CLASSES {
-            self.queues[class].max = self.x(class);
+        match &mut self.lengths {
+            Some(lengths) if lengths.bytes.is_some() => {
+                let bytes = lengths.bytes.as_mut().expect("it is there");
+                bytes.max_cells = self.waiting;
+            }
+            _ => {
+                for class in 0..CLASSES {
+                    self.queues[class].max = self.x(class);
+                }
+            }
         }
     }
 }

@@ -22,8 +22,9 @@ pub struct ClassQueue {
     pub of_vc: Vec<u64>,
     /// N_a, number of VCs with Y_i > 0; kept together with `of_vc`.
     pub active: u64,
-    /// Cells decided on ahead of time that have not begun. X includes them.
-    pub decided: u64,
+    /// What X has beyond the waiting cells: those decided on ahead of time that have not begun, or
+    /// in a kernel that counts places, which decides nothing ahead, all places of a cell but one.
+    pub beyond: u64,
     /// Largest X just after an acceptance.
     pub max: u64,
     /// Limits on X within which no cell is refused.
@@ -92,6 +93,7 @@ impl ClassQueue {
     /// With `spares_eom` its EOM stays, unless it is the first cell itself. Policies that push out
     /// frames are asked about every cell, so each cell of the frame is a separate run.
     pub fn take_front_frame(&mut self, spares_eom: bool, c: Span, taken: &mut Vec<QueuedCells>) {
+        let before = taken.len();
         let first = *self.cells.front().expect("the class has a cell");
         if first.is_single() {
             return taken.push(self.pop_front(c));
@@ -119,7 +121,7 @@ impl ClassQueue {
                 self.numbers[to] = self.numbers[from];
             }
         }
-        taken.reverse();
+        taken[before..].reverse();
         self.cells.drain(..to);
         if !self.numbers.is_empty() {
             self.numbers.drain(..to);

@@ -11,7 +11,7 @@ use crate::network::tally::CLASSES;
 use crate::network::tie::TieRule;
 use crate::port::arithmetic::Arithmetic;
 use crate::port::drop::Policy;
-use crate::port::gate::Gate;
+use crate::port::gate::{Counted, Gate};
 use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
@@ -151,7 +151,7 @@ impl Blueprint<'_> {
         let policer = policer.map(|spec| Policer::new(spec, &contracts));
         let policy = Policy::new(
             &queue.drop,
-            queue.buffer,
+            queue.k,
             &contracts,
             self.cell_ticks(link),
             self.net.scenario.format.clock,
@@ -163,7 +163,11 @@ impl Blueprint<'_> {
         let end = Time::ZERO + self.net.scenario.duration;
         let most = self.cell_ticks(link).fit_after(end);
         Gate::new(
-            queue.buffer,
+            queue.k,
+            queue
+                .places
+                .of_each()
+                .map_or(Counted::Places, Counted::Cells),
             most,
             policer,
             policy,

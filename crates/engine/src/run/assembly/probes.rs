@@ -144,11 +144,16 @@ impl Blueprint<'_> {
                 (None, Some(n)) => (When::Every(n, 0), Record::of_samples()),
                 (None, None) => (When::Change, Record::of_changes(spec.envelope, 0.0)),
             };
+            let port = self.net.port(link).expect("a port leaves a switch");
             probe.watches.push(Watch {
                 probe: index,
                 quantity,
                 when,
                 out,
+                scale: match spec.what {
+                    Observable::Queue => port.places.of_each().unwrap_or(1) as f64,
+                    _ => 1.0,
+                },
             });
         }
         let any = !(probe.watches.is_empty() && probe.drops.is_empty() && probe.traced.is_empty());

@@ -3,7 +3,7 @@
 use super::{VcResult, measuring_time, ratio};
 use crate::network::tally::{ClassTally, DropCounts, DropReason, MeasuredPort, PortTally, Tally};
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Asked, Class, DropPolicy, Scenario};
+use crate::text::scenario::{Asked, Class, DropPolicy, Scenario, Unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -53,6 +53,8 @@ pub struct PortResult {
     pub tied_refusals: Option<u64>,
     /// Largest number of waiting cells, over all classes.
     pub max_queue_cells: u64,
+    /// Most bytes that waited over all classes, if the queues of the port count bytes; else none.
+    pub max_queue_bytes: Option<u64>,
     /// Mean number of waiting cells, over all classes.
     pub mean_queue_cells: f64,
     /// Fraction of the whole run in which the link transmits.
@@ -100,8 +102,11 @@ pub struct PortInputResult {
 pub struct PortClassResult {
     /// The service class.
     pub class: Class,
-    /// Buffer size K: most cells that may wait. None when unlimited.
+    /// Buffer size K: most cells that may wait. None when unlimited, and for a queue that counts
+    /// bytes.
     pub buffer_cells: Option<u64>,
+    /// Buffer size K of a queue that counts bytes. None for others, and when unlimited.
+    pub buffer_bytes: Option<u64>,
     /// What the drop program of the queue is asked about: `frames` (first cells of frames that find
     /// the port busy) or `cells`. None without a program.
     pub program_asked: Option<&'static str>,
@@ -114,6 +119,8 @@ pub struct PortClassResult {
     pub cell_loss_ratio: f64,
     /// Largest number of waiting cells of this class.
     pub max_queue_cells: u64,
+    /// Most bytes that waited of this class, if its queue counts bytes; else none.
+    pub max_queue_bytes: Option<u64>,
     /// Cells that arrived in the measuring time.
     pub measured_arrived_cells: Option<u64>,
     /// Cells that the port, not the link, dropped in the measuring time.
@@ -194,13 +201,23 @@ fn of(
     let line_mbps = line_rates(scenario, topology, link, vcs);
     let measured = counted.map(|counted| &counted.measured);
     let measured_time = measuring_time(scenario);
+    let unit = topology.unit(scenario, link);
+    let lengths = topology.lengths[link];
+    let in_bytes = |cells: u64, places: u64| {
+        (unit == Unit::Bytes).then(|| match lengths.are_equal() {
+            true => cells * scenario.format.places(lengths.longest),
+            false => places,
+        })
+    };
     let classes = topology.classes[link].iter().map(|&class| {
         let of_class = &port.classes[class as usize];
         let measured = measured.map(|measured| &measured.classes[class as usize]);
         let queue = topology.queue(scenario, link, class);
+        let k = topology.places(scenario, link, class);
         PortClassResult {
             class,
-            buffer_cells: queue.buffer,
+            buffer_cells: k.filter(|_| unit == Unit::Cells),
+            buffer_bytes: k.filter(|_| unit == Unit::Bytes),
             program_asked: match &queue.drop {
                 DropPolicy::Program(policy) => Some(match policy.written.asked {
                     Asked::Frames => "frames",
@@ -212,6 +229,7 @@ fn of(
             dropped_cells: of_class.dropped.total(),
             cell_loss_ratio: ratio(of_class.dropped_by_port(), of_class.arrived),
             max_queue_cells: of_class.max_queue,
+            max_queue_bytes: in_bytes(of_class.max_queue, of_class.max_places),
             measured_arrived_cells: measured.map(|m| m.arrived),
             measured_dropped_cells: measured.map(|m| m.dropped),
             measured_cell_loss_ratio: measured.map(|m| ratio(m.dropped, m.arrived)),
@@ -243,6 +261,7 @@ fn of(
         refusals: refusals.map(|inputs| inputs.iter().map(|input| input.all).sum()),
         tied_refusals: refusals.map(|inputs| inputs.iter().map(|input| input.tied).sum()),
         max_queue_cells: port.max_queue,
+        max_queue_bytes: in_bytes(port.max_queue, port.max_places),
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
         utilisation: tally.link_line_time[link].0 as f64 / duration.0 as f64,
         efficiency: (!line_mbps.is_empty())

@@ -75,6 +75,8 @@ pub enum Value {
     Number(Ratio),
     /// Cells.
     Cells(u64),
+    /// Bytes.
+    Bytes(u64),
     /// Fraction of K.
     Fraction(Ratio),
     /// A length of time.
@@ -89,11 +91,11 @@ impl Value {
     pub fn of_type(self) -> Type {
         match self {
             Value::Number(_) | Value::Fraction(_) => Type::Decimal,
-            Value::Cells(_) | Value::Time(_) | Value::Rate(_) => Type::Integer,
+            Value::Cells(_) | Value::Bytes(_) | Value::Time(_) | Value::Rate(_) => Type::Integer,
         }
     }
 
-    /// The value at a queue with a buffer of `k` cells (`None`: unlimited).
+    /// The value at a queue with a buffer of `k` places (`None`: unlimited).
     pub fn at(self, k: Option<u64>) -> Constant {
         let fraction = |num: i128, den: u64| Constant::Decimal(num, i128::from(den));
         match self {
@@ -101,7 +103,7 @@ impl Value {
             Value::Fraction(r) => k.map_or(Constant::Unlimited, |k| {
                 fraction(i128::from(r.num) * i128::from(k), r.den)
             }),
-            Value::Cells(n) | Value::Rate(n) => Constant::Integer(n.into()),
+            Value::Cells(n) | Value::Bytes(n) | Value::Rate(n) => Constant::Integer(n.into()),
             Value::Time(span) => Constant::Integer(span.0.into()),
         }
     }

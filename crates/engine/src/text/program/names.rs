@@ -81,13 +81,13 @@ static NAMES: [Entry<Known>; 22] = [
         Known::X,
         "X",
         Type::Integer,
-        "Cells waiting in the queue, without the cell in service and this cell.",
+        "Cells waiting in the queue, or their bytes if it counts bytes, without the cell in service and this cell.",
     ),
     entry(
         Known::Y,
         "Y",
         Type::Integer,
-        "Cells of this cell's VC waiting in the queue.",
+        "Cells of this cell's VC waiting in the queue, or their bytes if it counts bytes.",
     ),
     entry(
         Known::N,
@@ -99,7 +99,7 @@ static NAMES: [Entry<Known>; 22] = [
         Known::K,
         "K",
         Type::Integer,
-        "Buffer of the queue, cells; above every number if it is unlimited.",
+        "Buffer of the queue, cells or bytes; above every number if it is unlimited.",
     ),
     entry(
         Known::Mcr,

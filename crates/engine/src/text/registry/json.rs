@@ -138,6 +138,11 @@ fn kind(kind: &Kind) -> Value {
             value["unlimited"] = json!(unlimited);
             value
         }
+        Kind::Places { buffer, .. } => {
+            let mut value = quantity("places");
+            value["unlimited"] = json!(buffer);
+            value
+        }
         Kind::Bytes { .. } => quantity("bytes"),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number { min, max } => {

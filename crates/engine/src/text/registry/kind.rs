@@ -38,6 +38,14 @@ pub enum Kind {
         /// Whether "unlimited" is a value.
         unlimited: bool,
     },
+    /// Places in a queue (model section 6): cells, or bytes.
+    Places {
+        /// Fewest cells; bytes from the same number.
+        min: u64,
+        /// Whether "unlimited" is a value, and a length of time, which is as many bytes as the port
+        /// sends in it.
+        buffer: bool,
+    },
     /// Bytes.
     Bytes {
         /// Fewest.
@@ -70,11 +78,12 @@ pub enum Kind {
         /// Most decimals.
         decimals: u32,
     },
-    /// A queue length: cells, or a fraction of the buffer.
+    /// A queue length: cells, bytes, or a fraction of the buffer.
     Threshold,
     /// The text of a program (`docs/programs.md`).
     Program,
-    /// A parameter of a program: a number, cells, a fraction of the buffer ("0.9 K"), a time or a rate.
+    /// A parameter of a program: a number, cells, bytes, a fraction of the buffer ("0.9 K"), a time
+    /// or a rate.
     Own,
     /// One of a few names.
     Choice(&'static [Choice]),
@@ -127,7 +136,7 @@ pub(crate) const MAX_DURATION_NS: u64 = 100_000 * MILLISECOND_NS * 1_000;
 /// Nanoseconds of a microsecond and of a millisecond.
 pub(super) const MICROSECOND_NS: u64 = 1_000;
 pub(super) const MILLISECOND_NS: u64 = 1_000_000;
-/// Most cells of a limited buffer, and largest threshold.
+/// Most cells or bytes of a limited buffer, and largest threshold.
 pub(crate) const MAX_CELLS: u64 = 1_000_000_000;
 /// Most decimals of fractions and factors: the products in the drop policies stay below 2^128.
 pub(crate) const DECIMALS: u32 = 6;

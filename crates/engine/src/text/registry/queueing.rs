@@ -6,23 +6,25 @@ use super::family::Family;
 use super::kind::Default::{Bool, Decimal, Derived, Implied, Required, Text};
 use super::kind::{DECIMALS, Kind, MAX_CELLS, cells, choice, decimal};
 
-const CELLS: Kind = cells(0, MAX_CELLS);
+const PLACES: Kind = Kind::Places {
+    min: 0,
+    buffer: false,
+};
 
 pub(super) static QUEUE: &[Component] = &[Component {
     name: "queue",
     help: "The buffer of one class at a port, with its drop policy.",
-    formula: "drop a cell <=> X >= K",
+    formula: "drop a cell of p places <=> X + p > K",
     source: "`ubr-plus`, section 4",
     parameters: &[
         parameter(
             "buffer",
-            Kind::Cells {
+            Kind::Places {
                 min: 1,
-                max: MAX_CELLS,
-                unlimited: true,
+                buffer: true,
             },
             Text("unlimited"),
-            "K, cells that may wait, excluding the cell in service.",
+            "K, cells or bytes that may wait, excluding the cell in service. A time t is rate x t / 8 bytes at each port.",
         ),
         parameter(
             "police",
@@ -75,7 +77,7 @@ pub(super) static DROP: &[Component] = &[
     Component {
         name: "tail-drop",
         help: "Drops a cell when the buffer is full, and never otherwise.",
-        formula: "drop a cell <=> X >= K",
+        formula: "drop a cell of p places <=> X + p > K",
         source: "`ubr-plus`, section 4",
         limits: "A lost cell leaves the rest of its frame in the queue, where it wastes buffer space.",
         ..of(Family::Drop)
@@ -83,7 +85,7 @@ pub(super) static DROP: &[Component] = &[
     Component {
         name: "ppd",
         help: "Partial packet discard: once a frame has lost a cell, drops the rest of the frame except the EOM.",
-        formula: "drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM",
+        formula: "drop a cell of p places <=> X + p > K, or an earlier cell of its frame was dropped and it is not the EOM",
         source: "Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3",
         limits: "The first cells of a damaged frame are carried although it is lost. VCs are not protected from each other.",
         implies: &[("rest_of_frame", "drop-but-eom")],
@@ -104,9 +106,9 @@ pub(super) static DROP: &[Component] = &[
             ),
             parameter(
                 "reserve",
-                CELLS,
+                PLACES,
                 Derived("200 cells, but at most K / 2"),
-                "Cells reserved for frames that have begun, if no threshold is given; at most K.",
+                "Places reserved for frames that have begun, if no threshold is given; at most K. With a buffer in bytes, one of the two is required.",
             ),
         ],
         ..of(Family::Drop)
@@ -131,7 +133,7 @@ pub(super) static DROP: &[Component] = &[
             z("Z, linear scale factor."),
             parameter(
                 "k_fba",
-                CELLS,
+                PLACES,
                 Derived("K"),
                 "K_f, used as K in this formula; at least R.",
             ),
@@ -141,7 +143,7 @@ pub(super) static DROP: &[Component] = &[
     Component {
         name: "drop-from-front",
         help: "Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.",
-        formula: "push out the front cell <=> X >= K",
+        formula: "push out the front cell, until X + p <= K <=> X + p > K",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996",
         limits: "VCs are not protected from each other. The front cell belongs most often to the VC that holds most of the queue.",
         ..of(Family::Drop)
@@ -302,7 +304,7 @@ pub(super) static DROP: &[Component] = &[
     Component {
         name: "frame-drop-from-front",
         help: "Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.",
-        formula: "push out all waiting cells of the front cell's frame <=> X >= K; with drop-but-eom its EOM stays, unless it is the front cell",
+        formula: "push out all waiting cells of the front cell's frame, until X + p <= K <=> X + p > K; with drop-but-eom its EOM stays, unless it is the front cell",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
         limits: "VCs are not protected from each other. The front frame belongs most often to the VC that holds most of the queue.",
         implies: &[("rest_of_frame", "drop-but-eom")],

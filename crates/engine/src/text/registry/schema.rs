@@ -4,7 +4,7 @@ use super::component::Component;
 use super::family::Family;
 use super::json::stated_default;
 use super::kind::{FAIR_SHARES, Kind, NONE};
-use crate::text::notation::units::{CELLS, DURATION, RATE, Unit};
+use crate::text::notation::units::{BYTES, CELLS, DURATION, RATE, Unit};
 use crate::text::program::MOST_CHARACTERS;
 use serde_json::{Map, Value, json};
 
@@ -136,7 +136,11 @@ fn kind_schema(kind: &Kind) -> Value {
         } => quantity(&format!("|{FAIR_SHARES}")),
         Kind::Duration { none: true, .. } => quantity(&format!("|{NONE}")),
         Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => quantity(""),
-        Kind::Cells { unlimited, .. } => quantity(if *unlimited { "|unlimited" } else { "" }),
+        Kind::Cells {
+            unlimited: true, ..
+        }
+        | Kind::Places { buffer: true, .. } => quantity("|unlimited"),
+        Kind::Cells { .. } | Kind::Places { .. } => quantity(""),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Number { min, max } => {
             json!({ "type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": "^unlimited$" })
@@ -160,7 +164,7 @@ fn kind_schema(kind: &Kind) -> Value {
         }
         Kind::Program => json!({ "type": "string", "maxLength": MOST_CHARACTERS }),
         Kind::Own => {
-            let units: Vec<&str> = [CELLS, DURATION, RATE]
+            let units: Vec<&str> = [CELLS, BYTES, DURATION, RATE]
                 .into_iter()
                 .flatten()
                 .flat_map(Unit::spellings)

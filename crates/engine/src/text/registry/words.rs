@@ -2,7 +2,7 @@
 
 use super::component::Parameter;
 use super::family::Family;
-use super::kind::{Default, FAIR_SHARES, Kind, NONE};
+use super::kind::{Default, FAIR_SHARES, Kind, MAX_CELLS, NONE};
 use crate::ground::format::Format;
 use crate::ground::units::BitRate;
 use crate::text::notation::show::{show_bytes, show_cells, show_nanoseconds, show_rate};
@@ -10,27 +10,35 @@ use crate::text::notation::units::{self, Unit};
 use crate::text::notation::words::list;
 
 impl Kind {
-    /// The units that its values take; none without a unit.
-    fn quantity_units(&self) -> &'static [Unit] {
+    /// The units that its values take, by what they count; none without a unit.
+    fn quantities(&self) -> &'static [&'static [Unit]] {
         match self {
-            Kind::Rate { .. } => units::RATE,
-            Kind::Duration { .. } => units::DURATION,
-            Kind::Cells { .. } | Kind::Threshold => units::CELLS,
-            Kind::Bytes { .. } => units::BYTES,
+            Kind::Rate { .. } => &[units::RATE],
+            Kind::Duration { .. } => &[units::DURATION],
+            Kind::Cells { .. } => &[units::CELLS],
+            Kind::Places { buffer: true, .. } => &[units::CELLS, units::BYTES, units::DURATION],
+            Kind::Places { .. } | Kind::Threshold => &[units::CELLS, units::BYTES],
+            Kind::Bytes { .. } => &[units::BYTES],
             _ => &[],
         }
     }
 
-    /// Names of the units that its values take in scenarios of `format`.
+    /// Names of the units that its values take in scenarios of `format`. Places of `aal5` are cells.
     pub(crate) fn units(&self, format: Format) -> Vec<&'static str> {
-        let units = self.quantity_units().iter();
+        let all = self.quantities();
+        let all = if format.is_aal5() {
+            &all[..all.len().min(1)]
+        } else {
+            all
+        };
+        let units = all.iter().copied().flatten();
         let units = units.filter(|unit| unit.size(format).is_some());
         units.map(|unit| unit.name).collect()
     }
 
     /// All spellings of these units that are read.
     pub(crate) fn spellings(&self) -> Vec<&'static str> {
-        let units = self.quantity_units().iter();
+        let units = self.quantities().iter().copied().flatten();
         units.flat_map(Unit::spellings).collect()
     }
 
@@ -46,6 +54,7 @@ impl Kind {
                 [min_ns, max_ns.min(longest)].map(show_nanoseconds)
             }
             Kind::Cells { min, max, .. } => [min, max].map(show_cells),
+            Kind::Places { min, .. } => [min, MAX_CELLS].map(show_cells),
             Kind::Bytes { min, max } => [min, max].map(show_bytes),
             _ => return None,
         })
@@ -66,9 +75,11 @@ impl Kind {
             Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => {
                 self.quantity("", format)
             }
-            Kind::Cells { unlimited, .. } => {
-                self.quantity(if *unlimited { ", or \"unlimited\"" } else { "" }, format)
+            Kind::Cells {
+                unlimited: true, ..
             }
+            | Kind::Places { buffer: true, .. } => self.quantity(", or \"unlimited\"", format),
+            Kind::Cells { .. } | Kind::Places { .. } => self.quantity("", format),
             Kind::Integer { min, max } => format!("an integer from {min} to {max}"),
             Kind::Number { min, max } => {
                 format!("an integer from {min} to {max}, or \"unlimited\"")
@@ -83,10 +94,11 @@ impl Kind {
                 format!("a number from {min} {to} {max} with at most {decimals} decimals")
             }
             Kind::Threshold => {
-                "cells, \"800 cells\", or a fraction of the buffer from 0 to 1".into()
+                let bytes = if format.is_aal5() { "" } else { " or bytes, \"64 kB\"," };
+                format!("cells, \"800 cells\",{bytes} or a fraction of the buffer from 0 to 1")
             }
             Kind::Program => "a program of at most 4096 characters; see docs/programs.md".into(),
-            Kind::Own => "a number from 0 with at most 6 decimals, \"900 cells\", a fraction of the buffer such as \"0.9 K\", a time such as \"5 ms\", or a rate such as \"2 Mbps\"".into(),
+            Kind::Own => "a number from 0 with at most 6 decimals, \"900 cells\", \"64 kB\", a fraction of the buffer \"0.9 K\", a time \"5 ms\", or a rate \"2 Mbps\"".into(),
             Kind::Choice(choices) => list(choices.iter().map(|c| c.name)),
             Kind::Reference(families) => {
                 let families: Vec<&str> = families.iter().map(|f| f.name()).collect();

@@ -2,7 +2,7 @@
 
 use super::abr::Feedback;
 use super::program::{ProgramPolicy, ProgramScheduler};
-use super::threshold::Threshold;
+use super::threshold::{Size, Threshold};
 use crate::ground::class::Class;
 use crate::ground::units::Ratio;
 use crate::text::program::Verdict;
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 pub struct ClassQueue {
     /// Service class.
     pub class: Class,
-    /// K: number of cells that may wait, without the cell in service. Absent: unlimited.
-    pub buffer: Option<u64>,
+    /// What may wait, without the cell in service. Absent: unlimited.
+    pub buffer: Option<Size>,
     /// Policer for cells that break their contract. Absent: none.
     pub police: Option<Police>,
     /// Policy that refuses cells before the buffer is full.
@@ -53,9 +53,9 @@ pub enum DropPolicy {
     Epd {
         /// Threshold. Absent: buffer - `reserve`.
         threshold: Option<Threshold>,
-        /// Cells reserved for the rest of frames already begun. Absent: 200, but at most half of
+        /// Reserved for the rest of frames already begun. Absent: 200 cells, but at most half of
         /// the buffer.
-        reserve: Option<u64>,
+        reserve: Option<Size>,
     },
     /// Selective drop (`port::drop::selective_drop`).
     SelectiveDrop {
@@ -71,7 +71,7 @@ pub enum DropPolicy {
         /// Z: the linear scale factor of the cutoff.
         z: Ratio,
         /// K in the formula. Absent: the buffer.
-        k_fba: Option<u64>,
+        k_fba: Option<Size>,
     },
     /// Drop from front (`port::drop::drop_from_front`).
     DropFromFront,

@@ -4,7 +4,7 @@ use super::threshold::Threshold;
 use crate::ground::class::Class;
 use crate::ground::format::Clock;
 use crate::ground::units::BitRate;
-use crate::text::notation::show::{show_cells, show_duration, show_rate, show_ratio};
+use crate::text::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
 use crate::text::program::parse::{self, Mistake, SchedulerTexts};
 use crate::text::program::{Program, Ranking, SchedulerText, Type, Value};
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,7 @@ pub fn shown(value: Value, clock: Clock) -> String {
         Value::Number(r) => ratio(r),
         Value::Fraction(r) => format!("{} K", ratio(r)),
         Value::Cells(n) => show_cells(n),
+        Value::Bytes(n) => show_bytes(n),
         Value::Time(span) => show_duration(span, clock),
         Value::Rate(rate) => show_rate(BitRate(rate)),
     }

@@ -84,6 +84,7 @@ fn resolve(
                 things: &things,
             };
             push_out::check(&network, &mut report);
+            super::places::check(&network, &mut report);
             weights::check(&network, &mut report);
             contracts::check(&network, &mut report);
             available::check(&network, &mut report);

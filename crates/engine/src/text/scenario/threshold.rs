@@ -1,14 +1,89 @@
-//! Thresholds of queues.
+//! Sizes of queues, and lengths at which something begins.
 
-use crate::ground::units::Ratio;
+use crate::ground::format::Clock;
+use crate::ground::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
 
-/// A queue length, in cells or as a fraction of the buffer.
+/// What a queue counts (model section 6, places).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Cells, each one place.
+    Cells,
+    /// Bytes of frames.
+    Bytes,
+}
+
+impl std::ops::Not for Unit {
+    type Output = Unit;
+
+    /// The other unit.
+    fn not(self) -> Unit {
+        match self {
+            Unit::Cells => Unit::Bytes,
+            Unit::Bytes => Unit::Cells,
+        }
+    }
+}
+
+/// The size of a buffer, or of a part of it; a bare number is cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Size {
+    /// Cells.
+    Cells(u64),
+    /// Bytes.
+    Bytes {
+        /// Number of bytes.
+        bytes: u64,
+    },
+    /// As many bytes as a port sends in a time.
+    Time {
+        /// How long the port sends.
+        time: Span,
+    },
+}
+
+impl Size {
+    /// What the queue counts.
+    pub fn unit(self) -> Unit {
+        match self {
+            Size::Cells(_) => Unit::Cells,
+            Size::Bytes { .. } | Size::Time { .. } => Unit::Bytes,
+        }
+    }
+
+    /// Places of a size that is no time.
+    ///
+    /// # Panics
+    /// If it is one: only buffers may be.
+    pub fn stated(self) -> u64 {
+        match self {
+            Size::Cells(places) | Size::Bytes { bytes: places } => places,
+            Size::Time { .. } => unreachable!("only a buffer is a time"),
+        }
+    }
+
+    /// Places at a port that sends at `rate`: floor(rate x t / 8) for a time t.
+    pub fn places(self, rate: BitRate, clock: Clock) -> u64 {
+        match self {
+            Size::Cells(places) | Size::Bytes { bytes: places } => places,
+            Size::Time { time } => {
+                let bits_by_ticks = u128::from(rate.0) * u128::from(time.0);
+                let bytes = bits_by_ticks / (8 * u128::from(clock.ticks_per_second));
+                u64::try_from(bytes).unwrap_or(u64::MAX)
+            }
+        }
+    }
+}
+
+/// A queue length, in places or as a fraction of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Threshold {
     /// Cells.
     Cells(u64),
+    /// Bytes.
+    Bytes(u64),
     /// Fraction of K.
     Fraction(Ratio),
 }

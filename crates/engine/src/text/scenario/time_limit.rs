@@ -70,8 +70,8 @@ impl<'s> Loads<'s> {
         let mut waits = vec![0.0; scenario.links.len()];
         for (link, classes) in topology.classes.iter().enumerate() {
             for &class in classes {
-                let buffer = topology.switch_of[link]
-                    .and_then(|_| topology.queue(scenario, link, class).buffer);
+                let buffer =
+                    topology.switch_of[link].and_then(|_| topology.places(scenario, link, class));
                 let longest = f64::from(topology.lengths[link].longest) * 8.0;
                 let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * longest);
                 let bits = bits[link][class as usize];

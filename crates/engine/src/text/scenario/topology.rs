@@ -5,6 +5,7 @@ use crate::ground::format::CellLengths;
 use crate::ground::units::Span;
 use crate::text::scenario::model::{Class, ClassQueue, ContractTerms, Link, Scenario, Scheduler};
 use crate::text::scenario::port;
+use crate::text::scenario::threshold::{Size, Unit};
 use rustc_hash::FxHashMap;
 
 /// The network of a checked scenario, by index. Links, VCs and hosts are numbered as in the
@@ -165,6 +166,22 @@ impl Topology {
     pub fn queue<'s>(&self, scenario: &'s Scenario, link: usize, class: Class) -> &'s ClassQueue {
         let switch = &scenario.switches[self.port_switch(link)];
         port::queue(&scenario.links[link].queues, &switch.queues, class)
+    }
+
+    /// What the queues of the port of `link` count: what a class with a limit counts, or cells.
+    pub fn unit(&self, scenario: &Scenario, link: usize) -> Unit {
+        if scenario.format.is_aal5() {
+            return Unit::Cells;
+        }
+        let classes = self.classes[link].iter();
+        let mut limits = classes.filter_map(|&class| self.queue(scenario, link, class).buffer);
+        limits.next().map_or(Unit::Cells, Size::unit)
+    }
+
+    /// K of `class` at the port of `link`, in places; `None`: unlimited.
+    pub fn places(&self, scenario: &Scenario, link: usize, class: Class) -> Option<u64> {
+        let buffer = self.queue(scenario, link, class).buffer?;
+        Some(buffer.places(scenario.links[link].rate, scenario.format.clock))
     }
 
     /// The contracts of the flows that cross `link`, by their number there. Only data flows of VCs

@@ -6,6 +6,7 @@
 use super::program::{Asked, WrittenPolicy, WrittenScheduler};
 use super::record::{Record, complete, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
+use super::threshold::{Size, Threshold, Unit};
 use super::tree::Field;
 use crate::ground::units::{BitRate, Ratio, Span};
 use crate::text::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
@@ -598,9 +599,43 @@ fn frames_asked(
     }
 }
 
-/// Thresholds must lie within the buffer.
+/// The buffer of a queue, if it is limited.
+fn buffer(record: &Record) -> Option<Size> {
+    complete(record.get("buffer")?)
+}
+
+/// The places of a buffer, if they do not depend on the port.
+fn known(size: Size) -> Option<u64> {
+    match size {
+        Size::Cells(places) | Size::Bytes { bytes: places } => Some(places),
+        Size::Time { .. } => None,
+    }
+}
+
+/// The places of a threshold, in the unit of the buffer; `None` if that is another, or unknown.
+fn places_of(threshold: &Value, buffer: Option<Size>) -> Option<u64> {
+    match complete(threshold)? {
+        Threshold::Cells(cells) => buffer
+            .is_none_or(|k| k.unit() == Unit::Cells)
+            .then_some(cells),
+        Threshold::Bytes(bytes) => buffer
+            .is_none_or(|k| k.unit() == Unit::Bytes)
+            .then_some(bytes),
+        Threshold::Fraction(part) => Some(part.floor_of(known(buffer?)?)),
+    }
+}
+
+/// A number of places as a scenario writes it, in the unit of `buffer`.
+fn show_places(places: u64, buffer: Option<Size>) -> String {
+    match buffer.map(Size::unit) {
+        Some(Unit::Bytes) => show_bytes(places),
+        Some(Unit::Cells) | None => show_cells(places),
+    }
+}
+
+/// Thresholds in cells must lie within the buffer; [`super::places`] has those in bytes.
 fn thresholds(record: &Record, path: &str, report: &mut Report) {
-    let (Some(drop), Some(buffer)) = (object(record, "drop"), number(record, "buffer")) else {
+    let (Some(drop), Some(Size::Cells(buffer))) = (object(record, "drop"), buffer(record)) else {
         return;
     };
     let policy = text(drop, "policy").and_then(|name| Family::Drop.find(name));
@@ -627,9 +662,10 @@ fn thresholds(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// The reserve must leave a threshold within the buffer.
+/// The reserve in cells must leave a threshold within the buffer; [`super::places`] has that in
+/// bytes.
 fn reserve(record: &Record, path: &str, report: &mut Report) {
-    let (Some(drop), Some(buffer)) = (object(record, "drop"), number(record, "buffer")) else {
+    let (Some(drop), Some(Size::Cells(buffer))) = (object(record, "drop"), buffer(record)) else {
         return;
     };
     if is_left_out(drop, "threshold")
@@ -670,15 +706,16 @@ fn averaged(record: &Record, path: &str, report: &mut Report) {
     let (Some(min), Some(max)) = (drop.get("min_th"), drop.get("max_th")) else {
         return;
     };
-    // Compare in a unit in which both are known: cells, or fractions of the buffer.
-    let cells = |threshold: &Value| {
-        let part = || {
-            let part = fraction(&threshold["fraction"])?;
-            let buffer = number(record, "buffer")?;
-            Some([u128::from(part.num) * u128::from(buffer), part.den.into()])
-        };
-        let whole = threshold["cells"].as_u64().map(|n| [u128::from(n), 1]);
-        whole.or_else(part)
+    // Compare in a unit in which both are known: places, or fractions of the buffer.
+    let buffer = buffer(record);
+    let cells = |threshold: &Value| match complete(threshold)? {
+        Threshold::Fraction(part) => {
+            let k = known(buffer?)?;
+            Some([u128::from(part.num) * u128::from(k), part.den.into()])
+        }
+        Threshold::Cells(_) | Threshold::Bytes(_) => {
+            Some([places_of(threshold, buffer)?.into(), 1])
+        }
     };
     let part = |threshold: &Value| {
         let part = fraction(&threshold["fraction"])?;
@@ -705,10 +742,11 @@ fn averaged(record: &Record, path: &str, report: &mut Report) {
 
 /// A threshold as a scenario writes it.
 fn show_threshold(threshold: &Value) -> String {
-    match threshold["cells"].as_u64() {
-        Some(cells) => show_cells(cells),
-        None => fraction(&threshold["fraction"])
-            .map_or_else(String::new, |f| format!("{} of the buffer", show_ratio(f))),
+    match complete(threshold) {
+        Some(Threshold::Cells(cells)) => show_cells(cells),
+        Some(Threshold::Bytes(bytes)) => show_bytes(bytes),
+        Some(Threshold::Fraction(part)) => format!("{} of the buffer", show_ratio(part)),
+        None => String::new(),
     }
 }
 
@@ -717,12 +755,7 @@ fn lower(record: &Record, path: &str, report: &mut Report) {
     let Some(drop) = object(record, "drop") else {
         return;
     };
-    let cells = |name: &str| {
-        let threshold = drop.get(name)?;
-        let of_buffer =
-            || Some(fraction(&threshold["fraction"])?.floor_of(number(record, "buffer")?));
-        threshold["cells"].as_u64().or_else(of_buffer)
-    };
+    let cells = |name: &str| places_of(drop.get(name)?, buffer(record));
     let upper = ["threshold", "high"].iter().find_map(|&name| cells(name));
     if let (Some(low), Some(upper)) = (cells("low"), upper)
         && low > upper
@@ -741,16 +774,18 @@ fn scale(record: &Record, path: &str, report: &mut Report) {
     let Some(drop) = object(record, "drop") else {
         return;
     };
-    let (Some(k), Some(r)) = (number(drop, "k_fba"), drop.get("r")) else {
+    let k_fba = drop.get("k_fba").and_then(complete::<Size>);
+    let (Some(k_fba), Some(r)) = (k_fba, drop.get("r")) else {
         return;
     };
-    let of_buffer = || Some(fraction(&r["fraction"])?.floor_of(number(record, "buffer")?));
-    if let Some(r) = r["cells"].as_u64().or_else(of_buffer)
+    let buffer = buffer(record);
+    if let Some(r) = places_of(r, buffer)
+        && let Some(k) = known(k_fba)
         && k < r
     {
         report.add(
             &join(path, "drop.k_fba"),
-            format!("is below R = {}", show_cells(r)),
+            format!("is below R = {}", show_places(r, buffer)),
             "at least R",
             None,
         );

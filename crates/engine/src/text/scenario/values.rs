@@ -42,14 +42,19 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, F
             let ticks = quantity(units::DURATION, FractionRule::Round)?;
             duration(ticks, [min_ns, max_ns], format.clock)
         }
-        (Kind::Cells { unlimited, .. }, Value::Text(t)) if *unlimited && t == "unlimited" => {
-            Ok(Json::Null)
-        }
+        (
+            Kind::Cells {
+                unlimited: true, ..
+            }
+            | Kind::Places { buffer: true, .. },
+            Value::Text(t),
+        ) if t == "unlimited" => Ok(Json::Null),
         (Kind::Number { .. }, Value::Text(t)) if t == "unlimited" => Ok(Json::Null),
         (&Kind::Cells { min, max, .. }, _) => {
             let cells = quantity(units::CELLS, FractionRule::Refuse)?;
             in_range(cells, min, max, show_cells)
         }
+        (&Kind::Places { min, buffer }, _) => places(node, min, buffer, format),
         (&Kind::Bytes { min, max }, _) => {
             let bytes = quantity(units::BYTES, FractionRule::Refuse)?;
             in_range(bytes, min, max, show_bytes)
@@ -119,19 +124,47 @@ fn own(node: &Node, format: Format) -> Result<Json, Fault> {
         return decimal(parse::ratio(text, DECIMALS)?, 0, LARGEST, false)
             .map(|r| json!({ "number": r }));
     }
-    let unit = text
-        .trim_start_matches(|c: char| c.is_ascii_digit() || " ._+-".contains(c))
-        .trim();
+    let unit = unit_of(text);
     if units::have(units::DURATION, unit) {
         let ticks = quantity(node, units::DURATION, FractionRule::Round, format)?;
         duration(ticks, [0, MAX_DURATION_NS], format.clock).map(|t| json!({ "time": t }))
     } else if units::have(units::RATE, unit) {
         let rate = quantity(node, units::RATE, FractionRule::Refuse, format)?;
         in_range(rate, 0, MAX_RATE, |r| show_rate(BitRate(r))).map(|r| json!({ "rate": r }))
+    } else if counts_bytes(unit, format) {
+        let bytes = quantity(node, units::BYTES, FractionRule::Refuse, format)?;
+        in_range(bytes, 0, MAX_CELLS, show_bytes).map(|b| json!({ "bytes": b }))
     } else {
         let cells = quantity(node, units::CELLS, FractionRule::Refuse, format)?;
         in_range(cells, 0, MAX_CELLS, show_cells).map(|c| json!({ "cells": c }))
     }
+}
+
+/// The unit of a quantity, as written.
+fn unit_of(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_ascii_digit() || " ._+-".contains(c))
+        .trim()
+}
+
+/// Whether a queue of `format` may count what has this unit: bytes, which cells of `aal5` are not
+/// counted in.
+fn counts_bytes(unit: &str, format: Format) -> bool {
+    !format.is_aal5() && units::have(units::BYTES, unit)
+}
+
+/// Places in a queue: cells, bytes, or for a `buffer` the bytes that its port sends in a time.
+fn places(node: &Node, min: u64, buffer: bool, format: Format) -> Result<Json, Fault> {
+    let unit = node.text().map_or("", unit_of);
+    if counts_bytes(unit, format) {
+        let bytes = quantity(node, units::BYTES, FractionRule::Refuse, format)?;
+        return in_range(bytes, min, MAX_CELLS, show_bytes).map(|b| json!({ "bytes": b }));
+    }
+    if buffer && !format.is_aal5() && units::have(units::DURATION, unit) {
+        let ticks = quantity(node, units::DURATION, FractionRule::Round, format)?;
+        return duration(ticks, [1, MAX_DURATION_NS], format.clock).map(|t| json!({ "time": t }));
+    }
+    let cells = quantity(node, units::CELLS, FractionRule::Refuse, format)?;
+    in_range(cells, min, MAX_CELLS, show_cells)
 }
 
 fn integer(i: i128, min: u64, max: u64) -> Result<Json, Fault> {
@@ -217,7 +250,11 @@ fn decimal(ratio: Ratio, min: u64, max: u64, below_max: bool) -> Result<Json, Fa
 }
 
 fn threshold(node: &Node, format: Format) -> Result<Json, Fault> {
-    if node.text().is_some_and(|t| !t.contains('/')) {
+    if let Some(text) = node.text().filter(|t| !t.contains('/')) {
+        if counts_bytes(unit_of(text), format) {
+            let bytes = quantity(node, units::BYTES, FractionRule::Refuse, format)?;
+            return in_range(bytes, 0, MAX_CELLS, show_bytes).map(|b| json!({ "bytes": b }));
+        }
         let cells = quantity(node, units::CELLS, FractionRule::Refuse, format)?;
         return in_range(cells, 0, MAX_CELLS, show_cells).map(|c| json!({ "cells": c }));
     }

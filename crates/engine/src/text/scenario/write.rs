@@ -3,7 +3,8 @@
 
 use super::model::{Class, ClassQueue, Host, Link, Scenario, Traffic, Vc};
 use super::program::shown;
-use super::record::{Record, fraction};
+use super::record::{Record, complete, fraction};
+use super::threshold::{Size, Threshold};
 use crate::ground::format::Clock;
 use crate::ground::units::{BitRate, Span};
 use crate::text::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
@@ -316,13 +317,27 @@ fn own(value: &Json, clock: Clock) -> Option<String> {
     })
 }
 
+/// A size as a scenario writes it.
+fn show_size(size: Size, clock: Clock) -> String {
+    match size {
+        Size::Cells(cells) => show_cells(cells),
+        Size::Bytes { bytes } => show_bytes(bytes),
+        Size::Time { time } => show_duration(time, clock),
+    }
+}
+
 /// `value` as TOML, or `None` when it is left out.
 fn toml(kind: &Kind, value: &Json, clock: Clock) -> Option<String> {
     let plain = |text: String| format!("\"{text}\"");
     Some(match kind {
         Kind::Cells {
             unlimited: true, ..
-        } if value.is_null() => plain("unlimited".into()),
+        }
+        | Kind::Places { buffer: true, .. }
+            if value.is_null() =>
+        {
+            plain("unlimited".into())
+        }
         Kind::Number { .. } if value.is_null() => plain("unlimited".into()),
         Kind::Duration { none: true, .. } if value.is_null() => plain(NONE.into()),
         _ if value.is_null() => return None,
@@ -332,9 +347,11 @@ fn toml(kind: &Kind, value: &Json, clock: Clock) -> Option<String> {
         Kind::Cells { .. } => plain(show_cells(value.as_u64()?)),
         Kind::Bytes { .. } => plain(show_bytes(value.as_u64()?)),
         Kind::Decimal { .. } => show_ratio(fraction(value)?),
-        Kind::Threshold => match value["cells"].as_u64() {
-            Some(cells) => plain(show_cells(cells)),
-            None => show_ratio(fraction(&value["fraction"])?),
+        Kind::Places { .. } => plain(show_size(complete(value)?, clock)),
+        Kind::Threshold => match complete(value)? {
+            Threshold::Cells(cells) => plain(show_cells(cells)),
+            Threshold::Bytes(bytes) => plain(show_bytes(bytes)),
+            Threshold::Fraction(fraction) => show_ratio(fraction),
         },
         Kind::Own => own(value, clock)?,
         Kind::Text | Kind::Name | Kind::Program | Kind::Choice(_) | Kind::Reference(_) => {

@@ -69,7 +69,7 @@ pub fn switch(name: impl Into<String>, buffer: Option<u64>, drop: DropPolicy) ->
         queues: Class::ALL
             .map(|class| ClassQueue {
                 class,
-                buffer,
+                buffer: buffer.map(Size::Cells),
                 police: None,
                 feedback: None,
                 drop: drop.clone(),
@@ -166,7 +166,7 @@ pub fn policy(counts: bool, buffer: Option<u64>) -> DropPolicy {
         },
         (false, Some(_)) => DropPolicy::Epd {
             threshold: None,
-            reserve: Some(15),
+            reserve: Some(Size::Cells(15)),
         },
     }
 }

@@ -2,6 +2,7 @@
 //! parameters.
 
 use super::draws::Draws;
+use crate::common::edges::MOST_CELLS;
 use cellyard_engine::format::Clock;
 use cellyard_engine::registry::{Component, Default, Family, Kind, Parameter};
 use cellyard_engine::testing::is_allowed;
@@ -84,7 +85,10 @@ fn draw<T: DeserializeOwned>(component: &Component, scale: Scale, draws: &mut Dr
         values.insert(tag.into(), component.name.into());
         let mut before = None;
         for parameter in component.parameters {
-            let is_limit = matches!(parameter.kind, Kind::Threshold | Kind::Cells { .. });
+            let is_limit = matches!(
+                parameter.kind,
+                Kind::Threshold | Kind::Cells { .. } | Kind::Places { .. }
+            );
             let this = discriminant(&parameter.kind);
             let value = match (&before, parameter.default) {
                 (_, Default::Derived(_)) if draws.chance(50) => Value::Null,
@@ -117,6 +121,7 @@ impl Scale {
                 _ => draws.one_of(choices).name.into(),
             },
             Kind::Cells { min, max, .. } => self.cells(min, max, draws).into(),
+            Kind::Places { min, .. } => self.cells(min, MOST_CELLS, draws).into(),
             Kind::Threshold => self.threshold(draws),
             Kind::Decimal {
                 min,

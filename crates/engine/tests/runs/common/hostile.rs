@@ -93,11 +93,11 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
     for queue in queues {
         queue.buffer = match draws.below(4) {
             0 => None,
-            1 | 2 => Some(draws.magnitude(1, 200)),
-            _ => Some(draws.magnitude(1, MOST_WAITING)),
+            1 | 2 => Some(Size::Cells(draws.magnitude(1, 200))),
+            _ => Some(Size::Cells(draws.magnitude(1, MOST_WAITING))),
         };
         let scale = Scale {
-            buffer: queue.buffer,
+            buffer: queue.buffer.map(Size::stated),
             cell: MICROSECOND,
             is_wide: true,
         };

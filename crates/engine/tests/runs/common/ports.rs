@@ -85,7 +85,7 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
         let parts = (option::weighted(0.12, police()), policy, feedback);
         parts.prop_map(move |(police, drop, feedback)| ClassQueue {
             class,
-            buffer,
+            buffer: buffer.map(Size::Cells),
             police,
             drop,
             feedback: feedback.filter(|_| class == Class::Abr),

@@ -9,6 +9,7 @@ mod files;
 mod format;
 mod network;
 mod overrides;
+mod places;
 mod programs;
 mod red;
 pub mod spoil;

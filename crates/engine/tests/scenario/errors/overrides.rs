@@ -2,7 +2,7 @@
 
 use super::spoil::{GOOD, all_say, overridden, pair, says};
 use cellyard_engine::format::Clock;
-use cellyard_engine::scenario::read_toml;
+use cellyard_engine::scenario::{Size, read_toml};
 
 #[test]
 fn overrides_reach_every_field() {
@@ -17,7 +17,7 @@ fn overrides_reach_every_field() {
     );
     for path in ["switch.west.ubr.buffer", "switch.0.ubr.buffer"] {
         let buffer = set(path, "2000 cells").unwrap().switches[0].queues[0].buffer;
-        assert_eq!(buffer, Some(2000), "{path}");
+        assert_eq!(buffer, Some(Size::Cells(2000)), "{path}");
     }
     assert_eq!(set("host.source.count", "3").unwrap().hosts.len(), 6);
     assert_eq!(

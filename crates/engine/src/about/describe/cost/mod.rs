@@ -24,8 +24,7 @@ use crate::ground::flow::FlowKind;
 use crate::ground::format::FrameSize;
 use crate::ground::units::Span;
 use crate::network::processing::is_constant;
-use crate::port::gate::{judges_each, smallest_refusal};
-use crate::run::resolved::Resolved;
+use crate::run::resolved::{Resolved, ResolvedQueue};
 use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{
     AbrParams, Asked, ClassQueue, DropPolicy, Observable, Probe, Processing, Scenario, TcpParams,
@@ -208,7 +207,7 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
             let too_many = !demand.yields && shares[link].carried[0] < 1.0;
             let queue = net.queue(link, vc.class);
             queue.map_or(0.0, |queue| {
-                at_gate(queue, too_many) + in_program(queue, demand.size.cells())
+                at_gate(queue, too_many) + in_program(&queue, demand.size.cells())
             })
         });
         found.cpu_s += at_gates.sum::<f64>() * sent * cells;
@@ -328,12 +327,12 @@ fn abr_vcs(scenario: &Scenario, topology: &Topology) -> Vec<u32> {
 
 /// CPU seconds that the gate of `queue` takes per arriving cell. `too_many` means that sources
 /// which do not yield keep a queue with a limit full.
-fn at_gate(queue: &ClassQueue, too_many: bool) -> f64 {
-    if judges_each(queue) {
+fn at_gate(queue: ResolvedQueue<'_>, too_many: bool) -> f64 {
+    if queue.judges_each() {
         EACH_JUDGED_CELL
     } else if too_many && queue.buffer.is_some() {
         EACH_CELL_OF_TOO_MANY
-    } else if smallest_refusal(queue) < queue.buffer.unwrap_or(u64::MAX) / 2 {
+    } else if queue.smallest_refusal() < queue.room().unwrap_or(u64::MAX) / 2 {
         EACH_ASKED_CELL
     } else {
         0.0

@@ -4,7 +4,6 @@
 use super::{Demand, LinkShare};
 use crate::ground::class::Class;
 use crate::network::processing::is_constant;
-use crate::port::gate::smallest_refusal;
 use crate::run::resolved::{Resolved, ResolvedPort};
 use crate::text::scenario::{ProgramScheduler, Scheduler, TcpParams};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -73,8 +72,8 @@ pub(super) fn lose_all_together(net: &Resolved<'_>, demands: &mut [Demand]) {
         }
         for ((class, _), group) in groups {
             let queue = port.queue(class);
-            let buffer = queue.buffer.map_or(f64::INFINITY, |cells| cells as f64);
-            let begun = (group.inputs.len() as f64).min(smallest_refusal(queue).max(1) as f64);
+            let buffer = queue.room().map_or(f64::INFINITY, |cells| cells as f64);
+            let begun = (group.inputs.len() as f64).min(queue.smallest_refusal().max(1) as f64);
             let cells = f64::from(group.cells);
             let sent = cells * scenario.links[link].rate.0 as f64 / group.rate as f64;
             if begun * cells <= buffer + sent {
@@ -148,7 +147,10 @@ pub(super) fn ranking(
         if !flow.kind.is_data() || !port.scheduler.serves_vcs_of(class) {
             continue;
         }
-        let buffer = port.queue(class).buffer.map_or(f64::INFINITY, |k| k as f64);
+        let buffer = port
+            .queue(class)
+            .room()
+            .map_or(f64::INFINITY, |cells| cells as f64);
         if demand.survives < 1.0 {
             lost += 1.0;
             cells = buffer;

@@ -68,7 +68,7 @@ fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
 fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
     let (scenario, topology) = (net.scenario, &net.topology);
     let sentence = |(index, link): (usize, &Link)| {
-        let feedback = net.queue(index, Class::Abr)?.feedback.as_ref()?;
+        let feedback = net.queue(index, Class::Abr)?.given.feedback.as_ref()?;
         // Use the lowest target: ERICA+ lowers it as the queue grows.
         let (kind, target) = match feedback {
             Feedback::Erica(erica) => ("erica", erica.target),
@@ -123,7 +123,7 @@ fn targets_above_the_rate(net: &Resolved<'_>) -> Option<String> {
     let mut ports = Vec::new();
     for (index, link) in scenario.links.iter().enumerate() {
         let port = net.port(index).filter(|port| port.can_queue);
-        let feedback = port.and_then(|port| port.queue(Class::Abr).feedback.as_ref());
+        let feedback = port.and_then(|port| port.queue(Class::Abr).given.feedback.as_ref());
         let Some(Feedback::Erica(erica) | Feedback::EricaMcr(erica)) = feedback else {
             continue;
         };

@@ -82,7 +82,7 @@ pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
                 continue;
             };
             let name = scenario.links[link].name.as_str();
-            if let (Some(exporter), Some(reader)) = (exporter, reader_of_tags(queue)) {
+            if let (Some(exporter), Some(reader)) = (exporter, reader_of_tags(&queue)) {
                 read.entry((exporter, name, reader))
                     .or_default()
                     .push(&vc.name);

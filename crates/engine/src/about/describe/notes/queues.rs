@@ -15,7 +15,7 @@ use crate::text::notation::show::show_cells;
 use crate::text::program::names::Known;
 use crate::text::registry::MAX_CELLS;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
+use crate::text::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler, Size};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Notes about frames longer than a buffer on their path.
@@ -29,7 +29,7 @@ pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
         let cells = u64::from(frame.size.cells());
         for &link in topology.data_path(index) {
             let port = net.port(link).filter(|port| port.can_queue);
-            let buffer = port.and_then(|port| port.queue(vc.class).buffer);
+            let buffer = port.and_then(|port| port.queue(vc.class).room());
             // One more cell fits, since it is in service.
             if let Some(buffer) = buffer.filter(|&k| k + 1 < cells) {
                 let name = scenario.links[link].name.as_str();
@@ -227,12 +227,15 @@ impl Settings<'_> {
     fn low_threshold(&self, queue: &ClassQueue, noun: &str) -> Option<String> {
         let DropPolicy::Epd {
             threshold: None,
-            reserve: Some(reserve),
+            reserve: Some(Size::Cells(reserve)),
         } = queue.drop
         else {
             return None;
         };
-        let buffer = queue.buffer.filter(|&buffer| reserve > buffer / 2)?;
+        let Some(Size::Cells(buffer)) = queue.buffer else {
+            return None;
+        };
+        let buffer = Some(buffer).filter(|&buffer| reserve > buffer / 2)?;
         let threshold = buffer.saturating_sub(reserve);
         Some(format!(
             "epd of the class {} at {} refuses new frames while more than {threshold} of {buffer} {noun}s wait, because `reserve`, {}, is more \
@@ -255,7 +258,7 @@ fn facts(queue: &ClassQueue) -> PolicyFacts {
     let policy = |buffer| Policy::new(&queue.drop, buffer, &[], Span::ZERO, Clock::AAL5);
     let refuses = |buffer| policy(buffer).smallest_refusal() < u64::MAX;
     PolicyFacts {
-        counts_by_vc: policy(queue.buffer).needs().vc_counts,
+        counts_by_vc: policy(None).needs().vc_counts,
         needs_limit: refuses(Some(MAX_CELLS)) && !refuses(None),
     }
 }

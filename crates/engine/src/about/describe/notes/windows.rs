@@ -3,7 +3,6 @@
 use super::{largest, named};
 use crate::about::describe::cost::{acks_per_segment, round_trip};
 use crate::ground::flow::FlowKind;
-use crate::port::drop::{DropRule, Policy};
 use crate::run::resolved::Resolved;
 use crate::text::notation::show::{show_bytes, show_rate};
 use crate::text::scenario::topology::Topology;
@@ -50,8 +49,10 @@ pub(super) fn bounded_queues(net: &Resolved<'_>) -> Option<String> {
         for &class in &net.topology.classes[link] {
             let queue = port.queue(class);
             let windows = windows_at(net, link, class)?;
-            let least = Policy::of_queue(queue).smallest_refusal();
-            let least = queue.buffer.unwrap_or(u64::MAX).min(least);
+            let least = queue
+                .room()
+                .unwrap_or(u64::MAX)
+                .min(queue.smallest_refusal());
             if windows.cells >= least {
                 return None;
             }
