@@ -155,7 +155,8 @@ def chapter(family: Registry, level: str) -> str:
         return f"\n{text}\n{section(only, {})}"
     short = any(component["shorthand"] for component in components)
     chosen = f'`{tag} = "{components[0]["name"]}"` and so on' + (", or by the name alone" if short else "")
-    text = f"\n{family['help']}\n\nChosen by {chosen}.\n"
+    without = f" A table without `{tag}` is `{family['untagged']}`." if family["untagged"] else ""
+    text = f"\n{family['help']}\n\nChosen by {chosen}.{without}\n"
     first: dict[str, str] = {}
     for component in components:
         text += f"\n{level}# {component['name']}\n\n{component['help']}"
@@ -238,8 +239,6 @@ def values(kind: Registry, allowed: str) -> str:
     match kind["type"]:
         case "component":
             return f"[{kind['family']}]({address(kind['family'])})"
-        case "named":
-            return f"{', '.join(c['name'] for c in kind['choices'])}, or [{kind['family']}]({address(kind['family'])})"
         case "list":
             return f"list, each {values(kind['items'], kind['items_allowed'])}"
         case "name" | "program":

@@ -41,7 +41,7 @@ from typing import Any, ClassVar, Literal, Required, TypeAlias, TypedDict
 from cellyard.components.base import Component
 '''
 
-#: Module of each family whose components exclude each other.
+#: Module of each family whose components exclude each other; those of others are with the network.
 GROUPS = {
     "police": "police",
     "drop": "drop",
@@ -103,9 +103,6 @@ def python_type(kind: dict[str, Any]) -> str:
             return f"Literal[{', '.join(json.dumps(c['name']) for c in kind['choices'])}]"
         case "component":
             return camel(kind["family"])
-        case "named":
-            names = ", ".join(json.dumps(c["name"]) for c in kind["choices"])
-            return f"Literal[{names}] | {camel(kind['family'])}"
         case "list":
             return f"Sequence[{python_type(kind['items'])}]"
     return TYPES[kind["type"]]
@@ -131,9 +128,9 @@ def meaning(parameter: dict[str, Any]) -> str:
     """Describe a field: its meaning, allowed values and default."""
     kind, default = parameter["kind"], parameter["default"]
     notes = [stop(parameter["help"])]
-    if kind["type"] not in ("component", "choice", "named", "bool", "text"):
+    if kind["type"] not in ("component", "choice", "bool", "text"):
         notes.append(f"Allowed: {parameter['allowed']}.")
-    if kind["type"] in ("choice", "named"):
+    if kind["type"] == "choice":
         notes += [f"``{c['name']}``: {stop(c['help'])}" for c in kind["choices"]]
     if parameter["required"]:
         notes.append("Required.")
@@ -256,12 +253,14 @@ def components() -> dict[Path, str]:
         names = [f"{camel(c['name'])} as {class_name(family, c)}" for c in family["components"]]
         public.setdefault(module, []).extend(name.removeprefix(f"{name.split()[-1]} as ") for name in names)
         if family["tag"]:
-            head = HEADER.format(help=stop(family["help"].partition(":")[0]), more="", more_imports="")
-            head += group_imports(family["components"])
-            modules[module] = formatted("\n\n\n".join([head, *classes, family_type(family)]) + "\n")
+            classes.append(family_type(family))
             public[module].append(camel(family["name"]))
-        else:
+        if module == "network":
             network += classes
+            continue
+        head = HEADER.format(help=stop(family["help"].partition(":")[0]), more="", more_imports="")
+        head += group_imports(family["components"])
+        modules[module] = formatted("\n\n\n".join([head, *classes]) + "\n")
     more = " A trailing underscore avoids a keyword of Python: ``from_``, ``class_``."
     head = HEADER.format(help="What networks and their traffic are made of.", more=more, more_imports=", Sequence")
     head += group_imports([component for family in (scenario, *families) for component in family["components"]])

@@ -155,6 +155,27 @@ def test_ethernet_frames_are_right_and_drops_have_their_reason(cli: Cli) -> None
     assert len(carried) > 100 and carried == segments[: len(carried)]
 
 
+@needs_tshark
+@pytest.mark.parametrize("mtu", [9000, 65_535])
+def test_jumbo_frames_are_whole(cli: Cli, mtu: int) -> None:
+    probes = ['of = "west->east", layer = "frames"', 'of = "source1", layer = "segments"']
+    settings = (
+        f'format={{ kind = "ethernet", mtu = "{mtu} bytes" }}',
+        f"vc.traffic.mss={mtu - 40} bytes",
+        "vc.traffic.rwnd=1 MB",
+        f'vc.vc5.traffic={{ kind = "udp", datagram_size = "{mtu - 28} bytes", rate = "10 Mbps" }}',
+        "duration=0.2 s",
+    )
+    captured(cli, "lan-5.toml", *probes, settings=settings)
+    names = ["frame.len", "frame.cap_len", "ip.len", "eth.fcs.status", "ip.checksum.status"]
+    status = ["tcp.checksum.status", "udp.checksum.status"]
+    frames = fields(Path("out/west-east-frames.pcapng"), *names, *status)
+    whole = [str(mtu + 18), str(mtu + 18), str(mtu), "1", "1"]
+    assert {tuple(frame) for frame in frames} == {(*whole, "1", ""), (*whole, "", "1")}
+    segments = fields(Path("out/source1-segments.pcapng"), "frame.len", only="tcp.len > 0")
+    assert segments and {frame[0] for frame in segments} == {str(mtu)}
+
+
 @pytest.mark.parametrize("layer", ["cells", "frames", "segments"])
 def test_no_file_exceeds_the_limit_and_a_limit_without_room_for_a_packet_is_refused(
     cli: Cli, lan: Path, layer: str

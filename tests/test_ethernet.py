@@ -1,5 +1,6 @@
 """The format `ethernet`: packets in what a person reads, cells in names of fields and in units of scenarios."""
 
+import re
 from pathlib import Path
 
 import cellyard as cy
@@ -57,7 +58,34 @@ def test_series_say_packets() -> None:
 def test_a_packet_too_long_for_the_format_is_one_message(cli: Cli) -> None:
     told = cli.refused("run", LAN, "--set", "format=ethernet", "--set", "vc.traffic.mss=9140 bytes")
     (line,) = told.splitlines()
-    assert "9140 bytes" in line and "at most 1460 bytes" in line
+    assert "9140 bytes" in line
+    advice = 'format = { kind = "ethernet", mtu = "9180 bytes" }'
+    assert f"(allowed: at most 1460 bytes, or {advice})" in line
+    followed = ("--set", "duration=0.1 s", "--set", advice.replace(" = ", "=", 1), "--set", "vc.traffic.mss=9140 bytes")
+    assert cli("check", LAN, "--brief", *followed).returncode == 0
+
+
+def test_jumbo_frames_in_python_the_command_line_and_a_grid(cli: Cli) -> None:
+    jumbo = {"format": cy.Ethernet(mtu="9000 bytes"), "vc.traffic.mss": "8960 bytes"}
+    made = scenario().with_values(jumbo)
+    assert 'format = { kind = "ethernet", mtu = "9000 bytes" }' in made.to_toml()
+    assert (
+        cy.Scenario.from_toml(made.to_toml())
+        == made
+        == scenario().with_values({"format.mtu": "9 kB", "vc.traffic.mss": "8960 bytes"})
+    )
+    cells = cy.Cells(cell="256 bytes", carries="240 bytes")
+    assert scenario().with_values({"format": cells}).to_dict()["format"]["cell"] == 256
+    # A TCP alone sends 9038 bytes on the line for each 8960 bytes of data.
+    alone = made.with_values({"host.a.count": 1, "measure.warm_up": "0.2 ms", "vc.traffic.rwnd": "1 MB"}).run()
+    assert alone.totals.goodput_mbps == pytest.approx(100_000 * 8960 / 9038, rel=2e-3)
+    assert alone.totals.efficiency == pytest.approx(1, rel=2e-3)
+    # Under both limits, packets that fit have the same results.
+    axes = ("format.mtu=1500 bytes,9000 bytes", "vc.traffic.mss=512 bytes,1460 bytes")
+    grid = [word for axis in axes for word in ("--grid", axis)]
+    table = cli("run", LAN, "--set", "format=ethernet", "--set", "duration=0.1 s", *grid).stdout
+    rows = [line for line in table.splitlines() if re.match(r"\d+ bytes", line)]
+    assert len(rows) == 4 and [row.replace("1500", "9000") for row in rows[:2]] == rows[2:]
 
 
 def test_tables_say_packets_and_keep_the_names_of_fields(cli: Cli) -> None:

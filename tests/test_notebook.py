@@ -130,7 +130,7 @@ def test_help_explains_every_field() -> None:
     text = " ".join((cy.Tcp.__doc__ or "").split())
     for part in (
         "mss: Maximum segment size, in bytes of data.",
-        'Allowed: "1 byte" to "65487 bytes"; units: bytes, byte, kB',
+        'Allowed: "1 byte" to "65495 bytes"; units: bytes, byte, kB',
         "Default: ``512 bytes``.",
         "file_size: Size of each file; if omitted, the data never end.",
         "Default: unlimited.",

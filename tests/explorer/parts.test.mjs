@@ -249,6 +249,30 @@ test('knobs come from the file and the registry', () => {
   assert.deepEqual([of('R').value, of('R').slider.unit, of('R').slider.max], ['0.9 K', 'K', 1]);
 });
 
+test('a stated format is a knob, with the MTU of packets', () => {
+  const p = (name, kind, text) => ({ name, kind, help: 'h', allowed: 'a', default_text: text });
+  const one = (name, parameters) => ({ name, tag: null, components: [{ name, parameters }] });
+  const components = [
+    { name: 'aal5', parameters: [] },
+    { name: 'cells', parameters: [p('cell', { type: 'bytes' }, '')] },
+    { name: 'ethernet', parameters: [p('mtu', { type: 'bytes' }, '1500 bytes')] },
+  ];
+  const families = [
+    one('scenario', [p('format', { type: 'component', family: 'format' }, 'aal5')]),
+    ...['host', 'switch', 'link', 'vc'].map((name) => one(name, [])),
+    { name: 'format', tag: 'kind', untagged: 'cells', components },
+  ];
+  const shown = (tree, set = {}) => groupsOf(tree, families, set).flatMap((group) => group.knobs.map((knob) => [knob.label, knob.value]));
+  assert.deepEqual(shown({}), []);
+  assert.deepEqual(shown({ format: 'ethernet' }), [['format', 'ethernet'], ['MTU', '']]);
+  const jumbo = { kind: 'ethernet', mtu: '9 kB' };
+  assert.deepEqual(shown({ format: jumbo }), [['format', 'ethernet'], ['MTU', '9 kB']]);
+  assert.deepEqual(shown({ format: jumbo }, { format: 'aal5' }), [['format', 'aal5']]);
+  assert.deepEqual(shown({ format: { cell: '64 B' } }), [['format', 'cells'], ['cell', '64 B']]);
+  const choices = (format) => groupsOf({ format }, families, {})[0].knobs[0].choices;
+  assert.deepEqual([choices('aal5'), choices({ cell: '64 B' }).length], [['aal5', 'ethernet'], 3]);
+});
+
 test('a profile changes the defaults that knobs show', () => {
   const p = (name, kind, text) => ({ name, kind, help: 'h', allowed: 'a', default_text: text });
   const profiles = [{ name: '1996', sets: {} }, { name: 'linux', sets: { rwnd: '6 MB', handshake: 'true' } }];

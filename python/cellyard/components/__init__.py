@@ -37,9 +37,12 @@ from cellyard.components.feedback import (
     RelativeRate as RelativeRate,
 )
 from cellyard.components.network import (
+    Aal5 as Aal5,
     Abr as Abr,
+    Cells as Cells,
     Contract as Contract,
     Ensemble as Ensemble,
+    Ethernet as Ethernet,
     Format as Format,
     Host as Host,
     Link as Link,

@@ -7,7 +7,7 @@ is ``None`` takes the default that its line states. A trailing underscore avoids
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Required, TypedDict
+from typing import Any, Literal, Required, TypeAlias, TypedDict
 
 from cellyard.components.base import Component
 from cellyard.components.drop import Drop
@@ -19,7 +19,14 @@ from cellyard.components.sched import Scheduler
 from cellyard.components.traffic import Traffic
 
 
-class Format(Component):
+class Aal5(Component, kind="aal5"):
+    """ATM cells of 53 bytes, 48 of them payload, and AAL5 frames.
+
+    Source: ITU-T I.363.5, RFC 2684.
+    """
+
+
+class Cells(Component, kind="cells"):
     """Cells of one size. The last cell of a frame is padded.
 
     Formula: a frame with an IP packet of p bytes has ceil((p + frame_overhead) / carries) cells
@@ -36,6 +43,25 @@ class Format(Component):
     cell: str
     carries: str
     frame_overhead: str = "0 bytes"
+
+
+class Ethernet(Component, kind="ethernet"):
+    """Each packet is one cell, of its own length.
+
+    Formula: an IP packet of p bytes, p <= mtu, takes 38 + max(46, p) bytes on the line
+
+    Source: IEEE 802.3.
+
+    Fields:
+        mtu: Bytes of the longest IP packet. Above 1500 bytes, frames are jumbo frames. Allowed: "76 bytes" to
+            "65535 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1500 bytes``.
+    """
+
+    mtu: str = "1500 bytes"
+
+
+#: Formats: what cells and frames look like; `format` of the scenario.
+Format: TypeAlias = Aal5 | Cells | Ethernet | Literal["aal5", "ethernet"] | Mapping[str, Any]
 
 
 class Measure(Component):
@@ -343,11 +369,11 @@ class ScenarioFields(TypedDict, total=False):
     #: Simulated time; events at its end or later do not count. At most 4000 s in formats other than aal5.
     duration: Required[str]
     #: What cells and frames look like. Default: aal5.
-    format: Literal["aal5", "ethernet"] | Format
+    format: Format
     #: Seed of every random stream. Default: 1.
     seed: int
-    #: Order of cells that reach a port at the same instant from several inputs. Default: rotating if format is
-    #: aal5, else fair.
+    #: Order of cells that reach a port at the same instant from several inputs. Default: rotating for aal5, else
+    #: fair.
     tie_order: Literal["fixed", "rotating", "random", "fair"]
     #: Offset of the rotating tie order. Default: 0.
     tie_offset: int

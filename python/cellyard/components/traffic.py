@@ -30,8 +30,8 @@ class Tcp(Component, kind="tcp"):
             first new ACK ends the recovery. ``new-reno``: Reno whose recovery lasts until all data sent before it
             are acknowledged: one hole per round trip. ``sack``: Selective acknowledgements: holes are retransmitted
             while the pipe has room. Default: reno.
-        mss: Maximum segment size, in bytes of data. Allowed: "1 byte" to "65487 bytes"; units: bytes, byte, kB, MB,
-            GB, KiB, MiB, GiB. Default: ``512 bytes``.
+        mss: Maximum segment size, in bytes of data. At most 65487 in aal5, and `mtu` - 40 in ethernet. Allowed: "1
+            byte" to "65495 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``512 bytes``.
         rwnd: Receiver window; at least one segment. More than 65535 bytes implies window scaling (RFC 1323).
             Default with `profile` = linux: 6 MB. Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte, kB,
             MB, GB, KiB, MiB, GiB. Default: 65535 bytes.
@@ -187,8 +187,9 @@ class Udp(Component, kind="udp"):
     Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
 
     Fields:
-        datagram_size: Bytes of data in a datagram; UDP and IP add 28 bytes, and the frame adds its own. Allowed: "1
-            byte" to "65499 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1024 bytes``.
+        datagram_size: Bytes of data in a datagram; UDP and IP add 28, and the frame adds its own. At most 65499 in
+            aal5, and `mtu` - 28 in ethernet. Allowed: "1 byte" to "65507 bytes"; units: bytes, byte, kB, MB, GB,
+            KiB, MiB, GiB. Default: ``1024 bytes``.
         rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,
             kbps, Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
         amplitude: Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.

@@ -26,6 +26,7 @@ const WORDS = {
   recovery: 'loss recovery',
   rwnd: 'receiver window',
   mss: 'segment size',
+  mtu: 'MTU',
   class: 'service class',
   guarantee: 'guaranteed rate',
   refuse: 'condition',
@@ -42,7 +43,7 @@ const WORDS = {
 export function groupsOf(tree, families, set) {
   const of = (family) => families.find((one) => one.name === family);
   const groups = [];
-  const top = of('scenario').components[0].parameters.filter((p) => ['duration', 'seed', 'tie_order'].includes(p.name));
+  const top = of('scenario').components[0].parameters.filter((p) => ['duration', 'format', 'seed', 'tie_order'].includes(p.name));
   groups.push({ title: 'Run', knobs: knobsOf(top, tree, '', set, of) });
   const switches = new Set((tree.switch ?? []).map((one) => one.name));
   for (const [family, what] of [
@@ -117,9 +118,11 @@ function ofComponent(parameter, family, stated, path, set, of) {
     !path.endsWith('.scheduler')
   )
     return [];
-  const original = typeof stated === 'string' ? stated : stated?.[family.tag];
+  const original = typeof stated === 'object' ? (stated[family.tag] ?? family.untagged ?? undefined) : stated;
   const now = set[path] ?? original;
-  const knob = choice(parameter, family.components, original, path, set);
+  // What a table without the tag means cannot be chosen by its name: it needs fields.
+  const choices = family.components.filter((one) => one.name !== family.untagged || one.name === original);
+  const knob = choice(parameter, choices, original, path, set);
   knob.component = true;
   const component = family.components.find((one) => one.name === now);
   const inner = typeof stated === 'object' && now === original ? stated : {};
@@ -139,7 +142,7 @@ function withDefaultHere(parameter, entry, path, set) {
   const stated = set[path + field] ?? entry?.[field] ?? (field === 'format' ? 'aal5' : 'tail-drop');
   const table = typeof stated === 'object' ? stated : inlineTable(stated);
   const name = table.kind ?? table.policy ?? stated;
-  const cases = parameter.default_text.split(', ').map((one) => /^(\S+) (?:for|if format is) (\S+)$/.exec(one));
+  const cases = parameter.default_text.split(', ').map((one) => /^(\S+) for (\S+)$/.exec(one));
   return { ...parameter, default_text: cases.find((one) => one?.[2] === name)?.[1] ?? last };
 }
 

@@ -94,7 +94,7 @@ function saveSvg(app) {
 /** Saves the cells of the watched port in the window shown, which a separate worker runs again. */
 function saveCapture(app, side) {
   if (!side.read) return;
-  if (typeof side.read.scenario.format === 'object') {
+  if (side.read.scenario.format?.cell) {
     side.problem.textContent = 'Captures are defined for the formats aal5 and ethernet only.';
     return;
   }

@@ -5,14 +5,12 @@ TEXT = """\
         name: Name shown in reports. Default: ``scenario``.
         duration: Simulated time; events at its end or later do not count. At most 4000 s in formats other than
             aal5. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
-        format: What cells and frames look like. ``aal5``: ATM cells of 53 bytes, 48 of them payload, and AAL5
-            frames. ``ethernet``: Each packet is one cell. A packet of p bytes, at most 1500, takes 38 + max(46, p)
-            bytes on the line. Default: ``aal5``.
+        format: What cells and frames look like. Default: ``aal5``.
         seed: Seed of every random stream. Allowed: an integer from 0 to 9223372036854775807. Default: ``1``.
         tie_order: Order of cells that reach a port at the same instant from several inputs. ``fixed``: Inputs go in
             scenario order. ``rotating``: The first place rotates among the n inputs, one step per cell time.
             ``random``: A seeded random order, drawn for each instant and port. ``fair``: Inputs go in the order of
-            their last contested tie won, longest ago first. Default: rotating if format is aal5, else fair.
+            their last contested tie won, longest ago first. Default: rotating for aal5, else fair.
         tie_offset: Offset of the rotating tie order. Allowed: an integer from 0 to 4294967295. Default: ``0``.
         arrival_first: Whether a port handles an arrival before a departure at the same instant. Default: ``true``.
         timer_phase: Instant of the first tick of every coarse TCP timer, the same for all hosts unless `timers` is

@@ -20,9 +20,21 @@ pub(crate) const LONGEST_CELL: u64 = 9_216;
 /// Most bytes that a frame may have besides its IP packet.
 pub(crate) const MOST_OVERHEAD: u64 = 1_024;
 
-/// Fewest and most bytes that an Ethernet frame carries (IEEE 802.3 clause 3.2.7). A shorter packet
-/// is padded.
-pub(crate) const ETHERNET_CARRIES: [u64; 2] = [46, 1_500];
+/// Most bytes of an IP packet: its total length has 16 bits (RFC 791).
+const MOST_PACKET: u64 = 65_535;
+/// Most bytes of an IP packet in AAL5, whose trailer states in 16 bits the length with the 8 bytes of
+/// LLC/SNAP.
+const MOST_IN_AAL5: u64 = MOST_PACKET - 8;
+/// Most bytes of TCP data in a segment, and of data in a datagram, in any format.
+pub(crate) const MOST_SEGMENT: u64 = MOST_PACKET - SEGMENT_HEADER_BYTES;
+pub(crate) const MOST_DATAGRAM: u64 = MOST_PACKET - DATAGRAM_HEADER_BYTES;
+
+/// Fewest bytes that an Ethernet frame carries (IEEE 802.3 clause 3.2.7). A shorter packet is padded.
+pub(crate) const ETHERNET_LEAST: u64 = 46;
+/// Bytes of an IP packet that an Ethernet frame may be allowed to carry, from an ACK with four SACK
+/// blocks on, and those of IEEE 802.3.
+pub(crate) const MTU: [u64; 2] = [76, MOST_PACKET];
+const USUAL_MTU: u64 = 1_500;
 /// Bytes of an Ethernet frame on the line besides what it carries: preamble and start delimiter 8,
 /// addresses and type 14, frame check sequence 4, gap between frames 12.
 const ETHERNET_OVERHEAD: u64 = 38;
@@ -53,29 +65,29 @@ pub struct Constants {
     noun: &'static str,
 }
 
-/// The cells of a frame: their number, and the bytes of each on the line.
-/// Both have 16 bits, in one number that is passed on and compared with every frame.
+/// The cells of a frame: their number, and the bytes of each on the line. Both have 32 bits, in one
+/// number that is passed on and compared with every frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrameSize(u32);
+pub struct FrameSize(u64);
 
 impl FrameSize {
     const fn new(cells: u64, cell_bytes: u64) -> FrameSize {
-        FrameSize(cell_bytes as u32 * CellOfFrame::BYTE + cells as u32)
+        FrameSize(cell_bytes * CellOfFrame::BYTE + cells)
     }
 
     /// Number of cells.
     pub const fn cells(self) -> u32 {
-        self.0 % CellOfFrame::BYTE
+        self.0 as u32
     }
 
     /// Bytes of each cell on the line.
-    pub const fn cell_bytes(self) -> u16 {
-        (self.0 / CellOfFrame::BYTE) as u16
+    pub const fn cell_bytes(self) -> u32 {
+        (self.0 / CellOfFrame::BYTE) as u32
     }
 
     /// The first cell.
     pub const fn first_cell(self) -> CellOfFrame {
-        CellOfFrame(self.0 - self.cells())
+        CellOfFrame(self.0 - self.cells() as u64)
     }
 
     /// Bytes of all cells on the line.
@@ -101,25 +113,25 @@ impl FrameSize {
 
 /// A cell of a frame: its number there, from 0, and its bytes on the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CellOfFrame(u32);
+pub struct CellOfFrame(u64);
 
 impl CellOfFrame {
-    /// What a byte counts in addition to the number of the cell. A frame has far fewer cells.
-    const BYTE: u32 = 1 << 16;
+    /// What a byte counts in addition to the number of the cell.
+    const BYTE: u64 = 1 << 32;
 
     /// Number within the frame.
     pub fn number(self) -> u32 {
-        self.0 % CellOfFrame::BYTE
+        self.0 as u32
     }
 
     /// Bytes on the line.
-    pub fn bytes(self) -> u16 {
-        (self.0 / CellOfFrame::BYTE) as u16
+    pub fn bytes(self) -> u32 {
+        (self.0 / CellOfFrame::BYTE) as u32
     }
 
     /// The cell `n` places behind.
     pub fn after(self, n: u32) -> CellOfFrame {
-        CellOfFrame(self.0 + n)
+        CellOfFrame(self.0 + u64::from(n))
     }
 }
 
@@ -127,7 +139,7 @@ impl CellOfFrame {
 #[cfg(test)]
 impl From<u32> for CellOfFrame {
     fn from(number: u32) -> CellOfFrame {
-        CellOfFrame(number)
+        CellOfFrame(u64::from(number))
     }
 }
 
@@ -135,9 +147,9 @@ impl From<u32> for CellOfFrame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellLengths {
     /// Of the shortest cell.
-    pub shortest: u16,
+    pub shortest: u32,
     /// Of the longest cell.
-    pub longest: u16,
+    pub longest: u32,
 }
 
 impl CellLengths {
@@ -169,12 +181,20 @@ const AAL5: &str = "aal5";
 /// Name of [`Format::ETHERNET`] in scenarios.
 const ETHERNET: &str = "ethernet";
 
-/// Serialised form of [`Format`]: a name, or cells of one size in bytes.
+/// Serialised form of [`Format`]: a name; or a kind; or cells of one size in bytes.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
     Name(String),
+    Kind(Kind),
     Cells(Cells),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+enum Kind {
+    Aal5 {},
+    Ethernet { mtu: u64 },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -190,8 +210,12 @@ impl From<Format> for Written {
         if format.is_aal5() {
             return Written::Name(AAL5.into());
         }
-        if format.is_ethernet {
+        if format == Format::ETHERNET {
             return Written::Name(ETHERNET.into());
+        }
+        if format.is_ethernet {
+            let mtu = format.cell_payload_bytes;
+            return Written::Kind(Kind::Ethernet { mtu });
         }
         Written::Cells(Cells {
             cell: format.cell_bits / 8,
@@ -206,6 +230,11 @@ impl TryFrom<Written> for Format {
 
     fn try_from(written: Written) -> Result<Format, String> {
         match written {
+            Written::Kind(Kind::Aal5 {}) => Ok(Format::AAL5),
+            Written::Kind(Kind::Ethernet { mtu }) => (MTU[0]..=MTU[1])
+                .contains(&mtu)
+                .then_some(Format::ethernet(mtu))
+                .ok_or_else(|| "impossible MTU".into()),
             Written::Name(name) if name == AAL5 => Ok(Format::AAL5),
             Written::Name(name) if name == ETHERNET => Ok(Format::ETHERNET),
             Written::Name(name) => Err(format!("`{name}` is not a format")),
@@ -243,15 +272,21 @@ impl Format {
         is_ethernet: false,
     };
 
-    /// Ethernet frames (IEEE 802.3), which switches forward whole. A packet of p bytes is one cell
-    /// of 38 + max(46, p) bytes on the line: preamble, header, check sequence and gap included.
-    pub const ETHERNET: Format = Format {
-        cell_bits: 8 * (ETHERNET_OVERHEAD + ETHERNET_CARRIES[1]),
-        cell_payload_bytes: ETHERNET_CARRIES[1],
-        frame_overhead_bytes: 0,
-        clock: Clock::FINE,
-        is_ethernet: true,
-    };
+    /// Ethernet frames with packets of up to 1500 bytes.
+    pub const ETHERNET: Format = Format::ethernet(USUAL_MTU);
+
+    /// Ethernet frames (IEEE 802.3), which switches forward whole, with packets of up to `mtu` bytes.
+    /// A packet of p bytes is one cell of 38 + max(46, p) bytes on the line: preamble, header, check
+    /// sequence and gap included.
+    pub const fn ethernet(mtu: u64) -> Format {
+        Format {
+            cell_bits: 8 * (ETHERNET_OVERHEAD + mtu),
+            cell_payload_bytes: mtu,
+            frame_overhead_bytes: 0,
+            clock: Clock::FINE,
+            is_ethernet: true,
+        }
+    }
 
     /// Cells of `cell` bytes that carry `carries` bytes of frames. A frame has `frame_overhead`
     /// bytes besides its IP packet.
@@ -301,14 +336,14 @@ impl Format {
     }
 
     /// Time of a cell of `bytes` at `rate`, rounded up to whole ticks.
-    pub const fn time_of(self, bytes: u16, rate: BitRate) -> Span {
+    pub const fn time_of(self, bytes: u32, rate: BitRate) -> Span {
         let ticks = bytes as u128 * self.byte_ticks_at_one_bps();
         Span(ticks.div_ceil(rate.0 as u128) as u64)
     }
 
     /// Places that a cell of `bytes` takes in a queue that counts bytes: those of its frame. Preamble,
     /// start delimiter and gap of an Ethernet packet are not stored.
-    pub const fn places(self, bytes: u16) -> u64 {
+    pub const fn places(self, bytes: u32) -> u64 {
         let unstored = if self.is_ethernet { 20 } else { 0 };
         (bytes - unstored) as u64
     }
@@ -317,9 +352,9 @@ impl Format {
     pub fn cell_times(self, rate: BitRate) -> CellTimes {
         let byte = self.byte_ticks_at_one_bps() as u64;
         CellTimes {
-            byte,
+            byte: byte / rate.0,
+            rest: byte % rate.0,
             rate: rate.0,
-            whole: byte.is_multiple_of(rate.0).then(|| byte / rate.0),
         }
     }
 
@@ -336,13 +371,27 @@ impl Format {
     /// Relative error of cell times at `rate`: how much too long they are, since they are whole
     /// numbers of ticks. It is the largest one if cells differ.
     pub fn rounding(self, rate: BitRate) -> f64 {
-        let of = |bytes: u16| {
-            let exact = u128::from(bytes) * self.byte_ticks_at_one_bps();
+        let exact = |bytes: u32| u128::from(bytes) * self.byte_ticks_at_one_bps();
+        let error = |bytes: u32| {
             let ticks = u128::from(self.time_of(bytes, rate).0) * u128::from(rate.0);
-            (ticks - exact) as f64 / exact as f64
+            (ticks - exact(bytes)) as f64 / exact(bytes) as f64
         };
+        if self
+            .byte_ticks_at_one_bps()
+            .is_multiple_of(u128::from(rate.0))
+        {
+            return 0.0;
+        }
+        // A time is less than a tick too long, so longer cells matter less and less.
+        let mut largest = 0.0;
         let lengths = self.shortest_cell_bytes()..=self.one_cell().cell_bytes();
-        lengths.map(of).fold(0.0, f64::max)
+        for bytes in lengths {
+            if rate.0 as f64 / exact(bytes) as f64 <= largest {
+                break;
+            }
+            largest = error(bytes).max(largest);
+        }
+        largest
     }
 
     /// Number of cells that `bits` bits are, or cells per second that `bits` bits per second are;
@@ -362,7 +411,7 @@ impl Format {
     }
 
     /// Bytes of the shortest cell on the line.
-    fn shortest_cell_bytes(self) -> u16 {
+    fn shortest_cell_bytes(self) -> u32 {
         self.frame(0).cell_bytes()
     }
 
@@ -370,8 +419,7 @@ impl Format {
     /// an Ethernet frame carries; they count as the longest.
     fn frame(self, packet_bytes: u64) -> FrameSize {
         if self.is_ethernet {
-            let [fewest, most] = ETHERNET_CARRIES;
-            let carried = packet_bytes.clamp(fewest, most);
+            let carried = packet_bytes.clamp(ETHERNET_LEAST, self.cell_payload_bytes);
             return FrameSize::new(1, ETHERNET_OVERHEAD + carried);
         }
         let cells = (packet_bytes + self.frame_overhead_bytes).div_ceil(self.cell_payload_bytes);
@@ -409,12 +457,19 @@ impl Format {
         self.segment(option)
     }
 
-    /// Most bytes of TCP data, and of a UDP datagram, that a frame may carry. `None` if any IP
-    /// packet fits.
-    pub(crate) fn most_data(self) -> Option<[u64; 2]> {
+    /// Most bytes of an IP packet.
+    pub(crate) fn most_packet(self) -> u64 {
+        match (self.is_ethernet, self.is_aal5()) {
+            (true, _) => self.cell_payload_bytes,
+            (_, true) => MOST_IN_AAL5,
+            _ => MOST_PACKET,
+        }
+    }
+
+    /// Most bytes of TCP data, and of a UDP datagram, that a frame may carry.
+    pub(crate) fn most_data(self) -> [u64; 2] {
         let headers = [SEGMENT_HEADER_BYTES, DATAGRAM_HEADER_BYTES];
-        self.is_ethernet
-            .then(|| headers.map(|header| self.cell_payload_bytes - header))
+        headers.map(|header| self.most_packet() - header)
     }
 
     /// Whether a SYN, with the option that states the MSS (4 bytes), is as long on the line as an
@@ -427,21 +482,22 @@ impl Format {
 /// Times of cells of any length at one rate, as [`Format::time_of`].
 #[derive(Clone, Copy, Debug)]
 pub struct CellTimes {
-    /// Ticks of a byte at 1 bit/s.
+    /// Whole ticks of a byte.
     byte: u64,
+    /// What is left of a byte, in ticks times the rate: nothing at all rates of Ethernet.
+    rest: u64,
     rate: u64,
-    /// Ticks of a byte, if their number is whole: it is at all rates of Ethernet.
-    whole: Option<u64>,
 }
 
 impl CellTimes {
-    /// Time of a cell of `bytes`. In Ethernet the product fits for every length.
+    /// Time of a cell of `bytes`. `rest` is below the rate, so the products fit for every length.
     #[inline]
-    pub fn of(&self, bytes: u16) -> Span {
+    pub fn of(&self, bytes: u32) -> Span {
         let bytes = u64::from(bytes);
-        Span(match self.whole {
-            Some(byte) => bytes * byte,
-            None => (bytes * self.byte).div_ceil(self.rate),
+        let whole = bytes * self.byte;
+        Span(match self.rest {
+            0 => whole,
+            rest => whole + (bytes * rest).div_ceil(self.rate),
         })
     }
 }
@@ -640,8 +696,8 @@ mod tests {
     fn the_lowest_rate_gives_the_longest_cell_time() {
         assert_eq!(Format::AAL5.least_rate(), BitRate(1));
         let longest = Format::AAL5.cell_time(BitRate(1));
-        for bytes in [53, 256, LONGEST_CELL] {
-            let format = Format::cells(bytes, bytes, 0);
+        let cells = [53, 256, LONGEST_CELL].map(|bytes| Format::cells(bytes, bytes, 0));
+        for format in cells.into_iter().chain(MTU.map(Format::ethernet)) {
             assert!(format.cell_time(format.least_rate()) <= longest);
         }
     }
@@ -669,7 +725,7 @@ mod tests {
         let bytes = |size: FrameSize| (size.cells(), size.cell_bytes());
         assert_eq!(bytes(format.segment(1_460)), (1, 8 + 1_518 + 12));
         assert_eq!(bytes(format.datagram(1_472)), (1, 1_538));
-        assert_eq!(format.most_data(), Some([1_460, 1_472]));
+        assert_eq!(format.most_data(), [1_460, 1_472]);
         // An ACK of 40 bytes is padded. With 1, 2, 3 and 4 blocks it has 52, 60, 68 and 76 bytes.
         let acks = [0, 1, 2, 3, 4].map(|blocks| bytes(format.ack(blocks)));
         assert_eq!(acks, [84, 90, 98, 106, 114].map(|bytes| (1, bytes)));
@@ -679,25 +735,65 @@ mod tests {
         assert!(format.syn_is_like_ack());
     }
 
+    /// Jumbo frames by hand, up to the longest IP packet, whose total length has 16 bits.
+    #[test]
+    fn a_longer_mtu_lets_longer_packets_through() {
+        let bytes = |size: FrameSize| (size.cells(), size.cell_bytes());
+        let jumbo = Format::ethernet(9_000);
+        assert_eq!(bytes(jumbo.segment(8_960)), (1, 8 + 9_018 + 12));
+        assert_eq!(bytes(jumbo.datagram(8_972)), (1, 9_038));
+        assert_eq!(jumbo.one_cell(), jumbo.segment(8_960));
+        assert_eq!(jumbo.segment(1_460), Format::ETHERNET.segment(1_460));
+        assert_eq!(jumbo.ack(4), Format::ETHERNET.ack(4));
+        assert_eq!(jumbo.most_data(), [8_960, 8_972]);
+        let longest = Format::ethernet(MTU[1]);
+        assert_eq!(longest.most_data(), [MOST_SEGMENT, MOST_DATAGRAM]);
+        assert_eq!(bytes(longest.segment(MOST_SEGMENT)), (1, 65_573));
+        assert_eq!(longest.segment(MOST_SEGMENT).first_cell().bytes(), 65_573);
+        // The longest ACK fits under the least MTU.
+        let least = Format::ethernet(MTU[0]);
+        assert_eq!(bytes(least.ack(4)), (1, 38 + 40 + 4 + 4 * 8));
+        assert_eq!(least.ack(4), least.one_cell());
+        assert_eq!(Format::ethernet(1_500), Format::ETHERNET);
+        assert_eq!(Format::AAL5.most_data(), [65_487, 65_499]);
+        assert_eq!(Format::cells(64, 64, 0).most_data(), longest.most_data());
+    }
+
+    /// Looks at every length that the search for the largest error may skip.
+    #[test]
+    fn the_error_of_cell_times_is_that_of_the_length_where_it_is_largest() {
+        let format = Format::ethernet(9_000);
+        for rate in [7_000_001, 123_456_789, 999_999_999_989] {
+            let errors = (84..=9_038).map(|bytes| {
+                let ticks = u128::from(format.time_of(bytes, BitRate(rate)).0) * u128::from(rate);
+                let exact = u128::from(bytes) * format.byte_ticks_at_one_bps();
+                (ticks - exact) as f64 / exact as f64
+            });
+            assert_eq!(format.rounding(BitRate(rate)), errors.fold(0.0, f64::max));
+        }
+    }
+
     #[test]
     fn times_of_cells_of_any_length_are_rounded_up() {
-        let format = Format::ETHERNET;
-        for rate in [
-            format.least_rate().0,
-            7_000_000_001,
-            100_000_000_000,
-            999_999_999_989,
-        ] {
-            let times = format.cell_times(BitRate(rate));
-            for bytes in [84, 85, 1_000, 1_538] {
-                let exact = 8 * u128::from(bytes) * u128::from(format.clock.ticks_per_second);
-                let ticks = u128::from(times.of(bytes).0);
-                assert!(
-                    ticks * u128::from(rate) >= exact && (ticks - 1) * u128::from(rate) < exact
-                );
-                assert_eq!(times.of(bytes), format.time_of(bytes, BitRate(rate)));
+        for format in [Format::ETHERNET, Format::ethernet(MTU[1])] {
+            for rate in [
+                format.least_rate().0,
+                7_000_000_001,
+                100_000_000_000,
+                999_999_999_989,
+            ] {
+                let times = format.cell_times(BitRate(rate));
+                for bytes in [84, 85, 1_000, format.one_cell().cell_bytes()] {
+                    let exact = 8 * u128::from(bytes) * u128::from(format.clock.ticks_per_second);
+                    let ticks = u128::from(times.of(bytes).0);
+                    assert!(
+                        ticks * u128::from(rate) >= exact && (ticks - 1) * u128::from(rate) < exact
+                    );
+                    assert_eq!(times.of(bytes), format.time_of(bytes, BitRate(rate)));
+                }
             }
         }
+        let format = Format::ETHERNET;
         let full = format.time_of(1_538, BitRate(100_000_000_000));
         assert_eq!(full, format.cell_time(BitRate(100_000_000_000)));
         assert_eq!(full * 100, format.clock.nanoseconds(12_304));

@@ -97,7 +97,7 @@ impl Nic {
     /// Queues a cell of `bytes` at `time`, if cells differ in length. Returns the end of its
     /// transmission. It is cold because the NICs of most runs have cells of one length.
     #[cold]
-    fn send_by_length(&mut self, time: Time, bytes: u16) -> Time {
+    fn send_by_length(&mut self, time: Time, bytes: u32) -> Time {
         let goes_on = self.goes_on_at(time);
         let Some(cells) = &mut self.cells else {
             unreachable!("cells differ in length");

@@ -35,14 +35,14 @@ pub struct LinkShareSum {
     /// Class index.
     pub class: usize,
     /// Bytes of the longest cells of the link.
-    pub longest: u16,
+    pub longest: u32,
     /// Sums per interval, in the longest cells.
     pub sum: IntervalSum,
 }
 
 impl LinkShareSum {
     /// Adds a cell of `bytes` that leaves at `time`.
-    fn add(&mut self, time: Time, bytes: u16) {
+    fn add(&mut self, time: Time, bytes: u32) {
         let length = f64::from(bytes) / f64::from(self.longest);
         self.sum.add(time, length);
     }

@@ -61,7 +61,7 @@ impl Line {
 
     /// When the line would be free if cells of these bytes, so many of each, followed without a
     /// pause.
-    pub(super) fn is_free_after(&self, lengths: impl Iterator<Item = (u16, u64)>) -> Time {
+    pub(super) fn is_free_after(&self, lengths: impl Iterator<Item = (u32, u64)>) -> Time {
         let mut free = self.busy_until;
         if self.is_busy {
             lengths.for_each(|(bytes, n)| free += self.format.time_of(bytes, self.rate) * n);

@@ -65,7 +65,7 @@ struct Cell {
     /// Whether the cell has low priority (CLP = 1).
     tagged: bool,
     /// Bytes on the line.
-    bytes: u16,
+    bytes: u32,
     /// End of transmission by the source host.
     left_source: Time,
 }

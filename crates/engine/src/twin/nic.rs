@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(super) struct Nic {
     cells: VecDeque<Cell>,
     /// Number of these cells, by their bytes on the line.
-    lengths: BTreeMap<u16, u64>,
+    lengths: BTreeMap<u32, u64>,
 }
 
 impl Nic {
@@ -44,7 +44,7 @@ impl Nic {
     }
 
     /// Numbers of waiting cells, by their bytes on the line.
-    pub(super) fn lengths(&self) -> impl Iterator<Item = (u16, u64)> {
+    pub(super) fn lengths(&self) -> impl Iterator<Item = (u32, u64)> {
         self.lengths.iter().map(|(&bytes, &cells)| (bytes, cells))
     }
 

@@ -643,10 +643,11 @@ proptest! {
     #[test]
     fn captures_of_ethernet_depend_on_the_scenario_alone(
         case in random::networks(1_000, 4, 4),
+        mtu in prop::sample::select(vec![1_500, 9_000]),
         equal in any::<bool>(),
         parts in 2u64..40,
     ) {
-        depends_on_the_scenario_alone(in_ethernet(case, equal).scenario, parts)?;
+        depends_on_the_scenario_alone(in_ethernet(case, mtu, equal).scenario, parts)?;
     }
 
     /// With extreme settings every file is complete and the result equals that of a run without

@@ -4,7 +4,7 @@ use crate::common;
 use crate::common::build;
 use crate::common::build::us;
 use crate::common::engines::{self, agrees};
-use crate::common::formats::{in_ethernet, in_format};
+use crate::common::formats::{in_ethernet, in_format, mtus};
 use crate::common::random::{self, Case};
 use cellyard_engine::Kernel;
 use cellyard_engine::format::Format;
@@ -42,10 +42,14 @@ proptest! {
 proptest! {
     #![proptest_config(common::config(400))]
 
-    /// With packets of one length and of many.
+    /// With packets of one length and of many, up to 64 kB.
     #[test]
-    fn engine_and_twin_agree_in_ethernet(case in random::cases(2_000), equal in any::<bool>()) {
-        agrees(&in_ethernet(case, equal))?;
+    fn engine_and_twin_agree_in_ethernet(
+        case in random::cases(2_000),
+        mtu in mtus(),
+        equal in any::<bool>(),
+    ) {
+        agrees(&in_ethernet(case, mtu, equal))?;
     }
 }
 
@@ -113,6 +117,8 @@ fn goodput_without_loss_is_the_line_less_headers_and_padding() {
         (Format::cells(64, 56, 0), 9_000, 162),
         (Format::cells(1_538, 1_500, 0), 1_460, 1),
         (Format::ETHERNET, 1_460, 1),
+        (Format::ethernet(9_000), 8_960, 1),
+        (Format::ethernet(65_535), 65_495, 1),
     ] {
         assert_eq!(format.segment(mss).cells(), cells);
         let rate = BitRate(10_000_000_000);
@@ -132,6 +138,62 @@ fn goodput_without_loss_is_the_line_less_headers_and_padding() {
             );
         }
     }
+}
+
+/// A jumbo frame by hand: 8960 bytes of data and 40 of headers take 9038 bytes on the line. At 1 Gb/s
+/// that is 72 304 ns on each of the three links, which are 1 us long.
+#[test]
+fn a_jumbo_frame_takes_its_bytes_on_each_link() {
+    let rate = BitRate(1_000_000_000);
+    let format = Format::ethernet(9_000);
+    let ns = |ns| format.clock.nanoseconds(ns);
+    let segment = Traffic::Tcp(Box::new(TcpParams {
+        mss: 8_960,
+        file_size: Some(8_960),
+        ..build::tcp()
+    }));
+    // UDP and IP add 28 bytes.
+    let datagram = build::datagrams(8_972, BitRate(1_000_000));
+    for traffic in [segment, datagram] {
+        let delay = ns(1_000);
+        let mut net = build::dumbbell(1, delay, ns(1_000_000), None, DropPolicy::TailDrop, |_| {
+            traffic.clone()
+        });
+        net.format = format;
+        for link in &mut net.links {
+            link.rate = rate;
+        }
+        let middle = build::index_of(&net, "s", "t");
+        for (name, run) in engines::ALL {
+            let tally = run(&net, None);
+            assert_eq!(tally.link_line_time[middle], ns(72_304), "{name}");
+            // From the end of the first transmission on, as the transfer delay counts.
+            let empty = ns(2 * 72_304 + 3 * 1_000).0;
+            let delay = &tally.vcs[0].delay;
+            assert_eq!(
+                (delay.min, delay.max, delay.count),
+                (empty, empty, 1),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// Packets that fit are sent alike under every MTU.
+#[test]
+fn a_longer_mtu_that_no_packet_uses_changes_no_digest() {
+    let rate = BitRate(1_000_000_000);
+    let duration = Format::ETHERNET.cell_time(rate) * 20_000;
+    let mut net = dumbbell(Format::ETHERNET, rate, 3, 1_460, duration);
+    net.switches[0] = build::switch("s", Some(30), DropPolicy::TailDrop);
+    let mut digests = [1_500, 1_501, 9_000, 65_535].map(|mtu| {
+        net.format = Format::ethernet(mtu);
+        let tally = run_tally(&net, None, Kernel::Auto, true).expect("it runs");
+        assert!(tally.link_cells.iter().sum::<u64>() > 1_000);
+        tally.digest.expect("it was asked for")
+    });
+    digests.sort_unstable();
+    assert_eq!(digests[0], digests[3]);
 }
 
 /// Long and short packets alternate on a full link of 1.6 Gb/s: 1516 and 84 bytes every 1600 byte

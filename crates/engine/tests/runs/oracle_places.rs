@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::build::{self, us};
 use crate::common::engines::{self, agrees};
-use crate::common::formats::{in_ethernet, in_format};
+use crate::common::formats::{in_ethernet, in_format, mtus};
 use crate::common::random::{self, Case};
 use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
@@ -101,10 +101,11 @@ proptest! {
     #[test]
     fn engine_and_twin_agree_on_queues_of_bytes_in_ethernet(
         case in random::cases(2_000),
+        mtu in mtus(),
         equal in any::<bool>(),
         bytes in in_bytes(),
     ) {
-        agrees(&bytes.of(in_ethernet(case, equal)))?;
+        agrees(&bytes.of(in_ethernet(case, mtu, equal)))?;
     }
 
     #[test]

@@ -27,6 +27,7 @@ fn around(family: Family, component: &str) -> Result<Scenario, Vec<Problem>> {
     let text = format!(
         r#"
 duration = "1 s"
+{format}
 {probe}
 [[host]]
 name = "a"
@@ -50,10 +51,15 @@ rate = "10 Mbps"
 name = "v"
 from = "a"
 to = "b"
-contract = {{ mcr = "1 Mbps" }}
+{contract}
 traffic = {traffic}
 {abr}
 "#,
+        format = field("format", Family::Format),
+        contract = match family {
+            Family::Format => "", // Only one has contracts.
+            _ => "contract = { mcr = \"1 Mbps\" }",
+        },
         probe = match put(Family::Probe) {
             "" => String::new(),
             text => format!("probe = [{text}]"),
@@ -85,6 +91,7 @@ fn sample(parameter: &Parameter) -> String {
         Kind::Rate { .. } => "\"1 Mbps\"",
         Kind::Duration { .. } => "\"5 ms\"",
         Kind::Cells { .. } | Kind::Places { .. } => "\"10 cells\"",
+        Kind::Bytes { .. } => "\"600 bytes\"",
         Kind::Decimal { .. } => "0.5",
         Kind::Reference(&[Family::Link, ..]) => "\"s->b\"",
         Kind::Choice([first, ..]) => return format!("\"{}\"", first.name),
@@ -104,11 +111,9 @@ fn literal(default: &Default) -> Option<String> {
         Default::Bool(truth) => Some(truth.to_string()),
         Default::EmptyList => Some("[]".into()),
         Default::AllDefaults => Some("{}".into()),
-        Default::Required
-        | Default::Multiple(..)
-        | Default::Implied(..)
-        | Default::ByChoice(..)
-        | Default::Derived(_) => None,
+        Default::Required | Default::Multiple(..) | Default::Implied(..) | Default::Derived(_) => {
+            None
+        }
     }
 }
 

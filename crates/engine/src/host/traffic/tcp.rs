@@ -74,6 +74,7 @@ impl Tcp {
     }
 
     /// Offers the segments that the sender has just requested.
+    #[inline(always)]
     fn offer_segments(&mut self, out: &mut Outbox) {
         for &segment in &out.segments {
             note(&mut self.data, segment.seq, segment.len);

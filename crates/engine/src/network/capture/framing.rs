@@ -10,7 +10,7 @@
 //! TCP, SACK, window scale).
 
 use super::pcapng::LinkType;
-use crate::ground::format::{Clock, ETHERNET_CARRIES, Format};
+use crate::ground::format::{Clock, ETHERNET_LEAST, Format};
 use crate::ground::units::Time;
 use crate::network::abr::Rm;
 
@@ -284,7 +284,7 @@ fn append_ethernet(ip: &Ip, out: &mut Vec<u8>) -> u32 {
     out.extend(mac_address(ip.hosts[0]));
     out.extend(TYPE_IP);
     append_ip(ip, out);
-    let shortest = begin + ETHERNET_HEADER + ETHERNET_CARRIES[0] as usize;
+    let shortest = begin + ETHERNET_HEADER + ETHERNET_LEAST as usize;
     out.resize(out.len().max(shortest), 0);
     let crc = ethernet_crc(&out[begin..]);
     out.extend(crc.to_le_bytes());
@@ -544,10 +544,18 @@ mod tests {
     /// From 46 octets of packet on, nothing is padded.
     #[test]
     fn an_ethernet_frame_is_as_long_as_its_packet_makes_it() {
-        for (len, whole) in [(0, 64), (6, 64), (7, 65), (1460, 1518)] {
+        let frames = [
+            (0, 64),
+            (6, 64),
+            (7, 65),
+            (1_460, 1_518),
+            (8_960, 9_018),
+            (65_495, 65_553),
+        ];
+        for (len, whole) in frames {
             let (out, octets) = octets(&Packet::Ethernet(&ip(len, true)), Time::ZERO);
             assert_eq!((octets, out.len()), (whole, whole));
-            let size = Format::ETHERNET.segment(u64::from(len));
+            let size = Format::ethernet(65_535).segment(u64::from(len));
             // Preamble and gap are not captured.
             assert_eq!(size.line_bytes(), whole as u64 + 8 + 12);
             // With the check sequence, every frame has the same remainder.

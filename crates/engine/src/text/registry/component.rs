@@ -43,6 +43,13 @@ impl Component {
         self.family.tag().is_some() && names_all && self.own.is_none()
     }
 
+    /// The field that names it in a table, unless a table without that field means it.
+    pub(crate) fn tag(&self) -> Option<&'static str> {
+        let means_it = |untagged: &Component| untagged.name == self.name;
+        let tag = self.family.tag();
+        tag.filter(|_| !self.family.untagged().is_some_and(means_it))
+    }
+
     /// The parameter of which some choices alone give `option` a meaning, and these; `None` when it always has one.
     pub fn only_with(&self, option: &str) -> Option<(&'static str, Vec<&'static str>)> {
         self.parameters.iter().find_map(|parameter| {
@@ -127,8 +134,8 @@ pub enum Formats {
     Any,
     /// Those in which all cells have one length: all but `ethernet`.
     EqualCells,
-    /// The formats with a name: `aal5` and `ethernet`.
-    Named,
+    /// Those in which a standard says what a frame is: `aal5` and `ethernet`.
+    Standard,
     /// The format `aal5`.
     Aal5,
 }
@@ -139,7 +146,7 @@ impl Formats {
         match self {
             Formats::Any => true,
             Formats::EqualCells => !format.is_ethernet,
-            Formats::Named => format.is_aal5() || format.is_ethernet,
+            Formats::Standard => format.is_aal5() || format.is_ethernet,
             Formats::Aal5 => format.is_aal5(),
         }
     }
@@ -149,7 +156,7 @@ impl Formats {
         match self {
             Formats::Any => "",
             Formats::EqualCells => "for formats other than ethernet",
-            Formats::Named => "for the formats aal5 and ethernet only",
+            Formats::Standard => "for the formats aal5 and ethernet only",
             Formats::Aal5 => "for the format aal5 only",
         }
     }

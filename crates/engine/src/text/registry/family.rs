@@ -92,7 +92,7 @@ impl Family {
     pub fn help(self) -> &'static str {
         match self {
             Family::Scenario => "Scenarios; the top level of a file.",
-            Family::Format => "Cells and frames; `format` of the scenario.",
+            Family::Format => "Formats: what cells and frames look like; `format` of the scenario.",
             Family::Measure => "Measurement; `[measure]`.",
             Family::Ensemble => "Ensembles; `[ensemble]`.",
             Family::Host => "End systems; `[[host]]`.",
@@ -130,7 +130,8 @@ impl Family {
     pub fn tag(self) -> Option<&'static str> {
         match self {
             Family::Drop => Some("policy"),
-            Family::Police
+            Family::Format
+            | Family::Police
             | Family::Feedback
             | Family::Scheduler
             | Family::Traffic

@@ -10,7 +10,7 @@ use crate::text::program::names::{DROP, Dialect, Entry, SCHEDULER};
 use serde_json::{Map, Value, json};
 
 /// The whole registry:
-/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "limits", "shorthand", "own": {"kind", "allowed", "help"},
+/// `{"families": [{"name", "help", "tag", "untagged", "components": [{"name", "help", "formula", "diagram", "source", "limits", "shorthand", "own": {"kind", "allowed", "help"},
 /// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
 ///
 /// Next to it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that
@@ -27,6 +27,7 @@ pub fn as_json() -> Value {
             "name": family.name(),
             "help": family.help(),
             "tag": family.tag(),
+            "untagged": family.untagged().map(|c| c.name),
             "components": family.components().iter().map(component).collect::<Vec<_>>(),
         })
     });
@@ -113,7 +114,6 @@ fn default(default: &Default) -> Value {
         | Default::AllDefaults
         | Default::Multiple(..)
         | Default::Implied(..)
-        | Default::ByChoice(..)
         | Default::Derived(_) => Value::Null,
     }
 }
@@ -166,9 +166,6 @@ fn kind(kind: &Kind) -> Value {
             "type": "reference", "families": families.iter().map(|f| f.name()).collect::<Vec<_>>(),
         }),
         Kind::One(family) => json!({ "type": "component", "family": family.name() }),
-        Kind::Named(choices, family) => json!({
-            "type": "named", "choices": choices.iter().map(choice).collect::<Vec<_>>(), "family": family.name(),
-        }),
         Kind::List(item) => {
             json!({ "type": "list", "items": self::kind(item), "items_allowed": item.allowed(Format::AAL5) })
         }

@@ -91,8 +91,6 @@ pub enum Kind {
     Reference(&'static [Family]),
     /// A component of this family.
     One(Family),
-    /// One of a few names, or a component of this family.
-    Named(&'static [Choice], Family),
     /// Any number of these.
     List(&'static Kind),
 }
@@ -223,8 +221,6 @@ pub enum Default {
     Multiple(u64, &'static str),
     /// What the component implies that the parameter named after the family holds, else this.
     Implied(Family, &'static str),
-    /// The first value if another parameter, a choice, is so chosen, else the second.
-    ByChoice([&'static str; 2], [&'static str; 2]),
     /// What the engine makes of it, in words.
     Derived(&'static str),
 }

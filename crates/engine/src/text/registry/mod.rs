@@ -30,6 +30,14 @@ pub(crate) use kind::{DECIMALS, FAIR_SHARES, MAX_CELLS, MAX_DURATION_NS, MAX_RAT
 pub use schema::json_schema;
 
 impl Family {
+    /// The component that a table without the tag means.
+    pub fn untagged(self) -> Option<&'static Component> {
+        match self {
+            Family::Format => self.find("cells"),
+            _ => None,
+        }
+    }
+
     /// The components of the family.
     pub fn components(self) -> &'static [Component] {
         match self {

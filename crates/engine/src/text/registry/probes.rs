@@ -188,7 +188,7 @@ pub(super) static PROBE: &[Component] = &[
         &[PORT, CLASS, SAMPLING, EVERY, ENVELOPE],
     ),
     Component {
-        formats: Formats::Named,
+        formats: Formats::Standard,
         ..probe(
             "capture",
             "A pcapng file for Wireshark: cells or frames of a link, with cells dropped before it, or segments of a host.",

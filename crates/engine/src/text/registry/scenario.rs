@@ -3,12 +3,12 @@
 use super::component::{Component, of, parameter};
 use super::family::Family;
 use super::kind::Default::{
-    AllDefaults, Bool, ByChoice, Derived, EmptyList, Integer, Required, Text,
+    AllDefaults, Bool, Derived, EmptyList, Implied, Integer, Required, Text,
 };
 use super::kind::{
     ANY_DURATION, Choice, Kind, MAX_INTEGER, MAX_RATE, POSITIVE_DURATION, bytes, choice, integer,
 };
-use crate::ground::format::{LEAST_CARRIED, LONGEST_CELL, MOST_OVERHEAD};
+use crate::ground::format::{LEAST_CARRIED, LONGEST_CELL, MOST_OVERHEAD, MTU};
 
 pub(super) static SCENARIO: &[Component] = &[Component {
     name: "scenario",
@@ -28,19 +28,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
         ),
         parameter(
             "format",
-            Kind::Named(
-                &[
-                    choice(
-                        "aal5",
-                        "ATM cells of 53 bytes, 48 of them payload, and AAL5 frames.",
-                    ),
-                    choice(
-                        "ethernet",
-                        "Each packet is one cell. A packet of p bytes, at most 1500, takes 38 + max(46, p) bytes on the line.",
-                    ),
-                ],
-                Family::Format,
-            ),
+            Kind::One(Family::Format),
             Text("aal5"),
             "What cells and frames look like.",
         ),
@@ -71,7 +59,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
                     "Inputs go in the order of their last contested tie won, longest ago first.",
                 ),
             ]),
-            ByChoice(["format", "aal5"], ["rotating", "fair"]),
+            Implied(Family::Format, "fair"),
             "Order of cells that reach a port at the same instant from several inputs.",
         ),
         parameter(
@@ -153,32 +141,54 @@ pub(super) static SCENARIO: &[Component] = &[Component {
     ..of(Family::Scenario)
 }];
 
-pub(super) static FORMAT: &[Component] = &[Component {
-    name: "format",
-    help: "Cells of one size. The last cell of a frame is padded.",
-    formula: "a frame with an IP packet of p bytes has ceil((p + frame_overhead) / carries) cells",
-    parameters: &[
-        parameter(
-            "cell",
-            bytes(LEAST_CARRIED, LONGEST_CELL),
-            Required,
-            "Bytes of a cell on the line.",
-        ),
-        parameter(
-            "carries",
-            bytes(LEAST_CARRIED, LONGEST_CELL),
-            Required,
-            "Bytes of a frame that a cell carries, at most `cell`.",
-        ),
-        parameter(
-            "frame_overhead",
-            bytes(0, MOST_OVERHEAD),
-            Text("0 bytes"),
-            "Bytes that a frame has besides its IP packet.",
-        ),
-    ],
-    ..of(Family::Format)
-}];
+pub(super) static FORMAT: &[Component] = &[
+    Component {
+        name: "aal5",
+        help: "ATM cells of 53 bytes, 48 of them payload, and AAL5 frames.",
+        source: "ITU-T I.363.5, RFC 2684",
+        implies: &[("tie_order", "rotating")],
+        ..of(Family::Format)
+    },
+    Component {
+        name: "cells",
+        help: "Cells of one size. The last cell of a frame is padded.",
+        formula: "a frame with an IP packet of p bytes has ceil((p + frame_overhead) / carries) cells",
+        parameters: &[
+            parameter(
+                "cell",
+                bytes(LEAST_CARRIED, LONGEST_CELL),
+                Required,
+                "Bytes of a cell on the line.",
+            ),
+            parameter(
+                "carries",
+                bytes(LEAST_CARRIED, LONGEST_CELL),
+                Required,
+                "Bytes of a frame that a cell carries, at most `cell`.",
+            ),
+            parameter(
+                "frame_overhead",
+                bytes(0, MOST_OVERHEAD),
+                Text("0 bytes"),
+                "Bytes that a frame has besides its IP packet.",
+            ),
+        ],
+        ..of(Family::Format)
+    },
+    Component {
+        name: "ethernet",
+        help: "Each packet is one cell, of its own length.",
+        formula: "an IP packet of p bytes, p <= mtu, takes 38 + max(46, p) bytes on the line",
+        source: "IEEE 802.3",
+        parameters: &[parameter(
+            "mtu",
+            bytes(MTU[0], MTU[1]),
+            Text("1500 bytes"),
+            "Bytes of the longest IP packet. Above 1500 bytes, frames are jumbo frames.",
+        )],
+        ..of(Family::Format)
+    },
+];
 
 pub(super) static MEASURE: &[Component] = &[Component {
     name: "measure",

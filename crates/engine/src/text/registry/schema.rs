@@ -68,15 +68,20 @@ fn family_schema(family: Family, tag: &str) -> Value {
     };
     // Editors complete from the alternatives of `anyOf`, and do not look into `then`. The first one accepts anything.
     forms.insert(0, json!({}));
+    let mut table = json!({ "properties": { tag: { "enum": tags } } });
+    match family.untagged() {
+        None => table["required"] = json!([tag]),
+        Some(component) => {
+            let of = json!({ "$ref": format!("#/$defs/{}", definition(family, component)) });
+            chosen.push(json!({ "if": { "required": [tag] }, "else": of }));
+        }
+    }
+    table["allOf"] = json!(chosen);
     json!({
         "description": family.help(),
         "anyOf": forms,
         "if": { "type": "object" },
-        "then": {
-            "required": [tag],
-            "properties": { tag: { "enum": tags } },
-            "allOf": chosen,
-        },
+        "then": table,
         "else": otherwise,
     })
 }
@@ -100,7 +105,7 @@ fn component_schema(component: &Component, tag: Option<&str>) -> Value {
         .iter()
         .filter(|p| p.is_required())
         .map(|p| p.name);
-    let required: Vec<&str> = tag.into_iter().chain(required).collect();
+    let required: Vec<&str> = component.tag().into_iter().chain(required).collect();
     let others = component.own.map(|own| {
         let mut schema = kind_schema(&own.kind);
         schema["description"] = json!(own.help);
@@ -179,10 +184,6 @@ fn kind_schema(kind: &Kind) -> Value {
             json!({ "enum": choices.iter().map(|c| c.name).collect::<Vec<_>>() })
         }
         Kind::One(family) => json!({ "$ref": format!("#/$defs/{}", family.name()) }),
-        Kind::Named(choices, family) => json!({ "anyOf": [
-            { "enum": choices.iter().map(|c| c.name).collect::<Vec<_>>() },
-            { "$ref": format!("#/$defs/{}", family.name()) },
-        ] }),
         Kind::List(item) => json!({ "type": "array", "items": kind_schema(item) }),
     }
 }

@@ -6,6 +6,7 @@ use super::kind::Default::{Bool, Derived, Integer, Multiple, Text};
 use super::kind::{
     ANY_DURATION, Choice, Kind, MAX_DURATION_NS, MICROSECOND_NS, bytes, choice, duration, integer,
 };
+use crate::ground::format::MOST_SEGMENT;
 
 /// Timer settings: at least a microsecond.
 const TIMER: Kind = duration(MICROSECOND_NS, MAX_DURATION_NS);
@@ -104,9 +105,9 @@ pub(super) const TCP: &[Parameter] = &[
     ),
     parameter(
         "mss",
-        bytes(1, 65_487),
+        bytes(1, MOST_SEGMENT),
         Text("512 bytes"),
-        "Maximum segment size, in bytes of data.",
+        "Maximum segment size, in bytes of data. At most 65487 in aal5, and `mtu` - 40 in ethernet.",
     ),
     parameter(
         "rwnd",

@@ -5,9 +5,7 @@ use super::family::Family;
 use super::kind::Default::{Derived, Required, Text};
 use super::kind::{ANY_DURATION, ANY_RATE, POSITIVE_DURATION, bytes, decimal};
 use super::tcp::TCP;
-
-/// What fits into an AAL5 payload of 65 535 bytes next to 8 of LLC/SNAP, 20 of IP and 8 of UDP.
-const MAX_DATAGRAM_BYTES: u64 = 65_499;
+use crate::ground::format::MOST_DATAGRAM;
 
 const RATE_WHILE_ON: Parameter = parameter(
     "rate",
@@ -89,9 +87,9 @@ pub(super) static TRAFFIC: &[Component] = &[
         parameters: &[
             parameter(
                 "datagram_size",
-                bytes(1, MAX_DATAGRAM_BYTES),
+                bytes(1, MOST_DATAGRAM),
                 Text("1024 bytes"),
-                "Bytes of data in a datagram; UDP and IP add 28 bytes, and the frame adds its own.",
+                "Bytes of data in a datagram; UDP and IP add 28, and the frame adds its own. At most 65499 in aal5, and `mtu` - 28 in ethernet.",
             ),
             RATE_WHILE_ON,
             AMPLITUDE,

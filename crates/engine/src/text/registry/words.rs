@@ -105,10 +105,6 @@ impl Kind {
                 format!("the name of a {}", families.join(" or "))
             }
             Kind::One(family) => of_family(*family),
-            Kind::Named(choices, family) => {
-                let names = list(choices.iter().map(|c| c.name));
-                format!("{names}, or {}", of_family(*family))
-            }
             Kind::List(item) => format!("a list, each {}", item.allowed(format)),
         }
     }
@@ -154,9 +150,6 @@ impl Default {
             Default::EmptyList => "none".into(),
             Default::AllDefaults => format!("the defaults of `{name}`"),
             Default::Multiple(times, other) => format!("{times} x {other}"),
-            Default::ByChoice([other, choice], [value, otherwise]) => {
-                format!("{value} if {other} is {choice}, else {otherwise}")
-            }
             Default::Implied(family, otherwise) => {
                 let implied = family.components().iter().filter_map(|component| {
                     let value = component.implied(name)?;

@@ -28,7 +28,7 @@ pub(crate) fn component(
     }
     let mut before = report.count();
     let mut record = Record::new();
-    if let Some(tag) = family.tag() {
+    if let Some(tag) = component.tag() {
         record.insert(tag.into(), json!(component.name));
     }
     for field in fields {
@@ -111,7 +111,7 @@ fn other_format(component: &Component, node: &Node, path: &str, report: &mut Rep
     let message = format!("the {name} is defined {}", component.formats.words());
     let formats = match component.formats {
         Formats::EqualCells => "another format",
-        Formats::Named => "format = \"aal5\" or \"ethernet\"",
+        Formats::Standard => "format = \"aal5\" or \"ethernet\"",
         Formats::Any | Formats::Aal5 => "format = \"aal5\"",
     };
     let others = family.components().iter();
@@ -139,7 +139,16 @@ fn identify<'n>(
             let path = join(path, tag);
             let names = list(family.components().iter().map(|c| c.name));
             let Some(chosen) = node.get(tag) else {
-                let (message, suggestion) = untagged(family, tag, fields);
+                let (message, suggestion) = match family.untagged() {
+                    None => untagged(family, tag, fields),
+                    Some(component) => match another_with(component, fields) {
+                        None => return Some((component, fields)),
+                        Some(other) => {
+                            let suggestion = format!("`{tag} = \"{}\"`", other.name);
+                            ("is missing".into(), Some(suggestion))
+                        }
+                    },
+                };
                 report.add(&path, message, names, suggestion);
                 return None;
             };
@@ -155,6 +164,18 @@ fn identify<'n>(
             None
         }
     }
+}
+
+/// The component of the family that has one of `fields`, which `component` lacks.
+fn another_with(component: &Component, fields: &[Field]) -> Option<&'static Component> {
+    let mut lacking = fields.iter().map(|field| field.name.as_str());
+    lacking.find_map(|name| match component.parameter(name) {
+        Some(_) => None,
+        None => {
+            let mut all = component.family.components().iter();
+            all.find(|other| other.parameter(name).is_some())
+        }
+    })
 }
 
 /// Message and suggestion for a table without its `tag`. The message names the first field that no
@@ -292,10 +313,6 @@ fn following(parameter: &Parameter, record: &Record) -> Option<Json> {
             let implied = chosen.and_then(|c| c.implied(parameter.name));
             Some(json!(implied.unwrap_or(otherwise)))
         }
-        Default::ByChoice([other, choice], [value, otherwise]) => {
-            let is_chosen = text(record, other).is_some_and(|chosen| chosen == choice);
-            Some(json!(if is_chosen { value } else { otherwise }))
-        }
         _ => None,
     }
 }
@@ -312,11 +329,9 @@ fn default(parameter: &Parameter, from: &Default, place: Place, report: &mut Rep
         Default::Bool(truth) => Value::Bool(truth),
         Default::EmptyList => Value::List(Vec::new()),
         Default::AllDefaults => Value::Table(Vec::new()),
-        Default::Required
-        | Default::Multiple(..)
-        | Default::Implied(..)
-        | Default::ByChoice(..)
-        | Default::Derived(_) => return Json::Null,
+        Default::Required | Default::Multiple(..) | Default::Implied(..) | Default::Derived(_) => {
+            return Json::Null;
+        }
     };
     let node = Node { value, place };
     let read = self::value(&parameter.kind, &node, parameter.name, report).unwrap_or(Json::Null);
@@ -328,9 +343,6 @@ fn default(parameter: &Parameter, from: &Default, place: Place, report: &mut Rep
 fn value(kind: &Kind, node: &Node, path: &str, report: &mut Report) -> Option<Json> {
     match (kind, &node.value) {
         (Kind::One(family), _) => {
-            return component(*family, node, path, report).map(Json::Object);
-        }
-        (Kind::Named(_, family), Value::Table(_)) => {
             return component(*family, node, path, report).map(Json::Object);
         }
         (Kind::List(Kind::One(_)), Value::List(items)) if items.len() as u64 > MOST_COMPONENTS => {

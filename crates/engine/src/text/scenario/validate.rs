@@ -137,21 +137,26 @@ fn guarantee(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// An Ethernet frame carries a packet as a whole.
+/// A packet, which no format fragments, must not be too long.
 fn packet(record: &Record, path: &str, report: &mut Report) {
-    let Some([segment, datagram]) = report.format.most_data() else {
-        return;
-    };
+    let (format, longest) = (report.format, report.format.most_packet());
+    let [segment, datagram] = format.most_data();
     for (field, most) in [("mss", segment), ("datagram_size", datagram)] {
         if let Some(bytes) = number(record, field).filter(|&bytes| bytes > most) {
+            let mut allowed = format!("at most {}", show_bytes(most));
+            if format.is_ethernet {
+                let mtu = show_bytes(bytes + longest - most);
+                allowed += &format!(", or format = {{ kind = \"ethernet\", mtu = \"{mtu}\" }}");
+            }
+            let limit = if format.is_ethernet { ", the MTU" } else { "" };
             report.add(
                 &join(path, field),
                 format!(
-                    "is {}, too much for a packet of {} with its headers, the longest in the format ethernet",
+                    "is {}, too much for a packet of {}{limit}, with its headers",
                     show_bytes(bytes),
-                    show_bytes(report.format.cell_payload_bytes)
+                    show_bytes(longest)
                 ),
-                format!("at most {}", show_bytes(most)),
+                allowed,
                 None,
             );
         }

@@ -79,9 +79,7 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, F
         (Kind::Threshold, _) => threshold(node, format),
         (Kind::Program, Value::Text(text)) => program_text(text),
         (Kind::Own, _) => own(node, format),
-        (Kind::Choice(choices) | Kind::Named(choices, _), Value::Text(text)) => {
-            choice(choices, text)
-        }
+        (Kind::Choice(choices), Value::Text(text)) => choice(choices, text),
         // A name of digits, which an override or a program need not quote.
         (Kind::Choice(choices), Value::Integer(number)) if !node.place.in_text() => {
             choice(choices, &number.to_string())

@@ -272,7 +272,9 @@ fn component(family: Family, record: &Record) -> &'static Component {
     let named = family
         .tag()
         .and_then(|tag| family.find(record.get(tag)?.as_str()?));
-    named.unwrap_or(&family.components()[0])
+    named
+        .or(family.untagged())
+        .unwrap_or(&family.components()[0])
 }
 
 /// Appends the fields, one per line.
@@ -284,10 +286,8 @@ fn fields(component: &Component, record: &Record, clock: Clock, out: &mut String
 
 /// The fields of `record` that have a value, as TOML.
 fn written(component: &Component, record: &Record, ready: Ready<'_>, clock: Clock) -> Written {
-    let tag = component
-        .family
-        .tag()
-        .map(|tag| (tag, quoted(component.name)));
+    let tag = component.tag();
+    let tag = tag.map(|tag| (tag, quoted(component.name)));
     let given = component.parameters.iter().filter_map(|parameter| {
         if let Some((other, choices)) = component.only_with(parameter.name)
             && !choices.contains(&record.get(other)?.as_str()?)
@@ -367,8 +367,8 @@ fn toml(kind: &Kind, value: &Json, clock: Clock) -> Option<String> {
             format!("[{}]", items.collect::<Vec<_>>().join(", "))
         }
         Kind::One(Family::Ensemble | Family::Measure) => return None,
-        Kind::Named(..) if value.is_string() => value.to_string(),
-        Kind::Named(_, family) | Kind::One(family) => {
+        Kind::One(_) if value.is_string() => value.to_string(),
+        Kind::One(family) => {
             let record = value.as_object()?;
             let component = component(*family, record);
             let fields = written(component, record, None, clock);

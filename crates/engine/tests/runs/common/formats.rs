@@ -10,12 +10,17 @@ use proptest::prelude::*;
 
 /// Random cases as [`random::cases`], a third of them in Ethernet.
 pub fn cases(length: u64) -> impl Strategy<Value = Case> {
-    let format = prop_oneof![2 => Just(None), 1 => any::<bool>().prop_map(Some)];
+    let format = prop_oneof![2 => Just(None), 1 => (mtus(), any::<bool>()).prop_map(Some)];
     let cases = (random::cases(length), format);
-    cases.prop_map(|(case, equal)| match equal {
+    cases.prop_map(|(case, format)| match format {
         None => case,
-        Some(equal) => in_ethernet(case, equal),
+        Some((mtu, equal)) => in_ethernet(case, mtu, equal),
     })
+}
+
+/// MTUs of Ethernet: the usual one, jumbo frames, and any other.
+pub fn mtus() -> impl Strategy<Value = u64> {
+    prop_oneof![2 => Just(1_500), 1 => Just(9_000), 2 => 76..=65_535u64, 1 => Just(65_535)]
 }
 
 /// The case in another format, without what that format lacks. Rates are higher, so that a cell
@@ -61,21 +66,28 @@ pub fn in_format(mut case: Case, format: Format) -> Case {
     case
 }
 
-/// The case with Ethernet frames. Sources of cells become sources of datagrams. If lengths are
-/// to be `equal`, all packets of a flow have one length, and VCs seldom differ.
-pub fn in_ethernet(mut case: Case, equal: bool) -> Case {
-    let format = Format::ETHERNET;
+/// The case with Ethernet frames. Sources of cells become sources of datagrams. With a longer `mtu`
+/// than usual, packets are longer. If lengths are to be `equal`, all packets of a flow have one
+/// length, and VCs seldom differ.
+pub fn in_ethernet(mut case: Case, mtu: u64, equal: bool) -> Case {
+    let format = Format::ethernet(mtu);
+    let longer = |bytes: u64| bytes * mtu.max(1_500) / 1_500;
     for vc in &mut case.scenario.vcs {
         match &mut vc.traffic {
-            Traffic::Udp(udp) => udp.datagram_size = udp.datagram_size.min(1_472),
-            Traffic::Tcp(tcp) => tcp.mss = tcp.mss.min(1_460),
+            Traffic::Udp(udp) => udp.datagram_size = longer(udp.datagram_size).min(mtu - 28),
+            Traffic::Tcp(tcp) => {
+                tcp.mss = longer(tcp.mss).min(mtu - 40);
+                tcp.rwnd = longer(tcp.rwnd);
+                tcp.initial_ssthresh = tcp.initial_ssthresh.map(longer);
+                tcp.file_size = tcp.file_size.map(longer);
+            }
             _ => {}
         }
     }
     let mut case = in_format(case, format);
     let net = &mut case.scenario;
     let datagrams = |rate, on: Option<Span>, off: Span| {
-        let datagram_size = 1_472;
+        let datagram_size = mtu - 28;
         let udp = UdpParams {
             datagram_size,
             rate,

@@ -1,6 +1,7 @@
 //! Initial texts of the reader's fuzzer.
 
-use crate::common::{build::probe, random};
+use crate::common::{build::probe, formats::in_ethernet, random};
+use cellyard_engine::format::Format;
 use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::left_out;
@@ -13,7 +14,7 @@ use std::path::Path;
 const RANDOM: usize = 150;
 
 /// All initial texts: every example, a text with every kind of field in short forms, and random
-/// scenarios in full.
+/// scenarios in full, some of them with jumbo frames.
 pub fn all() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let files = std::fs::read_dir(folder).expect("the folder of examples");
@@ -26,9 +27,13 @@ pub fn all() -> Vec<String> {
     bases.push(include_str!("everything.toml").to_string());
     let mut runner = TestRunner::deterministic();
     let strategy = random::cases(300);
-    let mut random = |_| {
+    let mut random = |number: usize| {
         let case = strategy.new_tree(&mut runner).expect("a case").current();
-        let mut net = case.readable().scenario;
+        let mut case = case.readable();
+        if number.is_multiple_of(5) {
+            case = in_ethernet(case, 9_000, false);
+        }
+        let mut net = case.scenario;
         net.probes = probes(&net);
         write_toml(&net)
     };
@@ -70,6 +75,13 @@ fn every_base_is_right() {
         read_toml(text, "base.toml", &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"))
     };
     let read: Vec<Scenario> = bases.iter().map(read).collect();
-    let left_out = left_out(&read, &Family::ALL);
+    // A scenario as data names formats in other ways.
+    let families = Family::ALL.into_iter().filter(|&f| f != Family::Format);
+    let left_out = left_out(&read, &families.collect::<Vec<_>>());
     assert!(left_out.is_empty(), "in no base: {left_out:#?}");
+    for format in [Format::AAL5, Format::ETHERNET, Format::ethernet(9_000)] {
+        assert!(read.iter().any(|net| net.format == format), "{format:?}");
+    }
+    let is_of_cells = |net: &Scenario| !net.format.is_aal5() && !net.format.is_ethernet;
+    assert!(read.iter().any(is_of_cells));
 }

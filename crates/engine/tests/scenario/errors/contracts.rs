@@ -123,7 +123,7 @@ fn a_udp_keeps_to_its_link_and_pauses_after_bursts() {
         , off = "1 ms" => vc[0].traffic.off | a burst never ends | with `on`
         # Two frames of 23 cells take 46 cell times, 125.41 us.
         , on = "100 us", off = "25 us" => vc[0].traffic.off | is too short | at least 25.412 us
-        , datagram_size = "65500 bytes" => vc[0].traffic.datagram_size | "65499 bytes"
+        , datagram_size = "65500 bytes" => vc[0].traffic.datagram_size | at most 65499 bytes
         "#,
     );
 }

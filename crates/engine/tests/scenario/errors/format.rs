@@ -43,7 +43,21 @@ fn formats_are_read_and_written() {
             r#"{ cell = "64 B", carries = "64 B" }"#,
             Format::cells(64, 64, 0),
         ),
+        (
+            r#"{ kind = "cells", cell = "256 bytes", carries = "240 bytes" }"#,
+            Format::cells(256, 240, 0),
+        ),
+        (r#"{ kind = "aal5" }"#, Format::AAL5),
         ("\"ethernet\"", Format::ETHERNET),
+        (r#"{ kind = "ethernet" }"#, Format::ETHERNET),
+        (
+            r#"{ kind = "ethernet", mtu = "1500 bytes" }"#,
+            Format::ETHERNET,
+        ),
+        (
+            r#"{ kind = "ethernet", mtu = "9 kB" }"#,
+            Format::ethernet(9_000),
+        ),
     ] {
         let scenario = read_toml(&in_format(format), "test.toml", &[]).expect("it is right");
         assert_eq!(scenario.format, expected);
@@ -54,6 +68,105 @@ fn formats_are_read_and_written() {
         assert_eq!(json.contains("format"), !expected.is_aal5(), "{json}");
         assert_eq!(serde_json::from_str(&json).ok(), Some(scenario));
     }
+}
+
+/// A table is written by its name or without `kind` if that means the same.
+#[test]
+fn a_format_is_written_in_its_shortest_form() {
+    let line = |format: &str| {
+        let scenario = read_toml(&in_format(format), "test.toml", &[]).expect("it is right");
+        let written = write_toml(&scenario);
+        let mut lines = written.lines().map(str::to_string);
+        lines.find(|line| line.starts_with("format"))
+    };
+    for (format, expected) in [
+        (r#"{ kind = "ethernet" }"#, "\"ethernet\""),
+        (
+            r#"{ mtu = "9 kB", kind = "ethernet" }"#,
+            r#"{ kind = "ethernet", mtu = "9000 bytes" }"#,
+        ),
+        (
+            &CELLS.replace("{ ", "{ kind = \"cells\", "),
+            r#"{ cell = "256 bytes", carries = "240 bytes", frame_overhead = "4 bytes" }"#,
+        ),
+    ] {
+        assert_eq!(line(format), Some(format!("format = {expected}")));
+    }
+}
+
+/// `format.mtu` set from outside needs the format `ethernet`, by its name or as a table.
+#[test]
+fn an_mtu_can_be_set_where_packets_are() {
+    let set = |format: &str| {
+        let set = [("format.mtu".into(), "9000 bytes".into())];
+        read_toml(&in_format(format), "test.toml", &set).map(|scenario| scenario.format)
+    };
+    let tables = ["\"ethernet\"", r#"{ kind = "ethernet", mtu = "1 kB" }"#];
+    for format in tables {
+        assert_eq!(set(format), Ok(Format::ethernet(9_000)));
+    }
+    let told = |text: &str| {
+        let set = [("format.mtu".into(), "9000 bytes".into())];
+        let problems = read_toml(text, "test.toml", &set).expect_err("it is wrong");
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+        problems[0].to_string()
+    };
+    says(
+        &told(&in_format("\"aal5\"")),
+        &["format.mtu = \"9000 bytes\": is not a field of `aal5`, but of ethernet"],
+    );
+    says(
+        &told(GOOD),
+        &[
+            "format.kind: is missing",
+            "did you mean `kind = \"ethernet\"`?",
+        ],
+    );
+}
+
+#[test]
+fn an_mtu_must_be_possible() {
+    all_say(
+        |mtu| {
+            only(&in_format(&format!(
+                "{{ kind = \"ethernet\", mtu = {mtu} }}"
+            )))
+        },
+        r#"
+        "75 bytes" => test.toml:1:37: format.mtu = "75 bytes": must be at least 76 bytes
+            | "76 bytes" to "65535 bytes"
+        "65536 bytes" => format.mtu = "65536 bytes": must be at most 65535 bytes
+        "9000" => format.mtu = "9000": missing unit | did you mean "9000 bytes"?
+        9000 => format.mtu = 9000: missing unit
+        "#,
+    );
+    // The longest segment and datagram fit, and those with a byte more do not.
+    let sent = |mtu: u64, traffic: &str, field: &str, bytes: u64| {
+        let format = in_format(&format!("{{ kind = \"ethernet\", mtu = \"{mtu} bytes\" }}"));
+        let traffic = format!("traffic = {{ {traffic}, {field} = \"{bytes} bytes\" }}");
+        read_toml(&format.replace(TCP, &traffic), "test.toml", &[]).is_ok()
+    };
+    for mtu in [76, 1_499, 1_500, 9_000, 65_535] {
+        let segments = "kind = \"tcp\", rwnd = \"1 MB\"";
+        assert!(sent(mtu, segments, "mss", mtu - 40) && !sent(mtu, segments, "mss", mtu - 39));
+        let datagrams = "kind = \"udp\"";
+        assert!(sent(mtu, datagrams, "datagram_size", mtu - 28));
+        assert!(!sent(mtu, datagrams, "datagram_size", mtu - 27));
+    }
+}
+
+#[test]
+fn aal5_states_lengths_of_16_bits() {
+    let sent = |traffic: &str| only(&GOOD.replace(TCP, &format!("traffic = {traffic}")));
+    all_say(
+        sent,
+        r#"
+        { kind = "tcp", mss = "65488 bytes", rwnd = "1 MB" } =>
+            | vc[0].traffic.mss = "65488 bytes": is 65488 bytes, too much for a packet of 65527 bytes, with its headers
+            | at most 65487 bytes
+        { kind = "udp", datagram_size = "65500 bytes" } => vc[0].traffic.datagram_size | at most 65499 bytes
+        "#,
+    );
 }
 
 #[test]
@@ -93,9 +206,13 @@ fn cells_must_be_possible() {
             | unknown field | did you mean `carries`?
         { cell = "256 cells", carries = "240 bytes" } =>
             | format.cell = "256 cells": unknown unit `cells`
-        "aal" => format = "aal": is not one of the choices | did you mean `aal5`?
+        "aal" => format = "aal": unknown format | did you mean `aal5`?
+        { kind = "ethernt" } => format.kind = "ethernt": unknown format | did you mean `ethernet`?
+        { mtu = "9 kB" } => format.kind: is missing | did you mean `kind = "ethernet"`?
+        { kind = "ethernet", cell = "256 bytes" } => format.cell
+            | is not a field of `ethernet`, but of cells
         53 => format = 53: must not be a
-            | aal5, ethernet, or a table: cell, carries, frame_overhead
+            | one of aal5, cells, ethernet, or a table with it as `kind`
         "#,
     );
 }
@@ -126,10 +243,11 @@ fn ethernet_lacks_what_needs_cells_of_one_length() {
         traffic,
         r#"
         { kind = "tcp", mss = "1461 bytes" } =>
-            | vc[0].traffic.mss = "1461 bytes": is 1461 bytes, too much for a packet of 1500 bytes
-            | at most 1460 bytes
+            | vc[0].traffic.mss = "1461 bytes": is 1461 bytes, too much for a packet of 1500 bytes, the MTU, with its headers
+            | at most 1460 bytes, or format = { kind = "ethernet", mtu = "1501 bytes" })
         { kind = "udp", rate = "1 Mbps", datagram_size = "1473 bytes" } =>
-            | vc[0].traffic.datagram_size | at most 1472 bytes
+            | vc[0].traffic.datagram_size
+            | at most 1472 bytes, or format = { kind = "ethernet", mtu = "1501 bytes" }
         "#,
     );
     for kind in ["cbr", "poisson"] {

@@ -1,6 +1,7 @@
 //! What the profiles of TCPs set. Unlike the other notes, these are no warnings.
 
 use super::named;
+use crate::ground::format::Format;
 use crate::text::registry::{Choice, Family, Kind};
 use crate::text::scenario::{Profile, Scenario, TcpParams};
 use serde_json::json;
@@ -12,6 +13,8 @@ pub(super) fn defaults(scenario: &Scenario) -> Vec<String> {
     // The profile, the fields that differ from it and the MSS if it is the default, and the VCs.
     let mut groups: Vec<(Key<'_>, Vec<&str>)> = Vec::new();
     let mut last: Option<(&TcpParams, usize)> = None;
+    let ethernet = Some(scenario.format).filter(|format| format.is_ethernet);
+    let [carried, _] = ethernet.unwrap_or(Format::ETHERNET).most_data();
     let tcps = scenario.vcs.iter();
     let tcps = tcps.filter_map(|vc| Some((vc.traffic.tcp()?, vc.name.as_str())));
     for (tcp, vc) in tcps.filter(|(tcp, _)| tcp.profile != Profile::default()) {
@@ -19,7 +22,7 @@ pub(super) fn defaults(scenario: &Scenario) -> Vec<String> {
             Some((like, group)) if like == tcp => group,
             _ => {
                 let defaults = TcpParams::of_profile(tcp.profile, scenario.format);
-                let mss = (tcp.mss == defaults.mss).then_some(tcp.mss);
+                let mss = (tcp.mss == defaults.mss && tcp.mss < carried).then_some(tcp.mss);
                 let key = (tcp.profile, stated(tcp, &defaults), mss);
                 let known = groups.iter().position(|(other, _)| *other == key);
                 known.unwrap_or_else(|| {
@@ -33,7 +36,7 @@ pub(super) fn defaults(scenario: &Scenario) -> Vec<String> {
     }
     let notes = groups.iter().map(|((profile, stated, mss), vcs)| {
         let mss = mss.map(|mss| {
-            format!("; mss, which it does not set, is {mss} bytes (Ethernet carries 1460)")
+            format!("; mss, which it does not set, is {mss} bytes (Ethernet carries {carried})")
         });
         note(*profile, stated, vcs) + &mss.unwrap_or_default()
     });
