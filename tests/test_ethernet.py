@@ -169,3 +169,31 @@ def test_a_traced_drop_at_a_queue_of_bytes_is_in_bytes() -> None:
     waiting, of_vc = drop.waiting_bytes, drop.waiting_of_vc_bytes
     assert waiting is not None and of_vc is not None and waiting + 1518 > 60_000 >= waiting > of_vc
     assert (drop.waiting_cells, drop.waiting_of_vc_cells, drop.threshold_cells) == (None, None, None)
+
+
+def test_per_vc_shares_are_fair_in_bytes(cli: Cli, tmp_path: Path) -> None:
+    """Five UDPs of other lengths, each faster than its share of 100 Mb/s."""
+    text = (
+        'name = "bytes"\nduration = "1 s"\nformat = "ethernet"\nmeasure = { warm_up = "100 ms" }\n'
+        'host = [{ name = "a", count = 5 }, { name = "z", count = 5 }]\n'
+        'switch = [{ name = "s", scheduler = { kind = "per-vc", unit = "UNIT" }, ubr = { drop = "selective-drop" } }]\n'
+        'link = [{ from = "a", to = "s", rate = "1 Gbps" }, { from = "s", to = "z", rate = "1 Gbps" }]\n'
+    )
+    sizes = (1472, 1472, 1472, 100, 18)
+    vcs = "".join(
+        f'[[vc]]\nname = "vc{n}"\nfrom = "a{n}"\nto = "z1"\n'
+        f'traffic = {{ kind = "udp", datagram_size = "{size} bytes", rate = "40 Mbps" }}\n'
+        for n, size in enumerate(sizes, 1)
+    )
+    slow = ("link.s->z1.rate", "100 Mbps")
+    shares = {}
+    for unit in ("byte", "cell"):
+        made = cy.Scenario.from_toml(text.replace("UNIT", unit) + vcs, overrides=[slow])
+        shares[unit] = [vc.throughput_mbps for vc in made.run().only.vcs.values()]
+    assert shares["byte"] == pytest.approx([20] * 5, rel=0.01)
+    # A packet of each in turn: shares are as their bytes on the line.
+    lines = [1538, 1538, 1538, 166, 84]
+    assert shares["cell"] == pytest.approx([100 * line / sum(lines) for line in lines], rel=0.02)
+    (tmp_path / "cells.toml").write_text(text.replace("UNIT", "byte").replace('format = "ethernet"\n', "") + vcs)
+    done = cli("check", "cells.toml")
+    assert done.returncode == 2 and 'scheduler.unit = "byte": counts bytes of packets' in done.stderr, done

@@ -557,13 +557,17 @@ def schedules(name: str) -> None:
     @shows(f"program-scheduler-{name}")
     def it_serves_as_the_scheduler_does() -> None:
         program = scenario(f"program-scheduler-{name}", duration="2 s")
-        built_in = {"kind": "per-vc", "class": "ubr"} if name == "per-vc" else name
+        unit = {"per-vc": "cell", "bytes": "byte"}.get(name)
+        built_in = {"kind": "per-vc", "class": "ubr", "unit": unit} if unit else name
         ours, theirs = program.run().only, program.with_values({"switch.west.scheduler": built_in}).run().only
         assert ours.totals == theirs.totals and ours.totals.cell_loss_ratio > 0
         fifo = program.with_values({"switch.west.scheduler": "fifo"}).run().only
         assert (ours.totals == fifo.totals) == (name == "fifo")
+        if name == "bytes":
+            assert [vc.throughput_mbps for vc in ours.vcs.values()] == pytest.approx([20] * 5, rel=0.01)
 
 
+schedules("bytes")
 schedules("fifo")
 schedules("per-vc")
 schedules("strict-priority")

@@ -216,7 +216,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path)
     with Store(tmp_path / "runs.sqlite") as store:
         store.connection.execute("PRAGMA user_version = 7")
     message = refused(tmp_path / "runs.sqlite")
-    assert "is a store of version 7, written by a newer Cellyard; this one reads up to 2" in message
+    assert "is a store of version 7, written by a newer Cellyard; this one reads up to 3" in message
 
 
 def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,10 +226,10 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monke
     monkeypatch.setattr(schema, "MIGRATIONS", later)
     assert runs([Job(CANONICAL)], path) == ([found], 0)
     with Store(path) as store:
-        assert store.connection.execute("PRAGMA user_version").fetchone() == (3,)
+        assert store.connection.execute("PRAGMA user_version").fetchone() == (4,)
         assert store.connection.execute("SELECT note FROM run").fetchall() == [(None,)]
     monkeypatch.undo()
-    assert "version 3" in refused(path)
+    assert "version 4" in refused(path)
 
 
 def test_a_store_whose_creation_was_interrupted_is_completed(tmp_path: Path) -> None:

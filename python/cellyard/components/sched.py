@@ -74,11 +74,12 @@ class PerVc(Component, kind="per-vc"):
             drop policy that counts by VC. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
             Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: ``ubr``.
         unit: What a VC sends per turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are not
-            interleaved. Default: ``cell``.
+            interleaved. ``byte``: A turn is one packet, and S_i rises by its bytes on the line / weight_i. Only in
+            the format ethernet. Default: ``cell``.
     """
 
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
-    unit: Literal["cell", "frame"] = "cell"
+    unit: Literal["cell", "frame", "byte"] = "cell"
 
 
 class Program(Component, kind="program"):

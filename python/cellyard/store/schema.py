@@ -46,6 +46,8 @@ MIGRATIONS: list[tuple[str, ...]] = [
         )""",
     ),
     ("ALTER TABLE run ADD COLUMN seal BLOB",),
+    # Scenarios may have buffers in bytes, and programs that know `length` and `places`, which were names for parameters.
+    (),
 ]
 
 #: Longest wait for other writers, whose transactions are short.

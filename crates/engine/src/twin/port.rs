@@ -98,6 +98,11 @@ impl Queues for WaitingCells<'_> {
         let oldest = self.oldest_of(class, vc).expect("the VC has a cell");
         (1, self.queues[class].cells[oldest].1.eom)
     }
+
+    fn bytes(&self, class: usize, vc: usize) -> u64 {
+        let oldest = self.oldest_of(class, vc).expect("the VC has a cell");
+        self.queues[class].cells[oldest].1.bytes.into()
+    }
 }
 
 pub(super) struct Port {
@@ -179,7 +184,7 @@ impl Port {
             other => (None, other),
         };
         Port {
-            scheduler: Scheduler::new(spec, scenario.links[link].rate, cell_time, &shares),
+            scheduler: Scheduler::new(spec, scenario.links[link].rate, cell_time, None, &shares),
             ranker,
             failed: None,
             queues: queues.into(),
@@ -305,6 +310,7 @@ impl Port {
         let begins = begun.is_none();
         let mut arriving = Arriving {
             vc: local,
+            length: cell.bytes,
             places: queue.places(cell) as u32,
             begins,
             eom: cell.eom,
@@ -525,7 +531,10 @@ impl Port {
             let first = queue.cells.iter().position(|(_, c)| c.flow == flow)?;
             queue.cells.remove(first)
         });
-        let vc = self.waiting_vc(local);
+        let mut vc = self.waiting_vc(local);
+        if let Some((_, cell)) = &cell {
+            (vc.length, vc.places) = (cell.bytes.into(), self.queues[0].places(cell));
+        }
         let ran = self.ranker.as_mut()?.served(now, vc);
         self.failed = self.failed.or(ran.err());
         cell.map(|(_, cell)| cell)
@@ -544,12 +553,15 @@ impl Port {
     fn waiting_vc(&self, local: usize) -> Waiting {
         let flow = self.flows[local];
         let queues = self.queues.iter().flat_map(|queue| &queue.cells);
-        let numbers = queues.filter(|(_, c)| c.flow == flow).map(|&(n, _)| n);
-        let (first, cells) = (numbers.clone().next(), numbers.count() as u64);
+        let mut cells = queues.filter(|(_, c)| c.flow == flow);
+        let first = cells.next();
         Waiting {
             local,
-            arrival: first.unwrap_or(0),
-            cells,
+            arrival: first.map_or(0, |&(number, _)| number),
+            cells: u64::from(first.is_some()) + cells.count() as u64,
+            length: first.map_or(0, |(_, cell)| cell.bytes.into()),
+            // All class queues of a port count the same places.
+            places: first.map_or(0, |(_, cell)| self.queues[0].places(cell)),
         }
     }
 

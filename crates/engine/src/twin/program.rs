@@ -117,6 +117,8 @@ impl DropRule for Walker {
             Known::Ends => cell.eom.into(),
             Known::Lost => cell.lost.into(),
             Known::Idle => cell.idle_cells.map_or(-1, i128::from),
+            Known::Length => cell.length.into(),
+            Known::Places => cell.places.into(),
             Known::Now => now.0.into(),
             of_vc => of_contract(of_vc, terms).unwrap_or_default(),
         };

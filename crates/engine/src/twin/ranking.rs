@@ -25,6 +25,10 @@ pub(super) struct Waiting {
     pub(super) arrival: u64,
     /// Number of its waiting cells.
     pub(super) cells: u64,
+    /// Bytes on the line of its first waiting cell, or of the one that goes; 0 if there is none.
+    pub(super) length: u64,
+    /// Places of that cell.
+    pub(super) places: u64,
 }
 
 /// What failed.
@@ -99,6 +103,8 @@ impl Ranker {
     fn with_run<T>(&mut self, now: Time, vc: Waiting, what: impl FnOnce(&mut Run<'_>) -> T) -> T {
         let share = self.shares[vc.local];
         let known = |name| match name {
+            Known::Length => vc.length.into(),
+            Known::Places => vc.places.into(),
             Known::Arrival => vc.arrival.into(),
             Known::Waiting => vc.cells.into(),
             Known::Weight => share.weight.into(),

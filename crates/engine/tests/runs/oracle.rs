@@ -348,9 +348,9 @@ fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
 #[test]
 fn many_vcs_take_turns_as_the_model_says() {
     for (buffer, unit) in [
-        (None, ProcessingUnit::Cell),
-        (Some(500), ProcessingUnit::Cell),
-        (Some(500), ProcessingUnit::Frame),
+        (None, TurnUnit::Cell),
+        (Some(500), TurnUnit::Cell),
+        (Some(500), TurnUnit::Frame),
     ] {
         let mut net = build::network(ms(15));
         let switch = build::switch("s", buffer, DropPolicy::TailDrop);

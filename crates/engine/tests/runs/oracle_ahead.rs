@@ -52,7 +52,7 @@ fn above() -> impl Strategy<Value = Above> {
 
 fn scheduler() -> impl Strategy<Value = Scheduler> {
     let class = || prop_oneof![4 => Just(Class::Ubr), 1 => Just(Class::Vbr)];
-    let unit = prop_oneof![3 => Just(ProcessingUnit::Cell), 1 => Just(ProcessingUnit::Frame)];
+    let unit = prop_oneof![3 => Just(TurnUnit::Cell), 1 => Just(TurnUnit::Frame)];
     prop_oneof![
         1 => Just(Scheduler::StrictPriority),
         3 => (class(), unit).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),

@@ -5,6 +5,8 @@ use crate::common::build::{self, us};
 use crate::common::engines::{self, agrees};
 use crate::common::formats::{in_ethernet, in_format, mtus};
 use crate::common::random::{self, Case};
+use crate::oracle_programs::{engines_agree_or_stop, with_program};
+use crate::oracle_schedulers::{random_scheduler, with_schedulers};
 use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::DropReason;
@@ -106,6 +108,23 @@ proptest! {
         bytes in in_bytes(),
     ) {
         agrees(&bytes.of(in_ethernet(case, mtu, equal)))?;
+    }
+
+    #[test]
+    fn engine_and_twin_agree_on_programs_that_know_lengths(
+        case in random::cases(1_500),
+        mtu in mtus(),
+        equal in any::<bool>(),
+        bytes in in_bytes(),
+        seeds in any::<[u64; 2]>(),
+    ) {
+        let mut case = in_ethernet(case, mtu, equal);
+        if let Some(scheduler) = random_scheduler(seeds[0]) {
+            case = with_schedulers(case, |_| scheduler.clone());
+        }
+        if let Some(case) = with_program(case, seeds[1]) {
+            engines_agree_or_stop(&bytes.of(case))?;
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! engine and twin agree on random ones.
 
 use crate::common;
+use crate::common::engines::agrees;
+use crate::common::formats::{in_ethernet, mtus};
 use crate::common::random::{self, Case};
 use crate::oracle_programs::{Words, Writer, engines_agree_or_stop, queues_of, schedulers_of};
 use cellyard_engine::scenario::*;
@@ -19,6 +21,9 @@ fn example(name: &str) -> WrittenScheduler {
                 "../../../../python/cellyard/examples/program-scheduler-strict-priority.toml"
             )
         }
+        "bytes" => {
+            include_str!("../../../../python/cellyard/examples/program-scheduler-bytes.toml")
+        }
         _ => include_str!("../../../../python/cellyard/examples/program-scheduler-per-vc.toml"),
     };
     let scenario = read_toml(text, name, &[]).expect("the examples are right");
@@ -34,9 +39,13 @@ fn restated(scheduler: &Scheduler) -> Scheduler {
     let written = match *scheduler {
         Scheduler::Fifo => example("fifo"),
         Scheduler::StrictPriority => example("strict-priority"),
-        Scheduler::PerVc { class, .. } => WrittenScheduler {
+        Scheduler::PerVc { class, unit } => WrittenScheduler {
             class: Some(class),
-            ..example("per-vc")
+            ..example(if unit == TurnUnit::Byte {
+                "bytes"
+            } else {
+                "per-vc"
+            })
         },
         ref other => panic!("{other:?} has no example"),
     };
@@ -45,7 +54,7 @@ fn restated(scheduler: &Scheduler) -> Scheduler {
 
 /// A random network whose ports have the scheduler that `make` turns each into. No VC has a
 /// guarantee, and no policy pushes cells out.
-fn with_schedulers(mut case: Case, make: impl Fn(&Scheduler) -> Scheduler) -> Case {
+pub fn with_schedulers(mut case: Case, make: impl Fn(&Scheduler) -> Scheduler) -> Case {
     for scheduler in schedulers_of(&mut case.scenario) {
         *scheduler = make(scheduler);
     }
@@ -70,7 +79,7 @@ fn restatable(scheduler: &Scheduler) -> Scheduler {
         Scheduler::PerVc { class, .. } | Scheduler::GuaranteedRate { class, .. } => {
             Scheduler::PerVc {
                 class,
-                unit: ProcessingUnit::Cell,
+                unit: TurnUnit::Cell,
             }
         }
         Scheduler::Program(_) => Scheduler::Fifo,
@@ -82,9 +91,15 @@ proptest! {
     #![proptest_config(common::config(300))]
 
     #[test]
-    fn the_examples_serve_as_the_schedulers_they_restate(case in random::cases(3_000)) {
-        let mut case = with_schedulers(case, restatable);
-        // The unit of the example `per-vc` is exact for weights from 1 to 6.
+    fn the_examples_serve_as_the_schedulers_they_restate(
+        case in random::cases(3_000), mtu in mtus(), by_length: bool,
+    ) {
+        let mut case = if by_length {
+            with_schedulers(in_ethernet(case, mtu, false), by_bytes)
+        } else {
+            with_schedulers(case, restatable)
+        };
+        // The unit of the examples is exact for weights from 1 to 6.
         for vc in &mut case.scenario.vcs {
             vc.weight = 1 + (vc.weight - 1) % 6;
         }
@@ -103,9 +118,39 @@ proptest! {
     }
 }
 
+/// A scheduler with shares in bytes in place of this one.
+fn by_bytes(scheduler: &Scheduler) -> Scheduler {
+    let class = match *scheduler {
+        Scheduler::PerVc { class, .. } | Scheduler::GuaranteedRate { class, .. } => class,
+        Scheduler::Fifo | Scheduler::Program(_) => Class::Ubr,
+        Scheduler::StrictPriority => return Scheduler::StrictPriority,
+    };
+    Scheduler::PerVc {
+        class,
+        unit: TurnUnit::Byte,
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(500))]
+
+    #[test]
+    fn engine_and_twin_agree_on_shares_in_bytes(case in random::cases(3_000), mtu in mtus(), equal: bool) {
+        agrees(&with_schedulers(in_ethernet(case, mtu, equal), by_bytes))?;
+    }
+}
+
 /// Words of schedulers.
 const WORDS: Words = Words {
-    names: &["arrival", "waiting", "weight", "number", "class_rank"],
+    names: &[
+        "arrival",
+        "waiting",
+        "weight",
+        "number",
+        "class_rank",
+        "length",
+        "places",
+    ],
     calls: &["-waiting", "-arrival", "min(seen, number)"],
     truths: &["flag", "true", "false"],
     first: "waiting",
@@ -113,7 +158,7 @@ const WORDS: Words = Words {
 };
 
 /// A random scheduler as the reader takes it; `None` if it does not.
-fn random_scheduler(seed: u64) -> Option<Scheduler> {
+pub fn random_scheduler(seed: u64) -> Option<Scheduler> {
     let mut writer = Writer::new(seed, WORDS);
     let owner = writer.pick(&["queue", "vc"]);
     let of_avg = writer.pick(&["queue", "vc"]);

@@ -81,6 +81,8 @@ impl QueueView {
 pub struct Arriving {
     /// Local number of the flow at the port.
     pub vc: u32,
+    /// Bytes of the cell on the line.
+    pub length: u32,
     /// Places that the cell takes in the queue.
     pub places: u32,
     /// Whether this is the first cell seen of its frame.
@@ -112,6 +114,7 @@ impl Arriving {
     ) -> Arriving {
         Arriving {
             vc,
+            length: run.cell.bytes(),
             places,
             begins,
             eom: run.first_ends_frame(),

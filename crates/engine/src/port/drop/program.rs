@@ -189,6 +189,8 @@ impl Running {
                 Known::Ends => cell.eom.into(),
                 Known::Lost => cell.lost.into(),
                 Known::Idle => cell.idle_cells.map_or(-1, i128::from),
+                Known::Length => cell.length.into(),
+                Known::Places => cell.places.into(),
                 Known::Now => now.0.into(),
                 of_vc => {
                     let terms = self.contracts[cell.vc as usize].as_ref();

@@ -82,6 +82,7 @@ pub fn queue(waiting: u64, waiting_of_vc: u64, active_vcs: u64) -> QueueView {
 pub fn cell(vc: u32, begins: bool, eom: bool) -> Arriving {
     Arriving {
         vc,
+        length: 53,
         places: 1,
         begins,
         eom,

@@ -74,6 +74,7 @@ mod testing {
     pub fn cell(begins: bool, eom: bool, tagged: bool) -> Arriving {
         Arriving {
             vc: 0,
+            length: 53,
             places: 1,
             begins,
             eom,

@@ -7,6 +7,7 @@ pub mod per_vc;
 pub mod program;
 mod strict_priority;
 
+use crate::ground::format::Format;
 use crate::ground::units::{BitRate, Span, Time};
 use crate::network::tally::CLASSES;
 use crate::text::program::{Failure, SchedulerText};
@@ -83,6 +84,8 @@ pub trait Queues {
     /// How many cells at the front of the queue of `vc` go in one turn of a frame, and whether the
     /// last one ends the frame.
     fn front(&self, class: usize, vc: usize) -> (u64, bool);
+    /// Bytes on the line of the first cell in the queue of `vc`.
+    fn bytes(&self, class: usize, vc: usize) -> u64;
 }
 
 /// Consecutive slots of one class.
@@ -115,8 +118,14 @@ pub enum Pattern {
 
 impl Scheduler {
     /// The scheduler `spec` for a port of rate `rate`, with cells that take `cell_time`, that `flows`,
-    /// by local number, cross.
-    pub fn new(spec: &Spec, rate: BitRate, cell_time: Span, flows: &[FlowShare]) -> Scheduler {
+    /// by local number, cross. `format` is that of the cells, if queues count bytes.
+    pub fn new(
+        spec: &Spec,
+        rate: BitRate,
+        cell_time: Span,
+        format: Option<Format>,
+        flows: &[FlowShare],
+    ) -> Scheduler {
         match spec {
             Spec::Fifo => Scheduler::Fifo,
             Spec::StrictPriority => Scheduler::StrictPriority,
@@ -125,7 +134,7 @@ impl Scheduler {
             }
             Spec::PerVc { class, unit } => Scheduler::PerVc(PerVc::new(*class, *unit, rate, flows)),
             Spec::Program(spec) => {
-                let program = Programmed::new(spec, cell_time, flows);
+                let program = Programmed::new(spec, cell_time, format, flows);
                 Scheduler::Program(Box::new(program))
             }
         }
@@ -209,7 +218,7 @@ impl Scheduler {
 mod tests {
     use super::*;
     use crate::ground::units::Ratio;
-    use crate::text::scenario::ProcessingUnit;
+    use crate::text::scenario::TurnUnit;
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
@@ -217,7 +226,7 @@ mod tests {
 
     fn specs() -> impl Strategy<Value = Spec> {
         let class = || proptest::sample::select(Class::ALL.to_vec());
-        let unit = proptest::sample::select(vec![ProcessingUnit::Cell, ProcessingUnit::Frame]);
+        let unit = proptest::sample::select(vec![TurnUnit::Cell, TurnUnit::Frame, TurnUnit::Byte]);
         prop_oneof![
             Just(Spec::Fifo),
             Just(Spec::StrictPriority),
@@ -267,6 +276,10 @@ mod tests {
                 ends.is_some(),
             )
         }
+
+        fn bytes(&self, _: usize, _: usize) -> u64 {
+            1
+        }
     }
 
     fn slots_of<'a>(
@@ -296,19 +309,22 @@ mod tests {
             equal: bool,
             steps in proptest::collection::vec((0usize..6, 0u64..30, 1u64..12, 1u64..60), 1..30),
         ) {
+            // A packet is one cell, and has no guarantee.
+            let of_packets = matches!(spec, Spec::PerVc { unit: TurnUnit::Byte, .. });
             let share = |&(class, weight): &(Class, u64)| FlowShare {
                 class,
                 weight: if equal { 1 } else { weight },
-                guarantee: (!equal).then_some(BitRate(RATE.0 / 10)),
+                guarantee: (!equal && !of_packets).then_some(BitRate(RATE.0 / 10)),
                 sends: true,
             };
             let shares: Vec<_> = vcs.iter().map(share).collect();
-            let mut together = Scheduler::new(&spec, RATE, Span(1), &shares);
+            let mut together = Scheduler::new(&spec, RATE, Span(1), None, &shares);
             let mut by_one = together.clone();
             let mut waiting = Waiting(vcs.iter().map(|vc| (vc.0, VecDeque::new())).collect());
             let (mut number, mut sent) = (0, 0);
             for (vc, cells, frame, most) in steps {
                 let vc = vc % vcs.len();
+                let frame = if of_packets { 1 } else { frame };
                 for _ in 0..cells {
                     number += 1;
                     waiting.0[vc].1.push_back((number, number % frame == 0));
@@ -357,7 +373,7 @@ mod tests {
         ) {
             // A class whose VCs are served one by one has none here.
             prop_assume!(!matches!(spec, Spec::PerVc { .. }));
-            let mut these = Scheduler::new(&spec, RATE, Span(1), &[]);
+            let mut these = Scheduler::new(&spec, RATE, Span(1), None, &[]);
             let mut those = these.clone();
             for slot in slots {
                 let few = slot.map(|(found, n, _)| if found { n } else { 0 });

@@ -3,6 +3,7 @@
 //! Every choice computes the ranks of all VCs that wait, so that its cost grows with their number.
 
 use super::{FlowShare, Pattern, Slots, Turn, strict_priority};
+use crate::ground::format::Format;
 use crate::ground::rng::Stream;
 use crate::ground::units::{Span, Time};
 use crate::network::tally::CLASSES;
@@ -28,6 +29,8 @@ pub struct Programmed {
     of_vcs: Vec<i128>,
     /// Class and number of the VCs that wait, in ascending order.
     waiting: Vec<(usize, usize)>,
+    /// Format of the cells, if queues count bytes.
+    format: Option<Format>,
     /// A stream for the machine; schedulers have no draws.
     no_draws: Stream,
     /// What failed first, and when.
@@ -38,8 +41,8 @@ pub struct Programmed {
 struct VcState {
     class: usize,
     weight: u64,
-    /// Numbers of its waiting cells.
-    arrivals: VecDeque<u64>,
+    /// Waiting cells: the number of each at the port, and its bytes on the line.
+    cells: VecDeque<(u64, u32)>,
 }
 
 /// A rank: numerator and denominator, or the bits of a float.
@@ -65,8 +68,14 @@ pub fn value_bytes(scheduler: &ProgramScheduler, flows: usize) -> usize {
 }
 
 impl Programmed {
-    /// The scheduler for a port that `flows`, by local number, cross.
-    pub fn new(spec: &ProgramScheduler, cell_time: Span, flows: &[FlowShare]) -> Programmed {
+    /// The scheduler for a port that `flows`, by local number, cross. `format` is that of the cells,
+    /// if queues count bytes.
+    pub fn new(
+        spec: &ProgramScheduler,
+        cell_time: Span,
+        format: Option<Format>,
+        flows: &[FlowShare],
+    ) -> Programmed {
         let ranking = &spec.ranking;
         let code = compile(&ranking.texts(), &surroundings(spec, cell_time));
         let (_, locals) = &code.texts[SchedulerText::Rank.place()];
@@ -74,7 +83,7 @@ impl Programmed {
         let vc = |flow: &FlowShare| VcState {
             class: flow.class as usize,
             weight: flow.weight,
-            arrivals: VecDeque::new(),
+            cells: VecDeque::new(),
         };
         Programmed {
             class: spec.written.class.map_or(CLASSES, |class| class as usize),
@@ -82,6 +91,7 @@ impl Programmed {
             vcs: flows.iter().map(vc).collect(),
             of_vcs: flows.iter().flat_map(|_| of_vc.clone()).collect(),
             waiting: Vec::new(),
+            format,
             no_draws: Stream::new(0, 0, "", ""),
             failure: None,
             code: Box::new(code),
@@ -100,16 +110,16 @@ impl Programmed {
         (time < end).then_some((text, failure))
     }
 
-    /// Accounts for a cell of `vc` that joined its queue at `now`, as the cell with the number
-    /// `arrival` that the port has accepted.
-    pub fn on_arrival(&mut self, vc: usize, arrival: u64, now: Time) {
+    /// Accounts for a cell of `vc`, of `bytes` on the line, that joined its queue at `now`, as the
+    /// cell with the number `arrival` that the port has accepted.
+    pub fn on_arrival(&mut self, vc: usize, arrival: u64, bytes: u32, now: Time) {
         let state = &mut self.vcs[vc];
-        state.arrivals.push_back(arrival);
-        if state.arrivals.len() == 1 {
+        state.cells.push_back((arrival, bytes));
+        if state.cells.len() == 1 {
             let entry = (state.class, vc);
             let place = self.waiting.partition_point(|&other| other < entry);
             self.waiting.insert(place, entry);
-            self.run(SchedulerText::Arrive, vc, now);
+            self.run(SchedulerText::Arrive, vc, bytes, now);
         }
     }
 
@@ -127,11 +137,11 @@ impl Programmed {
         let vc = self.choose(now).expect("something waits");
         let state = &mut self.vcs[vc];
         let (class, slots) = (state.class, 1);
-        state.arrivals.pop_front();
-        if state.arrivals.is_empty() {
+        let (_, bytes) = state.cells.pop_front().expect("it waits");
+        if state.cells.is_empty() {
             self.waiting.retain(|&entry| entry != (class, vc));
         }
-        self.run(SchedulerText::Served, vc, now);
+        self.run(SchedulerText::Served, vc, bytes, now);
         Turn { class, vc, slots }
     }
 
@@ -140,7 +150,8 @@ impl Programmed {
         let mut best: Option<(Rank, usize)> = None;
         for i in 0..self.waiting.len() {
             let (_, vc) = self.waiting[i];
-            if !self.run(SchedulerText::Rank, vc, now) {
+            let bytes = self.vcs[vc].cells[0].1;
+            if !self.run(SchedulerText::Rank, vc, bytes, now) {
                 break;
             }
             let rank = self.rank();
@@ -182,9 +193,9 @@ impl Programmed {
         }
     }
 
-    /// Runs a text for `vc` and returns whether that succeeds.
-    fn run(&mut self, which: SchedulerText, vc: usize, now: Time) -> bool {
-        self.look(vc, now);
+    /// Runs a text for `vc` and a cell of `bytes`, and returns whether that succeeds.
+    fn run(&mut self, which: SchedulerText, vc: usize, bytes: u32, now: Time) -> bool {
+        self.look(vc, bytes, now);
         let states = self.code.of_vc.len();
         let start = self.code.texts[which.place()].0;
         let mut outside = Outside {
@@ -203,12 +214,14 @@ impl Programmed {
     }
 
     /// Sets the names that the texts read.
-    fn look(&mut self, vc: usize, now: Time) {
+    fn look(&mut self, vc: usize, bytes: u32, now: Time) {
         let state = &self.vcs[vc];
         for &(name, register) in &self.code.names {
             let value = match name {
-                Known::Arrival => state.arrivals.front().copied().unwrap_or(0).into(),
-                Known::Waiting => state.arrivals.len() as i128,
+                Known::Length => bytes.into(),
+                Known::Places => self.format.map_or(1, |format| format.places(bytes)).into(),
+                Known::Arrival => state.cells.front().map_or(0, |&(number, _)| number).into(),
+                Known::Waiting => state.cells.len() as i128,
                 Known::Weight => state.weight.into(),
                 Known::Number => vc as i128,
                 Known::ClassRank => state.class as i128,

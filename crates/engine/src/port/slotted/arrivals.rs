@@ -392,7 +392,7 @@ impl Slotted {
                 return queue.per_vc[local].push(cell, self.cell_time);
             }
             ClassOrder::Program(s) => {
-                s.on_arrival(local, self.accepted, cell.arrived);
+                s.on_arrival(local, self.accepted, cell.cell.bytes(), cell.arrived);
                 return queue.per_vc[local].push(cell, self.cell_time);
             }
             // Such cells are not merged into runs: each leaves with its own number.

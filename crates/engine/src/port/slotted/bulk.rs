@@ -292,7 +292,7 @@ impl Slotted {
             1
         };
         let cells = of_vc.take(n as u32, c);
-        scheduler.taken(n, cells.ends_frame(), self.started + n);
+        scheduler.taken(n, n, cells.ends_frame(), self.started + n);
         self.pause_from(class, vc, self.started + n, arrived + c * (n - 1));
         if self.counts[class] {
             self.queues[class].count_out(vc, n);

@@ -140,6 +140,11 @@ impl Queues for [ClassQueue; CLASSES] {
         let first = self[class].per_vc[vc].first();
         (first.of_one_frame().into(), first.ends_frame())
     }
+
+    #[inline]
+    fn bytes(&self, class: usize, vc: usize) -> u64 {
+        self[class].per_vc[vc].first().cell.bytes().into()
+    }
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::slotted::ahead::{Foresight, gains};
 use crate::port::{Inputs, Lookahead, Measuring, Meter, Port, PortKernel, StepBounds};
-use crate::run::resolved::ResolvedPort;
+use crate::run::resolved::{Places, ResolvedPort};
 use crate::text::options::{Kernel as Wanted, Options, RunError};
-use crate::text::scenario::{Class, Scheduler as Spec};
+use crate::text::scenario::{Class, Scheduler as Spec, TurnUnit};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of feeds that a port looks ahead in at each step. With more, their future cells
@@ -193,9 +193,19 @@ impl Blueprint<'_> {
         // No text of a program runs at a port that cannot queue.
         let scheduler = match port.scheduler {
             Spec::Program(_) if !port.can_queue => &Spec::StrictPriority,
+            // Bytes of equal cells are cells times a constant.
+            &Spec::PerVc {
+                class,
+                unit: TurnUnit::Byte,
+            } if self.cell_times(link).is_none() => &Spec::PerVc {
+                class,
+                unit: TurnUnit::Cell,
+            },
             other => other,
         };
-        let scheduler = Scheduler::new(scheduler, spec.rate, cell_time, &flows);
+        let format = self.net.scenario.format;
+        let format = (port.places != Places::ONE).then_some(format);
+        let scheduler = Scheduler::new(scheduler, spec.rate, cell_time, format, &flows);
         match port.arithmetic {
             Ok(class) if options.kernel != Wanted::Slotted => {
                 let (gate, vcs) = (self.gate(link, port, class), flows.len());

@@ -40,6 +40,10 @@ pub enum Known {
     Now,
     /// Time of a cell on the link.
     CellTime,
+    /// Bytes of the cell on the line.
+    Length,
+    /// Places that the cell takes in the queue.
+    Places,
     /// Number of the first waiting cell of the VC in the order of acceptance.
     Arrival,
     /// Cells of the VC that wait.
@@ -75,8 +79,8 @@ const fn entry<T>(of: T, word: &'static str, of_type: Type, help: &'static str) 
 }
 
 /// Every name, in the order of [`Known`]. Those of drop policies come first, those of schedulers
-/// last, and both have `now` and `cell_time`.
-static NAMES: [Entry<Known>; 22] = [
+/// last, and both have those from `now` to `places`.
+static NAMES: [Entry<Known>; 24] = [
     entry(
         Known::X,
         "X",
@@ -180,6 +184,18 @@ static NAMES: [Entry<Known>; 22] = [
         "Time of a cell on the link, ticks, rounded up.",
     ),
     entry(
+        Known::Length,
+        "length",
+        Type::Integer,
+        "Bytes of the cell on the line; for schedulers, of the VC's first waiting cell, or in `served` of the cell that goes.",
+    ),
+    entry(
+        Known::Places,
+        "places",
+        Type::Integer,
+        "Places that this cell takes in the queue: 1, or its bytes if the queue counts bytes.",
+    ),
+    entry(
         Known::Arrival,
         "arrival",
         Type::Integer,
@@ -229,7 +245,7 @@ pub struct Dialect {
 /// Words of drop policies.
 pub static DROP: Dialect = Dialect {
     of: "a drop policy",
-    names: NAMES.split_at(17).0,
+    names: NAMES.split_at(19).0,
     functions: &FUNCTIONS,
     verdicts: &VERDICTS,
 };

@@ -523,6 +523,10 @@ pub(super) static SCHEDULER: &[Component] = &[
                 Kind::Choice(&[
                     choice("cell", "A turn is one cell."),
                     choice("frame", "A turn is one frame; frames are not interleaved."),
+                    choice(
+                        "byte",
+                        "A turn is one packet, and S_i rises by its bytes on the line / weight_i. Only in the format ethernet.",
+                    ),
                 ]),
                 Text("cell"),
                 "What a VC sends per turn.",

@@ -8,7 +8,7 @@ pub use super::abr::{AbrParams, EricaParams, EricaPlusParams, Feedback, RmRates}
 pub use super::contract::{Contract, ContractTerms};
 pub use super::port::{
     ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, ProcessingUnit, RedAverage, RedParams,
-    RestOfFrame, Scheduler,
+    RestOfFrame, Scheduler, TurnUnit,
 };
 pub use super::threshold::Threshold;
 pub use crate::ground::class::Class;

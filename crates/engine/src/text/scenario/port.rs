@@ -207,6 +207,18 @@ pub enum ProcessingUnit {
     Frame,
 }
 
+/// What a VC sends per turn, and is charged for, under per-VC scheduling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TurnUnit {
+    /// A cell.
+    Cell,
+    /// A frame, by its cells.
+    Frame,
+    /// A packet of the format `ethernet`, by its bytes on the line.
+    Byte,
+}
+
 /// Scheduler: which class queue a port serves next. See `port::sched`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -226,8 +238,8 @@ pub enum Scheduler {
     PerVc {
         /// The class with per-VC queues.
         class: Class,
-        /// Whether a turn is one cell or one frame.
-        unit: ProcessingUnit,
+        /// What a turn is.
+        unit: TurnUnit,
     },
     /// Program of the scenario (`port::sched::program`).
     Program(ProgramScheduler),

@@ -38,6 +38,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             }
         }
         Family::Scheduler => {
+            turns(record, path, report);
             if component.own.is_some() {
                 scheduler(component, record, path, report);
             }
@@ -132,6 +133,18 @@ fn guarantee(record: &Record, path: &str, report: &mut Report) {
             &join(path, "guarantee"),
             "counts slots of one length, and packets of the format ethernet differ",
             "another format, or `weight`",
+            None,
+        );
+    }
+}
+
+/// Only packets of the format `ethernet` differ in bytes.
+fn turns(record: &Record, path: &str, report: &mut Report) {
+    if text(record, "unit") == Some("byte") && !report.format.is_ethernet {
+        report.add(
+            &join(path, "unit"),
+            "counts bytes of packets, but all cells of this format have the same number",
+            "cell or frame, or `format = \"ethernet\"`",
             None,
         );
     }

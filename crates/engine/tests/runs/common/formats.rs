@@ -127,6 +127,12 @@ pub fn in_ethernet(mut case: Case, mtu: u64, equal: bool) -> Case {
         .iter_mut()
         .filter_map(|l| l.scheduler.as_deref_mut());
     for scheduler in of_switches.chain(of_links) {
+        // A frame is a cell, so that turns of both are the same.
+        if let Scheduler::PerVc { unit, .. } = scheduler
+            && *unit == TurnUnit::Frame
+        {
+            *unit = TurnUnit::Byte;
+        }
         if matches!(scheduler, Scheduler::GuaranteedRate { .. }) {
             *scheduler = Scheduler::StrictPriority;
         }

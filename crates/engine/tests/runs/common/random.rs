@@ -300,8 +300,12 @@ fn per_frame() -> impl Strategy<Value = ProcessingUnit> {
     Just(ProcessingUnit::Frame)
 }
 
-pub fn unit() -> impl Strategy<Value = ProcessingUnit> {
+fn per_unit() -> impl Strategy<Value = ProcessingUnit> {
     prop_oneof![Just(ProcessingUnit::Cell), Just(ProcessingUnit::Frame)]
+}
+
+pub fn unit() -> impl Strategy<Value = TurnUnit> {
+    prop_oneof![Just(TurnUnit::Cell), Just(TurnUnit::Frame)]
 }
 
 /// A random contract with any part optional. Rates are multiples of 1/360 of the base rate, or
@@ -349,7 +353,7 @@ impl Net {
 
     fn switches(&self) -> impl Strategy<Value = Vec<Switch>> + use<> {
         let one = (
-            processing(self.base, unit()).boxed(),
+            processing(self.base, per_unit()).boxed(),
             scheduler().boxed(),
             queues(self.base).boxed(),
         );

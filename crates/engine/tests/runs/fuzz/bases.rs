@@ -1,6 +1,7 @@
 //! Initial texts of the reader's fuzzer.
 
 use crate::common::{build::probe, formats::in_ethernet, random};
+use crate::oracle_programs::schedulers_of;
 use cellyard_engine::format::Format;
 use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
@@ -32,6 +33,11 @@ pub fn all() -> Vec<String> {
         let mut case = case.readable();
         if number.is_multiple_of(5) {
             case = in_ethernet(case, 9_000, false);
+            for scheduler in schedulers_of(&mut case.scenario) {
+                if let Scheduler::PerVc { unit, .. } = scheduler {
+                    *unit = TurnUnit::Byte;
+                }
+            }
         }
         let mut net = case.scenario;
         net.probes = probes(&net);

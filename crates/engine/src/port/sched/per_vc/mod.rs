@@ -11,7 +11,8 @@
 //! With `unit = frame`, the picked VC keeps the slots of the class until its EOM has left or it has
 //! no cell waiting. Frames are thus not interleaved, and VCs share fairly with frames of mixed
 //! sizes. All cells of a frame are paid in the same way: from the credit, which may become
-//! negative, or by the tag.
+//! negative, or by the tag. With `unit = byte`, S_i rises by the bytes of a packet / w_i instead;
+//! guarantees are refused there.
 //! The cost of a decision grows with the logarithm of the number of VCs: see [`tags`] and
 //! [`credits`].
 //! Sources: `guaranteed-rate`, sections 1 and 3 (per-VC guarantees and per-frame scheduling,
@@ -30,7 +31,7 @@ mod tests;
 
 use super::{FlowShare, Pattern, Queues, Slots, Turn, strict_priority};
 use crate::ground::units::BitRate;
-use crate::text::scenario::{Class, ProcessingUnit};
+use crate::text::scenario::{Class, TurnUnit};
 use credits::Credits;
 use tags::Tags;
 
@@ -45,7 +46,7 @@ enum Means {
 #[derive(Clone, Debug)]
 pub struct PerVc {
     class: usize,
-    unit: ProcessingUnit,
+    unit: TurnUnit,
     /// Number of VCs that can have cells, and of those that have at least two.
     members: usize,
     with_two: usize,
@@ -64,7 +65,7 @@ pub struct PerVc {
 
 impl PerVc {
     /// A scheduler for `class` at a port of rate `rate` that `flows`, by local number, cross.
-    pub fn new(class: Class, unit: ProcessingUnit, rate: BitRate, flows: &[FlowShare]) -> PerVc {
+    pub fn new(class: Class, unit: TurnUnit, rate: BitRate, flows: &[FlowShare]) -> PerVc {
         let guarantee = |f: &FlowShare| f.guarantee.filter(|_| f.class == class);
         let guarantees: Vec<_> = flows.iter().map(guarantee).collect();
         let is_member = |f: &FlowShare| f.class == class && f.sends;
@@ -78,7 +79,7 @@ impl PerVc {
             members: members().count(),
             with_two: 0,
             busy: 0,
-            takes_turns: are_equal && unit == ProcessingUnit::Cell,
+            takes_turns: are_equal && unit == TurnUnit::Cell,
             turn: None,
             waiting: vec![0; flows.len()],
             tags: Tags::new(&weights.collect::<Vec<_>>()),
@@ -121,7 +122,11 @@ impl PerVc {
         let vc = self.pick(slots.sent);
         let (frame, ends) = slots.queues.front(class, vc);
         let n = frame.min(slots.most).min(self.waiting[vc] - slots.kept);
-        self.taken(n, ends && n == frame, slots.sent + n);
+        let cost = match self.unit {
+            TurnUnit::Byte => slots.queues.bytes(class, vc),
+            TurnUnit::Cell | TurnUnit::Frame => n,
+        };
+        self.taken(n, cost, ends && n == frame, slots.sent + n);
         let slots = n;
         Some(Pattern::Turn(Turn { class, vc, slots }))
     }
@@ -216,7 +221,7 @@ impl PerVc {
     /// Whether a turn is one cell; then [`PerVc::next_cell`] can be used.
     #[inline]
     pub fn goes_by_cells(&self) -> bool {
-        self.unit == ProcessingUnit::Cell
+        self.unit == TurnUnit::Cell
     }
 
     /// The VC whose oldest cell goes in this slot, after `sent` slots of the port. Only for turns
@@ -235,12 +240,12 @@ impl PerVc {
         vc
     }
 
-    /// Accounts for `n` taken cells of the VC chosen by [`PerVc::pick`]. The port has then begun to
-    /// send `sent` cells. `eom` says whether the last one ends a frame.
+    /// Accounts for `n` taken cells, charged as `cost`, of the VC chosen by [`PerVc::pick`]. The port
+    /// has then begun to send `sent` cells. `eom` says whether the last one ends a frame.
     #[inline]
-    pub fn taken(&mut self, n: u64, eom: bool, sent: u64) {
+    pub fn taken(&mut self, n: u64, cost: u64, eom: bool, sent: u64) {
         let (vc, means) = self.turn.expect("it has been picked");
-        self.pay(vc, means, n, sent);
+        self.pay(vc, means, cost, sent);
         if !self.take(vc, n) {
             self.leave(vc, sent);
         } else if eom || self.goes_by_cells() {
@@ -251,12 +256,12 @@ impl PerVc {
         self.turn = None;
     }
 
-    /// Pays for `n` cells of `vc`, after which the port has begun to send `sent` cells.
+    /// Pays `cost` for cells of `vc`, after which the port has begun to send `sent` cells.
     #[inline(always)]
-    fn pay(&mut self, vc: usize, means: Means, n: u64, sent: u64) {
+    fn pay(&mut self, vc: usize, means: Means, cost: u64, sent: u64) {
         match means {
-            Means::Credit => self.credits.pay(vc, n, sent),
-            Means::Tag => self.tags.pay(vc, n),
+            Means::Credit => self.credits.pay(vc, cost, sent),
+            Means::Tag => self.tags.pay(vc, cost),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::ground::units::BitRate;
 use crate::port::sched::FlowShare;
-use crate::text::scenario::ProcessingUnit;
+use crate::text::scenario::TurnUnit;
 
 /// The least common multiple.
 fn lcm(a: u128, b: u128) -> u128 {
@@ -26,7 +26,7 @@ struct VcState {
 }
 
 pub(super) struct Plain {
-    unit: ProcessingUnit,
+    unit: TurnUnit,
     rate: i128,
     virtual_time: u128,
     /// The VC whose frame is being sent, and whether its credit pays for it.
@@ -37,7 +37,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    pub(super) fn new(unit: ProcessingUnit, rate: BitRate, shares: &[FlowShare]) -> Plain {
+    pub(super) fn new(unit: TurnUnit, rate: BitRate, shares: &[FlowShare]) -> Plain {
         let weights = shares.iter().map(|share| u128::from(share.weight));
         let multiple = weights.fold(1, lcm);
         let state = |share: &FlowShare| VcState {
@@ -77,18 +77,22 @@ impl Plain {
         v.waiting += 1;
     }
 
-    /// Serves one cell and returns its VC. `ends` says whether that cell ends a frame.
-    pub(super) fn serve(&mut self, sent: u64, ends: impl Fn(usize) -> bool) -> usize {
+    /// Serves one cell and returns its VC. `cell` says whether the first cell of a VC ends a frame,
+    /// and its bytes.
+    pub(super) fn serve(&mut self, sent: u64, cell: impl Fn(usize) -> (bool, u64)) -> usize {
         self.credit_until(sent + 1);
         let (vc, by_credit) = self.current.unwrap_or_else(|| self.choose());
+        let (ends, bytes) = cell(vc);
         let v = &mut self.vcs[vc];
         v.waiting -= 1;
         if by_credit {
             v.credit -= self.rate;
+        } else if self.unit == TurnUnit::Byte {
+            v.tag += v.cost * u128::from(bytes);
         } else {
             v.tag += v.cost;
         }
-        let goes_on = self.unit == ProcessingUnit::Frame && !ends(vc) && v.waiting > 0;
+        let goes_on = self.unit == TurnUnit::Frame && !ends && v.waiting > 0;
         self.current = goes_on.then_some((vc, by_credit));
         self.credit_until(sent + 1);
         vc

@@ -1,7 +1,7 @@
 //! Start tags of the VCs, exact, in a tournament tree that finds the smallest in logarithmic time.
 //!
-//! Tags count in units of 1 / L, where L is the least common multiple of the weights: a cell costs a
-//! VC L / weight of them. They have 64 bits if each cost is at most 2^32, as for equal weights, and
+//! Tags count in units of 1 / L, where L is the least common multiple of the weights: a cell (or a
+//! byte) costs a VC L / weight of them. They have 64 bits if each cost is at most 2^32, as for equal weights, and
 //! 128 bits otherwise.
 
 use crate::port::sched::Turn;
@@ -11,7 +11,7 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// An integer that start tags are counted in.
 ///
-/// A turn has fewer than 2^30 cells. With the largest cost, tags so stay below [`Tag::NONE`].
+/// A turn has fewer than 2^30 cells, or 2^17 bytes. With the largest cost, tags so stay below [`Tag::NONE`].
 pub(super) trait Tag:
     Copy
     + Ord
@@ -105,7 +105,7 @@ impl Tags {
         both!(self, tags => tags.begin_turn())
     }
 
-    /// Raises the tag of `vc` by `n` cells; its place follows when it [enters](Tags::enter).
+    /// Raises the tag of `vc` by `n` cells or bytes; its place follows when it [enters](Tags::enter).
     #[inline]
     pub(super) fn pay(&mut self, vc: usize, n: u64) {
         both!(self, tags => tags.vcs[vc].pay(n));

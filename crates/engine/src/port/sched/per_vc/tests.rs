@@ -17,8 +17,9 @@ struct Port {
     of_vc: Vec<u64>,
 }
 
-/// Cells of each VC that go in one turn of a frame, and whether they end the frame.
-struct Fronts(Vec<(u64, bool)>);
+/// Cells of each VC that go in one turn of a frame, whether they end the frame, and the bytes of the
+/// first.
+struct Fronts(Vec<(u64, bool, u64)>);
 
 impl Queues for Fronts {
     fn oldest(&self, _: usize) -> u64 {
@@ -26,12 +27,21 @@ impl Queues for Fronts {
     }
 
     fn front(&self, _: usize, vc: usize) -> (u64, bool) {
-        self.0[vc]
+        (self.0[vc].0, self.0[vc].1)
+    }
+
+    fn bytes(&self, _: usize, vc: usize) -> u64 {
+        self.0[vc].2
     }
 }
 
+/// Bytes of cell `number` of `vc`: from 84 to 1538, in no order.
+fn bytes_of(vc: usize, number: u64) -> u64 {
+    84 + (vc as u64 * 7_919 + number * 104_729) % 1_455
+}
+
 impl Port {
-    fn new(unit: ProcessingUnit, shares: &[FlowShare]) -> Port {
+    fn new(unit: TurnUnit, shares: &[FlowShare]) -> Port {
         Port {
             scheduler: PerVc::new(Class::Ubr, unit, RATE, shares),
             frame: 1,
@@ -41,7 +51,7 @@ impl Port {
     }
 
     /// A port where every VC has cells.
-    fn backlogged(unit: ProcessingUnit, shares: &[FlowShare]) -> Port {
+    fn backlogged(unit: TurnUnit, shares: &[FlowShare]) -> Port {
         let mut port = Port::new(unit, shares);
         (0..shares.len()).for_each(|vc| port.arrive(vc, 100));
         port
@@ -62,18 +72,20 @@ impl Port {
         self.sent += n;
         self.of_vc[vc] += n;
         let eom = self.of_vc[vc].is_multiple_of(self.frame);
-        self.scheduler.taken(n, eom, self.sent);
+        self.scheduler.taken(n, n, eom, self.sent);
     }
 
     /// Turns in the next slots of the class, at most `most`; they count as given.
     fn give(&mut self, most: u64) -> Vec<Turn> {
         let mut waiting = [0; CLASSES];
         waiting[self.scheduler.class] = self.scheduler.waiting.iter().sum();
-        let front = |(sent, waiting): (&u64, &u64)| {
+        let front = |(vc, (sent, waiting)): (usize, (&u64, &u64))| {
             let of_frame = self.frame - sent % self.frame;
-            (of_frame.min(*waiting), of_frame <= *waiting)
+            let bytes = bytes_of(vc, *sent);
+            (of_frame.min(*waiting), of_frame <= *waiting, bytes)
         };
-        let fronts = self.of_vc.iter().zip(&self.scheduler.waiting).map(front);
+        let fronts = self.of_vc.iter().zip(&self.scheduler.waiting);
+        let fronts = fronts.enumerate().map(front);
         let slots = Slots {
             now: Time::ZERO,
             sent: self.sent,
@@ -115,11 +127,11 @@ fn share(weight: u64, thousandths: u64) -> FlowShare {
     }
 }
 
-fn unit_of(frame: u64) -> ProcessingUnit {
+fn unit_of(frame: u64) -> TurnUnit {
     if frame == 1 {
-        ProcessingUnit::Cell
+        TurnUnit::Cell
     } else {
-        ProcessingUnit::Frame
+        TurnUnit::Frame
     }
 }
 
@@ -164,10 +176,13 @@ proptest! {
     // taken at once, and tags lowered on the way.
     #[test]
     fn each_slot_goes_to_the_vc_that_the_model_names(
-        shares in shares(), events in events(), frame in prop_oneof![Just(1u64), 2u64..40], cell_turns: bool, most in 1u64..40,
-        before_lowering in 0u64..100,
+        mut shares in shares(), events in events(), frame in prop_oneof![Just(1u64), 2u64..40], most in 1u64..40,
+        unit in select(vec![TurnUnit::Cell, TurnUnit::Frame, TurnUnit::Byte]), before_lowering in 0u64..100,
     ) {
-        let unit = if cell_turns { ProcessingUnit::Cell } else { ProcessingUnit::Frame };
+        let frame = if unit == TurnUnit::Byte { 1 } else { frame };
+        if unit == TurnUnit::Byte {
+            shares.iter_mut().for_each(|share| share.guarantee = None);
+        }
         let mut plain = Plain::new(unit, RATE, &shares);
         let mut port = Port::new(unit, &shares);
         port.frame = frame;
@@ -189,7 +204,8 @@ proptest! {
                         for turn in port.give(left.min(most)) {
                             for i in 0..turn.slots {
                                 let expected = plain.serve(port.sent, |vc| {
-                                    (port.of_vc[vc] + 1).is_multiple_of(frame)
+                                    let ends = (port.of_vc[vc] + 1).is_multiple_of(frame);
+                                    (ends, bytes_of(vc, port.of_vc[vc]))
                                 });
                                 prop_assert_eq!(turn.vc, expected, "cell {} of {:?}", i, turn);
                                 port.sent += 1;
@@ -206,7 +222,7 @@ proptest! {
 
 #[test]
 fn a_vc_whose_cells_have_not_arrived_gets_no_turn_when_tags_are_lowered() {
-    let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 0), share(1, 0)]);
+    let mut port = Port::new(TurnUnit::Cell, &[share(1, 0), share(1, 0)]);
     port.scheduler.tags.set_before_lowering(0);
     port.arrive(1, 3);
     assert!(port.scheduler.expect(0, 1));
@@ -254,7 +270,7 @@ proptest! {
 
 #[test]
 fn a_vc_gains_nothing_while_it_has_no_cells() {
-    let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 500), share(1, 0)]);
+    let mut port = Port::new(TurnUnit::Cell, &[share(1, 500), share(1, 0)]);
     port.arrive(1, 100);
     assert_eq!(port.served(1000, 0), [0, 1000]);
     port.arrive(0, 100);
@@ -265,7 +281,7 @@ fn a_vc_gains_nothing_while_it_has_no_cells() {
 
 #[test]
 fn a_vc_that_runs_empty_loses_its_credit() {
-    let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 500), share(1, 0)]);
+    let mut port = Port::new(TurnUnit::Cell, &[share(1, 500), share(1, 0)]);
     port.arrive(1, 100);
     port.arrive(0, 1);
     // VC 0 waits for 40 slots of other classes with one cell.
@@ -279,7 +295,7 @@ fn a_vc_that_runs_empty_loses_its_credit() {
 
 #[test]
 fn a_vc_kept_waiting_by_other_classes_catches_up() {
-    let mut port = Port::backlogged(ProcessingUnit::Cell, &[share(1, 100), share(1, 0)]);
+    let mut port = Port::backlogged(TurnUnit::Cell, &[share(1, 100), share(1, 0)]);
     port.sent += 99;
     // 100 slots bring 10 credits.
     assert_eq!(port.served(10, 0), [10, 0]);
@@ -288,7 +304,7 @@ fn a_vc_kept_waiting_by_other_classes_catches_up() {
 #[test]
 fn the_first_of_equals_goes() {
     let equal = [share(1, 0), share(1, 300), share(1, 300), share(1, 0)];
-    let mut port = Port::new(ProcessingUnit::Cell, &equal);
+    let mut port = Port::new(TurnUnit::Cell, &equal);
     (0..4).rev().for_each(|vc| port.arrive(vc, 10));
     let order: Vec<usize> = (0..6).map(|_| port.serve()).collect();
     // Tags decide until slot 4 brings the credits to 1.2 each.
@@ -301,7 +317,7 @@ fn the_first_of_equals_goes() {
 fn equal_tags_of_different_weights_are_ties() {
     let order = |weights: &[u64], slots: usize| {
         let shares: Vec<_> = weights.iter().map(|&weight| share(weight, 0)).collect();
-        let mut port = Port::backlogged(ProcessingUnit::Cell, &shares);
+        let mut port = Port::backlogged(TurnUnit::Cell, &shares);
         (0..slots).map(|_| port.serve()).collect::<Vec<_>>()
     };
     // Tags of the first VC: 0 60 120; of the second: 0 20 40 60 80 100 120.
@@ -318,11 +334,72 @@ fn equal_tags_of_different_weights_are_ties() {
     );
 }
 
+/// Packets of `lengths` by VC, each in turn, at a port of these weights that never becomes idle: the
+/// VCs that go, in order.
+fn order_by_bytes(weights: &[u64], lengths: &[u64], packets: usize) -> Vec<usize> {
+    let shares: Vec<_> = weights.iter().map(|&weight| share(weight, 0)).collect();
+    let mut port = Port::backlogged(TurnUnit::Byte, &shares);
+    let serve = |_| {
+        let vc = port.scheduler.pick(port.sent);
+        port.sent += 1;
+        port.scheduler.taken(1, lengths[vc], true, port.sent);
+        vc
+    };
+    (0..packets).map(serve).collect()
+}
+
+// By hand from section 6 of the model page.
+#[test]
+fn start_tags_rise_by_bytes_over_weight() {
+    // Tags of the first VC: 0 1500; of the second: 0 500 1000 1500 2000.
+    assert_eq!(
+        order_by_bytes(&[1, 1], &[1_500, 500], 8),
+        [0, 1, 1, 1, 0, 1, 1, 1]
+    );
+    // 0 1500 3000, and 0 250 500 and so on: six for each of the first.
+    assert_eq!(
+        order_by_bytes(&[1, 2], &[1_500, 500], 9),
+        [0, 1, 1, 1, 1, 1, 1, 0, 1]
+    );
+    // 0 300 600, and 0 400 800.
+    assert_eq!(order_by_bytes(&[1, 3], &[300, 1_200], 5), [0, 1, 0, 1, 0]);
+}
+
+proptest! {
+    // Goyal, Vin and Cheng, theorem 1: while two VCs have packets, their bytes by weight differ by
+    // at most a longest packet of each, by weight.
+    #[test]
+    fn unfairness_in_bytes_is_bounded(
+        weights in vec(1u64..7, 2..6), packets in 1usize..300, begin in 0usize..100,
+    ) {
+        let shares: Vec<_> = weights.iter().map(|&weight| share(weight, 0)).collect();
+        let mut port = Port::backlogged(TurnUnit::Byte, &shares);
+        let mut sent = vec![0u64; weights.len()];
+        for packet in 0..begin + packets {
+            if packet == begin {
+                sent.fill(0);
+            }
+            let vc = port.scheduler.pick(port.sent);
+            let bytes = bytes_of(vc, port.of_vc[vc]);
+            port.scheduler.on_arrival(vc, 1, port.sent);
+            port.sent += 1;
+            port.of_vc[vc] += 1;
+            port.scheduler.taken(1, bytes, true, port.sent);
+            sent[vc] += bytes;
+            let by_weight = |vc: usize| sent[vc] as f64 / weights[vc] as f64;
+            for (i, j) in (0..weights.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                let bound = 1_538.0 / weights[i] as f64 + 1_538.0 / weights[j] as f64;
+                prop_assert!((by_weight(i) - by_weight(j)).abs() <= bound + 1e-6);
+            }
+        }
+    }
+}
+
 #[test]
 fn all_weights_up_to_64_end_their_rounds_together() {
     let weights: Vec<u64> = (1..=64).collect();
     let shares: Vec<_> = weights.iter().map(|&weight| share(weight, 0)).collect();
-    let mut port = Port::backlogged(ProcessingUnit::Cell, &shares);
+    let mut port = Port::backlogged(TurnUnit::Cell, &shares);
     for round in 1..=50 {
         let counts = port.served(weights.iter().sum(), 0);
         assert_eq!(counts, weights, "in round {round}");
@@ -331,7 +408,7 @@ fn all_weights_up_to_64_end_their_rounds_together() {
 
 #[test]
 fn frames_of_mixed_sizes_share_cells_evenly_and_stay_together() {
-    let mut port = Port::backlogged(ProcessingUnit::Frame, &[share(1, 0), share(1, 0)]);
+    let mut port = Port::backlogged(TurnUnit::Frame, &[share(1, 0), share(1, 0)]);
     let mut order = Vec::new();
     for _ in 0..960 {
         // VC 0 sends frames of 4 cells, VC 1 of 12.
@@ -362,10 +439,7 @@ fn frames_of_mixed_sizes_share_cells_evenly_and_stay_together() {
 #[test]
 fn vcs_share_evenly_however_many_cells_have_gone() {
     const MANY: u64 = 1 << 29;
-    let mut port = Port::new(
-        ProcessingUnit::Frame,
-        &[share(1, 0), share(1, 0), share(1, 0)],
-    );
+    let mut port = Port::new(TurnUnit::Frame, &[share(1, 0), share(1, 0), share(1, 0)]);
     port.arrive(0, 20 * MANY);
     port.arrive(1, 20 * MANY);
     for turn in 0..20 {
